@@ -1,4 +1,4 @@
-"""The values that an answer is made of, as clients see them."""
+"""An answer and its parts, as clients see them."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Citation:
     path: tuple[Hop, ...] = ()
     """How the answer came to the passage: from another cited one, hop by hop; empty for one found by itself."""
     read_at: datetime | None = None
-    """When the cited text was read from its source: which of two sources that disagree is the younger."""
+    """When the cited text was read from its source; it shows which of two conflicting sources is newer."""
     flags: tuple[Suspicion, ...] = ()
     """Signs that the quoted passage was written to steer a model."""
 
@@ -93,7 +93,7 @@ class FetchedText:
 
 @dataclass(frozen=True, slots=True)
 class SelfCheckReport:
-    """What the self-check found."""
+    """The findings of the self-check."""
 
     citation_coverage: float
     """Share of the answer's sentences that carry a verified citation, 0–1."""
@@ -104,7 +104,7 @@ class SelfCheckReport:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """How far the passages found support an answer to the question, in [0, 1], what counts as enough, and why."""
+    """How far the passages support an answer, in [0, 1], with the threshold and the contributions."""
 
     score: float
     threshold: float
@@ -118,7 +118,7 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """What a run searched with: its options without gaps."""
+    """The search options of a run, without gaps."""
 
     top_k: int
     min_score: float

@@ -19,7 +19,7 @@ class FeatureContribution:
 
 @dataclass(frozen=True, slots=True)
 class Downgrade:
-    """A directive that policy or budget took back."""
+    """A plan type that policy or budget lowered."""
 
     before: str
     after: str
@@ -28,7 +28,7 @@ class Downgrade:
 
 @dataclass(frozen=True, slots=True)
 class Directives:
-    """What the gate allows the run to do."""
+    """The actions that the gate allows."""
 
     use_retrieval: bool
     use_search: bool = False

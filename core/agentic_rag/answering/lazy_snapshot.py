@@ -1,4 +1,4 @@
-"""The one snapshot of a run, opened when the first stage reads and closed when the run ends."""
+"""The snapshot of a run: opened at the first read, closed at the end of the run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class LazySnapshot:
-    """Opens a workspace's snapshot, in the name of who asks, when it is first needed."""
+    """Opens a workspace's snapshot, in the name of the caller, at its first use."""
 
     def __init__(self, database: Database, workspace: WorkspaceRef, as_of: int | None, readers: ReadIdentity) -> None:
         self._database = database
@@ -30,8 +30,8 @@ class LazySnapshot:
         return self._snapshot
 
     async def release(self) -> None:
-        """Close the snapshot before a long wait, so that no database connection waits along; the next read opens a new
-        one, perhaps at a later version.
+        """Close the snapshot before a long wait, so that no database connection is held meanwhile. The next read opens
+        a new one, perhaps at a later version.
         """
         if self._snapshot is not None:
             self._snapshot = None

@@ -1,4 +1,4 @@
-"""Fills the gaps of a caller's options and refuses what is out of range."""
+"""Fills the gaps of a caller's options, and validates requests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_FILTER_VALUES = 1000
 
 @dataclass(frozen=True, slots=True)
 class AnswerDefaults:
-    """The process's defaults for what a caller leaves open."""
+    """The process's defaults for options that a caller leaves open."""
 
     top_k: int = 8
     min_score: float = 0.0
@@ -43,13 +43,13 @@ class AnswerDefaults:
     per_document: int | None = None
     """At most so many passages of one document; None: no cap."""
     chat: str = ""
-    """What a chat model does in this process, as text that differs whenever an answer may; empty without one."""
+    """The tasks of a chat model in this process, as text that differs whenever an answer may; empty without one."""
     diversity: float = 0.0
     """As `retrieval.selection.SelectionRules`."""
     reranker: str | None = None
-    """The name of the reranker in force."""
+    """The name of the active reranker."""
     outside: str = ""
-    """Which pages may be read and which links stay live, as text that differs whenever an answer may."""
+    """The web pages that may be read and the links that stay live, as text that differs whenever an answer may."""
 
     @property
     def fingerprint(self) -> str:
@@ -84,7 +84,7 @@ class EffectiveOptions:
 
     @property
     def search(self) -> SearchSettings:
-        """What is kept of them with the run."""
+        """The options that are stored with the run."""
         return SearchSettings(
             self.top_k,
             self.min_score,

@@ -1,4 +1,4 @@
-"""What the planner makes of a question, and the tools that ran for it."""
+"""The plan of a question, and the calls of its tools."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 class AnswerType(enum.Enum):
-    """What kind of answer the question asks for."""
+    """The kind of answer that a question asks for."""
 
     FACT = "fact"
     FIGURE = "figure"
@@ -30,7 +30,7 @@ class SubQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """A tool the plan chose, with its argument. Retrieved text never makes one."""
+    """A tool that the plan calls, with its argument. Retrieved text never makes one."""
 
     tool: str
     argument: str
@@ -38,7 +38,7 @@ class ToolRequest:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the planner made of the question."""
+    """Sub-questions, answer type and tools of a question."""
 
     sub_questions: tuple[SubQuestion, ...]
     answer_type: AnswerType
@@ -54,7 +54,7 @@ equal input."""
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool that ran, and what it gave."""
+    """A finished call of a tool, with its result or error code."""
 
     tool: str
     argument: str

@@ -1,4 +1,4 @@
-"""A question as a caller puts it: its text, what came before, its options."""
+"""A question as a caller sends it: its text, the conversation before it, its options."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class CacheMode(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """An earlier question, its answer, and what that cited."""
+    """An earlier question, its answer, and the passages that the answer cited."""
 
     question: str
     answer: str
@@ -44,7 +44,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class AnswerOptions:
-    """What a caller may tune. None means: the workspace's or the process's default."""
+    """Options of a caller. None: the workspace's or the process's default."""
 
     top_k: int | None = None
     min_score: float | None = None

@@ -24,7 +24,7 @@ class StageRecord:
 
 
 class CacheOutcome(enum.Enum):
-    """What the cache did for a run."""
+    """The role of the cache in a run."""
 
     HIT = "hit"
     MISS = "miss"
@@ -34,7 +34,7 @@ class CacheOutcome(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class RunVersions:
-    """What an answer was made with."""
+    """The versions of everything an answer depends on."""
 
     corpus_version: int
     graph_version: int

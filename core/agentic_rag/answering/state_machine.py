@@ -1,4 +1,4 @@
-"""The state machine of a run: its stages, the transition table, the time shares. It decides; `answering.ask` acts."""
+"""The state machine of a run: stages, transition table, time shares. `answering.ask` runs it."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Stage(enum.Enum):
 
 
 class StageEvent(enum.Enum):
-    """What a stage's result means for the rest of the run."""
+    """The event of a stage's result for the rest of the run."""
 
     CONTINUE = "continue"
     """The usual next stage."""
     WITHOUT_RETRIEVAL = "without_retrieval"
-    """Nothing may or need be retrieved: straight to the tools."""
+    """The gate forbids retrieval: straight to the tools."""
     REPAIR = "repair"
-    """The draft failed its check: write it again without what failed."""
+    """Sentences of the draft were refused: write it again without them."""
     FINISH = "finish"
     """The outcome is settled."""
     OUT_OF_TIME = "out_of_time"
@@ -68,13 +68,13 @@ TRANSITIONS: Mapping[tuple[Stage, StageEvent], Stage] = MappingProxyType(
         (Stage.SELF_CHECK, StageEvent.REPAIR): Stage.SYNTHESIZE,
     }
 )
-"""Every legal move; a pair that is missing is a fault of the program. An embedder that takes its whole share leaves
-the arms that need no vector; a self-check may send the draft back once (`MAX_REPAIRS`)."""
+"""Every legal transition; a missing pair is a bug. When the embedder runs out of time, the arms that need no vector
+remain. A self-check may send the draft back once (`MAX_REPAIRS`)."""
 
 MAX_REPAIRS = 1
 
 STAGE_SHARE: Mapping[Stage, float] = MappingProxyType({Stage.EMBED: 0.6, Stage.RETRIEVE: 0.9, Stage.TOOLS: 0.95})
-"""How much of the time left a stage that waits for others may use, so that what follows can still answer."""
+"""Share of the time left that a waiting stage may use, so that the later stages can still answer."""
 
 
 _AWAITING = frozenset({Stage.EMBED, Stage.RETRIEVE, Stage.TOOLS, Stage.SELF_CHECK})

@@ -10,7 +10,7 @@ HYPOTHETICAL_SHARE = 0.5
 2022, section 3.2)."""
 
 MIN_LENGTH = 1e-6
-"""A mean shorter than this has no direction: the question's own vector stands."""
+"""A mean shorter than this has no direction, so the question's own vector is used."""
 
 
 def merge_vectors(question: NDArray[np.float32], passage: NDArray[np.float32]) -> NDArray[np.float32]:

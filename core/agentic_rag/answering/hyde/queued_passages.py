@@ -1,4 +1,4 @@
-"""Hypothetical passages from a worker: a job on the interactive queue that the answer waits for, briefly."""
+"""Hypothetical passages written by a worker: the answer waits a short time for a job on the interactive queue."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ LATE = LlmError("HYDE_LATE")
 
 
 class QueuedPassages:
-    """Implements `answering.ports.HypotheticalPassages`. The job holds no question: that travels beside it and is gone
-    when nobody waits for it any more.
-    """
+    """The job does not contain the question: that goes through the exchange and expires when nobody waits any more."""
 
     def __init__(
         self,
@@ -62,6 +60,6 @@ class QueuedPassages:
         job = NewJob(workspace, JobKind.HYDE, key, {}, QueueName.INTERACTIVE, self._telemetry.carrier())
         async with self._database.transaction(workspace.org_id) as transaction:
             ref, _ = await transaction.jobs.enqueue(job)
-        # The dispatcher would hand it over too, at its next look.
+        # The dispatcher would offer it too, at its next poll.
         await self._queue.offer(QueueName.INTERACTIVE, [ref])
         return await self._exchange.wait(key)

@@ -1,4 +1,4 @@
-"""The body of HYDE jobs: write the passage that an answer waits for."""
+"""The work of a HYDE job: write the passage that an answer waits for."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 NO_LLM = LlmError("CHAT_MODEL_MISSING")
 KEEP_SECONDS = 10.0
-"""How long a passage is there to be taken; longer than the difference of any two clocks' ideas of the wait."""
+"""How long a passage can be collected: longer than two clocks may differ about the wait."""
 
 
 class WritePassage:
-    """`advisors` None: this process has no chat model, which the answer is told at once."""
+    """Without `llm_clients` this process has no chat model; the waiting answer learns it at once."""
 
-    def __init__(self, exchange: PassageExchange, advisors: LlmClients | None) -> None:
+    def __init__(self, exchange: PassageExchange, llm_clients: LlmClients | None) -> None:
         self._exchange = exchange
-        self._advisors = advisors
+        self._llm_clients = llm_clients
 
     async def run(self, workspace: WorkspaceRef, key: str) -> None:
         """Write for the exchange `key` with the workspace's model, unless nobody waits any more. Errors:
-        `DependencyUnavailable`, those of `Advisors`.
+        `DependencyUnavailable`, those of `LlmClients`.
         """
-        asked = await self._exchange.pending_request(key)
-        if asked is None:
+        request = await self._exchange.pending_request(key)
+        if request is None:
             return
-        advisor = None if self._advisors is None else await self._advisors.client_for(workspace)
-        if advisor is None:
+        llm = None if self._llm_clients is None else await self._llm_clients.client_for(workspace)
+        if llm is None:
             await self._exchange.give(key, NO_LLM, KEEP_SECONDS)
             return
-        written = await advisor.ask_within(lambda nonce: hyde_prompt(asked.question, nonce), asked.seconds_left)
+        written = await llm.ask_within(lambda nonce: hyde_prompt(request.question, nonce), request.seconds_left)
         await self._exchange.give(key, written, KEEP_SECONDS)

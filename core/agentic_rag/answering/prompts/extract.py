@@ -1,4 +1,4 @@
-"""Asks what a passage names and which of these it relates: for the graph, beside what the rules find."""
+"""Asks for the names in a passage and their relations: entities for the graph, besides those of the rules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_NAME_CHARACTERS = 80
 
 @dataclass(frozen=True, slots=True)
 class ClaimedGraph:
-    """What a model says that a passage names, and the pairs of names that it says are related."""
+    """The names that a model reads in a passage, and the pairs of them it relates."""
 
     names: tuple[str, ...]
     relations: tuple[tuple[str, str], ...]

@@ -1,4 +1,4 @@
-"""Keeps what people and documents wrote apart from our instructions: fences that carry a nonce of the request."""
+"""Separates text of people and documents from our instructions, by fences with a nonce per request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def fence_text(nonce: str, label: str, text: str) -> str:
-    """`text`, as people see it, between lines that only somebody who knows the nonce can write."""
+    """The visible `text` between lines that cannot be forged without the nonce."""
     return f"<<{label} {nonce}>>\n{_strip_nonce(strip_hidden_characters(text), nonce)}\n<</{label} {nonce}>>"
 
 
@@ -25,7 +25,7 @@ def fence_instruction(nonce: str) -> str:
 
 
 def strict_object(properties: Mapping[str, object]) -> dict[str, object]:
-    """The schema of an object as strict structured output wants it."""
+    """The schema of an object for strict structured output."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -40,7 +40,7 @@ def list_of(items: object) -> dict[str, object]:
 
 
 def one_of(values: Sequence[str]) -> dict[str, object]:
-    """The schema of a text out of a few."""
+    """The schema of an enumeration."""
     return {"type": "string", "enum": list(values)}
 
 
@@ -50,8 +50,8 @@ FLAG: Mapping[str, object] = {"type": "boolean"}
 
 
 def find_unsupported_words(text: str, *known: str) -> frozenset[str]:
-    """Names and figures of `text` that nothing of `known` holds: words with a digit, and words with a capital that do
-    not open it.
+    """Names and figures of `text` that no text of `known` contains: words with a digit, and capitalised words except
+    the first.
     """
     given = {word.casefold() for one in known for word in _WORD.findall(one)}
     words = _WORD.findall(text)

@@ -1,4 +1,4 @@
-"""Asks how an answer compares with those a dataset knows, and whether it says only what its sources say."""
+"""Asks a judge to compare an answer with the expected answers of a dataset and with its sources."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agentic_rag.models.chat.request import ChatRequest, ChatTask, Prompt, Reply
 
 
 class GradeLevel(enum.Enum):
-    """How much of something holds."""
+    """A mark: all of it, part of it, none of it."""
 
     FULL = "full"
     PART = "part"
@@ -21,12 +21,12 @@ class GradeLevel(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """A judge's word on one answer."""
+    """The marks of one answer."""
 
     correct: GradeLevel
-    """How far it says what the expected answers say."""
+    """Agreement with the expected answers."""
     grounded: GradeLevel
-    """How far its sources say what it says."""
+    """Support by its sources."""
 
 
 _FORM = ReplySchema(
@@ -47,7 +47,7 @@ _SYSTEM = (
 def grade_prompt(
     question: str, expected: Sequence[str], answer: str, sources: Sequence[str], nonce: str
 ) -> Prompt[Grade]:
-    """Marks for an answer. With several expected answers any of them is right."""
+    """The marks of an answer. Any of several expected answers is right."""
     user = "\n".join(
         (
             fence_text(nonce, "QUESTION", question),

@@ -1,4 +1,4 @@
-"""Asks for a passage that would answer the question: it is embedded to find real ones, and never shown as an answer."""
+"""Asks for a passage that would answer the question. It is embedded to find real ones and never shown as an answer."""
 
 from __future__ import annotations
 

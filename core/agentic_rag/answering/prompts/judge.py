@@ -1,4 +1,4 @@
-"""Asks whether each sentence of an answer follows from what it cites, and has to do with the question."""
+"""Asks whether each sentence of an answer follows from its quotes and concerns the question."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from agentic_rag.models.chat.request import ChatRequest, ChatTask, Prompt, Reply
 
 
 class ClaimVerdict(enum.Enum):
-    """What a judge says of a sentence."""
+    """A judge's verdict on a sentence."""
 
     SUPPORTED = "supported"
     UNSUPPORTED = "unsupported"
-    """What it cites does not say it, or says less, or the contrary."""
+    """Its quotes do not state it, state less, or state the contrary."""
     OFF_TOPIC = "off_topic"
-    """It is supported, and has nothing to do with the question."""
+    """It is supported, but does not concern the question."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimToJudge:
-    """A sentence with what it cites and where that stands."""
+    """A sentence beside its quotes with their titles and headings."""
 
     sentence: str
     source: str

@@ -1,4 +1,4 @@
-"""Asks for a question's parts, their dependencies and the kind of answer."""
+"""Asks for sub-questions, their dependencies and the answer type."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _parts(question: str, items: Sequence[object]) -> tuple[SubQuestion, ...]:
     parts = tuple(_part(question, place, one) for place, one in enumerate(items))
     if len({part.text.casefold() for part in parts}) < len(parts):
         raise ReplyInvalid("The plan asks the same twice.")
-    # What is one part is searched for as it was asked.
+    # A question with one part is searched for as it was asked.
     return parts if len(parts) > 1 else (SubQuestion(question),)
 
 

@@ -1,4 +1,4 @@
-"""The smallest request that shows whether a model answers, and in the form it is asked for."""
+"""The smallest request that shows whether a model answers, and in the requested form."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ PROBE = ChatRequest(
 
 
 def read_probe(text: str) -> bool:
-    """What the model set. Errors: `ReplyInvalid` when the reply has not the form of `PROBE`."""
+    """The model's value. Errors: `ReplyInvalid` when the reply does not have the form of `PROBE`."""
     return boolean_in(parse_fields(text, "ready"), "ready")

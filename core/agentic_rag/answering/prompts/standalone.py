@@ -1,4 +1,4 @@
-"""Asks for a follow-up question that can be understood without the conversation before it."""
+"""Asks to rewrite a follow-up question so that it stands alone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SYSTEM = (
 
 
 def standalone_prompt(question: str, history: Sequence[Turn], nonce: str) -> Prompt[str]:
-    """The stand-alone question. A reply with a name or figure that nobody said is invalid."""
+    """The stand-alone question. A reply with a name or figure that the conversation does not contain is invalid."""
     turns = [f"Question: {turn.question}\nAnswer: {turn.answer}" for turn in history]
     user = "\n".join(
         (

@@ -1,4 +1,4 @@
-"""Asks for an answer made of sentences that each quote, word for word, the passages they rest on."""
+"""Asks for an answer whose sentences each quote their passages word for word."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MAX_QUOTES = 4
 
 @dataclass(frozen=True, slots=True)
 class ClaimedQuote:
-    """What a model says stands in the passage of that position."""
+    """A model's quote of the passage at that position, unverified."""
 
     passage: int
     text: str
@@ -43,7 +43,7 @@ class ClaimedQuote:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedSentence:
-    """A sentence of a model's answer to the part of that position, before anything of it is verified."""
+    """A sentence of a model's answer to the sub-question at that position, unverified."""
 
     part: int
     text: str
@@ -52,7 +52,7 @@ class ClaimedSentence:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedAnswer:
-    """A model's answer. `unanswered` are the parts that it found nothing for."""
+    """A model's answer. `unanswered` are the sub-questions without an answer."""
 
     sentences: tuple[ClaimedSentence, ...]
     unanswered: tuple[int, ...]

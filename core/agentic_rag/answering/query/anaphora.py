@@ -1,6 +1,6 @@
-"""Words of a question that stand for something said before it: pronouns, "there", "that company", "which one".
+"""Finds the anaphors of a question: pronouns, "there", "that company", "which one" without antecedent in the question.
 
-A word that the same question explains ("Did Acme sell *its* shares?") is none of them; in doubt it is taken as
+A word with an antecedent in the same question ("Did Acme sell *its* shares?") is no anaphor. In doubt a word counts as
 explained, because a question that stands alone must stay as it is.
 """
 
@@ -16,7 +16,7 @@ from agentic_rag.language.english import FUNCTION_WORDS
 
 
 class AnaphorKind(enum.Enum):
-    """What kind of thing a word points at."""
+    """The kind of antecedent of a word."""
 
     PERSON = "person"
     THING = "thing"
@@ -25,12 +25,12 @@ class AnaphorKind(enum.Enum):
     NAMED = "named"
     """With its noun: "that company"."""
     MATTER = "matter"
-    """The whole of what was said: "Why is that?", "Which one …?"."""
+    """The whole statement before: "Why is that?", "Which one …?"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Anaphor:
-    """[start, end) of the question. `noun` of NAMED, lower case."""
+    """The span [start, end) of the question. `noun` is set for NAMED, lower case."""
 
     start: int
     end: int
@@ -72,7 +72,7 @@ _PHRASE = re.compile(
     re.IGNORECASE,
 )
 _HAS_SUBJECT = re.compile(rf"\b{AUXILIARY}(?: not)? (?!not )\w+ \w", re.IGNORECASE)
-"""An auxiliary with more than a verb behind it: the clause has a subject of its own."""
+"""An auxiliary with more than a verb after it: the clause has a subject of its own."""
 _TIME_WORDS = word_set("year day month time date much many long often far old kind type quarter week")
 _WEATHER = r"(?:rain|rains|raining|snow|snows|snowing|windy|cold|hot|dark|foggy|wet|late|too late|midnight|noon)"
 _JUDGEMENT_WORDS = (
@@ -110,23 +110,21 @@ _AFTER_BARE = re.compile(
     re.IGNORECASE,
 )
 _DONE = re.compile(r"\b(?:\w+ed|wrote|made|set|built|won|bought|sold|led|held|took|gave|chose|born) $", re.IGNORECASE)
-"""A verb of the past: what follows it is no relative clause."""
+"""A past verb: no relative clause follows it."""
 _TIMES = frozenset(("year", "day", "date", "month"))
 _AFTER_PREPOSITION = re.compile(rf"^ {_PREPOSITION}\b", re.IGNORECASE)
 _SUBJECT_FORMS = frozenset(("he", "she", "they"))
 _AFTER_THIS = re.compile(
     rf"^(?:\W*$|[,;:]| (?:{AUXILIARY}|{_PREPOSITION}|and|or|that|which|say|says)\b)", re.IGNORECASE
 )
-"""What can follow a whole noun phrase."""
+"""The text after a complete noun phrase."""
 _PRESENT = word_set("year quarter month week morning afternoon evening summer winter spring autumn time days")
-"""With "this" and "these" they mean the day of asking."""
+"""With "this" and "these" they mean the present."""
 _END = re.compile(r"^[ ?.!]*$")
 
 
 def find_anaphors(question: str) -> list[Anaphor]:
-    """The words of a question that nothing in it explains, in reading order; of each kind the first: the others follow
-    it.
-    """
+    """The anaphors of a question in reading order, only the first of each kind: the others share its antecedent."""
     found: dict[AnaphorKind, Anaphor] = {}
     for reference in _candidates(question):
         if reference.kind not in found and not _has_antecedent(question, reference):
@@ -185,7 +183,7 @@ def _read_anaphor(match: re.Match[str], before: str, after: str) -> Iterator[Ana
 
 
 def _is_expletive_it(before: str, after: str) -> bool:
-    """ "It" that stands for nothing: weather, time, and what "to …" or "that …" says later."""
+    """ "It" without antecedent: weather, time, or a clause with "to …" or "that …" that follows."""
     if after.startswith(("'", "’")) or before.lower().endswith("worth ") or _EMPTY_IT.match(after):
         return True
     return bool(_OF_SOMEONE.match(after) or (_JUDGING.search(before) and _is_judgement(after)))
@@ -201,7 +199,7 @@ def _has_noun(after: str) -> bool:
 
 
 def _has_antecedent(question: str, reference: Anaphor) -> bool:
-    """True when something before the word in its own question is what it stands for."""
+    """True when the antecedent stands before the word in its own question."""
     lead = _LEAD.match(question)
     offset = lead.end() if lead else 0
     if reference.start < offset:
@@ -226,7 +224,7 @@ def _has_antecedent(question: str, reference: Anaphor) -> bool:
 
 
 def _has_owner(body: str, *, plural: bool) -> bool:
-    """True when a clause up to its possessive pronoun has somebody or something that may own."""
+    """True when a clause has a possible owner before its possessive pronoun."""
     if _SUBJECT.search(body) or _OF_PHRASE.match(body):
         return False
     if _has_name(body):
@@ -243,6 +241,6 @@ def _has_name(text: str) -> bool:
 
 
 def _has_content(text: str) -> bool:
-    """A word before the pronoun that it may stand for."""
+    """True when the text has a word that may be an antecedent."""
     words = re.findall(r"[\w'’-]+", text.lower())
     return any(word not in FUNCTION_WORDS and word not in _TIME_WORDS and not word.isdigit() for word in words)

@@ -1,4 +1,4 @@
-"""What a word that points back stands for: looked for turn by turn, newest first, the question's subject first."""
+"""Finds the antecedent of an anaphor: turn by turn, newest first; in a turn, the subject of its question first."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from agentic_rag.answering.query.mentions import (
 )
 
 MAX_TURNS = 3
-"""Newest first; what was said before them is no longer what "it" means."""
+"""The newest turns in which an antecedent is searched for."""
 
 MAX_NAMES = 4
-"""Of an answer that "they" is written out to."""
+"""The most names of an answer that replace "they"."""
 
 _DATE_NOUNS = frozenset(["year", "date", "day", "month", "quarter", "time", "period"])
 _YEAR = re.compile(r"(?<![\w.,£$€])(?:1[5-9]|20)\d\d(?![\w.,]?\d)")
@@ -42,7 +42,7 @@ _MEN = re.compile(r"\b(?:husband|father|son|brother|king|actor|man|widower|uncle
 
 @dataclass(slots=True)
 class ConversationTurn:
-    """A turn whose question stands alone, with what it speaks of, read when first asked for."""
+    """A turn whose question stands alone. Its names are found at first use."""
 
     question: str
     answer: str
@@ -58,7 +58,7 @@ class ConversationTurn:
 
     @property
     def answer_names(self) -> list[TextMention]:
-        """The names in the answer that are new."""
+        """The names in the answer that the question does not have."""
         if self._answer_names is None:
             self._answer_names = find_answer_names(self.answer, self.question)
         return self._answer_names
@@ -70,7 +70,7 @@ class ConversationTurn:
 
 
 def find_antecedent(word: str, reference: Anaphor, turns: Sequence[ConversationTurn]) -> str | None:
-    """The text that `word` stands for; None when nothing said agrees with it."""
+    """The antecedent of `word`; None when no mention agrees with it."""
     for turn in reversed(turns[-MAX_TURNS:]):
         found = _FINDERS[reference.kind](word.lower(), reference, turn)
         if found is not None:
@@ -85,7 +85,7 @@ def _first(mentions: Iterable[TextMention | None], agrees: Callable[[TextMention
 def _person(word: str, _: Anaphor, turn: ConversationTurn) -> str | None:
     names = (*turn.question_names, *turn.answer_names)
     if asks_who(turn.question) and turn.topic is not None:
-        # "Who is the director of …?": the person is the one that the answer names, unless of the other sex.
+        # "Who is the director of …?": the answer names the person, unless the question tells the other sex.
         other_sex = (_MEN if word in _SHE else _WOMEN).search(turn.question)
         names = turn.question_names if other_sex else (*turn.answer_names, *turn.question_names)
     return (

@@ -1,4 +1,4 @@
-"""Questions that leave out what the one before them said ("And in 2021?", "When?", "What about Berlin?"), completed."""
+"""Completes elliptical questions ("And in 2021?", "When?", "What about Berlin?") from the question before them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from agentic_rag.answering.query.mentions import (
 from agentic_rag.language.english import FUNCTION_WORDS
 
 MAX_EARLIER_CHARACTERS = 300
-"""Characters of an earlier question that a follow-up may be completed from."""
+"""The most characters of an earlier question that complete a follow-up."""
 
 _WH = r"(?:who|whom|whose|what|when|where|why|which|how)"
 _PREP = r"(?:since|until|till|by|from|to|with|for|in|at|on|of|under|during|after|before|near|through)"
@@ -82,7 +82,7 @@ _REQUEST = re.compile(
 _NO_PREPOSITION = re.compile(r"^(?:the )?(?:last|previous|this|next) ", re.IGNORECASE)
 _OWN = re.compile(r"\b(?:his|her|its|their)\b", re.IGNORECASE)
 _LONGEST_PHRASE, _LONGEST_BARE_PHRASE = 6, 3
-"""Words of a phrase after "And", and of one that stands without it."""
+"""The most words of a phrase after "And", and of a phrase without it."""
 
 
 def continues(question: str) -> bool:
@@ -96,7 +96,7 @@ def without_lead(question: str) -> str:
 
 
 def complete_question(question: str, earlier: str) -> str | None:
-    """An elliptical question completed from the one before it; None when it is none."""
+    """An elliptical question completed from the one before it; None for any other question."""
     body = without_lead(question).strip()
     led = continues(question)
     earlier = clip_question(earlier)
@@ -122,7 +122,7 @@ def complete_question(question: str, earlier: str) -> str | None:
 
 
 def append_earlier(question: str, earlier: str) -> str:
-    """A question with the one before it as its matter: readable, and searchable by the words of both."""
+    """A question followed by the one before it, so that a search has the words of both."""
     return (
         f"{_capitalise(without_lead(question).rstrip(' ?.!'))} (about: {_lower_first(_bare(clip_question(earlier)))})?"
     )
@@ -168,13 +168,13 @@ def _swap_question_word(wh: str, earlier: str) -> str:
 
 
 def _is_identity(asked: re.Match[str]) -> bool:
-    """ "Who is the head of …?": what follows is a name for what is asked for."""
+    """ "Who is the head of …?": the rest describes the answer."""
     plain = asked["wh"].lower() in ("who", "what", "which") and not asked["np"].strip()
     return plain and asked["aux"].lower() in _BE
 
 
 def _rest(asked: re.Match[str]) -> str:
-    """What follows the auxiliary, with the noun that was asked for ("How many *staff* …?") where it belongs."""
+    """The text after the auxiliary, with the noun of the question word ("How many *staff* …?") in its place."""
     rest, noun = asked["rest"], asked["np"].strip()
     if not noun or (asked["prep"] and not _TAKES_SUBJECT.match(rest)):
         return rest
@@ -194,7 +194,7 @@ def _append_else(wh: str, earlier: str) -> str:
 
 
 def _substitute(what: str, prep: str | None, earlier: str) -> str:
-    """The earlier question with `what` in the place of what it resembles there."""
+    """The earlier question with `what` in the place of its counterpart."""
     when = _TIME.fullmatch(what)
     if when is not None:
         return _substitute_time(what, prep, earlier)
@@ -226,7 +226,7 @@ def _substitute_time(what: str, prep: str | None, earlier: str) -> str:
 
 
 def _substitute_phrase(what: str, prep: str, earlier: str) -> str:
-    """In the place of the last phrase with the same preposition, else at the end."""
+    """`what` replaces the last phrase with the same preposition, else it goes to the end."""
     phrases = list(
         re.finditer(rf"\b{prep} (?!{_WH}\b)[^?,]+?(?=$|[?.!,]| {_PREP} | (?:{AUXILIARY}) )", earlier, re.IGNORECASE)
     )
@@ -254,7 +254,7 @@ def _substitute_name(what: str, earlier: str) -> str | None:
 
 
 def _substitute_topic(what: str, topic: TextMention, earlier: str) -> str:
-    """A whole noun phrase for the topic; one without "of …" only for the topic's noun."""
+    """`what` replaces the topic; without "of …" it replaces only the noun of the topic."""
     start, end = topic.start, topic.start + len(topic.text)
     if what.lower().split()[-1] == head_of(what):
         cut = re.search(rf" {_PREP} ", topic.text)

@@ -1,7 +1,7 @@
-"""The gate: what a run may do, decided from signals and versioned weights, with every contribution shown.
+"""The gate decides whether a run may retrieve, from signals of the question and versioned weights.
 
-A pure linear score over six signals; the thresholds split it into skip, retrieve, search and full loop. Weights and
-thresholds are hand-set (`gate-heuristic-1`); a learned set may replace them under another version.
+The score is a linear sum; thresholds split it into skip, retrieve, search and full loop. Weights and thresholds are set
+by hand (`gate-heuristic-1`); a learned set may replace them under another version.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FRESH = re.compile(r"\b(?:latest|breaking|today'?s|current|up-to-date|newest|th
 
 @dataclass(frozen=True, slots=True)
 class GateSignals:
-    """What the gate looks at. Counts are of the stand-alone question."""
+    """The inputs of the gate. Counts are of the stand-alone question."""
 
     content_terms: int
     entities: int
@@ -74,8 +74,8 @@ HEURISTIC_WEIGHTS = GateWeights(
     ),
     thresholds=MappingProxyType({"retrieve": 0.1, "search": 2.0, "full_loop": 3.5}),
 )
-"""Retrieval is cheap and an unanswered question is not, so only clear reasons push below its threshold. Search needs a
-wish for something newer than the corpus besides a well-formed question."""
+"""Retrieval is cheap and an unanswered question is not, so only clear reasons push the score below its threshold.
+Search needs a well-formed question that wants something newer than the corpus."""
 
 TERMS_FOR_FULL_SIGNAL = 6
 ENTITIES_FOR_FULL_SIGNAL = 2
@@ -84,8 +84,8 @@ ENTITIES_FOR_FULL_SIGNAL = 2
 def extract_signals(
     question: str, *, content_terms: int, follows_up: bool, calculation: bool, corpus_empty: bool
 ) -> GateSignals:
-    """The signals of a stand-alone question (folded); `content_terms` is the tokenizer's count, `follows_up` says that
-    the question as asked needed the conversation.
+    """The signals of a stand-alone question (folded). `content_terms` is the tokenizer's count; `follows_up` is true
+    when the question as asked needs the conversation.
     """
     return GateSignals(
         content_terms=content_terms,
@@ -106,8 +106,8 @@ def is_pleasantry(question: str) -> bool:
 
 
 def decide(signals: GateSignals, weights: GateWeights = HEURISTIC_WEIGHTS) -> GateDecision:
-    """The decision with its justification. Search and crawl are not part of this release: where the score asks for
-    them, the directive is taken back and the reason recorded.
+    """The decision with its justification. Search and crawl are not part of this release: a score that asks for them is
+    downgraded to retrieval, with the reason.
     """
     contributions = tuple(
         FeatureContribution(name, value, weights.weights[name], round(value * weights.weights[name], 6))

@@ -1,6 +1,6 @@
-"""What a conversation has spoken of: the names and the topic of a question, the names of an answer, and their kinds.
+"""Finds the mentions of a conversation: the names and topic of a question, the names of an answer, and their kinds.
 
-Kinds are told by rule from the words around a name; None where nothing tells.
+Rules derive the kind of a name from the words around it; None when no rule fits.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from agentic_rag.answering.extraction.contradiction import MONTHS
 from agentic_rag.retrieval.graph.entities import extract_entities
 
 MAX_READ_CHARACTERS = 2000
-"""Of a question and of an answer: what a follow-up means stands near their beginning."""
+"""Of a question and of an answer: antecedents stand near their beginning."""
 
 _NOWHERE = UUID(int=0)
 """Names are compared within a conversation only, so their ids need no workspace."""
@@ -23,7 +23,7 @@ _NAMED = frozenset({"name", "identifier", "code"})
 
 
 class ReferentKind(enum.Enum):
-    """What a name or a noun stands for."""
+    """The kind of thing that a name or a noun refers to."""
 
     PERSON = "person"
     PLACE = "place"
@@ -33,7 +33,7 @@ class ReferentKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class TextMention:
-    """A name or noun phrase as written, at `start` of its text. `topic`: a noun phrase that the question is about."""
+    """A name or noun phrase as written, at `start` of its text. `topic`: the question is about this noun phrase."""
 
     text: str
     kind: ReferentKind | None
@@ -143,7 +143,7 @@ _PARTICIPLE_TOPIC = re.compile(
 
 
 def find_topic(question: str) -> TextMention | None:
-    """The noun phrase that a question of a plain form is about ("What is *the limit for visitors*?"), else None."""
+    """The topic of a question of plain form ("What is *the limit for visitors*?"), else None."""
     match = _IS_TOPIC.match(question) or _PARTICIPLE_TOPIC.match(question)
     if match is None:
         return None
@@ -155,7 +155,7 @@ def find_topic(question: str) -> TextMention | None:
 
 
 def owner_of(phrase: str) -> str | None:
-    """ "Acme" of "Acme's revenue in 2020"; None where nobody is named as the owner."""
+    """ "Acme" in "Acme's revenue in 2020"; None when the phrase names no owner."""
     match = _OWNER.match(phrase)
     return None if match is None else match[1]
 
@@ -166,7 +166,7 @@ def head_of(phrase: str) -> str:
 
 
 def kind_of_noun(noun: str) -> ReferentKind | None:
-    """What a common noun stands for, singular or plural."""
+    """The kind of a common noun, singular or plural."""
     for nouns, kind in _NOUNS:
         if noun in nouns or noun.removesuffix("s") in nouns or noun.removesuffix("ies") + "y" in nouns:
             return kind
@@ -211,7 +211,7 @@ def find_answer_names(answer: str, question: str) -> list[TextMention]:
 
 
 def target_noun(question: str) -> str | None:
-    """The noun of what a question wants to have named ("Which *film* did …?"), lower case; None for other questions."""
+    """The noun of the name that a question asks for ("Which *film* did …?"), lower case; None for other questions."""
     match = _SOUGHT.match(question)
     return None if match is None else match["noun"].lower()
 
@@ -227,7 +227,7 @@ def asks_who(question: str) -> bool:
 
 
 def _names(text: str) -> Iterator[tuple[str, int]]:
-    """Names with where they first stand; of overlapping ones the longest."""
+    """Names with their first positions; of overlapping names the longest."""
     spans = (
         piece
         for one in extract_entities(_NOWHERE, text, (), None).entities
@@ -263,7 +263,7 @@ def _before_word(text: str, at: int) -> int:
 
 
 def _split(name: str) -> Iterator[str]:
-    """The names in a span of capitalised words: apart at "in" and "for", and after the noun for an office."""
+    """The names in a span of capitalised words, split at "in" and "for", and after the noun of an office."""
     for piece in _BETWEEN.split(name):
         before, of, after = piece.partition(" of ")
         noun = before.rsplit(" ", 1)[-1]

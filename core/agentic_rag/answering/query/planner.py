@@ -1,6 +1,6 @@
-"""The rule-based planner: what kind of answer is asked for, which parts the question has, which tools it names.
+"""The rule-based planner: answer type, sub-questions and tools of a question.
 
-Every rule is conservative: a question that fits none is one part, of type fact, without tools.
+Every rule is conservative: a question that fits none has one part, is of type fact and calls no tool.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from agentic_rag.answering.tools.registry import TOOLS
 PLANNER = "rules"
 MAX_PARTS = 4
 FINDING_PLACEHOLDER = "{finding}"
-"""Stands in a sub-question for what an earlier part found."""
+"""Stands in a sub-question for the finding of an earlier one."""
 
 _WH = r"(?:who|whom|whose|what|when|where|why|which|how)"
 _TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = tuple(
@@ -85,14 +85,14 @@ _BRIDGE = re.compile(
 )
 _PARTICIPLES = frozenset({"used", "built", "made", "named", "called"})
 _SPREAD = re.compile(r"\b(?:for|of|in|on|at|to|with|by|people|persons?|those)\b", re.IGNORECASE)
-"""Words in a noun phrase that make it doubtful which noun the relative clause belongs to."""
+"""Words in a noun phrase that leave open to which noun the relative clause belongs."""
 _AUXILIARY = re.compile(r"\b(?:do|does|did|must|can|may|should|will|would|is|was|are|were)\b", re.IGNORECASE)
 _TAIL = re.compile(
     r"^(?P<clause>.+?) (?P<tail>cost|costs|hold|weigh|mean|last|take|need|carry|produce|measure|contain|work|"
     r"be \w+ed|be \w+en)$",
     re.IGNORECASE,
 )
-"""The verb of the question itself where it follows the relative clause: what does the type used there *cost*?"""
+"""The main verb where it follows the relative clause: what does the type used there *cost*?"""
 _EMPTY_HEAD = re.compile(
     rf"^(?:in |at |on )?{_WH}\b(?: (?:is|was|are|were|did|does|do|the|an?|name|names|kind|type|date|time|called))*$",
     re.IGNORECASE,
@@ -100,7 +100,7 @@ _EMPTY_HEAD = re.compile(
 
 
 def plan_question(question: str, *, use_tools: bool = True) -> Plan:
-    """The plan of a standalone question (folded, see `storable.folded`)."""
+    """The plan of a standalone question (folded, see `kernel.text.fold_text`)."""
     for tool in TOOLS:
         if tool.answer_type is not None and (arguments := tool.wanted(question)):
             requests = tuple(ToolRequest(tool.name, argument) for argument in arguments) if use_tools else ()
@@ -112,7 +112,7 @@ def plan_question(question: str, *, use_tools: bool = True) -> Plan:
 
 
 def detect_answer_type(question: str) -> AnswerType:
-    """What kind of answer the wording asks for."""
+    """The answer type that the wording asks for."""
     if ":" in question:
         if _COMPARED_FIGURE.search(question):
             return AnswerType.FIGURE
@@ -142,7 +142,7 @@ def _either(question: str) -> tuple[SubQuestion, ...]:
 
 
 def _two_hops(question: str) -> tuple[SubQuestion, ...]:
-    """Two hops where a relative clause says which thing is meant: first find the thing, then ask about it."""
+    """Two hops where a relative clause identifies a thing: first find the thing, then ask about it."""
     match = _BRIDGE.match(question)
     if match is None or _EMPTY_HEAD.match(match["head"]) or _SPREAD.search(match["thing"]):
         return ()

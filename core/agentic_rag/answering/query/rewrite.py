@@ -1,4 +1,4 @@
-"""Turns a question into the text that is searched for: with aliases, with what earlier parts found."""
+"""Turns a question into a search text: adds aliases, and the findings of earlier sub-questions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from agentic_rag.kernel.text import fold_text
 
 
 def add_aliases(text: str, aliases: Mapping[str, str]) -> str:
-    """The text followed by the other names of what it mentions, in the order of `aliases` (name → other name)."""
+    """The text followed by the aliases of the names in it, in the order of `aliases` (name → other name)."""
     low = text.lower()
     added = [
         other
         for name, other in aliases.items()
-        # A question that does not hold the name needs no pattern; beyond ASCII cases fold in more ways than one.
+        # Only a question that contains the name needs the pattern; beyond ASCII, lower case is not enough to tell.
         if (name.lower() in low or not (text + name).isascii())
         and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
         and other.lower() not in low
@@ -25,17 +25,17 @@ def add_aliases(text: str, aliases: Mapping[str, str]) -> str:
 
 
 def has_placeholder(part: SubQuestion) -> bool:
-    """True for a part that asks about what another one finds, and means nothing without it."""
+    """True for a sub-question that means nothing without the finding of another."""
     return FINDING_PLACEHOLDER in part.text
 
 
 def mask_placeholder(part: SubQuestion) -> str:
-    """How a part reads whose finding is missing."""
+    """A sub-question as text for people, where its finding is missing."""
     return part.text.replace(FINDING_PLACEHOLDER, "what the first part asks for")
 
 
 def fill_placeholder(part: SubQuestion, findings: Sequence[str]) -> str:
-    """A dependent sub-question with the names that the earlier parts found."""
+    """A dependent sub-question completed with the names that earlier ones found."""
     names = ", ".join(findings)
     if FINDING_PLACEHOLDER in part.text:
         return fold_text(part.text.replace(FINDING_PLACEHOLDER, names))

@@ -1,8 +1,8 @@
-"""Follow-up questions: what stands alone stays as it is, what points back is written out from the conversation.
+"""Rewrites follow-up questions so that they stand alone; a question that stands alone stays as it is.
 
-By rule and in this order: an elliptical question is completed from the one before it; pronouns, "there" and "that …"
-are replaced by what they stand for; where that is not known, the earlier question is added as the matter. Wrongly
-changing a question is worse than leaving one that points back, so every doubt leaves it.
+The rules in order: an elliptical question is completed from the one before it; pronouns, "there" and "that …" are
+replaced by their antecedents; where an antecedent is unknown, the earlier question is appended. A wrong rewrite is
+worse than none, so in doubt the question stays.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.tokenizer import query_terms
 
 LONGEST_FOLLOW_UP = 300
-"""Characters: a longer question says what it is about."""
+"""Characters: a longer question names its subject."""
 FEW_TERMS = 2
-"""Content terms up to which a question that opens with "And", or points back at nothing named, is taken for the rest of
-the one before it."""
+"""A question with at most so many content terms continues the one before it when it opens with "And" or refers to
+nothing by name."""
 MOST_TERMS, MOST_TERMS_OF_SUBJECT = 4, 8
-"""Content terms up to which a question with a pronoun may point back, and one whose subject is the pronoun: what says
-more is understood by itself."""
+"""A question with more content terms is understood by itself, despite a pronoun; the second limit is for a pronoun as
+subject."""
 
 _IN_BEFORE = re.compile(r"\b(?:in|at|from|to|near|around|of|on|by|during|since|over|about)$", re.IGNORECASE)
 _POINTS_AT_ONCE = re.compile(
@@ -52,20 +52,20 @@ _NO_VERB = re.compile(
 
 
 class RewriteReason(enum.Enum):
-    """What was done to a question."""
+    """How a question was rewritten."""
 
     STANDS_ALONE = "stands alone"
     COMPLETED = "completed"
-    """It left out what the question before it said."""
+    """The question was elliptical: words of the one before it were added."""
     RESOLVED = "resolved"
-    """Words that point back were replaced."""
+    """Anaphors were replaced by their antecedents."""
     MATTER_ADDED = "matter added"
-    """It points back at something that has no name."""
+    """The antecedent has no name: the earlier question was appended."""
 
 
 @dataclass(frozen=True, slots=True)
 class StandaloneQuestion:
-    """A question that means the same without the conversation, and how it came about."""
+    """A question that means the same without the conversation, and how it was rewritten."""
 
     text: str
     reason: RewriteReason
@@ -77,7 +77,7 @@ class StandaloneQuestion:
 
 
 def make_standalone(question: str, history: Sequence[Turn]) -> StandaloneQuestion:
-    """The question (folded, see `storable.folded`) as it means after the turns, oldest first. Pure."""
+    """The question (folded, see `kernel.text.fold_text`) as it stands alone after the turns, oldest first. Pure."""
     said: list[ConversationTurn] = []
     for turn in history:
         text = _rewrite_follow_up(fold_text(turn.question), said).text[:MAX_READ_CHARACTERS]
@@ -87,7 +87,7 @@ def make_standalone(question: str, history: Sequence[Turn]) -> StandaloneQuestio
 
 
 def turn_of(run: Run) -> Turn:
-    """A finished run as the turn before the next question: as it stood alone, with what it cited."""
+    """A finished run as a turn of the conversation: its stand-alone question, its answer and its citations."""
     question = run.answer.debug.standalone_question or run.question
     cited = dict.fromkeys(CitedPassage(one.document_id, one.chunk_id) for one in run.answer.citations)
     return Turn(question, run.answer.text[: MAX_TURN_CHARACTERS - len(question)], tuple(cited)[:MAX_TURN_CITED])
@@ -135,7 +135,7 @@ def _resolve_references(
 
 
 def _must_point_back(question: str, reference: Anaphor) -> bool:
-    """ "This document" may be the one that is searched; a question with a name of its own says what it is about."""
+    """ "This document" may be the one to search, and a question with a name of its own needs no antecedent."""
     word = question[reference.start : reference.end].lower()
     return not (word.startswith(("this ", "these ")) or find_question_names(question)) and _terms(question) <= FEW_TERMS
 
@@ -158,7 +158,7 @@ def _terms(question: str) -> int:
 
 
 def _continues(question: str) -> bool:
-    """ "And what is the limit?": says by its first word that it goes on, and hardly what about."""
+    """ "And what is the limit?": the first word continues the conversation, and few terms follow."""
     body = without_lead(question)
     if not continues(question) or find_question_names(body) or any(sign.isdigit() for sign in body):
         return False

@@ -1,4 +1,4 @@
-"""Explains a stored run: what became of every candidate, and why a passage is none."""
+"""Explains a stored run: the fate of every candidate, and why a passage is not a candidate."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ from agentic_rag.tenancy.access import ReadIdentity, read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 
 DEADLINE_SECONDS = 30.0
-"""Bootstrap gives what answers have."""
+"""Bootstrap passes the time-out of answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A run with the story of each candidate, and the passages that were asked about."""
+    """A run with the explanation of each candidate and of the passages asked about."""
 
     run: Run
     searches: tuple[str, ...]
@@ -64,20 +64,20 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class _Rerun:
-    """What a search finds at the run's version."""
+    """The result of a search repeated at the run's version."""
 
     text: str
     candidates: Sequence[Candidate]
-    handed_on: int
-    sights: tuple[ArmRanking, ...]
-    reordered: Sequence[int] | None = None
+    cutoff: int
+    rankings: tuple[ArmRanking, ...]
+    reranked: Sequence[int] | None = None
     """The ordinals as the run's reranker orders them; None without one."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Vectors:
-    """By search: the vector that the run searched with and, where a hypothetical passage moved one, those of the
-    question alone.
+    """Vectors by search text. `used` are those of the run; `alone` those of the question without the hypothetical
+    passage, where there was one.
     """
 
     used: Mapping[str, NDArray[np.float32]]
@@ -85,7 +85,7 @@ class _Vectors:
 
 
 class ExplainRun:
-    """The use case behind `rag explain` and `explainRun`. `seconds`: how long searches may be run again for."""
+    """The use case behind `rag explain` and `explainRun`. `seconds` bounds the repeated searches."""
 
     def __init__(
         self,
@@ -104,11 +104,11 @@ class ExplainRun:
     async def run(
         self, principal: Principal, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID] = ()
     ) -> Explanation:
-        """Explain a run to somebody who may see it; `why_not` are chunk ids, at most `MAX_WHY_NOT_PASSAGES`. Only for
-        chunks
-        that are no candidates, or that a model may have moved below the cut, is anything searched: at the corpus
-        version and in the space of the run, among what the caller may read now. What cannot be judged within the
-        deadline is LATE.
+        """Explain a run to a caller who may see it; `why_not` are chunk ids, at most `MAX_WHY_NOT_PASSAGES`.
+
+        Searches are repeated only for chunks that are no candidates, or that a model may have moved below the cut: at
+        the corpus version and in the space of the run, among the documents the caller may read now. A chunk that is
+        not judged within the deadline is LATE.
 
         Errors: `NotFound` code RUN_NOT_FOUND; `InvalidInput` codes TOO_MANY_CHUNKS, RUN_VERSION_GONE (retention) and
         RUN_SPACE_GONE; `SpaceMismatch` (this process has no embedder for the space); those of the embedder;
@@ -123,14 +123,14 @@ class ExplainRun:
         run = await self._runs.get(principal, workspace, run_id)
         if run is None:
             raise NotFound("There is no such run.", code="RUN_NOT_FOUND")
-        told = explain_candidates(run.answer)
-        known = {story.trace.chunk_id: story for story in told}
+        explained = explain_candidates(run.answer)
+        known = {story.trace.chunk_id: story for story in explained}
         asked = [
             one for one in dict.fromkeys(why_not) if one not in known or self._may_differ_by_model(run, known[one])
         ]
         found = {one.chunk_id: one for one in await self._in_time(read_identity(principal), run, asked)}
         answers = (_explain_passage(found.get(one), known.get(one)) for one in dict.fromkeys(why_not))
-        return Explanation(run, _searches(run), told, tuple(answers))
+        return Explanation(run, _searches(run), explained, tuple(answers))
 
     async def _in_time(self, reading: ReadIdentity, run: Run, chunk_ids: Sequence[UUID]) -> list[WhyNot]:
         deadline = asyncio.timeout(self._seconds)
@@ -179,7 +179,7 @@ class ExplainRun:
         return answers
 
     async def _space(self, run: Run) -> RegisteredSpace | None:
-        """The run's space; None when it searched by words alone. Errors: `InvalidInput` code RUN_SPACE_GONE."""
+        """The run's space; None when the run had no vectors. Errors: `InvalidInput` code RUN_SPACE_GONE."""
         if run.versions.space is None or Dependency.EMBEDDER in run.answer.degraded:
             return None
         async with self._database.transaction(run.workspace.org_id) as transaction:
@@ -197,12 +197,12 @@ class ExplainRun:
         )
 
     def _may_differ_by_model(self, run: Run, story: CandidateExplanation) -> bool:
-        """Whether a model may have moved a candidate below the cut."""
+        """True when a model may have moved a candidate below the cut."""
         by_model = run.answer.debug.hyde_text is not None or self._has_reranking(run)
         return story.fate is CandidateFate.TOP_K and by_model
 
     def _has_reranking(self, run: Run) -> bool:
-        """Whether the run's reranker ordered its searches, and can do so again."""
+        """True when the run's reranker ordered its searches and is available now."""
         name = _settings(run).reranker
         return name is not None and name == self._retrieve.reranker and Dependency.RERANKER not in run.answer.degraded
 
@@ -211,7 +211,7 @@ class ExplainRun:
         return name if name != self._retrieve.reranker and Dependency.RERANKER not in run.answer.degraded else None
 
     async def _vectors(self, run: Run, space: RegisteredSpace | None) -> _Vectors:
-        """The vector of each search as the run embedded it; of a part that waited for another, the whole question's."""
+        """The vector of each search as the run embedded it; a part that waited for another has the whole question's."""
         if space is None or _settings(run).weights.vector == 0:
             return _Vectors({})
         plan = run.answer.debug.plan
@@ -260,16 +260,16 @@ class ExplainRun:
                 deep[arm.name] = hits
         weights = arm_weights(ranking.arms, query.weights, query.dense_trust)
         expanded = {arm.name for arm in EXPANDING_ARMS if ranking.paths is not None}
-        sights = tuple(
+        rankings = tuple(
             ArmRanking(name, weight, name in deep or name in expanded, ranking.arms.get(name, ()), deep.get(name, ()))
             for name, weight in weights.items()
         )
-        reordered = await self._retrieve.rerank_order(snapshot, query, ranking) if is_reordered else None
-        return _Rerun(query.text, ranking.candidates, query.top_k, sights, reordered)
+        reranked = await self._retrieve.rerank_order(snapshot, query, ranking) if is_reordered else None
+        return _Rerun(query.text, ranking.candidates, query.top_k, rankings, reranked)
 
 
 def _explain_passage(found: WhyNot | None, story: CandidateExplanation | None) -> WhyNot:
-    """What is told of a passage; of a candidate that a model moved below the cut, both its story and that."""
+    """The explanation of a passage; of a candidate that a model moved below the cut, both explanations."""
     if story is None:
         if found is None:
             raise AssertionError("what is no candidate was looked for")
@@ -288,7 +288,7 @@ def _standalone(run: Run) -> str:
 
 
 def _searches(run: Run) -> tuple[str, ...]:
-    """What the run searched for: the parts of the question, then the whole one where it was divided."""
+    """The search texts of the run: those of the parts, then the whole question where it was divided."""
     debug = run.answer.debug
     if debug.rewritten_query is None:
         return (_standalone(run),) if debug.candidates else ()
@@ -298,7 +298,7 @@ def _searches(run: Run) -> tuple[str, ...]:
 
 
 def _settings(run: Run) -> SearchSettings:
-    """What the run searched with; the defaults for one that was stored before that was kept."""
+    """The run's search settings; the defaults for a run that was stored without them."""
     return run.answer.debug.search or effective(AnswerOptions(filter=DocumentFilter()), AnswerDefaults()).search
 
 
@@ -331,7 +331,7 @@ def _query(
 
 
 def _why_not_visible(chunk_id: UUID, place: ChunkVersion | None, version: int, scope: SearchScope) -> WhyNot | None:
-    """Why the run's searches could not see a passage; None when they could."""
+    """The reason why the run's searches could not see a passage; None when they could."""
     if place is None:
         explanation = "There is no such passage in this workspace."
         return WhyNot(chunk_id, "", WhyNotVerdict.NOT_FOUND, explanation)
@@ -350,34 +350,34 @@ def _why_not_visible(chunk_id: UUID, place: ChunkVersion | None, version: int, s
 def _why_not_ranked_high(
     place: ChunkVersion, reruns: Sequence[_Rerun], alone: Sequence[_Rerun] | None, missing: str | None
 ) -> WhyNot:
-    """`alone`: what is found without the hypothetical passage of the run; `missing`: its reranker, if not here."""
-    standings = tuple(_standing(place.ordinal, rerun) for rerun in reruns)
-    verdict, told_by = decide_why_not(standings), standings
+    """`alone`: the results without the run's hypothetical passage; `missing`: its reranker, if not available here."""
+    by_run = tuple(_search_placement(place.ordinal, rerun) for rerun in reruns)
+    verdict, placements = decide_why_not(by_run), by_run
     if alone is not None and verdict is not WhyNotVerdict.WITHIN_REACH:
-        by_question = tuple(_standing(place.ordinal, rerun) for rerun in alone)
+        by_question = tuple(_search_placement(place.ordinal, rerun) for rerun in alone)
         if decide_why_not(by_question) is WhyNotVerdict.WITHIN_REACH:
-            verdict, told_by = WhyNotVerdict.HYDE, by_question
-    explanation = format_why_not(verdict, told_by)
+            verdict, placements = WhyNotVerdict.HYDE, by_question
+    explanation = format_why_not(verdict, placements)
     if missing is not None and verdict is WhyNotVerdict.WITHIN_REACH:
         explanation += f" The reranker {missing} ordered the run, which this process does not have."
-    return WhyNot(place.chunk_id, place.document_title, verdict, explanation, searches=standings)
+    return WhyNot(place.chunk_id, place.document_title, verdict, explanation, searches=by_run)
 
 
 def _place(ordinal: int, order: Sequence[int] | None) -> int | None:
     return order.index(ordinal) + 1 if order is not None and ordinal in order else None
 
 
-def _standing(ordinal: int, rerun: _Rerun) -> SearchPlacement:
+def _search_placement(ordinal: int, rerun: _Rerun) -> SearchPlacement:
     ranked = enumerate(rerun.candidates, start=1)
     rank, score = next(((at, one.score) for at, one in ranked if one.ordinal == ordinal), (None, None))
-    handed_on = min(rerun.handed_on, len(rerun.candidates))
+    cutoff = min(rerun.cutoff, len(rerun.candidates))
     return SearchPlacement(
         search=rerun.text,
         rank=rank,
         score=score,
         candidates=len(rerun.candidates),
-        cutoff=handed_on,
-        cutoff_score=rerun.candidates[handed_on - 1].score if handed_on else 0.0,
-        arms=tuple(place_in_arm(ordinal, sight) for sight in rerun.sights),
-        reranked=_place(ordinal, rerun.reordered),
+        cutoff=cutoff,
+        cutoff_score=rerun.candidates[cutoff - 1].score if cutoff else 0.0,
+        arms=tuple(place_in_arm(ordinal, ranking) for ranking in rerun.rankings),
+        reranked=_place(ordinal, rerun.reranked),
     )

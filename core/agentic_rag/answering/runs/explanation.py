@@ -1,5 +1,5 @@
-"""Why a run answered from these passages and not from others: read from what it recorded and, for a passage it did not
-record, from the ranking of its searches.
+"""Explains why a run used these passages and not others: from its record and, for a passage outside the record, from
+the ranking of its searches.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from agentic_rag.retrieval.selection import (
 )
 
 MAX_WHY_NOT_PASSAGES = 10
-"""Passages that may be asked about at once."""
+"""Passages in one request."""
 
 MAX_RANK_DEPTH = 1000
-"""How far down an arm's ranking a passage is looked for."""
+"""Ranks of an arm in which a passage is searched for."""
 
 
 class CandidateFate(enum.Enum):
-    """What became of a candidate."""
+    """The fate of a candidate."""
 
     CITED = "cited"
     NEAREST = "nearest"
     """Shown with an abstention."""
     UNUSED = "unused"
-    """Handed to synthesis, which needed nothing of it."""
+    """Passed to synthesis, which quoted nothing of it."""
     TOP_K = TOP_K
     PER_DOCUMENT = PER_DOCUMENT
     NEAR_DUPLICATE = NEAR_DUPLICATE
@@ -44,12 +44,12 @@ class CandidateFate(enum.Enum):
     SIMILARITY = SIMILARITY
     CONTEXT_BUDGET = CONTEXT_BUDGET
     DROPPED = "dropped"
-    """For a reason of its own."""
+    """For another reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class CandidateExplanation:
-    """A candidate at its rank (from 1) in the run, what became of it and why; `markers` of its citations."""
+    """A candidate at its rank (from 1) in the run, its fate and the reason; `markers` of its citations."""
 
     rank: int
     trace: CandidateTrace
@@ -59,23 +59,23 @@ class CandidateExplanation:
 
 
 class ArmState(enum.Enum):
-    """How a passage stands in one arm."""
+    """The state of a passage in one arm."""
 
     PROPOSED = "proposed"
-    """Among what the arm gave to fusion."""
+    """Among the hits that the arm gave to fusion."""
     BEYOND = "beyond"
-    """Further down; the rank is None when it is below `DEPTH`."""
+    """Further down; the rank is None below `MAX_RANK_DEPTH`."""
     NOTHING_SHARED = "nothing_shared"
-    """Lexical: it holds no term of the search."""
+    """Lexical: it contains no term of the search."""
     NOT_REACHED = "not_reached"
-    """Graph: no trail leads to it. Dense: it has no vector."""
+    """Graph: no path leads to it. Dense: it has no vector."""
     NOT_ASKED = "not_asked"
-    """The arm had no weight, or could not be asked."""
+    """The arm had no weight, or was not available."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArmPlacement:
-    """Where a passage stands in one arm. Figures are None where there are none."""
+    """The rank and score of a passage in one arm; None where it has none."""
 
     retriever: Retriever
     state: ArmState
@@ -87,7 +87,7 @@ class ArmPlacement:
 
 @dataclass(frozen=True, slots=True)
 class ArmRanking:
-    """An arm's ranking of one search: what it gave to fusion, and its first `DEPTH` without regard to that."""
+    """An arm's ranking of one search: the hits it gave to fusion, and its first `MAX_RANK_DEPTH`."""
 
     retriever: Retriever
     weight: float
@@ -98,8 +98,8 @@ class ArmRanking:
 
 @dataclass(frozen=True, slots=True)
 class SearchPlacement:
-    """Where a passage stands in one search: fused rank and score (None: not fused), what the last passage that is
-    handed on scored, and each arm.
+    """The place of a passage in one search: fused rank and score (None: not fused) and its place in each arm. `cutoff`
+    is the number of passages passed on, `cutoff_score` the score of the last of them.
     """
 
     search: str
@@ -114,7 +114,7 @@ class SearchPlacement:
 
     @property
     def is_within_cutoff(self) -> bool:
-        """Whether its last rank is among those that are handed on."""
+        """True when its last rank is within the cutoff."""
         last = self.rank if self.reranked is None else self.reranked
         return last is not None and last <= self.cutoff
 
@@ -123,34 +123,34 @@ class WhyNotVerdict(enum.Enum):
     """Why a passage is not among the candidates."""
 
     CANDIDATE = "candidate"
-    """It is."""
+    """It is a candidate."""
     OUTRANKED = "outranked"
-    """It was fused, below the last passage that is handed on."""
+    """It was fused, below the cutoff."""
     RERANKED = "reranked"
-    """Fusion would have handed it on; the reranker put others before it."""
+    """Fusion ranked it above the cutoff, the reranker below."""
     HYDE = "hyde"
-    """By the question alone it would be handed on; with the hypothetical passage others stand before it."""
+    """The question alone ranks it above the cutoff, the question with the hypothetical passage below."""
     NOT_PROPOSED = "not_proposed"
-    """No arm put it among what it gives to fusion."""
+    """No arm gave it to fusion."""
     NO_SHARED_TERM = "no_shared_term"
-    """The same, and it holds no term of any search."""
+    """No arm gave it to fusion, and it contains no term of any search."""
     WITHIN_REACH = "within_reach"
-    """The same searches find it when they are run again."""
+    """The same searches find it when they are repeated."""
     FILTERED = "filtered"
     """The filter of the request leaves its document out."""
     NOT_VISIBLE = "not_visible"
-    """It was no part of the corpus at the run's version."""
+    """It was not part of the corpus at the run's version."""
     NOT_FOUND = "not_found"
     """There is no such passage in the run's workspace."""
     LATE = "late"
-    """The searches could not be run again within the deadline."""
+    """The searches could not be repeated within the deadline."""
     NOT_SEARCHED = "not_searched"
-    """The run looked for nothing."""
+    """The run searched for nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """The verdict on one passage in words, with the figures behind it; `title` is empty for an unknown passage, `story`
+    """The verdict on one passage in words, with its placements. `title` is empty for an unknown passage; `candidate` is
     set for a candidate.
     """
 
@@ -163,7 +163,7 @@ class WhyNot:
 
 
 def explain_candidates(answer: Answer) -> tuple[CandidateExplanation, ...]:
-    """What became of every candidate, in the order of the run."""
+    """The fate of every candidate, in the order of the run."""
     markers: dict[UUID, list[int]] = {}
     for citation in answer.citations:
         markers.setdefault(citation.chunk_id, []).append(citation.marker)
@@ -209,30 +209,30 @@ _REASONS = {
 }
 
 
-def place_in_arm(ordinal: int, sight: ArmRanking) -> ArmPlacement:
-    """Where a passage stands in an arm."""
-    if not sight.is_asked:
-        return ArmPlacement(sight.retriever, ArmState.NOT_ASKED, None, None, None, sight.weight)
-    for state, hits in ((ArmState.PROPOSED, sight.fused_hits), (ArmState.BEYOND, sight.deep_hits)):
+def place_in_arm(ordinal: int, ranking: ArmRanking) -> ArmPlacement:
+    """The place of a passage in an arm."""
+    if not ranking.is_asked:
+        return ArmPlacement(ranking.retriever, ArmState.NOT_ASKED, None, None, None, ranking.weight)
+    for state, hits in ((ArmState.PROPOSED, ranking.fused_hits), (ArmState.BEYOND, ranking.deep_hits)):
         for rank, hit in enumerate(hits, start=1):
             if hit.ordinal == ordinal:
-                return ArmPlacement(sight.retriever, state, rank, hit.raw, hit.score, sight.weight)
-    if len(sight.deep_hits) >= MAX_RANK_DEPTH:
+                return ArmPlacement(ranking.retriever, state, rank, hit.raw, hit.score, ranking.weight)
+    if len(ranking.deep_hits) >= MAX_RANK_DEPTH:
         state = ArmState.BEYOND
     else:
-        state = ArmState.NOTHING_SHARED if sight.retriever is Retriever.LEXICAL else ArmState.NOT_REACHED
-    return ArmPlacement(sight.retriever, state, None, None, None, sight.weight)
+        state = ArmState.NOTHING_SHARED if ranking.retriever is Retriever.LEXICAL else ArmState.NOT_REACHED
+    return ArmPlacement(ranking.retriever, state, None, None, None, ranking.weight)
 
 
-def decide_why_not(standings: Sequence[SearchPlacement]) -> WhyNotVerdict:
-    """The verdict on a passage that the run's searches could see: that of the search where it stands best."""
-    if any(one.is_within_cutoff for one in standings):
+def decide_why_not(placements: Sequence[SearchPlacement]) -> WhyNotVerdict:
+    """The verdict on a passage that the run's searches could see, by the search that ranks it best."""
+    if any(one.is_within_cutoff for one in placements):
         return WhyNotVerdict.WITHIN_REACH
-    if any(one.rank is not None and one.rank <= one.cutoff for one in standings):
+    if any(one.rank is not None and one.rank <= one.cutoff for one in placements):
         return WhyNotVerdict.RERANKED
-    if any(one.rank is not None for one in standings):
+    if any(one.rank is not None for one in placements):
         return WhyNotVerdict.OUTRANKED
-    lexical = [arm for one in standings for arm in one.arms if arm.retriever is Retriever.LEXICAL]
+    lexical = [arm for one in placements for arm in one.arms if arm.retriever is Retriever.LEXICAL]
     if lexical and all(arm.state is ArmState.NOTHING_SHARED for arm in lexical):
         return WhyNotVerdict.NO_SHARED_TERM
     return WhyNotVerdict.NOT_PROPOSED
@@ -241,9 +241,9 @@ def decide_why_not(standings: Sequence[SearchPlacement]) -> WhyNotVerdict:
 _RANKED = frozenset({WhyNotVerdict.WITHIN_REACH, WhyNotVerdict.OUTRANKED, WhyNotVerdict.RERANKED, WhyNotVerdict.HYDE})
 
 
-def format_why_not(verdict: WhyNotVerdict, standings: Sequence[SearchPlacement]) -> str:
-    """A verdict of `decide_why_not` in words, with the figures of the search where the passage stands best."""
-    ranked = [one for one in standings if one.rank is not None]
+def format_why_not(verdict: WhyNotVerdict, placements: Sequence[SearchPlacement]) -> str:
+    """A verdict of `decide_why_not` in words, with the figures of the search that ranks the passage best."""
+    ranked = [one for one in placements if one.rank is not None]
     if verdict in _RANKED and ranked:
         best = min(ranked, key=lambda one: (one.rank or 0) / max(1, one.cutoff))
         place = f"Rank {best.rank} of {best.candidates} with a score of {best.score:.3f}"

@@ -17,11 +17,11 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 CAPACITY = 2048
-"""Runs that may wait. What comes beyond is dropped and counted: answering matters more than its record."""
+"""Runs that may wait. Further runs are dropped and counted: answering matters more than its record."""
 BATCH = 64
 LINGER_SECONDS = 0.25
-"""How long the first run of a batch waits for company: a batch costs as many statements as a run, and recording beside
-the vector scan of the next question slowed that by a third when each run was stored at once.
+"""How long the first run of a batch waits for others. A batch costs as many statements as a run; storing each run at
+once slowed the vector scan of the next question by a third.
 """
 
 
@@ -59,7 +59,7 @@ class RunRecorder:
         self._fills: OrderedDict[tuple[WorkspaceRef, str], CacheFill] = OrderedDict()
         self._wake = asyncio.Event()
         self._is_ripe = False
-        """The runs that wait are to be stored now."""
+        """The waiting runs shall be stored now."""
         self._idle = asyncio.Event()
         self._idle.set()
         self._worker: asyncio.Task[None] | None = None
@@ -76,7 +76,7 @@ class RunRecorder:
         self._start()
 
     def fill(self, fill: CacheFill) -> None:
-        """Take only an answer to cache: its run is stored already."""
+        """Take only an answer to cache; its run is stored already."""
         self._take(fill)
         self._start()
 
@@ -86,14 +86,14 @@ class RunRecorder:
         return run if run is not None and self._wall.check_owner(workspace, run.workspace, "waiting run") else None
 
     def filling(self, workspace: WorkspaceRef, key: str) -> Answer | None:
-        """An answer on its way into the cache: whoever asks now finds it here, and need not run once more."""
+        """An answer on its way into the cache, so that the same question need not run again."""
         fill = self._fills.get((workspace, key))
         if fill is None or not self._wall.check_owner(workspace, fill.workspace, "waiting answer"):
             return None
         return fill.answer
 
     async def drain(self) -> None:
-        """Return when all that was taken is stored, cached or given up."""
+        """Wait until everything taken is stored, cached or given up."""
         self._ripen()
         await self._idle.wait()
 
@@ -128,7 +128,7 @@ class RunRecorder:
             self._worker.add_done_callback(self._on_worker_end)
 
     def _on_worker_end(self, worker: asyncio.Task[None]) -> None:
-        """A fault nobody foresaw loses what was waiting, loudly; it must not stop a drain or the next run."""
+        """An unexpected error loses the waiting runs, with a metric and an event; a drain and the next run go on."""
         if not worker.cancelled() and (fault := worker.exception()) is not None:
             lost = len(self._waiting)
             self._telemetry.count("rag_runs_unrecorded_total", float(lost), reason="INTERNAL")
@@ -158,8 +158,8 @@ class RunRecorder:
             self._fills.pop(place, None)
 
     async def _cache_one(self, fill: CacheFill) -> None:
-        """Cache an answer of the newest corpus. An erasure empties the cache after its commit: one that came before
-        the second look would miss this entry, one that comes after it does not.
+        """Cache an answer of the newest corpus version. An erasure empties the cache after its commit: the second check
+        catches one that commits between the first check and the put.
         """
         try:
             if await self._is_current(fill):

@@ -1,4 +1,4 @@
-"""What remains of an answer whose source was erased, or is not for whoever looks at it."""
+"""Redacts answers whose sources were erased, or that the reader may not read."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ SOURCE_ERASED = "source erased"
 """Stands where the words of an erased document stood."""
 
 SOURCE_WITHHELD = "source withheld"
-"""Stands where an answer stood that leans on a document which its reader may not read."""
+"""Stands where an answer stood that cites a document hidden from its reader."""
 
 
 def collect_document_ids(answer: Answer) -> frozenset[UUID]:
-    """Every document whose words or title an answer may hold: cited, nearest, or a candidate."""
+    """Every document whose words or title an answer may contain: cited, nearest, or a candidate."""
     nearest = answer.abstention.nearest if answer.abstention else ()
     passages = (*answer.citations, *nearest, *answer.debug.candidates)
     return frozenset(
@@ -31,9 +31,9 @@ def collect_document_ids(answer: Answer) -> frozenset[UUID]:
 def redact_document(answer: Answer, document_id: UUID) -> Answer:
     """The answer without the words of one document.
 
-    The text goes whole, because any of its sentences may lean on the document, and so does all of `debug` that is
-    made of retrieved text, with the plan and the stand-alone question, which may name what an earlier answer said;
-    citations of other documents keep their quotation but support no sentence any more.
+    The whole text goes, because any sentence may depend on the document. So does all of `debug` that is made of
+    retrieved text, with the plan and the stand-alone question, which may repeat words of an earlier answer. Citations
+    of other documents keep their quotation but support no sentence any more.
     """
     abstention = answer.abstention
     if abstention is not None:
@@ -46,7 +46,7 @@ def redact_document(answer: Answer, document_id: UUID) -> Answer:
             replace(
                 candidate,
                 title=SOURCE_ERASED if candidate.document_id == document_id else candidate.title,
-                path=_path_without(candidate.path, document_id),
+                path=_visible_path(candidate.path, (document_id,)),
             )
             for candidate in answer.debug.candidates
         ),
@@ -61,7 +61,7 @@ def redact_document(answer: Answer, document_id: UUID) -> Answer:
 
 
 def redact_erased_documents(run: Run, erased: Container[UUID]) -> Run:
-    """A run that is stored after documents it used were erased: its answer keeps none of their words."""
+    """The run without the words of documents that were erased while it was under way."""
     answer = run.answer
     for document_id in sorted(collect_document_ids(answer)):
         if document_id in erased:
@@ -70,8 +70,8 @@ def redact_erased_documents(run: Run, erased: Container[UUID]) -> Run:
 
 
 def withhold_documents(run: Run, hidden: Container[UUID]) -> Run:
-    """The run for somebody who may not read some documents. Unlike an erasure it names none of them: their citations
-    and candidates are left out, and of the answer goes what `redacted` takes away.
+    """The run for a reader who may not read some documents. Unlike an erasure it does not name them: their citations
+    and candidates are left out, and the answer loses the same parts as in `redact_document`.
     """
     answer = run.answer
     if not any(document_id in hidden for document_id in collect_document_ids(answer)):
@@ -97,7 +97,7 @@ def withhold_documents(run: Run, hidden: Container[UUID]) -> Run:
 
 
 def drop_tool_results(run: Run) -> Run:
-    """The run without what tools found: which document a result names is not kept with it."""
+    """The run without results of tools that name documents: a stored call does not say which document it names."""
     debug = run.answer.debug
     if not any(call.tool in DOCUMENT_NAMING_TOOLS for call in debug.tool_calls):
         return run
@@ -117,6 +117,7 @@ def _visible_citations(citations: Iterable[Citation], hidden: Container[UUID]) -
 
 
 def _visible_path(path: tuple[Hop, ...], hidden: Container[UUID]) -> tuple[Hop, ...]:
+    """A path over a hidden document is removed whole: its entities may be the document's words."""
     return () if any(hop.from_document_id in hidden or hop.to_document_id in hidden for hop in path) else path
 
 
@@ -124,7 +125,7 @@ def _redact_citations(citations: Iterable[Citation], document_id: UUID) -> tuple
     return tuple(
         _redact_citation(citation)
         if citation.document_id == document_id
-        else replace(citation, answer_spans=(), path=_path_without(citation.path, document_id))
+        else replace(citation, answer_spans=(), path=_visible_path(citation.path, (document_id,)))
         for citation in citations
     )
 
@@ -142,8 +143,3 @@ def _redact_citation(citation: Citation) -> Citation:
         verified=False,
         path=(),
     )
-
-
-def _path_without(path: tuple[Hop, ...], document_id: UUID) -> tuple[Hop, ...]:
-    """A path over the document goes whole: what it leads over may be the document's words."""
-    return () if any(document_id in (hop.from_document_id, hop.to_document_id) for hop in path) else path

@@ -1,10 +1,11 @@
-"""Whether two are both something, or of one nationality: the value stands in the sentence that says what each is."""
+"""Questions whether two sides are both of a kind, or of one nationality: each side's sentence states its value."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.verdicts.nationalities import are_exclusive, nationalities_in, nationality_of
@@ -41,7 +42,7 @@ _PHRASE_ENDS = re.compile(
     r"located|situated|based|used|made|built|found|featuring|starring|formed|founded|written|directed|published|produced)\b"
 )
 _PLACED = re.compile(r"(?:(?:located|situated|based) )?in ")
-"""How the place of what is said to be something begins."""
+"""The beginning of a place after a predicate."""
 _JOINED = re.compile(r"[A-Z]\w+[-–][A-Z]")
 """Two nationalities in one word."""
 _NO_KIND = re.compile(r"\b(?:of|in|from|by|for|used|and|or|with|at|on|to|same|who|that)\b")
@@ -52,20 +53,16 @@ _WEAKENS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SharedKind:
-    """Whether both are of a kind."""
+    """Are both sides of a kind?"""
 
+    sides: ClassVar[int] = 2
     names: tuple[str, str]
     what: str
     value: frozenset[str]
     """The stems of the kind."""
 
-    @property
-    def sides(self) -> int:
-        """Two."""
-        return 2
-
     def read_side(self, side: int, source: QuotedSentence) -> SideFact | None:
-        """The kind, when the sentence opens with the name and says that it is of this kind."""
+        """The kind, when the sentence opens with the name and states this kind."""
         predicate = _predicate(source, self.names[side])
         phrase = "" if predicate is None else _phrase(predicate)[0]
         said = tokenize(phrase)
@@ -74,39 +71,35 @@ class SharedKind:
         return SideFact(self.what, self.what)
 
     def verdict(self, stated: Sequence[SideFact]) -> str | None:
-        """Yes: each says so."""
+        """Yes: each sentence states the kind."""
         return f"Yes: {self.names[0]} and {self.names[1]} are both {stated[0].text}."
 
 
 @dataclass(frozen=True, slots=True)
 class SameNationality:
-    """Whether both are of one nationality, or of the one that is asked for."""
+    """Are both sides of one nationality, or of the one asked for?"""
 
+    sides: ClassVar[int] = 2
     names: tuple[str, str]
     asked: str
-    """As `nationality_of`; empty when any will do."""
-
-    @property
-    def sides(self) -> int:
-        """Two."""
-        return 2
+    """As `nationality_of`; empty when the question names none."""
 
     def read_side(self, side: int, source: QuotedSentence) -> SideFact | None:
-        """The one nationality that the sentence names in saying what the side is, or where."""
+        """The only nationality in the predicate of the side, or in its place."""
         said = _predicate(source, self.names[side])
         if said is None or _WEAKENS.search(said) or _JOINED.search(said):
             return None
         phrase, rest = _phrase(said)
         named_at = f"{phrase} {rest}" if _PLACED.match(rest) else phrase
         found = nationalities_in(said)
-        # Another one in the rest of the sentence may be a second one.
+        # A further nationality in the sentence may be a second one of this side.
         if len(found) != 1 or not nationalities_in(named_at):
             return None
         (one,) = found
         return SideFact(one.title(), one)
 
     def verdict(self, stated: Sequence[SideFact]) -> str | None:
-        """Yes or no with both nationalities; None where one may include the other."""
+        """Yes or no with both nationalities; None when one may include the other."""
         first, second = stated
         wanted = self.asked or first.unit
         if first.unit == second.unit == wanted:
@@ -118,7 +111,7 @@ class SameNationality:
 
 
 def _predicate(source: QuotedSentence, name: str) -> str | None:
-    """What a sentence that opens with the name says it is, to its end; None when it denies anything."""
+    """The predicate of a sentence that opens with the name; None for a negated one."""
     subject = find_subject(source, name)
     predicate = None if subject is None else _PREDICATE.match(subject.rest)
     return None if predicate is None or has_negation(predicate["what"]) else predicate["what"]
@@ -132,7 +125,7 @@ def _phrase(said: str) -> tuple[str, str]:
 
 
 def parse_both_questions(question: str) -> tuple[DecidableQuestion, ...]:
-    """What a question whether both are something may ask; none for any other question."""
+    """The readings of a question about both sides; none for any other question."""
     same = _SAME.match(question)
     if same is not None:
         return (SameNationality(clean_names(same["a"], same["b"]), ""),)

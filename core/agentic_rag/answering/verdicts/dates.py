@@ -1,4 +1,4 @@
-"""Which of two was born, founded or released earlier: dates that the sentences about them state."""
+"""Questions which of two was born, founded or released earlier: the sentences about them state the dates."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.verdicts.statements import (
@@ -82,35 +83,31 @@ _STRAYS = re.compile(
     r"\b(?:whose|who|his|her|its|their|where|when|after|before|until|while|but|if)\b|;|\.\s|"
     r"\b(?:of|by|for|with|to|at|as|like) (?:the )?[\"“]?[A-Z]"
 )
-"""Between a subject and its verb: from here on something else may be meant."""
+"""Words between a subject and its verb after which the verb may belong to something else."""
 _FURTHER = re.compile(r"\b(?:was|were|is|are|had|has|who|which|that|whose|when|after|before|until|while)\b|;|\d")
-"""Between a verb and its date."""
+"""Words between a verb and its date after which the date may belong to something else."""
 _MOST_BETWEEN = 160
-"""Code points between a verb and its date."""
+"""The most code points between a verb and its date."""
 
 
 @dataclass(frozen=True, slots=True)
 class DateComparison:
-    """Which of two comes first, or whether one does."""
+    """Which of two comes first; or does the first side?"""
 
+    sides: ClassVar[int] = 2
     names: tuple[str, str]
     events: tuple[frozenset[str], frozenset[str]]
-    """The verbs that say it of each."""
+    """The verbs of each side's event."""
     label: str
-    """How the one that is asked for is called; empty for a question whether the first one is."""
+    """The word for the side asked for ("Older"); empty for a yes/no question about the first side."""
     earlier: bool
 
-    @property
-    def sides(self) -> int:
-        """Two."""
-        return 2
-
     def read_side(self, side: int, source: QuotedSentence) -> SideFact | None:
-        """When the side's event was, if the sentence opens with its name and states one date of it."""
+        """The date of the side's event, if the sentence opens with its name and states exactly one."""
         return event_date(source, self.names[side], self.events[side])
 
     def verdict(self, stated: Sequence[SideFact]) -> str | None:
-        """The one that is asked for with both dates; None when the dates may be the same."""
+        """The side asked for with both dates; None when the dates may be the same."""
         begun = open_verdict(self.label, stated, wants_lower=self.earlier)
         if begun is None:
             return None
@@ -123,7 +120,7 @@ class DateComparison:
 
 
 def parse_date_questions(question: str) -> tuple[DecidableQuestion, ...]:
-    """What a question for the earlier, later, older or younger of two may ask; none for any other question."""
+    """The readings of a question for the earlier, later, older or younger of two; none for any other question."""
     came = _CAME_FIRST.match(question)
     if came is not None:
         events = [_EVENTS_BY_NOUN.get(came[group].lower()) for group in ("one", "other")]
@@ -188,7 +185,7 @@ def _event(verb: str) -> frozenset[str]:
 
 
 def event_date(source: QuotedSentence, name: str, event: frozenset[str]) -> SideFact | None:
-    """The date that a sentence about `name` states of an event; None when it states none, several or a vague one."""
+    """The date of an event in a sentence about `name`; None when it states no date, several or a vague one."""
     subject = find_subject(source, name)
     if subject is None:
         return None
@@ -205,7 +202,7 @@ def event_date(source: QuotedSentence, name: str, event: frozenset[str]) -> Side
 
 
 def _life_dates(rest: str, *, birth: bool) -> list[SideFact]:
-    """Dates of birth or death in the brackets behind a name."""
+    """Dates of birth or death in the brackets after a name."""
     bracket = _BRACKET.match(rest)
     if bracket is None:
         return []
@@ -222,7 +219,7 @@ def _life_dates(rest: str, *, birth: bool) -> list[SideFact]:
 
 
 def _verb_dates(rest: str, event: frozenset[str]) -> list[SideFact]:
-    """The date behind each of the verbs, where nothing lets it belong to something else."""
+    """The date after each of the verbs, unless it may belong to something else."""
     open_text = re.sub(r"\([^()]*\)", lambda match: " " * len(match[0]), rest)
     if has_negation(open_text):
         return []
@@ -241,7 +238,7 @@ def _verb_dates(rest: str, event: frozenset[str]) -> list[SideFact]:
 
 
 def _interval(match: re.Match[str]) -> SideFact:
-    """The days that a date may mean, as ordinals of a calendar whose months all have 31."""
+    """The interval of days of a date, as ordinals of a calendar whose months all have 31."""
     day, month = match["day"] or match["day2"], match["month"] or match["month2"]
     place = 0 if month is None else MONTH_NAMES.index(month.lower())
     low = int(match["year"]) * 372 + place * 31 + (0 if day is None else int(day) - 1)

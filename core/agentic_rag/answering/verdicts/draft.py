@@ -1,4 +1,4 @@
-"""Looks through the passages for the sentences that decide a question."""
+"""Searches the passages for the sentences that decide a question."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class _SourceQuote:
 def draft_verdict(
     question: str, passages: Sequence[Passage], excluded: ExcludedSpans = frozenset()
 ) -> DraftSentence | None:
-    """The verdict as a sentence that rests on one quote for each side; None when no rule proves one, or passages state
-    different things of a side.
+    """The verdict as a sentence with one quote for each side; None when no rule proves one, or when passages contradict
+    each other about a side.
     """
     asked = parse_decidable(question)
     if not asked:

@@ -1,4 +1,4 @@
-"""Which of two is taller or has more of something, and whether something grew: figures in the same unit."""
+"""Questions that compare two figures in the same unit: the taller of two, the one with more, or growth over years."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.verdicts.statements import (
@@ -27,7 +28,7 @@ _DIMENSIONS = (
     (frozenset(["deeper", "deepest"]), "deep", "depth"),
     (frozenset(["wider", "widest"]), "wide", "width"),
 )
-"""Words that ask for a dimension, and those that state it behind and before a figure."""
+"""Words that ask for a dimension; words that state it after a figure; words that state it before one."""
 _DOWN = frozenset(["shorter", "lower", "smaller", "less", "fewer", "least", "fewest", "lowest", "smallest"])
 _SHORT = frozenset(["shorter", "shortest", "lower", "lowest"])
 _BY = r"(?:more|fewer|less|larger|higher|greater|lower|smaller|bigger|most|fewest|largest|highest|lowest|smallest)"
@@ -71,7 +72,7 @@ _LINKING = frozenset([
     "to", "in", "for", "during", "fiscal", "the", "year", "up", "down",
     "compared", "rose", "grew", "fell", "increased", "decreased", "declined",
 ])  # fmt: skip
-"""What may stand between a measure and its figure: with any other word the figure may be that of something else."""
+"""Words allowed between a measure and its figure. With any other word the figure may belong to something else."""
 _UNITS = {
     **dict.fromkeys(["ft", "foot", "feet"], "ft"),
     **dict.fromkeys(["m", "metre", "metres", "meter", "meters"], "m"),
@@ -92,21 +93,17 @@ _STRAYS = re.compile(r"\b(?:whose|which|that|who|while|but|than|where|when|if|wo
 
 @dataclass(frozen=True, slots=True)
 class FigureComparison:
-    """Which of two has the larger or smaller figure, or whether the first one has."""
+    """Which side has the larger or smaller figure; or has the first side it?"""
 
+    sides: ClassVar[int] = 2
     names: tuple[str, str]
     pattern: re.Pattern[str]
-    """The figure, with its unit if it needs one."""
+    """The figure, with its unit where it has one."""
     unit: str
-    """What is counted; empty when the sentence says the unit."""
+    """The noun that is counted; empty when the sentence states the unit."""
     label: str
-    """How the one that is asked for is called; empty for a question whether the first one is."""
+    """The word for the side asked for ("Taller"); empty for a yes/no question about the first side."""
     larger: bool
-
-    @property
-    def sides(self) -> int:
-        """Two."""
-        return 2
 
     def read_side(self, side: int, source: QuotedSentence) -> SideFact | None:
         """The side's figure, if the sentence opens with its name and states exactly one."""
@@ -119,7 +116,7 @@ class FigureComparison:
         return found[0][0]
 
     def verdict(self, stated: Sequence[SideFact]) -> str | None:
-        """The one that is asked for with both figures; None when they are equal or in different units."""
+        """The side asked for with both figures; None when they are equal or in different units."""
         begun = open_verdict(self.label, stated, wants_lower=not self.larger)
         if begun is None:
             return None
@@ -139,16 +136,12 @@ class FigureComparison:
 
 @dataclass(frozen=True, slots=True)
 class FigureChange:
-    """Whether a figure rose or fell from one year to another."""
+    """Did a figure rise or fall from one year to another? The sides are the years."""
 
+    sides: ClassVar[int] = 2
     measure: str
     years: tuple[str, str]
     rises: bool
-
-    @property
-    def sides(self) -> int:
-        """Two: the years."""
-        return 2
 
     def read_side(self, side: int, source: QuotedSentence) -> SideFact | None:
         """The year's figure, if the sentence opens with the measure and states exactly one for that year."""
@@ -182,7 +175,7 @@ class FigureChange:
 
 
 def parse_figure_questions(question: str) -> tuple[DecidableQuestion, ...]:
-    """What a question for the larger or smaller of two figures may ask; none for any other question."""
+    """The readings of a question that compares two figures; none for any other question."""
     for form in (_CHANGE, _HIGHER_IN):
         match = form.match(question)
         if match is not None:
@@ -230,7 +223,7 @@ def _count(names: tuple[str, str], how: str, what: str, *, asked: bool) -> tuple
 
 
 def value_of(match: re.Match[str]) -> Fraction:
-    """The number that a figure says."""
+    """The number of a figure."""
     said = match["number"].lower()
     number = Fraction(_NUMBERS[said]) if said in _NUMBERS else Fraction(said.replace(",", ""))
     return number * _SCALES.get((match["scale"] or "").lower(), 1)

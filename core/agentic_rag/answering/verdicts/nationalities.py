@@ -1,4 +1,4 @@
-"""Countries and what their people and things are called: those that English text names often, not all there are."""
+"""Countries with their adjectives: those that English text names often."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ vietnamese: vietnam
 _NOT_OPPOSED = frozenset(
     ["british", "english", "scottish", "welsh", "irish", "russian", "soviet", "ukrainian", "armenian"]
 )
-"""What one of them says of somebody leaves open whether another may be said too."""
+"""Nationalities that may hold together with another one of these."""
 
 
 def _table() -> dict[str, str]:
@@ -93,15 +93,15 @@ _NAMED = re.compile(rf"(?<!\w)(?:{_NAMES})(?!\w)", re.IGNORECASE)
 
 
 def nationality_of(name: str) -> str | None:
-    """The nationality that a country's name or its adjective means, lower case; None for another word."""
+    """The nationality of a country's name or adjective, lower case; None for another word."""
     return _KNOWN.get(name.lower().removeprefix("the ").rstrip("."))
 
 
 def nationalities_in(text: str) -> frozenset[str]:
-    """The nationalities that a text names, by country or adjective. What is written small is another word."""
+    """The nationalities that a text names, by country or adjective. A word in lower case is not a name."""
     return frozenset(_KNOWN[match[0].lower()] for match in _NAMED.finditer(text) if match[0][0].isupper())
 
 
 def are_exclusive(first: str, second: str) -> bool:
-    """True when one nationality keeps no room for the other: English people are British too."""
+    """True when nobody has both nationalities. English and British are not exclusive."""
     return first != second and not {first, second} <= _NOT_OPPOSED

@@ -1,7 +1,7 @@
-"""What follows on yes/no questions and comparisons from the sentences cited.
+"""Verdicts on yes/no questions and comparisons: a pure function of the question and one sentence for each side.
 
-A verdict is a pure function of the question and of one sentence for each side. The draft looks for sentences that give
-one; the self-check works it out again from what is cited, so that none is written that does not follow.
+The draft searches the passages for such sentences. The self-check decides again from the cited sentences, so that no
+verdict is written that does not follow from them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from agentic_rag.answering.verdicts.yes_no import parse_propositions
 
 
 def parse_decidable(question: str) -> tuple[DecidableQuestion, ...]:
-    """What the question may ask that a rule decides, likeliest first; none when no rule reads it."""
+    """The readings of a question that a rule can decide, likeliest first; none when no rule can read it."""
     for rule in (parse_date_questions, parse_figure_questions, parse_both_questions, parse_propositions):
         found = rule(question)
         if found:
@@ -25,7 +25,7 @@ def parse_decidable(question: str) -> tuple[DecidableQuestion, ...]:
 
 
 def follows(verdict: str, question: str, sources: Sequence[QuotedSentence]) -> bool:
-    """True when the verdict is what the sources, one for each side in order, say on the question."""
+    """True when the sources, one for each side in order, prove the verdict on the question."""
     for asked in parse_decidable(question):
         if asked.sides == len(sources):
             stated = [asked.read_side(side, source) for side, source in enumerate(sources)]

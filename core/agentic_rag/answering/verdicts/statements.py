@@ -1,6 +1,4 @@
-"""What verdicts are made of: the quotes they rest on, what a quote states of one side, and a question that can be
-decided by rule.
-"""
+"""Parts of a verdict: a quoted sentence, the fact it states about one side, and a question that a rule can decide."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +19,8 @@ class QuotedSentence:
 
 @dataclass(frozen=True, slots=True)
 class SideFact:
-    """What a sentence states of one side: an interval [low, high] of days or of figures in a unit, or only a value
-    (`unit`), and how it is said.
+    """A sentence's fact about one side: an interval [low, high] of days or of figures in a unit, or only a value
+    (`unit`). `text` is the fact in words.
     """
 
     text: str
@@ -31,17 +29,17 @@ class SideFact:
     high: Fraction = Fraction(0)
 
     def agrees(self, other: SideFact) -> bool:
-        """True when both may be said of one thing."""
+        """True when both facts may hold for one thing."""
         return self.unit == other.unit and self.low <= other.high and other.low <= self.high
 
     def is_below(self, other: SideFact) -> bool:
-        """True when it is less or earlier beyond doubt, in the same unit."""
+        """True when the fact is certainly less or earlier, in the same unit."""
         return self.unit == other.unit and self.high < other.low
 
 
 def open_verdict(label: str, stated: Sequence[SideFact], *, wants_lower: bool) -> tuple[str, int] | None:
-    """How a verdict on two begins, and which it names first: the one that is asked for behind its `label`; without a
-    label the first one, behind yes when it is the one. None when neither is below the other beyond doubt.
+    """The first word of a verdict on two sides, and the side it names first. With a `label` that is the side asked for;
+    without one it is the first side, after Yes or No. None when neither side is certainly below the other.
     """
     first, second = stated
     if first.is_below(second):
@@ -54,19 +52,16 @@ def open_verdict(label: str, stated: Sequence[SideFact], *, wants_lower: bool) -
 
 
 class DecidableQuestion(Protocol):
-    """A question that a rule decides from one sentence for each side."""
+    """A question that a rule can decide from one sentence for each side."""
 
-    @property
-    def sides(self) -> int:
-        """How many sides it has."""
-        ...
+    sides: ClassVar[int]
 
     def read_side(self, side: int, source: QuotedSentence) -> SideFact | None:
-        """What the sentence states of a side; None when it does not beyond doubt."""
+        """The sentence's fact about a side; None when it does not state one for certain."""
         ...
 
     def verdict(self, stated: Sequence[SideFact]) -> str | None:
-        """The verdict on what is stated of each side, in order; None when that decides nothing."""
+        """The verdict on the facts of all sides, in order; None when they decide nothing."""
         ...
 
 
@@ -78,7 +73,7 @@ _OPENS_PREDICATE = re.compile(
 )
 _NO_NAME = frozenset(["of", "in", "on", "at", "for", "by", "to", "from", "with", "and", "or", "as", "s"])
 MOST_EXTRA = 3
-"""Words that may stand in a full name beside those of the name asked for."""
+"""Further words that a full name may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +81,15 @@ class SentenceSubject:
     """The opening of a sentence that names its subject."""
 
     beside: str
-    """What stands there beside the name, lower case."""
+    """The further words there, lower case."""
     rest: str
-    """The sentence behind it."""
+    """The rest of the sentence."""
 
 
 def find_subject(source: QuotedSentence, name: str) -> SentenceSubject | None:
-    """How the sentence opens when it opens with this name and says something of it. Further words within the name, or
-    before it, are allowed when the document's title is the name: "Adeline Virginia Woolf" in "Virginia Woolf".
+    """The opening of a sentence that begins with this name and a predicate; None for any other sentence. Further words
+    within or before the name are allowed when the document's title is the name: "Adeline Virginia Woolf" in "Virginia
+    Woolf".
     """
     wanted = _without_article(name)
     if not wanted:
@@ -126,7 +122,7 @@ def words_of(text: str) -> list[str]:
 
 
 WHO = r"^(?:who|which|what)(?: [\w'’-]+){0,4}?"
-"""How a question for one of two begins: "which of the two films"."""
+"""The beginning of a question that asks for one of two: "which of the two films"."""
 _NOISE = re.compile(r"^(?:(?:the|a|an|both|either) )?(?:[a-z]+ ){0,2}(?=[\"“A-Z0-9])")
 _SIDES = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -142,14 +138,14 @@ _JOINS = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ChoiceQuestion:
-    """A question which of two is meant, and how it asks."""
+    """A question that asks for one of two sides; `ask` is its wording without them."""
 
     ask: str
     sides: tuple[str, str]
 
 
 def parse_choice_question(question: str) -> ChoiceQuestion | None:
-    """The two sides of "Which is …, A or B?"; None for another form, or when it is doubtful where a side ends."""
+    """The two sides of "Which is …, A or B?"; None for another form, or when the end of a side is doubtful."""
     for form in _SIDES:
         match = form.match(question)
         if match is not None:
@@ -162,5 +158,5 @@ def parse_choice_question(question: str) -> ChoiceQuestion | None:
 
 
 def clean_names(first: str, second: str) -> tuple[str, str]:
-    """Two sides as names, without an article or what they are: "the film Always"."""
+    """Two sides as names, without article and category: "Always" for "the film Always"."""
     return _NOISE.sub("", first.strip(' "“”')), _NOISE.sub("", second.strip(' "“”'))

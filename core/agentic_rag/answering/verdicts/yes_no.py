@@ -1,10 +1,11 @@
-"""Whether something is so: a sentence says what the question asks, word by word, or denies it."""
+"""Yes/no questions: a sentence states the proposition of the question word by word, or denies it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.verdicts.statements import DecidableQuestion, QuotedSentence, SideFact
@@ -34,24 +35,20 @@ _SHORT_NOT = re.compile(r"n['’]t\b", re.IGNORECASE)
 WordPosition = tuple[str, int]
 """A word in lower case and where it ends."""
 LEAST_WORDS = 3
-"""Words beside the verb below which a question says too little to be recognised."""
+"""Words beside the verb; a question with fewer says too little to be recognised."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposition:
-    """What is asked to be so: its words in order, and the verb that opens the question."""
+    """The proposition of a yes/no question: its words in order, and the verb that opens the question."""
 
+    sides: ClassVar[int] = 1
     words: tuple[str, ...]
     verb: str
 
-    @property
-    def sides(self) -> int:
-        """One."""
-        return 1
-
     def read_side(self, side: int, source: QuotedSentence) -> SideFact | None:
-        """Yes or no, when the sentence opens with the question's words in their order, adds nothing among them and
-        nothing right behind them.
+        """Yes or no, when the sentence opens with the question's words in their order, with no other word among them or
+        right after them.
         """
         text = _SHORT_NOT.sub(" not", _BRACKET.sub(" ", source.text).replace("cannot", "can not"))
         words = _plain(text)
@@ -65,11 +62,11 @@ class Proposition:
         return SideFact("No", "no") if denied else SideFact("Yes", "yes")
 
     def verdict(self, stated: Sequence[SideFact]) -> str | None:
-        """What the sentence says."""
+        """Yes or No, as the sentence states."""
         return f"{stated[0].text}."
 
     def _without_verb(self, words: list[WordPosition], *, denied: bool) -> list[WordPosition]:
-        """The words of the sentence without the verb that a question puts first; none when it lacks that."""
+        """The words of the sentence without the question's verb; none when the sentence lacks that verb."""
         if self.verb in _DO and not denied:
             return words
         place = next((at for at, (word, _) in enumerate(words) if word == self.verb), 0)
@@ -77,7 +74,7 @@ class Proposition:
 
 
 def parse_propositions(question: str) -> tuple[DecidableQuestion, ...]:
-    """The proposition that a yes/no question asks for; none for any other question."""
+    """The proposition of a yes/no question; none for any other question."""
     match = _ASKS.match(question)
     if match is None or _OTHERWISE.search(match["rest"]):
         return ()

@@ -1,4 +1,4 @@
-"""The self-check: nothing leaves that is not cited, verified against the stored text, and said by what it cites."""
+"""The self-check: every sentence must be cited, its quotes stored as they are, and its words supported by them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LINK = re.compile(r"https?://[^\s)\]>\"']+")
 
 @dataclass(frozen=True, slots=True)
 class RefusedSentence:
-    """A sentence that may not be said, and the guardrail that stopped it."""
+    """A sentence that may not be written, and the guardrail that refuses it."""
 
     sentence: DraftSentence
     guardrail: str
@@ -39,10 +39,10 @@ class RefusedSentence:
 
 @dataclass(frozen=True, slots=True)
 class CheckedDraft:
-    """What passed and what did not."""
+    """The sentences that passed, and those that were refused."""
 
     passed: tuple[tuple[DraftSentence, tuple[RevisionSpan, ...]], ...]
-    """With the stored text of each quote."""
+    """Each with the stored text of its quotes."""
     refused: tuple[RefusedSentence, ...]
 
 
@@ -73,8 +73,8 @@ def check(
 
 
 def write(checked: CheckedDraft, passages: Sequence[Passage], link_hosts: HostList = NO_HOSTS) -> WrittenAnswer:
-    """The answer made of the sentences that passed, each with its citation. Links work when they lead to a cited
-    source or to one of `link_hosts`; the others are written so that they can be read and not followed.
+    """The answer made of the sentences that passed, each with its citations. Links to a cited source or to one of
+    `link_hosts` stay live; the others are defanged.
     """
     cited = {
         url
@@ -106,7 +106,7 @@ def cite_nearest(checked: CheckedDraft, passages: Sequence[Passage]) -> tuple[Ci
 def report(
     checked: CheckedDraft, unsupported: Sequence[str], *, repaired: bool, earlier: Sequence[RefusedSentence]
 ) -> SelfCheckReport:
-    """What the check found, for `debug`. Only verified sentences are written, so coverage is 1 or, without any, 0."""
+    """The findings of the check, for `debug`. Only verified sentences are written: coverage is 1, or 0 without any."""
     refused = (*earlier, *checked.refused)
     return SelfCheckReport(
         citation_coverage=1.0 if checked.passed else 0.0,
@@ -134,7 +134,7 @@ def _broken_guardrail(
         sources = [QuotedSentence(_title(quote, passages), _quote_text(quote, passages)) for quote in quotes]
         return None if follows(sentence.text, sentence.verdict_question, sources) else "verdict_not_proved"
     if sentence.text == source and not links:
-        # Said word for word: the quote holds each of its words, figures and names.
+        # A literal quote contains each word, figure and name of the sentence.
         return None if _WORD.search(source) else "low_overlap"
     said = _WORD.findall(_LINK.sub(" ", sentence.text).lower())
     held = frozenset(_WORD.findall(source.lower()))
@@ -164,7 +164,7 @@ def _links_to(quote: DraftSentence, passages: Sequence[Passage], link: str) -> b
 
 
 def _row(quote: DraftSentence, passages: Sequence[Passage]) -> str:
-    """What a model's words with this quote may say: of a table its row with its header and caption."""
+    """The text that a model's sentence with this quote may use: of a table, the row with header and caption."""
     if quote.kind is not UnitKind.TABLE_ROW:
         return _source(quote, passages)
     passage = passages[quote.passage]
@@ -180,7 +180,9 @@ def _row(quote: DraftSentence, passages: Sequence[Passage]) -> str:
 
 
 def _source(quote: DraftSentence, passages: Sequence[Passage]) -> str:
-    """What a sentence with this quote may say: a table row counts with all above it, and with its document's title."""
+    """The text that a sentence with this quote may use. A table row includes all rows above it and the document's
+    title.
+    """
     chunk = passages[quote.passage].chunk
     source = chunk.text[quote.start : quote.end]
     if quote.kind is UnitKind.TABLE_ROW:

@@ -15,7 +15,7 @@ from agentic_rag.retrieval.passage import Passage
 
 @dataclass(frozen=True, slots=True)
 class ComposedText:
-    """An answer's text and where each of its sentences stands in it (markers included)."""
+    """The text of an answer, and the span of each sentence in it (markers included)."""
 
     text: str
     spans: tuple[TextSpan, ...]
@@ -28,25 +28,25 @@ class ComposedText:
 
 
 def quotes_of(sentence: DraftSentence) -> tuple[DraftSentence, ...]:
-    """The sentence once for each span that it rests on; each becomes a citation."""
+    """The sentence once for each span that it quotes; each becomes a citation."""
     return (sentence, *sentence.more_quotes)
 
 
 def span_request(sentence: DraftSentence, passages: Sequence[Passage]) -> SpanRequest:
-    """Where the sentence's quote lies in its revision."""
+    """The place of the sentence's quote in its revision."""
     chunk = passages[sentence.passage].chunk
     return SpanRequest(chunk.revision_id, chunk.start + sentence.start, chunk.start + sentence.end)
 
 
 def matches(sentence: DraftSentence, passages: Sequence[Passage], stored: RevisionSpan | None) -> bool:
-    """True when the stored text is exactly what the passage says."""
+    """True when the stored text equals that of the passage."""
     quote = passages[sentence.passage].chunk.text[sentence.start : sentence.end]
     return stored is not None and bool(quote) and stored.text == quote
 
 
 def compose(sentences: Sequence[DraftSentence]) -> ComposedText:
-    """Join sentences with the markers of their quotes `[1]`, `[2]` …; list items stand on lines of their own. What a
-    verdict rests on keeps its marker where it is quoted again.
+    """Join sentences with the markers of their quotes `[1]`, `[2]` …; list items have lines of their own. A quote of a
+    verdict keeps its marker where it is quoted again.
     """
     pieces: list[str] = []
     spans: list[TextSpan] = []
@@ -83,7 +83,7 @@ def cite(
     stored: RevisionSpan,
     answer_spans: tuple[TextSpan, ...],
 ) -> Citation:
-    """The citation of a sentence whose quote was found stored as it stands (`matches`)."""
+    """The citation of a sentence whose quote equals the stored text (`matches`)."""
     passage = passages[sentence.passage]
     chunk = passage.chunk
     first_line = chunk.line_start + chunk.text.count("\n", 0, sentence.start)
@@ -114,7 +114,7 @@ def cite(
 
 
 def keep_followed_paths(citations: Sequence[Citation]) -> tuple[Citation, ...]:
-    """The citations, each with its path only where the answer followed it: where it begins in a cited passage."""
+    """The citations; a path stays only where the answer followed it, that is, where it begins in a cited passage."""
     cited = {citation.chunk_id for citation in citations}
     return tuple(
         replace(one, path=()) if one.path and one.path[0].from_chunk_id not in cited else one for one in citations

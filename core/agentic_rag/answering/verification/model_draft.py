@@ -1,4 +1,4 @@
-"""Turns a model's answer into a draft: only sentences whose quotes stand in the passages they are said to stand in."""
+"""Turns a model's answer into a draft: only sentences whose quotes stand in the passages they name."""
 
 from __future__ import annotations
 
@@ -20,11 +20,9 @@ _MARKERS = "0123456789, "
 
 @dataclass(frozen=True, slots=True)
 class ModelDraft:
-    """What of a model's answer may go on to the self-check."""
+    """The part of a model's answer that goes on to the self-check."""
 
     sentences: tuple[DraftSentence, ...]
-    unverified: int
-    """Sentences without a quote that was found."""
     missing: tuple[int, ...]
     """Positions of the parts that stay unanswered."""
     conflicting: bool
@@ -39,14 +37,13 @@ def draft_from_model(answer: ClaimedAnswer, passages: Sequence[Passage], parts: 
     documents = {passages[quote.passage].chunk.document_id for one in sentences for quote in quotes_of(one)}
     return ModelDraft(
         sentences,
-        sum(sentence is None for sentence in drafted),
         tuple(sorted((set(answer.unanswered) - answered).union(lost))),
         answer.conflicting and len(documents) > 1,
     )
 
 
 def find_lost_parts(before: Collection[int], after: Collection[int], parts: Sequence[SubQuestion]) -> tuple[int, ...]:
-    """The parts that had sentences before a check and have none after it, but for those that only lead to others."""
+    """The parts that lost all their sentences in a check, except those that only lead to others."""
     steps = {place for part in parts for place in part.depends_on}
     return tuple(sorted(set(before) - set(after) - steps))
 
@@ -78,7 +75,7 @@ def _kind(text: str, span: tuple[int, int]) -> UnitKind:
 
 
 def _without_markers(text: str) -> str:
-    """Without `[1]` and the like: the numbers of citations are given when all of them are known."""
+    """Without `[1]` and the like: citations are numbered when all of them are known."""
     pieces = text.split("[")
     kept = [pieces[0]]
     for piece in pieces[1:]:
