@@ -132,7 +132,7 @@ def calculate(expression: str) -> Fraction:
     try:
         return _evaluate(ast.parse(source, mode="eval").body, numbers, 1)
     except SyntaxError as error:
-        raise CalcError(INCOMPLETE) from error
+        raise CalcError(_explain_syntax(source)) from error
     except ZeroDivisionError as error:
         raise CalcError("The expression divides by zero.", code="CALC_DIVISION_BY_ZERO") from error
 
@@ -181,6 +181,12 @@ def _to_python(expression: str, numbers: list[Fraction]) -> str:
         else:
             pieces.append(_PYTHON.get(match["sign"], match["sign"]))
     return " ".join(pieces)
+
+
+def _explain_syntax(source: str) -> str:
+    if source.split()[-1][0] not in "n].":
+        return "A number is missing."
+    return "A closing parenthesis is missing." if source.count("[") > source.count("]") else INCOMPLETE
 
 
 def _starts_operand(text: str, position: int) -> bool:
