@@ -14,8 +14,10 @@ from typing import Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
+import neo4j
 import pytest
 
+from agentic_rag.adapters.neo4j.cypher import SCHEMA
 from agentic_rag.embedded.postgres import EmbeddedPostgres
 from agentic_rag.embedded.process import Launch
 from agentic_rag.embedded.redis import EmbeddedRedis, redis_in_wheel, redis_on_path
@@ -105,9 +107,13 @@ class SessionStack:
         """Superuser address of `postgres`, Bolt address of `neo4j` without a password, or address of a Redis."""
         if given := os.environ.get(_GIVEN.get(server, "")):
             return given
-        if server not in self._servers:
-            self._servers[server] = self._new(server)
-        return self._servers[server].start()
+        if server in self._servers:
+            return self._servers[server].start()
+        self._servers[server] = self._new(server)
+        url = self._servers[server].start()
+        if server == NEO4J:
+            _make_graph_schema(url)
+        return url
 
     def template(self) -> str:
         """Name of a migrated database on the Postgres that nobody is connected to."""
@@ -154,6 +160,13 @@ class _HastyPostgres(EmbeddedPostgres):
         launch = super()._launch(state)
         hasty = ("-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off")
         return replace(launch, command=(*launch.command, *hasty))
+
+
+def _make_graph_schema(url: str) -> None:
+    """Two workers that made it at one time would wait for each other's locks: the server then ends one of them."""
+    with neo4j.GraphDatabase.driver(url) as driver:
+        for statement in SCHEMA:
+            driver.execute_query(statement)
 
 
 async def _migrated_database(server_url: str) -> None:
