@@ -1,26 +1,25 @@
-"""What kind of file it is: by its bytes, by its name, and what to do when these disagree."""
+"""The table of file formats, and the choice of a format by a file's bytes and name.
+
+A new format is one row of `FileKind` and one module in `loaders` that defines `load` and `SAMPLE`.
+"""
 
 from __future__ import annotations
 
 import enum
+import importlib
 import io
 import re
 import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import PurePath
+from typing import Protocol, cast
 
+from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.text.encoding import decode_text
+from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.kernel.errors import ParseFailed
-
-
-class FileKind(enum.Enum):
-    """The kinds that have a loader; the value is the media type."""
-
-    PDF = "application/pdf"
-    DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-    HTML = "text/html"
-    MARKDOWN = "text/markdown"
-    TEXT = "text/plain"
-    CODE = "text/x-source"
-
+from agentic_rag.kernel.text import strip_unstorable
 
 LANGUAGES = {
     extension: language
@@ -42,24 +41,107 @@ LANGUAGES = {
 _LANGUAGE_BY_NAME = {
     "makefile": "makefile",
     "dockerfile": "dockerfile",
-    "cmakelists.txt": "cmake",
     "jenkinsfile": "groovy",
 }
-_KIND_BY_EXTENSION = {
-    "pdf": FileKind.PDF,
-    "docx": FileKind.DOCX,
-    "html": FileKind.HTML,
-    "htm": FileKind.HTML,
-    "xhtml": FileKind.HTML,
-    "md": FileKind.MARKDOWN,
-    "markdown": FileKind.MARKDOWN,
-    "mdx": FileKind.MARKDOWN,
-    "mkd": FileKind.MARKDOWN,
-} | dict.fromkeys(("txt", "text", "log", "csv", "tsv", "rst", "adoc", "org", "tex", "srt", "vtt", "eml"), FileKind.TEXT)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file to load. `page_read` is called for every page of a PDF that gave text."""
+
+    content: bytes
+    name: str
+    limits: ParserLimits
+    page_read: Callable[[], None] | None = None
+
+    @property
+    def text(self) -> str:
+        """The decoded content with line feeds as line breaks."""
+        return strip_unstorable(decode_text(self.content)).replace("\r\n", "\n").replace("\r", "\n")
+
+
+class LoaderModule(Protocol):
+    """A module of `loaders`."""
+
+    SAMPLE: bytes
+    """A small file of the format. A parser process reads it before it gives up all access to files."""
+
+    def load(self, source: SourceFile) -> LoadedText:
+        """Read a file. Errors: `ParseFailed`; what libraries raise on damaged files passes through."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FileFormat:
+    """How files of a format are named, recognised and read."""
+
+    media_type: str
+    module: str
+    """The loader's module, imported only by the process that reads files."""
+    extensions: tuple[str, ...]
+    """Extensions in lower case; the first names the sample."""
+    file_names: tuple[str, ...] = ()
+    """Whole file names in lower case."""
+    other_media_types: tuple[str, ...] = ()
+    libraries: tuple[str, ...] = ()
+    """Distributions whose version decides what text comes out."""
+    signature: bytes | None = None
+    """The bytes that files of the format begin with."""
+    zip_members: tuple[str, ...] = ()
+    """For ZIP archives: patterns of members that every file has."""
+    zip_first: tuple[bytes, ...] = ()
+    """For ZIP archives: names of members that stand near the start."""
+    is_prose: bool = True
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the bytes alone tell the format."""
+        return self.signature is not None or bool(self.zip_members)
+
+
+class FileKind(enum.Enum):
+    """The formats that can be read."""
+
+    PDF = FileFormat("application/pdf", "pdf", ("pdf",), libraries=("pypdf",), signature=b"%PDF-")
+    DOCX = FileFormat(
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "docx",
+        ("docx",),
+        libraries=("mammoth",),
+        zip_members=(r"\[Content_Types\]\.xml", r"word/document\d*\.xml"),
+        zip_first=(b"[Content_Types].xml", b"_rels/.rels", b"word/", b"docProps/"),
+    )
+    HTML = FileFormat(
+        "text/html",
+        "html",
+        ("html", "htm", "xhtml"),
+        other_media_types=("application/xhtml+xml",),
+        libraries=("selectolax",),
+    )
+    MARKDOWN = FileFormat(
+        "text/markdown", "markdown", ("md", "markdown", "mdx", "mkd"), other_media_types=("text/x-markdown",)
+    )
+    TEXT = FileFormat(
+        "text/plain",
+        "text",
+        ("txt", "text", "log", "csv", "tsv", "rst", "adoc", "org", "tex", "srt", "vtt", "eml"),
+    )
+    CODE = FileFormat("text/x-source", "code", tuple(LANGUAGES), tuple(_LANGUAGE_BY_NAME), is_prose=False)
+
+    def loader(self) -> LoaderModule:
+        """Import the loader of the format. Errors: `ImportError`."""
+        module = importlib.import_module(f"agentic_rag.adapters.parsing.loaders.{self.value.module}")
+        return cast(LoaderModule, module)
+
+
+ZIP_KINDS = tuple(kind for kind in FileKind if kind.value.zip_members)
+_KIND_BY_EXTENSION = {extension: kind for kind in FileKind for extension in kind.value.extensions}
+_KIND_BY_NAME = {name: kind for kind in FileKind for name in kind.value.file_names}
 _KIND_BY_MEDIA_TYPE = {
-    **{kind.value: kind for kind in FileKind if kind is not FileKind.CODE},
-    "application/xhtml+xml": FileKind.HTML,
-    "text/x-markdown": FileKind.MARKDOWN,
+    media_type: kind
+    for kind in FileKind
+    if kind.value.is_prose
+    for media_type in (kind.value.media_type, *kind.value.other_media_types)
 }
 _BINARY_SIGNATURES = (
     (b"\x89PNG\r\n", "a PNG image"),
@@ -82,8 +164,8 @@ _WORD_BINARY = "WordDocument".encode("utf-16-le")
 _HTML_START = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,2000}?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
-_PDF_HEADER_WITHIN = 1024
-"""Readers accept junk before the header up to here (ISO 32000-1, Annex H, implementation note 13)."""
+_SIGNATURE_WITHIN = 1024
+"""PDF readers accept junk before the header up to here (ISO 32000-1, Annex H, implementation note 13)."""
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
@@ -93,20 +175,21 @@ def extension_of(file_name: str) -> str:
 
 
 def language_of(file_name: str) -> str | None:
-    """The programming language that the name tells, or None."""
+    """The programming language that the name states, or None."""
     return LANGUAGES.get(extension_of(file_name)) or _LANGUAGE_BY_NAME.get(PurePath(file_name).name.lower())
 
 
 def file_kind(content: bytes, file_name: str, media_type: str | None) -> FileKind:
-    """How to read `content`. PDF and DOCX are known by their bytes, whatever the name; text formats by the name.
+    """The format of a file. Binary formats are recognised by their bytes, whatever the name; text formats by the name.
 
-    Raises ParseFailed: PARSE_EMPTY, PARSE_ENCRYPTED, PARSE_TYPE_MISMATCH, PARSE_UNSUPPORTED, PARSE_CORRUPT.
+    Errors: `ParseFailed` codes PARSE_EMPTY, PARSE_ENCRYPTED, PARSE_TYPE_MISMATCH, PARSE_UNSUPPORTED, PARSE_CORRUPT.
     """
     if not content:
         raise ParseFailed("the file is empty (0 bytes): upload it again", code="PARSE_EMPTY")
     declared = kind_by_name(file_name, media_type)
-    if content.startswith(b"%PDF-") or (declared is FileKind.PDF and b"%PDF-" in content[:_PDF_HEADER_WITHIN]):
-        return FileKind.PDF
+    signed = _signed_kind(content, declared)
+    if signed is not None:
+        return signed
     if content.startswith(b"PK\x03\x04"):
         return _zip_kind(content, declared)
     if content.startswith(_OLE):
@@ -115,9 +198,9 @@ def file_kind(content: bytes, file_name: str, media_type: str | None) -> FileKin
         if content.startswith(signature):
             if declared is None:
                 raise ParseFailed(f"the file is {name}, which cannot be read as text", code="PARSE_UNSUPPORTED")
-            raise _mismatch(declared, name)
-    if declared is FileKind.PDF or declared is FileKind.DOCX:
-        raise _mismatch(declared, "an HTML page" if _HTML_START.match(content[:4096]) else "of another kind")
+            raise mismatch(declared, name)
+    if declared is not None and declared.value.is_binary:
+        raise mismatch(declared, "an HTML page" if _HTML_START.match(content[:4096]) else "of another kind")
     if declared is not None:
         return declared
     if _HTML_START.match(content[:4096]):
@@ -128,19 +211,26 @@ def file_kind(content: bytes, file_name: str, media_type: str | None) -> FileKin
 
 
 def kind_by_name(file_name: str, media_type: str | None) -> FileKind | None:
-    """The kind that the name, or else the media type, promises; None when neither is known."""
-    by_name = _KIND_BY_EXTENSION.get(extension_of(file_name))
-    if by_name is not None:
-        return by_name
-    if language_of(file_name) is not None:
-        return FileKind.CODE
-    return _KIND_BY_MEDIA_TYPE.get((media_type or "").split(";", 1)[0].strip().lower())
+    """The format that the name states, or else the media type; None when neither is known."""
+    named = _KIND_BY_EXTENSION.get(extension_of(file_name)) or _KIND_BY_NAME.get(PurePath(file_name).name.lower())
+    return named or _KIND_BY_MEDIA_TYPE.get((media_type or "").split(";", 1)[0].strip().lower())
 
 
-def _mismatch(declared: FileKind, found: str) -> ParseFailed:
+def mismatch(declared: FileKind, found: str) -> ParseFailed:
+    """The error for a file that is not of the format its name states."""
     return ParseFailed(
         f"the file is named as {declared.name} but is {found}: give it its own extension", code="PARSE_TYPE_MISMATCH"
     )
+
+
+def _signed_kind(content: bytes, declared: FileKind | None) -> FileKind | None:
+    for kind in FileKind:
+        signature = kind.value.signature
+        if signature is not None and (
+            content.startswith(signature) or (declared is kind and signature in content[:_SIGNATURE_WITHIN])
+        ):
+            return kind
+    return None
 
 
 def _zip_kind(content: bytes, declared: FileKind | None) -> FileKind:
@@ -149,11 +239,18 @@ def _zip_kind(content: bytes, declared: FileKind | None) -> FileKind:
             names = set(archive.namelist())
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, UnicodeDecodeError) as error:
         raise ParseFailed(f"the archive is damaged: {error}", code="PARSE_CORRUPT") from error
-    if "[Content_Types].xml" in names and any(re.fullmatch(r"word/document\d*\.xml", name) for name in names):
-        return FileKind.DOCX
+    for kind in ZIP_KINDS:
+        if all(any(re.fullmatch(member, name) for name in names) for member in kind.value.zip_members):
+            return kind
     if declared is not None:
-        raise _mismatch(declared, "an archive that holds no Word document")
-    raise ParseFailed("archives other than DOCX cannot be read", code="PARSE_UNSUPPORTED")
+        raise mismatch(declared, "an archive that holds no Word document")
+    raise unsupported_archive()
+
+
+def unsupported_archive() -> ParseFailed:
+    """The error for an archive of no known format."""
+    readable = " and ".join(kind.name for kind in ZIP_KINDS)
+    return ParseFailed(f"archives other than {readable} cannot be read", code="PARSE_UNSUPPORTED")
 
 
 def _ole_failure(content: bytes, declared: FileKind | None) -> ParseFailed:
@@ -161,5 +258,5 @@ def _ole_failure(content: bytes, declared: FileKind | None) -> ParseFailed:
     if _ENCRYPTED_PACKAGE in content or (declared is FileKind.DOCX and _WORD_BINARY not in content):
         return ParseFailed("the document is protected by a password; save it without one", code="PARSE_ENCRYPTED")
     if declared is FileKind.DOCX:
-        return _mismatch(declared, "an old binary Word document (.doc)")
+        return mismatch(declared, "an old binary Word document (.doc)")
     return ParseFailed("old binary Office files cannot be read: save as DOCX or PDF", code="PARSE_UNSUPPORTED")

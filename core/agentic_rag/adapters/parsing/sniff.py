@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from agentic_rag.adapters.parsing.file_types import FileKind, file_kind, kind_by_name
-from agentic_rag.kernel.errors import ParseFailed
+from agentic_rag.adapters.parsing.file_types import ZIP_KINDS, file_kind, kind_by_name, mismatch, unsupported_archive
 
 _ZIP = b"PK\x03\x04"
-_OOXML_FIRST_ENTRIES = (b"[Content_Types].xml", b"_rels/.rels", b"word/", b"docProps/")
 
 
 class ZipAwareSniffer:
-    """A ZIP archive has its directory at its end, so of a DOCX only the first entries' names can be judged."""
+    """A ZIP archive has its directory at its end, so its format is judged by the names of its first members."""
 
     def __call__(self, head: bytes, file_name: str) -> str:
         if not head.startswith(_ZIP):
-            return file_kind(head, file_name, None).value
+            return file_kind(head, file_name, None).value.media_type
         declared = kind_by_name(file_name, None)
-        if declared not in (None, FileKind.DOCX):
-            raise ParseFailed(
-                f"the file is named as {declared.name} but is an archive: give it its own extension",
-                code="PARSE_TYPE_MISMATCH",
-            )
-        if declared is None and not any(name in head for name in _OOXML_FIRST_ENTRIES):
-            raise ParseFailed("archives other than DOCX cannot be read", code="PARSE_UNSUPPORTED")
-        return FileKind.DOCX.value
+        if declared in ZIP_KINDS:
+            return declared.value.media_type
+        if declared is not None:
+            raise mismatch(declared, "an archive")
+        for kind in ZIP_KINDS:
+            if any(member in head for member in kind.value.zip_first):
+                return kind.value.media_type
+        raise unsupported_archive()

@@ -8,6 +8,7 @@ import ast
 import re
 from itertools import pairwise
 
+from agentic_rag.adapters.parsing.file_types import SourceFile, language_of
 from agentic_rag.adapters.parsing.text_builder import LoadedText, paragraphs_of
 from agentic_rag.documents.document import Block, BlockKind
 
@@ -20,6 +21,14 @@ _DEFINITION = re.compile(
 )
 _LONGEST_CLASS = 2500
 """Code points. A longer Python class is parted into its methods; about 600 tokens, one chunk."""
+
+
+SAMPLE = b"warm = 1"
+
+
+def load(source: SourceFile) -> LoadedText:
+    """Read a file of this format."""
+    return read_code(source.text, language_of(source.name))
 
 
 def read_code(text: str, language: str | None) -> LoadedText:

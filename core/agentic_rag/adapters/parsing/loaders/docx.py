@@ -16,6 +16,7 @@ from xml.parsers.expat import ExpatError
 
 import mammoth  # pyright: ignore[reportMissingTypeStubs] - it ships none
 
+from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.loaders.html import read_html
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text_builder import LoadedText, first_heading, tidy_title
@@ -36,10 +37,40 @@ _TITLE_TAG = "{http://purl.org/dc/elements/1.1/}title"
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => p:fresh"
 
 
+_OFFICE = "http://schemas.openxmlformats.org"
+_SAMPLE_PARTS = {
+    "[Content_Types].xml": f'<Types xmlns="{_OFFICE}/package/2006/content-types"/>',
+    "_rels/.rels": (
+        f'<Relationships xmlns="{_OFFICE}/package/2006/relationships"><Relationship Id="a" Target="word/document.xml" '
+        f'Type="{_OFFICE}/officeDocument/2006/relationships/officeDocument"/></Relationships>'
+    ),
+    "word/document.xml": (
+        f'<w:document xmlns:w="{_OFFICE}/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>warm</w:t></w:r></w:p>'
+        "</w:body></w:document>"
+    ),
+}
+
+
+def _sample() -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, part in _SAMPLE_PARTS.items():
+            archive.writestr(name, part)
+    return made.getvalue()
+
+
+SAMPLE = _sample()
+
+
 class _Converted(Protocol):
     """mammoth's result."""
 
     value: str
+
+
+def load(source: SourceFile) -> LoadedText:
+    """Read a file of this format."""
+    return read_docx(source.content, source.limits)
 
 
 def read_docx(content: bytes, limits: ParserLimits) -> LoadedText:

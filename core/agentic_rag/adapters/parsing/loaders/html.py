@@ -8,6 +8,7 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading, tidy_title
 from agentic_rag.documents.document import BlockKind
 
@@ -34,6 +35,14 @@ _DEEPEST = 150
 """Nested elements followed: real pages stay below 60, and Python's stack of 1,000 frames holds 200. Deeper text is
 read as
 one paragraph."""
+
+
+SAMPLE = b"<p>warm</p>"
+
+
+def load(source: SourceFile) -> LoadedText:
+    """Read a file of this format."""
+    return read_html(source.text)
 
 
 def read_html(source: str) -> LoadedText:

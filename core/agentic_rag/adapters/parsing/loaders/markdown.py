@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.text_builder import LoadedText, first_heading, lines_of, tidy_title
 from agentic_rag.documents.document import Block, BlockKind
 
@@ -18,6 +19,14 @@ _RULE_CELL = re.compile(r":?-+:?")
 _THEMATIC = re.compile(r" {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$")
 _FRONT_MATTER_TITLE = re.compile(r"^title\s*[:=]\s*(.+)$", re.IGNORECASE | re.MULTILINE)
 _FRONT_MATTER_LINES = 200
+
+
+SAMPLE = b"# warm"
+
+
+def load(source: SourceFile) -> LoadedText:
+    """Read a file of this format."""
+    return read_markdown(source.text)
 
 
 def read_markdown(text: str) -> LoadedText:

@@ -22,6 +22,7 @@ from pypdf.errors import (
     WrongPasswordError,
 )
 
+from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.loaders.pdf_outline import OutlineEntry, heading_levels
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text.legibility import count_glyph_names
@@ -54,6 +55,28 @@ _TITLE_WITHIN = 5
 _SENTENCE_END = re.compile(r"""[.!?:]["'”’)\]]{0,2}$""")
 _SHORT_OF_LONGEST = 0.8
 """A line that ends a sentence before this share of its page's longer lines ends a paragraph too."""
+
+
+SAMPLE = b"""%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>endobj
+4 0 obj<</Length 30>>stream
+BT /F 9 Tf (warm enough) Tj ET
+endstream endobj
+5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
+xref
+0 0
+trailer<</Root 1 0 R/Size 6>>
+startxref
+0
+%%EOF
+"""
+
+
+def load(source: SourceFile) -> LoadedText:
+    """Read a file of this format."""
+    return read_pdf(source.content, source.limits, source.page_read)
 
 
 def read_pdf(content: bytes, limits: ParserLimits, page_read: Callable[[], None] | None = None) -> LoadedText:

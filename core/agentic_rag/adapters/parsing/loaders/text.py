@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.text_builder import LoadedText, paragraphs_of
 from agentic_rag.documents.document import Block, BlockKind
+
+SAMPLE = b"warm"
+
+
+def load(source: SourceFile) -> LoadedText:
+    """Read a file of this format."""
+    return read_text(source.text)
 
 
 def read_text(text: str) -> LoadedText:

@@ -13,6 +13,7 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Sequence
 from importlib.metadata import version as version_of
 
+from agentic_rag.adapters.parsing.file_types import FileKind
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.process.sandbox import missing_walls
 from agentic_rag.adapters.parsing.process.wire import (
@@ -63,7 +64,7 @@ class ProcessParser:
         self._version = "/".join(
             (
                 f"{_PARSER}-{_OWN_VERSION}",
-                *(f"{name}-{version_of(name)}" for name in ("pypdf", "mammoth", "selectolax")),
+                *(f"{name}-{version_of(name)}" for kind in FileKind for name in kind.value.libraries),
             )
         )
 

@@ -34,7 +34,7 @@ def reading_frame(kind: FileKind, reading: LoadedText) -> bytes:
     blocks = [number for b in reading.blocks for number in (_KIND_NUMBERS[b.kind], b.start, b.end, b.level)]
     pages = [number for page in reading.pages for number in (page.number, page.start, page.end)]
     header = {
-        "media_type": kind.value,
+        "media_type": kind.value.media_type,
         "title": reading.title,
         "language": reading.language,
         "blocks": blocks,
