@@ -8,8 +8,9 @@ from agentic_rag.answering.hyde.write_passage import WritePassage
 from agentic_rag.documents.originals import delete_marked_blobs
 from agentic_rag.documents.ports import BlobStore
 from agentic_rag.erasure.delete import DeleteDocument
-from agentic_rag.ingestion.ingest import IngestDocument, JobProgress
+from agentic_rag.ingestion.ingest import IngestDocument
 from agentic_rag.jobs.job import GiveUp, JobRef, Lease, Retry
+from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import AgenticRagError, LeaseLost, Permanent
 from agentic_rag.operations.graph.sync import GraphSync

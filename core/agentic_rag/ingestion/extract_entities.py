@@ -6,11 +6,11 @@ import asyncio
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from agentic_rag.answering.prompts.extract import extract_prompt
 from agentic_rag.ingestion.llm_entities import ClaimedGraph, add_llm_entities
 from agentic_rag.ingestion.ports import NewChunk
+from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.models.chat.request import LlmError, LlmResult
 from agentic_rag.models.providers.llm_client import LlmClient, LlmClients
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -31,14 +31,6 @@ TRANSIENT = frozenset(
     {"PROVIDER_RATE_LIMITED", "PROVIDER_UNAVAILABLE", "PROVIDER_BAD_RESPONSE", "CHAT_NO_TIME", "CHAT_RESTING"}
 )
 """Faults that pass; `CHAT_RESTING` while the advisor honours the provider's own wish to be left alone."""
-
-
-class Steps(Protocol):
-    """Shows that work moves on."""
-
-    def advance(self) -> None:
-        """One more step is done."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +81,7 @@ class ExtractEntities:
         self._patience = patience_seconds
 
     async def read(
-        self, workspace: WorkspaceRef, title: str, chunks: Sequence[NewChunk], steps: Steps
+        self, workspace: WorkspaceRef, title: str, chunks: Sequence[NewChunk], progress: JobProgress
     ) -> ExtractionResult | None:
         """The chunks with what the model finds besides; None for a workspace without a chat model."""
         advisor = await self._advisors.client_for(workspace)
@@ -101,7 +93,7 @@ class ExtractEntities:
         async def one(chunk: NewChunk) -> tuple[NewChunk, str | None]:
             async with slots:
                 claimed = await _extract_graph(advisor, patience, title, chunk.draft.text)
-            steps.advance()
+            progress.advance()
             if isinstance(claimed, LlmError):
                 return chunk, claimed.code
             found = add_llm_entities(workspace.workspace_id, chunk.draft.text, chunk.entities, claimed.value)

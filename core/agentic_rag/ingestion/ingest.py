@@ -7,7 +7,6 @@ import enum
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.documents.document import (
@@ -26,14 +25,15 @@ from agentic_rag.ingestion.analyse import TextAnalysis, embed_texts, new_chunks,
 from agentic_rag.ingestion.extract_entities import ExtractEntities
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ports import DocumentPublication, KeptChunk, NewChunk, Published
-from agentic_rag.jobs.job import GiveUp, JobRef, Lease, Retry
+from agentic_rag.jobs.job import GiveUp, Lease, Retry
+from agentic_rag.jobs.leases import lease_lost, require_lease
+from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.concurrency import WeightedSemaphore
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.error_redaction import redact
 from agentic_rag.kernel.errors import (
     AgenticRagError,
     DependencyUnavailable,
-    LeaseLost,
     NotFound,
     ParseFailed,
     Permanent,
@@ -66,14 +66,6 @@ WORTH_TELLING_SECONDS = 0.1
 
 MAX_LOOKS = 3
 """How often an ingestion looks afresh at a document that changes under it, before its job is tried again later."""
-
-
-class JobProgress(Protocol):
-    """Shows that work moves on; a job that stops moving loses its lease."""
-
-    def advance(self) -> None:
-        """One more step is done."""
-        ...
 
 
 class IngestOutcome(enum.Enum):
@@ -196,7 +188,9 @@ class IngestDocument:
 
         Chunks published before stay visible whatever happens to the new revision.
         """
-        workspace, document_id = lease.job.workspace, _document_id(lease)
+        workspace, document_id = lease.job.workspace, lease.job.document_id
+        if document_id is None:
+            return
         retryable = isinstance(decision, Retry)
         fault = DocumentFault(error.code, redact(error.message), lease.job.attempts, retryable)
         status = DocumentStatus.PENDING if retryable else DocumentStatus.FAILED
@@ -210,7 +204,7 @@ class IngestDocument:
         embedders = await self._embedders.of(workspace)
         async with self._database.transaction(workspace.org_id) as transaction:
             await transaction.documents.set_status(workspace, document_id, DocumentStatus.PROCESSING)
-            await _check_lease(transaction, lease)
+            await require_lease(transaction.jobs, lease)
             document = await transaction.documents.get(workspace, document_id)
             stored = await transaction.workspaces.get(workspace.workspace_id)
             if document is None or stored is None:
@@ -234,7 +228,7 @@ class IngestDocument:
         workspace = work.document.workspace
         async with self._database.transaction(workspace.org_id) as transaction:
             await transaction.documents.set_status(workspace, work.document.document_id, DocumentStatus.READY)
-            await _check_lease(transaction, work.lease)
+            await require_lease(transaction.jobs, work.lease)
             await transaction.originals.supersede(workspace, [work.document.document_id])
         await self._remove_old_originals(work)
         return work.report(IngestOutcome.UNCHANGED, None, None)
@@ -361,7 +355,7 @@ class IngestDocument:
         workspace, document_id = work.document.workspace, work.document.document_id
         async with self._database.transaction(workspace.org_id) as transaction:
             await transaction.documents.set_progress(workspace, document_id, *_progress(work, diff))
-            await _check_lease(transaction, work.lease)
+            await require_lease(transaction.jobs, work.lease)
             await transaction.documents.discard_staging(workspace, document_id, keep=revision.revision_id)
             await transaction.documents.stage(workspace, document_id, revision, drafts)
             staged = await transaction.documents.load_staging(workspace, revision.revision_id) or []
@@ -381,7 +375,7 @@ class IngestDocument:
         workspace, document_id = work.document.workspace, work.document.document_id
         async with self._database.transaction(workspace.org_id) as transaction:
             await transaction.documents.set_progress(workspace, document_id, *_progress(work, diff))
-            await _check_lease(transaction, work.lease)
+            await require_lease(transaction.jobs, work.lease)
             await transaction.documents.stage_vectors(workspace, revision.revision_id, work.space.space_id, vectors)
 
     async def _publication(
@@ -438,7 +432,7 @@ class IngestDocument:
 
 def _report_publication(work: _IngestRun, published: Published, diff: RevisionDiff) -> IngestReport:
     if published.refusal == "LEASE_LOST":
-        raise LeaseLost("Another worker holds this job now.")
+        raise lease_lost()
     if published.refusal is not None:
         return work.report(IngestOutcome.GONE, None, None)
     return work.report(IngestOutcome.PUBLISHED, published.version, diff)
@@ -452,12 +446,6 @@ def _large(size: int) -> int:
 def _progress(work: _IngestRun, diff: RevisionDiff) -> tuple[int, int]:
     """Chunks done, and in all."""
     return len(diff.kept) + len(work.vectors), len(diff.kept) + len(diff.added)
-
-
-async def _check_lease(transaction: Transaction, lease: Lease) -> None:
-    """After the document was touched: locks are taken in the order document, job, workspace everywhere."""
-    if not await transaction.jobs.holds(JobRef(lease.job.workspace, lease.job.job_id), lease.fence):
-        raise LeaseLost("Another worker holds this job now.")
 
 
 def _original_missing(document: Document) -> Permanent:

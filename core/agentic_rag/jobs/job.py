@@ -230,6 +230,11 @@ class Lease:
     fence: int
     deadline: datetime
 
+    @property
+    def ref(self) -> JobRef:
+        """The job."""
+        return JobRef(self.job.workspace, self.job.job_id)
+
 
 @dataclass(frozen=True, slots=True)
 class Retry:

@@ -27,6 +27,14 @@ from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
+class JobProgress(Protocol):
+    """Shows that a job moves on; one that stops moving loses its lease."""
+
+    def advance(self) -> None:
+        """Report one more step."""
+        ...
+
+
 class JobStore(Protocol):
     """Inside a transaction of one organisation."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Protocol
 
 from agentic_rag.ingestion.analyse import embed_texts
 from agentic_rag.jobs.job import JobKind, JobRef, Lease, NewJob
+from agentic_rag.jobs.leases import require_lease
+from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.database import Database, Transaction
-from agentic_rag.kernel.errors import InvalidInput, LeaseLost, NotFound, Permanent, SpaceMismatch
+from agentic_rag.kernel.errors import InvalidInput, NotFound, Permanent, SpaceMismatch
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.ports import Embedder, EmbedderSource
 from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate
@@ -22,14 +23,6 @@ from agentic_rag.tenancy.record_audit import audit
 
 SPACE_ARGUMENT = "space"
 """The job argument that names the space to fill."""
-
-
-class Progress(Protocol):
-    """Shows that work moves on."""
-
-    def advance(self) -> None:
-        """One more step is done."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +117,7 @@ class SwitchEmbedding:
                     return after[record.registered]
         raise NotFound("No switch is under way in this workspace.", code="SWITCH_NOT_FOUND")
 
-    async def run(self, lease: Lease, progress: Progress) -> None:
+    async def run(self, lease: Lease, progress: JobProgress) -> None:
         """The body of REEMBED jobs: may be run any number of times, and pays for a vector once.
 
         Errors: `Permanent` code SWITCH_GATE_REFUSED; those of the embedder; `LeaseLost`.
@@ -153,7 +146,7 @@ class SwitchEmbedding:
         wanted = lease.job.arguments.get(SPACE_ARGUMENT)
         return next((one for one in records if one.registered.space.name == wanted), None)
 
-    async def _fill(self, lease: Lease, space_id: int, embedder: Embedder, progress: Progress) -> bool:
+    async def _fill(self, lease: Lease, space_id: int, embedder: Embedder, progress: JobProgress) -> bool:
         """Embed what has no vector in the space, batch by batch; False when the switch was called off."""
         workspace = lease.job.workspace
         last = -1
@@ -164,7 +157,7 @@ class SwitchEmbedding:
                 return True
             vectors = await embed_texts(embedder, [one.text for one in batch])
             async with self._database.transaction(workspace.org_id) as transaction:
-                await _check_lease(transaction, lease)
+                await require_lease(transaction.jobs, lease)
                 named = {one.ordinal: vector for one, vector in zip(batch, vectors, strict=True)}
                 if not await transaction.spaces.fill(workspace, space_id, named):
                     return False
@@ -172,11 +165,11 @@ class SwitchEmbedding:
             self._telemetry.count("rag_chunks_total", len(batch), paid="reembedded")
             progress.advance()
 
-    async def _judge(self, lease: Lease, record: SpaceRecord, gate: RecallGate, progress: Progress) -> None:
+    async def _judge(self, lease: Lease, record: SpaceRecord, gate: RecallGate, progress: JobProgress) -> None:
         workspace = lease.job.workspace
         verdict = await self._measurement.run(workspace, record.registered, gate, progress.advance)
         async with self._database.transaction(workspace.org_id) as transaction:
-            await _check_lease(transaction, lease)
+            await require_lease(transaction.jobs, lease)
             if not verdict.passed:
                 await transaction.spaces.abandon(workspace, record.registered.space_id, self._grace)
             await transaction.spaces.record_verdict(workspace, record.registered.space_id, verdict)
@@ -192,7 +185,7 @@ class SwitchEmbedding:
         """
         workspace, space_id = lease.job.workspace, record.registered.space_id
         async with self._database.transaction(workspace.org_id) as transaction:
-            await _check_lease(transaction, lease)
+            await require_lease(transaction.jobs, lease)
             if not await transaction.spaces.hold(workspace, space_id):
                 return
             while late := await transaction.spaces.missing(workspace, space_id, -1, embedder.batch_size):
@@ -230,8 +223,3 @@ def _switch_refusal(record: SpaceRecord, verdict: RecallComparison) -> Permanent
 async def _require_workspace(transaction: Transaction, workspace: WorkspaceRef) -> None:
     if await transaction.workspaces.get(workspace.workspace_id) is None:
         raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
-
-
-async def _check_lease(transaction: Transaction, lease: Lease) -> None:
-    if not await transaction.jobs.holds(JobRef(lease.job.workspace, lease.job.job_id), lease.fence):
-        raise LeaseLost("Another worker holds this job now.")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agentic_rag.jobs.job import GiveUp, JobRef, Lease, Retry
+from agentic_rag.jobs.job import GiveUp, Lease, Retry
+from agentic_rag.jobs.leases import require_lease
+from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.database import Database, Transaction
-from agentic_rag.kernel.errors import AgenticRagError, LeaseLost
+from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.space import SpaceRecord, SpaceState
-from agentic_rag.operations.switch_embedding import Progress
 from agentic_rag.retrieval.measure_recall import MeasureRecall
 from agentic_rag.retrieval.ports import IndexBuilder, VectorSearch
 from agentic_rag.retrieval.vector_index import REQUIRED_RECALL, IndexAction, IndexRecord, IndexState, next_index_action
@@ -44,7 +45,7 @@ class MaintainVectorIndex:
         self._telemetry = telemetry
         self._limits = limits
 
-    async def run(self, lease: Lease, progress: Progress) -> None:
+    async def run(self, lease: Lease, progress: JobProgress) -> None:
         """Bring the workspace's indexes to what its size asks for. Errors: those of `IndexBuilder`, `LeaseLost`."""
         workspace = lease.job.workspace
         async with self._database.transaction(workspace.org_id) as transaction:
@@ -84,7 +85,7 @@ class MaintainVectorIndex:
                 failed = replace(record, state=IndexState.FAILED, reason=f"[{error.code}] {error.message}")
                 await transaction.indexes.put(lease.job.workspace, failed)
 
-    async def _judge(self, lease: Lease, number: int, rows: int, progress: Progress) -> None:
+    async def _judge(self, lease: Lease, number: int, rows: int, progress: JobProgress) -> None:
         measured = await self._recall.run(lease.job.workspace, VectorSearch.INDEXED, progress.advance, space_id=number)
         passed = measured.recall >= self._limits.recall
         state = IndexState.READY if passed else IndexState.REJECTED
@@ -108,15 +109,10 @@ class MaintainVectorIndex:
         await self._put(lease, IndexRecord(number, IndexState.BUILDING, 0))
         await self._builder.drop(lease.job.workspace, number)
         async with self._database.transaction(lease.job.workspace.org_id) as transaction:
-            await _check_lease(transaction, lease)
+            await require_lease(transaction.jobs, lease)
             await transaction.indexes.forget(lease.job.workspace, number)
 
     async def _put(self, lease: Lease, record: IndexRecord) -> None:
         async with self._database.transaction(lease.job.workspace.org_id) as transaction:
-            await _check_lease(transaction, lease)
+            await require_lease(transaction.jobs, lease)
             await transaction.indexes.put(lease.job.workspace, record)
-
-
-async def _check_lease(transaction: Transaction, lease: Lease) -> None:
-    if not await transaction.jobs.holds(JobRef(lease.job.workspace, lease.job.job_id), lease.fence):
-        raise LeaseLost("Another worker holds this job now.")

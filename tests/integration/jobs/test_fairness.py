@@ -14,8 +14,8 @@ import redis.asyncio
 from tests.integration.jobs.data_plane import QUICK, DataPlane, until
 
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
-from agentic_rag.ingestion.ingest import JobProgress
 from agentic_rag.jobs.job import GiveUp, JobKind, Lease, NewJob, QueueName, Retry, partition_of
+from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.database import Transaction
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.tenancy.principals import WorkspaceRef

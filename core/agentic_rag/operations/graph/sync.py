@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentic_rag.ingestion.ingest import JobProgress
 from agentic_rag.jobs.job import JobRef, Lease
+from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.operations.graph.ports import GraphFeed, GraphWriter

@@ -7,19 +7,19 @@ import hashlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import UTC
-from typing import Protocol
 from uuid import UUID
 
 from agentic_rag import __version__
 from agentic_rag.documents.ports import BlobStore
-from agentic_rag.jobs.job import JobKind, JobRef, JobState, Lease, NewJob
+from agentic_rag.jobs.job import JobKind, JobState, Lease, NewJob
+from agentic_rag.jobs.leases import require_lease
+from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import (
     AgenticRagError,
     DependencyUnavailable,
     InvalidInput,
-    LeaseLost,
     NotFound,
 )
 from agentic_rag.kernel.telemetry import Telemetry
@@ -47,14 +47,6 @@ ORIGINALS_ARGUMENT = "originals"
 
 OVER = frozenset({SnapshotState.FAILED, SnapshotState.EXPIRED})
 """Snapshots that are none (any more)."""
-
-
-class Progress(Protocol):
-    """Shows that work moves on."""
-
-    def advance(self) -> None:
-        """One more step is done."""
-        ...
 
 
 class TakeSnapshot:
@@ -105,14 +97,14 @@ class TakeSnapshot:
                 workspace, ref.job_id, SnapshotReason.MANUAL, with_originals=with_originals
             )
 
-    async def run(self, lease: Lease, progress: Progress) -> None:
+    async def run(self, lease: Lease, progress: JobProgress) -> None:
         """Take the snapshot of a leased job, or sweep. Errors: `LeaseLost`, `DependencyUnavailable`, `NotFound`."""
         workspace = lease.job.workspace
         if lease.job.key == SWEEP:
             await self._sweep(workspace, progress)
             return
         async with self._database.transaction(workspace.org_id) as transaction:
-            await _check_lease(transaction, lease)
+            await require_lease(transaction.jobs, lease)
             record = await transaction.snapshots.begin(
                 workspace,
                 lease.job.job_id,
@@ -127,7 +119,7 @@ class TakeSnapshot:
 
     async def record_failure(self, transaction: Transaction, lease: Lease, error: AgenticRagError) -> None:
         """The job gave up: the snapshot failed. Its files go with the next sweep."""
-        await _check_lease(transaction, lease)  # The job before the snapshot, as everywhere.
+        await require_lease(transaction.jobs, lease)  # The job before the snapshot, as everywhere.
         await transaction.snapshots.move(lease.job.workspace, lease.job.job_id, SnapshotState.FAILED, error.code)
 
     async def delete(self, workspace: WorkspaceRef, snapshot_id: UUID, actor: str = SYSTEM_ACTOR) -> SnapshotRecord:
@@ -150,14 +142,14 @@ class TakeSnapshot:
         self._telemetry.event("rag_snapshot_deleted", snapshot_id=str(snapshot_id))
         return record
 
-    async def _build(self, lease: Lease, progress: Progress, record: SnapshotRecord) -> None:
+    async def _build(self, lease: Lease, progress: JobProgress, record: SnapshotRecord) -> None:
         workspace = record.workspace
         place = ArchiveLocation(self._blobs, f"{snapshot_folder(workspace, record.snapshot_id)}/{lease.fence}")
 
         async def before() -> None:
             # Also when the lease went to another worker a moment later nothing is harmed: it has another folder.
             async with self._database.transaction(workspace.org_id) as transaction:
-                await _check_lease(transaction, lease)
+                await require_lease(transaction.jobs, lease)
             progress.advance()
 
         writer = PartWriter(place, before)
@@ -172,7 +164,7 @@ class TakeSnapshot:
         await self._blobs.put(place.key(MANIFEST), content)
         size = sum(part.size for part in writer.parts) + originals.size + len(content)
         async with self._database.transaction(workspace.org_id) as transaction:
-            await _check_lease(transaction, lease)
+            await require_lease(transaction.jobs, lease)
             await transaction.snapshots.finish(
                 workspace, record.snapshot_id, manifest.corpus_version, place.key(MANIFEST), size, manifest.counts
             )
@@ -213,7 +205,7 @@ class TakeSnapshot:
             for record in ready[self._keep :]:
                 await transaction.snapshots.move(workspace, record.snapshot_id, SnapshotState.EXPIRED)
 
-    async def _sweep(self, workspace: WorkspaceRef, progress: Progress) -> None:
+    async def _sweep(self, workspace: WorkspaceRef, progress: JobProgress) -> None:
         """Remove the files of what is no snapshot. A blob store that does not answer is asked again by upkeep."""
         async with self._database.transaction(workspace.org_id) as transaction:
             stored = [record for record in await transaction.snapshots.all(workspace) if record.is_stored]
@@ -288,8 +280,3 @@ class _Originals:
         await self._place.blobs.put(self._place.key(name), content)
         self.size += len(content)
         return True
-
-
-async def _check_lease(transaction: Transaction, lease: Lease) -> None:
-    if not await transaction.jobs.holds(JobRef(lease.job.workspace, lease.job.job_id), lease.fence):
-        raise LeaseLost("Another worker holds this job now.")
