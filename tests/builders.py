@@ -15,7 +15,8 @@ from agentic_rag.answering.gate_decision import Directives, GateDecision
 from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecord
 from agentic_rag.documents.document import ChunkDraft, PageSpan, Revision, chunk_id_for, content_hash, document_id_for
 from agentic_rag.documents.ports import NewDocument
-from agentic_rag.ingestion.ports import DocumentPublication, KeptChunk, NewChunk
+from agentic_rag.documents.revision_diff import KeptChunk
+from agentic_rag.ingestion.ports import DocumentPublication, NewChunk
 from agentic_rag.language.tokenizer import term_counts
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.retrieval.candidates import ChunkEntities, ExtractedEntity

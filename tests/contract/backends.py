@@ -35,7 +35,8 @@ from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.answering.ports import AnswerCache, RunStore
 from agentic_rag.documents.document import Document
 from agentic_rag.documents.ports import NewDocument
-from agentic_rag.ingestion.ports import KeptChunk, Published
+from agentic_rag.documents.revision_diff import KeptChunk
+from agentic_rag.ingestion.ports import Published
 from agentic_rag.jobs.job import JobKind, JobRef, JobState, Lease
 from agentic_rag.jobs.ports import JobBoard
 from agentic_rag.kernel.database import Database

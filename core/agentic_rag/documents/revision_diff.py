@@ -25,8 +25,10 @@ class VisibleChunk:
 
 
 @dataclass(frozen=True, slots=True)
-class UnchangedChunk:
-    """A chunk whose text readers already see; `moved` when it stands elsewhere now."""
+class KeptChunk:
+    """A chunk whose text readers already see: ordinal, vector, postings and mentions stay. Its row is rewritten only
+    when it `moved`.
+    """
 
     ordinal: int
     draft: ChunkDraft
@@ -38,7 +40,7 @@ class RevisionDiff:
     """`added` and `kept` together are the new revision, each by index; `removed` are ordinals."""
 
     added: tuple[ChunkDraft, ...]
-    kept: tuple[UnchangedChunk, ...]
+    kept: tuple[KeptChunk, ...]
     removed: tuple[int, ...]
 
 
@@ -46,13 +48,13 @@ def diff_revision(visible: Sequence[VisibleChunk], drafts: Sequence[ChunkDraft])
     """Compare what readers see with a new revision, by chunk id (document, normalised text, occurrence)."""
     by_id = {chunk.chunk_id: chunk for chunk in visible}
     added: list[ChunkDraft] = []
-    kept: list[UnchangedChunk] = []
+    kept: list[KeptChunk] = []
     for draft in drafts:
         chunk = by_id.pop(draft.chunk_id, None)
         if chunk is None:
             added.append(draft)
         else:
-            kept.append(UnchangedChunk(chunk.ordinal, draft, _place(chunk) != _place(draft)))
+            kept.append(KeptChunk(chunk.ordinal, draft, _place(chunk) != _place(draft)))
     return RevisionDiff(tuple(added), tuple(kept), tuple(sorted(chunk.ordinal for chunk in by_id.values())))
 
 

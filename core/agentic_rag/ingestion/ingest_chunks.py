@@ -24,7 +24,7 @@ from agentic_rag.documents.revision_diff import RevisionDiff, VisibleChunk, diff
 from agentic_rag.ingestion.analyse import TextAnalysis, embed_texts, new_chunks, space_for
 from agentic_rag.ingestion.group_commit import compaction_job, is_compaction_due
 from agentic_rag.ingestion.index_text import split_slices
-from agentic_rag.ingestion.ports import DocumentPublication, KeptChunk, NewChunk, Published
+from agentic_rag.ingestion.ports import DocumentPublication, NewChunk, Published
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import InvalidInput, NotFound, Retryable
 from agentic_rag.kernel.text import strip_unstorable
@@ -310,7 +310,7 @@ def _publication(one: _DraftPublication, added: tuple[NewChunk, ...]) -> Documen
         revision=one.cut.revision,
         content_hash=one.cut.content_hash,
         added=added,
-        kept=tuple(KeptChunk(kept.ordinal, kept.draft, kept.moved) for kept in one.diff.kept),
+        kept=one.diff.kept,
         removed=one.diff.removed,
         expected=one.document.revision_id,
     )

@@ -8,6 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.documents.document import ChunkDraft, Revision
+from agentic_rag.documents.revision_diff import KeptChunk
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.language.term_counts import TermCounts
 from agentic_rag.retrieval.candidates import ChunkEntities
@@ -22,17 +23,6 @@ class NewChunk:
     vector: bytes
     terms: TermCounts
     entities: ChunkEntities
-
-
-@dataclass(frozen=True, slots=True)
-class KeptChunk:
-    """A chunk whose text a reader already sees: ordinal, vector, postings and mentions stay; the row is rewritten
-    only when `moved`.
-    """
-
-    ordinal: int
-    draft: ChunkDraft
-    moved: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.documents.ports import NewDocument
-from agentic_rag.ingestion.ingest import CONTENT_ARGUMENT, FORCE_ARGUMENT
+from agentic_rag.ingestion.ingest_run import CONTENT_ARGUMENT, FORCE_ARGUMENT
 from agentic_rag.jobs.job import JobKind, JobRef, NewJob
 from agentic_rag.kernel.database import Transaction
 from agentic_rag.tenancy.principals import WorkspaceRef

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from agentic_rag.documents.document import Document, DocumentStatus
-from agentic_rag.ingestion.ingest import CONTENT_ARGUMENT
+from agentic_rag.ingestion.ingest_run import CONTENT_ARGUMENT
 from agentic_rag.ingestion.submit import CONTENT_PROVENANCE
 from agentic_rag.jobs.job import Job, JobKind, JobRef, JobState, Replay
 from agentic_rag.kernel.database import Database, Transaction

@@ -9,8 +9,9 @@ from uuid import UUID, uuid4
 import pytest
 
 from agentic_rag.documents.document import Revision
+from agentic_rag.documents.revision_diff import KeptChunk
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
-from agentic_rag.ingestion.ports import DocumentPublication, KeptChunk, Published
+from agentic_rag.ingestion.ports import DocumentPublication, Published
 from agentic_rag.jobs.job import JobKind, NewJob
 from agentic_rag.kernel.errors import DependencyUnavailable, Permanent
 from agentic_rag.tenancy.principals import WorkspaceRef
