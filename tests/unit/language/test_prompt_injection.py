@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.answering.prompts.fence import fence_text
@@ -57,6 +57,8 @@ def test_ordinary_text_shows_none(text: str) -> None:
 
 
 @pytest.mark.parametrize("clause", INJECTION_PATTERNS, ids=lambda clause: clause.pattern.pattern[:40])
+# Hypothesis builds a text around a match and drops it where a letter at the seam ends the match: at times most of them.
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 @given(data=st.data())
 def test_no_text_that_matches_a_pattern_lacks_its_words(clause: InjectionPattern, data: st.DataObject) -> None:
     text = data.draw(st.from_regex(clause.pattern))

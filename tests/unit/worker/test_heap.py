@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+# Imports leave free blocks on the heap, most of them where Python compiles a module first. The fillers take these
+# blocks, so that each small text lies behind a large one.
 LARGE_TEXTS_AMONG_SMALL_ONES = """
 import sys
 from agentic_rag_worker.malloc import return_large_blocks
@@ -18,6 +20,7 @@ def resident():
 
 if sys.argv[1] == "set":
     assert return_large_blocks()
+fillers = [bytes(1_000 + number % 60) for number in range(4_000)]
 bytes(30_000_000)
 before = resident()
 large, kept = [], []
