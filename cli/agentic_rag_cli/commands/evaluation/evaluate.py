@@ -32,7 +32,13 @@ DEMO_WORKSPACE = "demo"
 
 app = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
 
-Share = typer.Option(min=0.0, max=1.0, help="Exit with 5 when the figure is below (share, 0 to 1).")
+Threshold = Annotated[
+    float | None, typer.Option(min=0.0, max=1.0, help="Exit with 5 when the figure is below (share, 0 to 1).")
+]
+GateOption = Annotated[
+    Path | None,
+    typer.Option("--gate", help="Report of an earlier run (--json): exit with 5 when a figure fell significantly."),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +70,13 @@ def evaluate_dataset(
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Ask again with each arm off, and tell what each adds (not with --url).")
     ] = False,
-    min_hit_rate: Annotated[float | None, Share] = None,
-    min_recall: Annotated[float | None, Share] = None,
-    min_answer_containment: Annotated[float | None, Share] = None,
-    min_citation_coverage: Annotated[float | None, Share] = None,
-    min_citation_validity: Annotated[float | None, Share] = None,
-    min_abstention_recall: Annotated[float | None, Share] = None,
-    gate: Annotated[
-        Path | None,
-        typer.Option("--gate", help="Report of an earlier run (--json): exit with 5 when a figure fell significantly."),
-    ] = None,
+    min_hit_rate: Threshold = None,
+    min_recall: Threshold = None,
+    min_answer_containment: Threshold = None,
+    min_citation_coverage: Threshold = None,
+    min_citation_validity: Threshold = None,
+    min_abstention_recall: Threshold = None,
+    gate: GateOption = None,
     background: Annotated[
         bool,
         typer.Option("--background", help="Have a worker do it, and print its job: `rag eval report JOB`."),
