@@ -113,13 +113,31 @@ class Retrieve:
         return [*(candidate.ordinal for _, candidate in reranked.passages), *order[depth:]]
 
     async def rank(self, snapshot: CorpusSnapshot, query: RetrievalQuery, limit: int | None = None) -> Ranking:
-        """The first `limit` fused candidates (None: all) without their texts. Errors: those of `run`."""
-        seeds, rarity = await _search_seeds(snapshot, query)
-        arms = dict(seeds.arms)
+        """The first `limit` fused candidates (None: all) without their texts. Errors: those of `run`.
+
+        The last seed arm, the rarity of the question's terms and its entities are computed in this process while the
+        database answers the other arms.
+        """
+        *scans, last = SEED_ARMS
+        async with AsyncExitStack() as stack:
+            scanning = [
+                await stack.enter_async_context(background_task(arm.search(snapshot, query, ARM_LIMIT, False)))
+                for arm in scans
+            ]
+            found = await last.search(snapshot, query, ARM_LIMIT, False)
+            terms = list({**query.terms, **query_terms(query.title_query)})
+            rarity = await snapshot.lexical.rarity(terms, query.scope)
+            entities = question_entities(query.workspace_id, query.text) if query.weights.graph > 0 else ()
+            arms: dict[Retriever, Sequence[ArmHit]] = {
+                arm.name: await scan or [] for arm, scan in zip(scans, scanning, strict=True)
+            }
+        arms[last.name] = found or []
+        lexical_share = effective_lexical_share(arms, query.weights, query.dense_trust)
+        seeds = SeedHits(dict(arms), entities, lexical_share)
         degraded: tuple[Dependency, ...] = ()
         paths: GraphPaths | None = None
         for arm in EXPANDING_ARMS:
-            if arm.weight(query.weights, seeds.lexical_share) <= 0:
+            if arm.weight(query.weights, lexical_share) <= 0:
                 continue
             try:
                 linked = await arm.expand(snapshot, query, seeds)
@@ -136,27 +154,8 @@ class Retrieve:
         weights = arm_weights(arms, query.weights, query.dense_trust)
         fused = fuse(arms, weights, query.fusion, limit)
         self._telemetry.observe("rag_retrieval_fusion_seconds", perf_counter() - began)
-        confidence = measure_confidence(arms, seeds.lexical_share, query.dense_trust, paths)
+        confidence = measure_confidence(arms, lexical_share, query.dense_trust, paths)
         return Ranking(arms, fused, rarity, confidence, paths, degraded)
-
-
-async def _search_seeds(snapshot: CorpusSnapshot, query: RetrievalQuery) -> tuple[SeedHits, Mapping[str, float]]:
-    """The hits of the seed arms, and the rarity of the question's terms. The last arm, the rarity and the entities are
-    computed in this process while the database answers the other arms.
-    """
-    *scans, last = SEED_ARMS
-    async with AsyncExitStack() as stack:
-        scanning = [
-            await stack.enter_async_context(background_task(arm.search(snapshot, query, ARM_LIMIT, False)))
-            for arm in scans
-        ]
-        found = await last.search(snapshot, query, ARM_LIMIT, False)
-        terms = list({**query.terms, **query_terms(query.title_query)})
-        rarity = await snapshot.lexical.rarity(terms, query.scope)
-        entities = question_entities(query.workspace_id, query.text) if query.weights.graph > 0 else ()
-        arms = {arm.name: await scan or [] for arm, scan in zip(scans, scanning, strict=True)}
-    arms[last.name] = found or []
-    return SeedHits(arms, entities, effective_lexical_share(arms, query.weights, query.dense_trust)), rarity
 
 
 def _merge_hits(found: Sequence[ArmHit], also: Sequence[ArmHit]) -> list[ArmHit]:
