@@ -6,9 +6,9 @@ import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from agentic_rag.jobs.job import GiveUp, JobRef, Lease, Retry
+from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import AgenticRagError, LeaseLost, Permanent
 from agentic_rag.models.chat.request import LlmError
@@ -18,14 +18,6 @@ from agentic_rag_eval.harness import EvalReport, as_json, ask_one
 from agentic_rag_eval.judged import Judge
 from agentic_rag_eval.metrics import Score, summarise
 from agentic_rag_eval.records import Ask, AskRecord, CitedSpan, EmbeddingUsage
-
-
-class EvalProgress(Protocol):
-    """Shows that work moves on."""
-
-    def advance(self) -> None:
-        """One more question is answered."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +38,7 @@ class EvalHandler:
         self._database = database
         self._examine = examine
 
-    async def run(self, lease: Lease, progress: EvalProgress) -> bool:
+    async def run(self, lease: Lease, progress: JobProgress) -> bool:
         """Ask the remaining questions, then store the report. An attempt resumes where the last one ended.
 
         Errors: `LeaseLost`, `Permanent` code EVALUATION_NOT_FOUND, those of answering a question.
