@@ -1,4 +1,4 @@
-"""`erasure.ports.ErasureStore` on Postgres: certificates, and the search for what an erasure may have left."""
+"""`erasure.ports.ErasureStore` on Postgres: certificates, and the search for rows that an erasure left behind."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ SET_CERTIFICATE = """
 UPDATE rag_tombstones SET certificate = $4 WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
 """
 
-# Every table that names documents, whichever version of the product made it. A tombstone is the erasure itself, a job
-# stays to show what was done (`JOBS` looks at each), and the reply to an idempotency key, which names the document and
-# says nothing of it, keeps a client that repeats its upload from bringing it back.
+# Every table with a document id, whichever version of the product created it, except three. `rag_tombstones` is the
+# erasure itself. `rag_jobs` keeps the history of the work (`JOBS` checks its rows). `rag_uploads` holds the reply to an
+# idempotency key: it names the document without its content, and keeps a client that repeats its upload from bringing
+# the document back.
 TABLES_NAMING_DOCUMENTS = """
 SELECT c.relname AS name
 FROM pg_class c
@@ -50,10 +51,10 @@ ORDER BY c.relname
 """
 
 PENDING_TABLES = frozenset({"rag_doomed_blobs", "rag_graph_erasures"})
-"""Lists of what has to follow."""
+"""Queues of pending deletions in other stores."""
 
-# The same for tables that only know the numbers of chunks. A number that another document's chunk has by now (after a
-# snapshot was restored) is not the erased one's. $3: the document, $4 and $5: ranges.
+# The same for tables that hold chunk ordinals only. Ordinals that now belong to another document's chunk (after a
+# snapshot was restored) do not count. $3: the document, $4 and $5: ranges.
 ORDINALS_LEFT = """
 WITH gone AS (
     SELECT n AS ordinal FROM unnest($4::integer[], $5::integer[]) AS r(first, last), generate_series(r.first, r.last) n
@@ -81,7 +82,7 @@ ENTITIES_OF = """
 SELECT count(*) FROM rag_entities WHERE org_id = $1 AND workspace_id = $2 AND source_id = $3
 """
 
-# $4: what stands where an error text stood.
+# $4: the text that replaces an error message.
 JOBS = """
 SELECT count(*) FROM rag_jobs j
 WHERE org_id = $1 AND workspace_id = $2
@@ -162,7 +163,7 @@ class PostgresErasureStore:
         return [*(ErasureTrace(table, row[table]) for table in tables), ErasureTrace("rag_segments", postings)]
 
     async def _count_runs_to_redact(self, key: tuple[UUID, UUID, UUID]) -> int:
-        """Runs whose answer still holds words of the document, or cannot be read to tell."""
+        """The number of runs whose answer still holds words of the document or cannot be decoded."""
         left = 0
         for row in await self._connection.fetch(RUNS, *key):
             try:
@@ -191,7 +192,7 @@ class PostgresErasureStore:
 
 
 def merge_traces(traces: Sequence[ErasureTrace]) -> list[ErasureTrace]:
-    """One trace per store that has any rows, by name; of several counts of the same rows the largest."""
+    """One trace per store that has rows, sorted by store. Of several counts of one store the largest remains."""
     found: dict[str, ErasureTrace] = {}
     for trace in traces:
         if trace.rows > (found[trace.store].rows if trace.store in found else 0):

@@ -1,4 +1,4 @@
-"""Erasure: every version of a document leaves every table, and a tombstone keeps late writers away."""
+"""Erasure removes every version of a document from every table and leaves a tombstone against late writers."""
 
 from __future__ import annotations
 
@@ -31,10 +31,9 @@ async def erase(
     *,
     is_followed: bool = False,
 ) -> Erasure | None:
-    """Remove a document physically, as a new corpus version; None when there is none. Errors: `LeaseLost`.
+    """Delete a document physically, as a new corpus version; None when it does not exist. Errors: `LeaseLost`.
 
-    Locks are taken in the order of a publish (document, jobs, workspace), so the two never wait for each other in a
-    circle.
+    Locks are taken in the order of a publish (document, jobs, workspace), so the two cannot deadlock.
     """
     key = (workspace.org_id, workspace.workspace_id)
     document = (*key, document_id)
@@ -84,8 +83,8 @@ async def erase(
 async def _rehome_entities(
     connection: PostgresConnection, document: tuple[UUID, UUID, UUID], entity_ids: list[UUID]
 ) -> None:
-    """Entities that the document mentioned first get the source, and the spelling, of whoever mentioned them next:
-    the document's own spelling is one of its words.
+    """Give entities that the document mentioned first the source and the spelling of the next document that mentions
+    them: the erased document's spelling is one of its words.
     """
     org_id, workspace_id, _ = document
     rehomed = [row["entity_id"] for row in await connection.fetch(sql.REHOME_ENTITIES, *document, entity_ids)]
@@ -107,7 +106,7 @@ async def _rehome_entities(
 
 
 async def _rewrite_segments(connection: PostgresConnection, key: tuple[UUID, UUID], ordinals: np.ndarray) -> int:
-    """Rewrite the segments that hold one of the ordinals without them; how many postings went."""
+    """Rewrite without the ordinals each segment that holds one of them; the number of postings removed."""
     if not len(ordinals):
         return 0
     gone = 0
@@ -124,8 +123,8 @@ async def _rewrite_segments(connection: PostgresConnection, key: tuple[UUID, UUI
 
 
 async def _redact_runs(connection: PostgresConnection, document: tuple[UUID, UUID, UUID]) -> int:
-    """Take the document's words out of every stored answer that used them; how many runs were changed or, where an
-    older version of the product wrote what cannot be read any more, dropped.
+    """Redact the document's words in every stored answer that cites it; the number of runs changed or dropped. A run is
+    dropped when an older version of the product wrote it in a form that can no longer be decoded.
     """
     org_id, workspace_id, document_id = document
     await connection.execute(sql.LOCK_RUNS, workspace_id)

@@ -14,8 +14,8 @@ WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND state = 'RUNNING'
 FOR NO KEY UPDATE
 """
 
-# Unfinished ingestion stops and loses its fence; finished jobs keep no arguments (nor the hash of the content, which
-# their key names) and no error text.
+# Cancels unfinished ingestion, which raises its fence. Jobs lose their arguments, their error text, and their key,
+# which names the hash of the content.
 # $4: the erasing job.
 CANCEL_JOBS = """
 WITH jobs AS (
@@ -38,8 +38,8 @@ WITH jobs AS (
 SELECT count(*) FROM jobs
 """
 
-# $1 organisation, $2 workspace, $3 whether a graph outside Postgres moves its own watermark. One that does not hear of
-# this version begins anew should it be asked to follow again.
+# $1 organisation, $2 workspace, $3 whether a graph outside Postgres moves its own watermark. Without one, `graph_home`
+# is cleared: a graph connected later is filled anew, because it missed this version.
 NEXT_VERSION = """
 UPDATE rag_workspaces
 SET corpus_version = corpus_version + 1,
@@ -53,8 +53,8 @@ ORDINALS = """
 SELECT DISTINCT ordinal FROM rag_chunks WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 ORDER BY ordinal
 """
 
-# Chunks that retention purged: their rows are gone, but segments hold their postings until they are merged, and nobody
-# can tell any more whose they were. $1 organisation, $2 workspace.
+# Chunks that retention purged. Their rows are gone, but segments hold their postings until compaction, and the document
+# they belonged to is no longer known. $1 organisation, $2 workspace.
 PURGED = """
 SELECT c.ordinal
 FROM rag_closed_ordinals c
@@ -77,7 +77,8 @@ WHERE org_id = $1 AND workspace_id = $2 AND ordinal IN (
 )
 """
 
-# $4: the document's ordinals. Cached answers of the whole workspace go: which of them used the document is not known.
+# $4: the document's ordinals. All cached answers of the workspace go, because a cache entry does not say which
+# documents it used.
 DROP_ROWS = """
 WITH mentions AS (
     DELETE FROM rag_mentions WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($4::integer[]) RETURNING 1
@@ -117,7 +118,7 @@ WITH gone AS (
 SELECT count(*) FROM gone
 """
 
-# $4: entities that the document mentioned. Their first source is now the one that mentioned them next.
+# $4: entities that the document mentioned. The next document that mentions an entity becomes its source.
 REHOME_ENTITIES = """
 UPDATE rag_entities e
 SET source_id = (
@@ -129,7 +130,7 @@ WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.entity_id = ANY ($4::uuid[]) A
 RETURNING entity_id
 """
 
-# $3: entities. The passage that mentions each first.
+# $3: entities. The first passage that mentions each.
 FIRST_MENTIONS = """
 SELECT m.entity_ids, c.text, c.heading_path, coalesce(r.title, d.title) AS title
 FROM (
@@ -168,7 +169,7 @@ SELECT count(*) FROM gone
 
 DROP_DOCUMENT = "DELETE FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3"
 
-# Taken last: whoever stores runs holds it shared and waits for nothing else (`runs.SHARE_RUNS`). $1 workspace.
+# Taken last: transactions that store runs hold it shared and wait for no other lock (`runs.SHARE_RUNS`). $1 workspace.
 LOCK_RUNS = "SELECT pg_advisory_xact_lock(hashtextextended($1::uuid::text, 1))"
 
 CITING_RUNS = """

@@ -33,7 +33,7 @@ PURGE = "DELETE FROM rag_dead_payloads WHERE payload_id = $1 RETURNING payload_i
 
 
 class PostgresDeadPayloads:
-    """On a pool of its own: findings are rare."""
+    """Uses its own pool of one connection: undecodable messages are rare."""
 
     def __init__(self, dsn: str, role: str = "rag_dispatcher") -> None:
         self._pool = PostgresPool(dsn, PoolOptions(role=role, application_name="agentic-rag dispatcher", max_size=1))

@@ -1,4 +1,4 @@
-"""The dispatcher's view over the jobs of all tenants, on a connection and a role of its own."""
+"""The dispatcher's view of the jobs of all tenants, on its own connection and role."""
 
 # asyncpg ships no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -20,21 +20,21 @@ from agentic_rag.jobs.job import JobKind, JobRef, JobState, MaintenanceTask, Que
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 LEADER_LOCK = 0x7261675F6A6F6273
-"""The advisory lock of the one leading dispatcher of a database ('rag_jobs' in ASCII)."""
+"""Advisory lock of the leading dispatcher, one per database ('rag_jobs' in ASCII)."""
 
 LEAD_SECONDS = 5.0
-"""A leader that has not asked anything for this long (its process is stopped, or its loop blocked) is disconnected by
-the server, which frees the lead. A leader with nothing to do looks four times a second.
+"""The server disconnects a leader that is silent for this long (its process is stopped, or its loop blocked), which
+frees the lock. An idle leader polls four times a second.
 """
 EXACT_SCAN_BYTES = 8 << 20
-"""Vectors of a workspace that are scanned exactly: about 10,000 of 384 dimensions, 5 ms."""
+"""Vectors of a workspace up to this size are scanned exactly: about 10,000 of 384 dimensions, 5 ms."""
 
 TRY_LEAD = "SELECT pg_try_advisory_lock($1) AS leads"
 
 
 class PostgresJobBoard:
-    """`jobs.ports.JobBoard`. The lead is a session lock: it ends with the connection, so a dead leader leaves no trace;
-    and the connection ends when the leader falls silent.
+    """`jobs.ports.JobBoard`. The lead is a session lock: it ends with the connection, and the connection ends when the
+    leader dies or falls silent.
     """
 
     def __init__(
@@ -78,8 +78,8 @@ class PostgresJobBoard:
         ]
 
     async def upkeep(self) -> list[MaintenanceTask]:
-        """The upkeep that is due in any workspace and has no unfinished job yet. What was no message of ours, and was
-        not seen for 30 days, is forgotten on the way.
+        """Maintenance that is due in any workspace and has no unfinished job yet. Also deletes undecodable messages
+        that were not seen for 30 days.
         """
         await self._fetch(sql.FORGET_PAYLOADS)
         due: list[MaintenanceTask] = []
@@ -92,7 +92,7 @@ class PostgresJobBoard:
         return due
 
     async def counts(self) -> dict[tuple[JobState, JobKind], int]:
-        """Jobs by state and kind; kinds this version does not know are counted together."""
+        """Jobs by state and kind; kinds unknown to this version count as UNKNOWN."""
         counted: Counter[tuple[JobState, JobKind]] = Counter()
         for row in await self._fetch(sql.COUNTS):
             counted[JobState(row["state"]), job_kind_from(row["kind"])] += row["jobs"]
@@ -113,7 +113,7 @@ class PostgresJobBoard:
                 connection = await self._ensure_connection()
                 return await connection.fetch(statement, *arguments, timeout=self._timeout)
             except DRIVER_ERRORS as error:
-                # A new connection does not hold the lock; after a time-out nobody knows what this one holds.
+                # A new connection does not hold the lock; after a time-out the state of this one is unknown.
                 self._leading = False
                 if self._connection is not None:
                     self._connection.terminate()

@@ -1,8 +1,8 @@
-"""The statements of the job store and the job board.
+"""SQL of the job store and the job board.
 
-Every statement that changes a running job compares its fence, and names the state it leaves
-(`jobs.job.JOB_OPERATIONS`). Times come from the server's clock: workers' clocks differ. Leaving RUNNING for QUEUED
-or CANCELLED raises the fence, which voids what the last holder might still try.
+Every statement that changes a running job compares its fence and names the state it leaves (`jobs.job.JOB_OPERATIONS`).
+Times come from the server's clock, because workers' clocks differ. Leaving RUNNING for QUEUED or CANCELLED raises the
+fence, which voids later writes of the last lease holder.
 """
 
 COLUMNS = """
@@ -19,7 +19,7 @@ ON CONFLICT (org_id, workspace_id, kind, key) WHERE state IN ('QUEUED', 'RUNNING
 RETURNING job_id
 """
 
-# Locked, so that it cannot end between this answer and the caller's commit.
+# Locked, so that the job cannot end before the caller commits.
 UNFINISHED = """
 SELECT job_id FROM rag_jobs
 WHERE org_id = $1 AND workspace_id = $2 AND kind = $3 AND key = $4 AND state IN ('QUEUED', 'RUNNING')
@@ -28,7 +28,7 @@ FOR SHARE
 
 GET = f"SELECT {COLUMNS} FROM rag_jobs WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3"  # noqa: S608
 
-# $7: the kinds this version knows; $8: whether the others are wanted.
+# $7: the kinds this version knows; $8: whether to include unknown kinds.
 PAGE = f"""
 SELECT {COLUMNS} FROM rag_jobs
 WHERE org_id = $1 AND workspace_id = $2
@@ -60,7 +60,7 @@ WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND state = 'QUEUED' AND
 RETURNING fence, lease_until, {COLUMNS}
 """  # noqa: S608
 
-# An attempt still open belongs to a worker that died or lost its lease.
+# An open attempt belongs to a worker that died or lost its lease.
 CLOSE_LAPSED_ATTEMPTS = """
 UPDATE rag_job_attempts
 SET ended_at = clock_timestamp(), outcome = 'LAPSED', error_code = 'LEASE_LOST'
@@ -117,13 +117,13 @@ WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND fence = $4 AND state
 RETURNING attempts
 """
 
-# An attempt given back unused never was one; its number is used again.
+# A released attempt does not count; its number is used again.
 FORGET_ATTEMPT = """
 DELETE FROM rag_job_attempts WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND attempt = $4
 """
 
-# Newer work of the same key takes a dead letter's place. One that is being written now shows as a conflict of the
-# unique index, and on the second try as an unfinished job.
+# A newer unfinished job of the same key supersedes a dead letter. One that is being inserted now shows as a conflict of
+# the unique index, and on the second try as an unfinished job.
 REPLAY = """
 UPDATE rag_jobs j
 SET state = 'QUEUED', attempts_before = attempts, fence = fence + 1, run_after = clock_timestamp(),
@@ -178,10 +178,10 @@ WHERE (org_id, workspace_id, job_id) IN (
 RETURNING job_id
 """
 
-# The n-th job of each workspace comes before the n+1-th of any: one workspace's thousand jobs delay another's by one.
-# This runs all the time, so it never reads a whole backlog: it hops from workspace to workspace along rag_jobs_turns,
-# and takes from each no more than could be needed (one, where there are workspaces enough to fill the answer).
-# $1 queue, $2 limit, $3 partition, $4 partitions (domain.jobs.partition_of).
+# Fair dispatch: the n-th job of each workspace comes before the n+1-th of any, so one workspace's thousand jobs delay
+# another's by one. The statement runs all the time and never reads a whole backlog: it hops from workspace to workspace
+# along rag_jobs_turns and takes from each no more than needed (one, where enough workspaces wait to fill the limit).
+# $1 queue, $2 limit, $3 partition, $4 partitions (`jobs.job.partition_of`).
 DUE = """
 WITH RECURSIVE waiting AS (
     (SELECT org_id, workspace_id FROM rag_jobs
@@ -213,14 +213,15 @@ LIMIT $2
 
 COUNTS = "SELECT state, kind, count(*) AS jobs FROM rag_jobs GROUP BY state, kind"
 
-# Whose they are cannot be told, so no workspace's retention drops them.
+# Their tenant is unknown, so no workspace's retention deletes them.
 FORGET_PAYLOADS = """
 DELETE FROM rag_dead_payloads WHERE payload_id IN (
     SELECT payload_id FROM rag_dead_payloads WHERE last_seen <= now() - interval '30 days' LIMIT 1000
 )
 """
 
-# Each asks a function that runs as the owner (see the migrations), for the dispatcher sees no table but this one.
+# Each calls a function that runs as the owner (see the migrations), because the dispatcher's role sees no table but
+# rag_jobs.
 _UPKEEP = """
 SELECT due.org_id, due.workspace_id, due.key
 FROM ({due}) due
@@ -231,7 +232,7 @@ WHERE NOT EXISTS (
 )
 """
 
-# A graph that refused is asked again now and then, not with every look.
+# After a dead graph job the next one waits ten minutes.
 _UPKEEP_GRAPH = f"""{_UPKEEP.format(due="SELECT * FROM rag_upkeep_graph($2)")}
   AND NOT EXISTS (
     SELECT FROM rag_jobs j
@@ -247,6 +248,6 @@ UPKEEP = {
     "compact": _UPKEEP.format(due="SELECT * FROM rag_upkeep_segments()"),
     "index": _UPKEEP.format(due="SELECT * FROM rag_upkeep_indexes($2)"),
 }
-"""Statements by kind; $1 is the kind, $2 of `snapshot` the hours between two, of `index` the bytes scanned exactly, of
-`graph` where it is kept.
+"""Statements by job kind. $1 is the kind; $2 is for `snapshot` the hours between two snapshots, for `index` the bytes
+scanned exactly, for `graph` the name of the graph store.
 """

@@ -57,7 +57,7 @@ class PostgresJobStore:
             if written is not None:
                 return JobRef(job.workspace, written), True
             there = await self._connection.fetchval(sql.UNFINISHED, self._org_id, workspace, job.kind.value, job.key)
-            # None: the job that stood in the way ended between the two statements, so the place is free now.
+            # None: the conflicting job ended between the two statements, so the key is free now.
             if there is not None:
                 return JobRef(job.workspace, there), False
 
@@ -185,7 +185,7 @@ def _job(org_id: UUID, row: Row) -> Job:
 
 
 def job_kind_from(kind: str) -> JobKind:
-    """The kind of that name, UNKNOWN for one that another version of the product wrote."""
+    """The kind of that name; UNKNOWN for a kind that another version of the product wrote."""
     return JobKind(kind) if kind in KNOWN_KINDS else JobKind.UNKNOWN
 
 

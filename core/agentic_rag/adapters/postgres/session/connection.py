@@ -1,4 +1,4 @@
-"""The connection of the stores, and the one place where the driver's errors become ours."""
+"""The stores' connection, and the only place that translates the driver's errors."""
 
 # asyncpg ships no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
@@ -22,7 +22,7 @@ DRIVER_ERRORS = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.Interface
 class PostgresConnection:
     """Raises errors of `agentic_rag.kernel.errors` only, each with the driver's error as `__cause__`.
 
-    The connection runs one statement at a time; tasks that share it (the arms of a retrieval) take turns.
+    The connection runs one statement at a time; tasks that share it (parallel retrieval arms) wait for each other.
     """
 
     __slots__ = ("_driver", "_turn")

@@ -1,4 +1,4 @@
-"""`kernel.database.Database` on Postgres: the one place that opens tenant transactions."""
+"""`kernel.database.Database` on Postgres: the only place that opens tenant transactions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from agentic_rag.workspaces.corpus_head import CorpusHead
 from agentic_rag.workspaces.effective_settings import effective_rag_config
 from agentic_rag.workspaces.workspace import WorkspaceKind
 
-# The first statement of the transaction, so it fixes what all later ones see.
+# The first statement of the transaction; it fixes the snapshot that later statements read.
 HEADER = f"""
 SELECT w.corpus_version, w.oldest_version, w.access_version, a.access_ids, a.access_sets,
        s.space_id, s.provider, s.model, s.dimensions, s.precision,
@@ -88,7 +88,7 @@ SCHEMA_VERSION = "SELECT version_num FROM rag_schema_version"
 
 @dataclass(frozen=True, slots=True)
 class PostgresCorpusSnapshot:
-    """Stores are made when first used: a retrieval that needs one arm pays for one."""
+    """Readers are created on access: a retrieval with one arm creates one."""
 
     connection: PostgresConnection
     workspace: WorkspaceRef
@@ -116,7 +116,9 @@ class PostgresCorpusSnapshot:
 
     @property
     def graph(self) -> GraphReader:
-        """Graph arm: on the graph outside Postgres where there is one, and it is asked for the newest version."""
+        """The external graph where one is configured and the snapshot is of the newest version, else the Postgres
+        tables.
+        """
         if self.outside is not None:
             return self.outside
         return PostgresGraphReader(self.connection, self.workspace, self.version, self.access)
@@ -132,12 +134,10 @@ class PostgresTransaction:
 
     @property
     def organisations(self) -> PostgresOrganisationStore:
-        """The organisation itself."""
         return PostgresOrganisationStore(self.connection, self.org_id)
 
     @property
     def api_keys(self) -> PostgresApiKeyStore:
-        """Its API keys."""
         return PostgresApiKeyStore(self.connection, self.org_id)
 
     @property
@@ -152,7 +152,6 @@ class PostgresTransaction:
 
     @property
     def access(self) -> PostgresAccessStore:
-        """Who may read which document."""
         return PostgresAccessStore(self.connection, is_followed=self.is_followed)
 
     @property
@@ -162,7 +161,7 @@ class PostgresTransaction:
 
     @property
     def originals(self) -> PostgresOriginalStore:
-        """Which blob holds which content."""
+        """Blobs of the originals."""
         return PostgresOriginalStore(self.connection)
 
     @property
@@ -172,7 +171,7 @@ class PostgresTransaction:
 
     @property
     def spaces(self) -> PostgresSpaceStore:
-        """Embedding spaces being filled, answering, or retired."""
+        """Embedding spaces and their states."""
         return PostgresSpaceStore(self.connection, is_followed=self.is_followed)
 
     @property
@@ -187,41 +186,38 @@ class PostgresTransaction:
 
     @property
     def audit(self) -> PostgresAuditLog:
-        """Who did what."""
         return PostgresAuditLog(self.connection, self.org_id)
 
     @property
     def providers(self) -> PostgresProviderStore:
-        """Keys that the organisation brought."""
+        """API keys for model providers that the organisation brought."""
         return PostgresProviderStore(self.connection, self.org_id)
 
     @property
     def usage(self) -> PostgresUsageStore:
-        """What calls of models used."""
+        """Tokens and costs of model calls."""
         return PostgresUsageStore(self.connection, self.org_id)
 
     @property
     def erasures(self) -> PostgresErasureStore:
-        """Certificates of what was erased."""
+        """Certificates of erasures."""
         return PostgresErasureStore(self.connection)
 
     @property
     def snapshots(self) -> PostgresSnapshotStore:
-        """What is known of snapshots."""
         return PostgresSnapshotStore(self.connection, self.org_id)
 
     @property
     def eval_runs(self) -> PostgresEvalRunStore:
-        """Evaluations that jobs run."""
         return PostgresEvalRunStore(self.connection, self.org_id)
 
 
 class PostgresDatabase:
     """Opens snapshots and transactions on a pool.
 
-    A snapshot costs two round trips to open (begin with the tenant setting; versions, space and segments) and one to
-    end. With a `graph` outside Postgres, snapshots of the newest version read that one; older versions, which it does
-    not keep, are still read here.
+    Opening a snapshot costs two round trips (begin with the tenant setting; versions, space and segments), ending it
+    one. With a `graph` outside Postgres, snapshots of the newest version read that graph. It keeps no older versions,
+    so snapshots of those read the Postgres tables.
     """
 
     def __init__(
@@ -289,8 +285,8 @@ class PostgresDatabase:
             return version
 
     async def check(self) -> None:
-        """Answer, or raise `DependencyUnavailable` or `Misconfigured` codes PGVECTOR_MISSING, MIGRATIONS_PENDING,
-        DATABASE_ROLE_TOO_STRONG.
+        """Check that the database is usable. Errors: `DependencyUnavailable`, `Misconfigured` codes PGVECTOR_MISSING,
+        MIGRATIONS_PENDING, DATABASE_ROLE_TOO_STRONG.
         """
         async with self._pool.connection() as connection:
             state = await connection.fetchrow(CHECK)

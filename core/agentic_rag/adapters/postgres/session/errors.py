@@ -1,4 +1,4 @@
-"""What each error of the driver means to the caller: one table."""
+"""One table that maps driver errors to domain errors."""
 
 # asyncpg ships no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
@@ -62,7 +62,7 @@ def _other() -> AgenticRagError:
 
 
 _MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[], AgenticRagError]], ...] = (
-    # The order matters: narrow classes before the wide ones they belong to.
+    # The order matters: subclasses come before their base classes.
     ((asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError), _login_error),
     ((asyncpg.InsufficientPrivilegeError,), _no_right),
     (
@@ -72,7 +72,7 @@ _MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[], AgenticRagE
             asyncpg.UndefinedFunctionError,
             asyncpg.UndefinedObjectError,
             asyncpg.InvalidSchemaNameError,
-            # A start-up parameter `role` that names no role.
+            # The start-up parameter `role` names a role that does not exist.
             asyncpg.InvalidParameterValueError,
         ),
         _migration_error,
@@ -82,7 +82,7 @@ _MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[], AgenticRagE
             asyncpg.TransactionRollbackError,
             asyncpg.LockNotAvailableError,
             asyncpg.UniqueViolationError,
-            # The schema changed under a connection that knew the old one.
+            # The schema changed after the connection prepared the statement.
             asyncpg.InvalidCachedStatementError,
         ),
         _retryable,
@@ -100,7 +100,7 @@ _MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[], AgenticRagE
             asyncpg.ReadOnlySQLTransactionError,
             asyncpg.IdleInTransactionSessionTimeoutError,
             asyncpg.InterfaceError,
-            # The driver's own state when the server dies between two messages.
+            # The driver raises this when the server dies between two messages.
             asyncpg.InternalClientError,
         ),
         _unavailable,
@@ -109,8 +109,8 @@ _MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[], AgenticRagE
 
 
 def translate(error: BaseException) -> AgenticRagError:
-    """The domain's error for a driver's; raise it `from` that, which is its `reason`: no message repeats the driver,
-    whose words name hosts, roles, tables and values.
+    """The domain error for a driver error. Raise it `from` the driver error: its message never repeats the driver's,
+    which names hosts, roles, tables and values.
     """
     for classes, meaning in _MEANINGS:
         if isinstance(error, classes):

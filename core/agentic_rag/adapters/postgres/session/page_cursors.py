@@ -28,12 +28,12 @@ def decode_cursor(cursor: str) -> str:
 
 
 def instant_cursor(instant: datetime, row_id: UUID) -> str:
-    """The cursor after a row that is placed by the instant it was made at, then by its id."""
+    """The cursor after a row of a page sorted by creation time, then id."""
     return encode_cursor(f"{instant.isoformat()} {row_id}")
 
 
 def decode_instant_cursor(cursor: str | None) -> tuple[datetime | None, UUID | None]:
-    """The place of such a row; a pair of None for no cursor. Errors: `InvalidInput` code CURSOR_INVALID."""
+    """The time and id of such a cursor; a pair of None for no cursor. Errors: `InvalidInput` code CURSOR_INVALID."""
     if cursor is None:
         return None, None
     instant, _, row_id = decode_cursor(cursor).partition(" ")
@@ -47,12 +47,11 @@ def decode_instant_cursor(cursor: str | None) -> tuple[datetime | None, UUID | N
 
 
 def _cursor_error() -> InvalidInput:
-    """What a cursor that was not made here deserves."""
     return InvalidInput("The cursor is not one this API returned.", code="CURSOR_INVALID", path=("after",))
 
 
 def page_size(request: PageRequest) -> int:
-    """The wanted number of rows. Errors: `InvalidInput` code PAGE_SIZE."""
+    """The requested number of rows. Errors: `InvalidInput` code PAGE_SIZE."""
     if not 1 <= request.first <= MAX_PAGE:
         raise InvalidInput(f"A page has 1 to {MAX_PAGE} rows.", code="PAGE_SIZE", path=("first",))
     return request.first

@@ -1,4 +1,4 @@
-"""Connections: one pool per process, acting as the application role, and transactions bound to one organisation."""
+"""One connection pool per process, acting as the application role, and transactions bound to one organisation."""
 
 # asyncpg ships no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -31,22 +31,24 @@ BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 @dataclass(frozen=True, slots=True)
 class PoolOptions:
-    """How to connect. `role` is taken as a start-up parameter (None: stay the login, as in production with one login
-    per role).
+    """Connection options. `role` is sent as a start-up parameter; None keeps the login's role (production with one
+    login per role).
     """
 
     role: str | None = "rag_app"
     application_name: str = "agentic-rag"
     min_size: int = 0
-    """0 connects at first use, so that a process can start, and say what is missing, while Postgres is down."""
+    """0 connects at first use, so that a process can start and report errors while Postgres is down."""
     max_size: int = 10
     connect_seconds: float = 10.0
     command_seconds: float = 60.0
     idle_transaction_seconds: float = 15.0
-    """A process that is stopped inside a transaction keeps its locks, and with them its workspace, this long."""
+    """Seconds after which the server ends an idle transaction: a stopped process holds its locks, and with them its
+    workspace, this long.
+    """
     plan_cache_mode: str = "auto"
-    """Planning anew each time costs 0.3–0.5 ms a statement. Only a search by an approximate index needs a custom plan
-    (a generic one ignores partial indexes), and says so with SET LOCAL.
+    """Custom plans for every statement would cost 0.3–0.5 ms each. Only a search by an approximate index needs one (a
+    generic plan ignores partial indexes), and sets it with SET LOCAL.
     """
 
     def server_settings(self) -> dict[str, str]:
@@ -56,7 +58,7 @@ class PoolOptions:
             "plan_cache_mode": self.plan_cache_mode,
             "jit": "off",
             "search_path": "public",
-            # A killed process that waits for a lock keeps what it locked until somebody looks whether it is there.
+            # Without this check, a backend whose client was killed while it waits for a lock keeps its own locks.
             "client_connection_check_interval": "2s",
             "idle_in_transaction_session_timeout": f"{round(1000 * self.idle_transaction_seconds)}ms",
         }
@@ -90,14 +92,14 @@ class PostgresPool:
 
     @asynccontextmanager
     async def transaction(self, org_id: UUID, settings: str = "") -> AsyncGenerator[PostgresConnection]:
-        """A transaction bound to one organisation: begin and binding are one round trip, the end is another.
+        """A transaction bound to one organisation: begin and binding take one round trip, the end another.
 
-        `settings` are further `SET LOCAL` statements. Values come as a UUID or from constants, so nothing can be
-        injected into the simple query.
+        `settings` are further `SET LOCAL` statements. Values are a UUID or constants, so nothing can be injected into
+        the simple query.
         """
         async with self.connection() as connection:
             try:
-                # Inside the block: a caller who gives up while this is under way must not leave a transaction open.
+                # Inside the block: a caller cancelled during BEGIN must not leave a transaction open.
                 await connection.execute(f"BEGIN; SET LOCAL rag.org_id = '{UUID(int=org_id.int)}'; {settings}")
                 yield connection
             except BaseException:
@@ -110,8 +112,8 @@ class PostgresPool:
 
     @asynccontextmanager
     async def snapshot(self, org_id: UUID) -> AsyncGenerator[PostgresConnection]:
-        """A read-only transaction at one instant, bound to one organisation. Nothing hangs on its end, so nobody waits
-        for it: the connection goes back to the pool behind the caller.
+        """A read-only transaction at one instant, bound to one organisation. The caller does not wait for its end: a
+        background task ends it and returns the connection to the pool.
         """
         pool = self._pool or await self._open_pool()
         try:
@@ -128,7 +130,6 @@ class PostgresPool:
             ending.add_done_callback(self._ending.discard)
 
     def _wrap_driver(self, driver: Any) -> PostgresConnection:
-        """How statements reach a driver connection."""
         return PostgresConnection(driver)
 
     async def aclose(self) -> None:
@@ -159,7 +160,7 @@ class PostgresPool:
 
 
 async def _give_back(pool: Any, driver: Any) -> None:
-    """End a reader's transaction and release its connection; one that cannot end is closed."""
+    """End a reader's transaction and release its connection; close the connection when that fails."""
     try:
         await driver.execute("ROLLBACK")
     except DRIVER_ERRORS:
@@ -169,7 +170,9 @@ async def _give_back(pool: Any, driver: Any) -> None:
 
 
 async def _roll_back(connection: PostgresConnection) -> None:
-    """End a failed transaction; when that fails too the pool discards the connection, and the first error matters."""
+    """End a failed transaction. When the rollback fails too, the pool discards the connection and the first error is
+    raised.
+    """
     try:
         await connection.execute("ROLLBACK")
     except AgenticRagError:
@@ -177,13 +180,13 @@ async def _roll_back(connection: PostgresConnection) -> None:
 
 
 async def _keep_session(_: Any) -> None:
-    """Do nothing: every setting is local to its transaction and nobody listens or locks by session, so the driver's
-    `RESET ALL; …` would be a round trip per use for nothing.
+    """Do nothing. Every setting is local to its transaction and no session listens or locks, so the driver's `RESET
+    ALL; …` would waste a round trip per use.
     """
 
 
 async def _teach_types(driver: Any) -> None:
-    """Binary codecs: `jsonb` as Python values, `halfvec` as the wire bytes of `halfvec.py`."""
+    """Register binary codecs: `jsonb` as Python values, `halfvec` as the wire bytes of `halfvec.py`."""
     schema = await driver.fetchval(_HALFVEC_SCHEMA)
     if schema is None:
         raise Misconfigured(

@@ -1,4 +1,4 @@
-"""`tenancy.ports.AccessStore` on Postgres: interned access sets, and documents that move from one to another."""
+"""`tenancy.ports.AccessStore` on Postgres: interned access sets, and moves of documents between them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentic_rag.tenancy.access import ReadIdentity, ReadScope
 from agentic_rag.tenancy.ports import AccessChange
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
 
-# Lateral columns for a row `w` of rag_workspaces. {readers}: the caller's principals, null for everything.
+# Lateral columns for a row `w` of rag_workspaces. {readers}: the caller's principals, null for unrestricted readers.
 READABLE = """
 CROSS JOIN LATERAL (
     SELECT array_agg(g.access_id) FILTER (
@@ -36,7 +36,7 @@ FIND = """
 SELECT access_id FROM rag_access_sets WHERE org_id = $1 AND workspace_id = $2 AND principals = $3::text[]
 """
 
-# Numbers are given one transaction at a time.
+# One transaction at a time assigns numbers.
 LOCK_SETS = "SELECT pg_advisory_xact_lock(hashtextextended($1::uuid::text, 2))"
 
 ADD = """
@@ -80,7 +80,7 @@ UPDATE rag_documents SET access_id = $4, corpus_version = coalesce($5, corpus_ve
 WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
 """
 
-# Every version of the document: rights are no part of what a version shows. One space at a time, by the primary key.
+# Every version of the document: access rights are not versioned. One embedding space at a time, by the primary key.
 MOVE = """
 WITH chunks AS (
     UPDATE rag_chunks SET access_id = $4
@@ -110,14 +110,14 @@ def principals_of(readers: ReadIdentity) -> list[str] | None:
 
 
 def readable_from(row: Row) -> ReadScope:
-    """A row with the columns of `READABLE` and `access_version`."""
+    """The read scope from a row with the columns of `READABLE` and `access_version`."""
     ids = row["access_ids"] or [DEFAULT_ACCESS_ID]
     return ReadScope(tuple(sorted(ids)), len(ids) >= row["access_sets"], row["access_version"])
 
 
 class PostgresAccessStore:
-    """Inside a transaction of one organisation. With `is_followed` a graph outside Postgres is told of a change, by a
-    job in the same transaction.
+    """Inside a transaction of one organisation. With `is_followed`, a change enqueues a job in the same transaction
+    that updates the graph outside Postgres.
     """
 
     def __init__(self, connection: PostgresConnection, *, is_followed: bool = False) -> None:
@@ -152,10 +152,11 @@ class PostgresAccessStore:
         return {row["document_id"] for row in rows}
 
     async def change(self, workspace: WorkspaceRef, document_id: UUID, access_id: int) -> AccessChange | None:
-        """Give a document to the readers of another set; None when there is no such document.
+        """Move a document to another access set; None when it does not exist.
 
-        The document before the workspace's row, as in publishing: whichever comes second sees the other's work. The
-        workspace's row also keeps out a space that is being filled, which copies access sets from chunks.
+        The document's row is locked before the workspace's, as in publishing, so the second of two sees the first's
+        work. The workspace's row also keeps out the filling of an embedding space, which copies access sets from
+        chunks.
         """
         key = (*_key(workspace), document_id)
         document = await self._connection.fetchrow(LOCK_DOCUMENT, *key)

@@ -58,12 +58,12 @@ class PostgresApiKeyStore:
 
 
 def scopes_to_row(scopes: frozenset[KeyScope] | None) -> list[str] | None:
-    """Scopes as the table has them."""
+    """Scopes as stored."""
     return None if scopes is None else sorted(scope.value for scope in scopes)
 
 
 def read_scopes(stored: list[str] | None) -> frozenset[KeyScope] | None:
-    """Scopes out of the table; one that another version of the product wrote allows nothing here."""
+    """Scopes from a row; a scope that another version of the product wrote is ignored."""
     return None if stored is None else frozenset(scope for scope in KeyScope if scope.value in stored)
 
 

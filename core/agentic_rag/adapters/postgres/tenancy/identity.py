@@ -1,4 +1,4 @@
-"""`tenancy.ports.Identity` on Postgres: API keys, known by the SHA-256 of their token."""
+"""`tenancy.ports.Identity` on Postgres: API keys, looked up by the SHA-256 of their token."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from agentic_rag.tenancy.principals import Principal, Role
 
 AUTHENTICATE = "SELECT org_id, key_id, subject, role, groups, scopes, expires_at FROM rag_authenticate($1)"
 
-# Several processes know the same key: one of them writes in a minute.
+# Several processes may use one key: at most one write a minute.
 TOUCH = """
 UPDATE rag_api_keys SET last_used_at = now()
 WHERE org_id = $1 AND key_id = $2 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')
 """
 
 MAX_SECONDS = 30.0
-"""A revoked key works no longer than this."""
+"""Longest time in seconds that a revoked key keeps working."""
 
 
 class PostgresIdentity:
-    """Verifies API keys; a verified one is remembered for `seconds` (at most 30), never past its expiry. That a key was
-    used is written behind the caller, at most once a minute.
+    """Verifies API keys and caches a verified one for `seconds` (at most 30), never past its expiry. A background task
+    records the use of a key, at most once a minute.
     """
 
     def __init__(self, pool: PostgresPool, clock: Clock, seconds: float = MAX_SECONDS) -> None:
@@ -57,7 +57,7 @@ class PostgresIdentity:
         return principal
 
     async def aclose(self) -> None:
-        """Finish what is being written."""
+        """Wait for pending writes."""
         if self._touching:
             await asyncio.wait(self._touching)
 
@@ -71,5 +71,5 @@ class PostgresIdentity:
             async with self._pool.transaction(org_id) as connection:
                 await connection.execute(TOUCH, org_id, key_id)
         except AgenticRagError:
-            # The next use writes it: nobody's request hangs on when a key was last used.
+            # A failed write is dropped: the next use of the key writes again.
             return
