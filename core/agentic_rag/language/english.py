@@ -1,12 +1,11 @@
 """English words that carry no content, and a light stemmer.
 
 Sources: the stop words are the closed classes of English (articles, pronouns, prepositions, conjunctions, auxiliaries),
-the core of the list in van Rijsbergen, *Information Retrieval*, 2nd ed. 1979, ch. 2. The question words are those a
-question about documents is phrased with ("what does it say about …"); they say
-nothing about the passage that answers it.
-The stemmer is steps 1a, 1b, 1c, 5a and 5b of M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980:
-inflection (plural, -ed, -ing, final y and e) is folded, derivation (-ation, -ness, -ive) is kept, because names and
-technical words must stay apart.
+the core of the list in van Rijsbergen, *Information Retrieval*, 2nd ed. 1979, ch. 2. The question words phrase a
+question about documents ("what does it say about …") and say nothing about the passage that answers it.
+The stemmer implements steps 1a, 1b, 1c, 5a and 5b of M. F. Porter, "An algorithm for suffix stripping", Program 14(3),
+1980. It folds inflection (plural, -ed, -ing, final y and e) and keeps derivation (-ation, -ness, -ive), because names
+and technical words must stay distinct.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _ASKING = "what who whom whose which when where why how tell say says explain de
 STOP_WORDS = frozenset(_CLOSED_CLASSES.split())
 QUESTION_WORDS = frozenset(_ASKING.split())
 FUNCTION_WORDS = STOP_WORDS | QUESTION_WORDS
-"""What does not count as content in a question. Never stemmed, so that the test works on terms too."""
+"""Words that do not count as content in a question. Never stemmed, so membership can be tested on terms too."""
 
 _VOWELS = "aeiou"
 
@@ -42,7 +41,7 @@ def _is_consonant(word: str, index: int) -> bool:
 
 
 def _measure(word: str) -> int:
-    """Porter's m: how many vowel runs are followed by a consonant run."""
+    """Porter's m: the number of vowel runs followed by a consonant run."""
     measure = 0
     after_vowel = False
     for index in range(len(word)):
@@ -100,9 +99,9 @@ def _without_tense(word: str) -> str:
 
 
 def stem(word: str) -> str:
-    """The stem of a lower-case ASCII word; words of three letters or fewer and function words stay as they are.
+    """The stem of a lower-case ASCII word. Words of up to three letters and function words are returned unchanged.
 
-    `us` is kept beside `ss` (status, corpus, bus), which Porter's step 1a would cut.
+    Unlike Porter's step 1a, it keeps a final `us` as well as `ss` (status, corpus, bus).
     """
     if len(word) <= 3 or word in FUNCTION_WORDS:
         return word

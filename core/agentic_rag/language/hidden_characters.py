@@ -1,4 +1,4 @@
-"""Characters that people do not see and models do: where they stand, and text without them."""
+"""Characters that are invisible to people but not to models: finds, counts and strips them."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ _NEVER_SHOWN = (
 )
 _CONTROLS = "\x00-\x08\x0b\x0c\x0e-\x1f\x7f"
 _JOINERS = "\u200c\u200d"
-"""Spelling in Persian, Indic scripts and emoji; between ASCII letters they only hide."""
+"""Part of the spelling in Persian, Indic scripts and emoji; next to an ASCII character they are only invisible."""
 
 HIDDEN = re.compile(f"[{_NEVER_SHOWN}{_CONTROLS}]|(?<=[ -~])[{_JOINERS}]|[{_JOINERS}](?=[ -~])")
 
 
 def strip_hidden_characters(text: str) -> str:
-    """`text` as a reader sees it."""
+    """`text` without its hidden characters."""
     return text if _shows_all(text) else HIDDEN.sub("", text)
 
 
 def count_hidden_characters(text: str) -> int:
-    """How many characters of `text` a reader does not see."""
+    """The number of hidden characters in `text`."""
     return 0 if _shows_all(text) else sum(1 for _ in HIDDEN.finditer(text))
 
 
 def _shows_all(text: str) -> bool:
-    """True for most texts at a glance; False says nothing."""
+    """A fast check: True means no hidden characters, False means unknown."""
     for seen in "\n\t\r":
         text = text.replace(seen, " ")
-    # What is hidden although `isprintable` takes it for visible takes four bytes in UTF-16, as emoji do.
+    # The only hidden characters that `isprintable` accepts take four bytes in UTF-16; so do emoji.
     return text.isprintable() and len(text.encode("utf-16-le")) == 2 * len(text)
 
 
 def map_visible_text(text: str) -> tuple[str, list[int]]:
-    """`text` as a reader sees it, and for each character (and the end) where it stands in `text`."""
+    """`text` without its hidden characters, and the offset in `text` of each remaining character and of the end."""
     hidden = {at for match in HIDDEN.finditer(text) for at in range(*match.span())}
     places = [at for at in range(len(text)) if at not in hidden]
     return "".join(text[at] for at in places), [*places, len(text)]

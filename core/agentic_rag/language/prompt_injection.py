@@ -1,7 +1,7 @@
-"""Signs that a text was written to steer a model rather than to inform a reader.
+"""Detects signs that a text was written to steer a model rather than to inform a reader.
 
-They are reported, not acted on: a document about prompt injection shows them too. What keeps an injection harmless is
-that nothing a passage says can choose a tool, an address, a tenant or a citation.
+Signs are reported, not acted on: a document about prompt injection shows them too. An injection stays harmless because
+no passage can choose a tool, an address, a tenant or a citation.
 """
 
 from __future__ import annotations
@@ -15,40 +15,40 @@ from functools import lru_cache
 from agentic_rag.language.hidden_characters import strip_hidden_characters
 
 MAX_SCAN_CHARACTERS = 200_000
-"""Characters of one text that are looked at; chunks are far shorter."""
+"""Only this many leading characters of a text are scanned; chunks are far shorter."""
 
 _CACHED_TEXTS = 1_024
 _LONGEST_CACHED = 4_000
-"""Characters. An answer looks at its passages, and again at those it cites; the same passages are found again and
-again. 4 MB when full of long ones.
+"""Characters. An answer scans its passages and, again, those it cites, and the same passages recur between questions. 4
+MB when full of texts of this length.
 """
 
 
 class Suspicion(enum.Enum):
-    """One sign; the value is what clients see."""
+    """One sign of injection. Clients see the value."""
 
     HIDDEN_CHARACTERS = "HIDDEN_CHARACTERS"
     """Zero-width, tag, direction or control characters."""
     INSTRUCTION = "INSTRUCTION"
-    """It tells its reader to ignore, forget, pretend or conceal."""
+    """Tells the reader to ignore, forget, pretend or conceal."""
     ROLE_MARKUP = "ROLE_MARKUP"
-    """It looks like a turn of a conversation, or like the fence around a passage."""
+    """Looks like a turn of a conversation, or like the fence around a passage."""
     TOOL_CALL = "TOOL_CALL"
-    """It looks like the call of a tool, or asks for one."""
+    """Looks like a tool call, or asks for one."""
     EXFILTRATION = "EXFILTRATION"
-    """It asks to send or reveal something."""
+    """Asks to send or reveal something."""
     REMOTE_IMAGE = "REMOTE_IMAGE"
-    """An image that a viewer would fetch from elsewhere."""
+    """An image that a viewer would fetch from another host."""
     ACTIVE_MARKUP = "ACTIVE_MARKUP"
-    """Scripts and addresses that run."""
+    """Scripts, and URLs that execute."""
     ENCODED = "ENCODED"
     """A long run of base64 or hexadecimal text."""
 
 
 @dataclass(frozen=True, slots=True)
 class InjectionPattern:
-    """One way in which a sign shows. A text without at least one word of each group cannot match the pattern, and
-    looking for words takes a fiftieth of the time.
+    """One regular expression for a sign, with a cheap prefilter. A text can only match if it contains at least one word
+    of each group; testing for the words takes a fiftieth of the time of the pattern.
     """
 
     suspicion: Suspicion
@@ -57,7 +57,7 @@ class InjectionPattern:
     pattern: re.Pattern[str]
 
     def matches(self, seen: str, folded: str) -> bool:
-        """Whether a text shows it; `folded` is its `fold_case`."""
+        """Whether `seen` matches; `folded` is its `fold_case`."""
         for group in self.words:
             for word in group:
                 if word in folded:
@@ -218,16 +218,16 @@ _LEAST_ENCODED = 160
 _ENCODED = re.compile(r"(?<![\w+/])(?=[a-z0-9+/]{0,160}?[0-9+/])[a-z0-9+/]{160,}={0,2}", re.IGNORECASE)
 
 _AS_PATTERNS_FOLD = str.maketrans({"İ": "i", "ı": "i", "ſ": "s"})
-"""Letters that a pattern without regard to case takes for another one of ASCII, and `str.lower` does not."""
+"""Letters that a case-insensitive pattern equates with an ASCII letter but `str.lower` does not."""
 
 
 def fold_case(text: str) -> str:
-    """A text in which every letter stands as the words of clauses are written."""
+    """A text folded to lower case, for comparison with the word groups of the patterns."""
     return text.lower() if text.isascii() else text.translate(_AS_PATTERNS_FOLD).lower()
 
 
 def find_suspicions(text: str) -> tuple[Suspicion, ...]:
-    """The signs that a text shows, in the order of `Suspicion`; hidden characters do not hide the others."""
+    """The signs found in a text, in the order of `Suspicion`. Hidden characters do not mask other signs."""
     return _find_suspicions_with_cache(text) if len(text) <= _LONGEST_CACHED else _find_suspicions(text)
 
 

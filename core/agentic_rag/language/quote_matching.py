@@ -1,4 +1,4 @@
-"""Finds what somebody quoted in the text it is said to stand in."""
+"""Locates a quote in the text it is claimed to come from."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ MIN_QUOTE_CHARACTERS = 3
 
 
 def locate_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """The first span [start, end) of `text` that reads as `quote`, white space and what nobody sees aside; None when
-    there is none.
+    """The first span [start, end) of `text` that equals `quote`, ignoring differences in white space and hidden
+    characters; None if there is none.
     """
     found = _find_exact(quote, text)
     if found is not None or HIDDEN.search(text) is None:

@@ -1,8 +1,7 @@
 """Splits text into sentences with exact offsets.
 
-A sentence also ends where its line can only be a unit of its own: a heading, a list item, a table row, a paragraph's
-last
-line. Lines that a page's width broke are read on.
+A sentence also ends with a line that is a unit by itself: a heading, a list item, a table row, the last line of a
+paragraph. Lines broken by the page width are joined.
 """
 
 from __future__ import annotations
@@ -10,10 +9,10 @@ from __future__ import annotations
 import re
 
 _CANDIDATE = re.compile(
-    # One class first: the regular expression engine then skips all other text quickly.
+    # A single character class first, so that the regex engine skips other text quickly.
     r"""[.!?…。！？｡\n\r\f\u2028\u2029](?:"""
     r"""(?<=[.!?…])["'”’»)\]*_]{0,4}\s+"""  # the end of a sentence, or of an abbreviation
-    r"""|(?<=[。！？｡])[」』”’）\]]{0,4}\s*"""  # CJK marks end one even without a space
+    r"""|(?<=[。！？｡])[」』”’）\]]{0,4}\s*"""  # CJK marks end a sentence even without a space
     r"""|(?<=[\n\r\f\u2028\u2029])\s*)"""
 )
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘]*\Z")
@@ -51,16 +50,18 @@ _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _ITEM_START = re.compile(r"[-*+•▪◦‣·●○■☐☒–—]\s|\(?[0-9]{1,3}[.)]\s|\([A-Za-z]{1,4}\)\s|#{1,6}\s|[|>]|```|~~~")
 _ROW_CHARACTERS = frozenset("0123456789.,()%$€£¥+-–—")
 _VERY_SHORT_LINE, _SHORT_LINE = 25, 45
-"""Code points. Before a capital or a digit, a line below the first was not broken by the page's width (the columns of
-journals hold 35 and more); one below the second was not if the line after it is clearly longer."""
+"""Code points. Before a capital or a digit, a line shorter than the first limit was not broken by the page width
+(columns of journals have 35 or more). A line shorter than the second limit was not either if the next line is clearly
+longer.
+"""
 _CLEARLY_LONGER = 1.3
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
     """The sentences of `text` as (start, end) code-point offsets, end exclusive.
 
-    Ordered, disjoint, without white space at either end; together they hold every character that is not white space.
-    Linear in the length of the text.
+    Spans are ordered, disjoint and without white space at either end. Together they cover all characters other than
+    white space. Linear in the length of the text.
     """
     spans: list[tuple[int, int]] = []
     size = len(text)
@@ -99,7 +100,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _line_ends(text: str, line_start: int, begin: int, after: int, size: int) -> bool:
-    """Whether the line [line_start, begin), followed by white space up to `after`, is complete in itself."""
+    """Whether the line [line_start, begin) ends a unit; white space follows it up to `after`."""
     if after >= size or text.count("\n", begin, after) > 1 or text[begin] in "\f\u2029":
         return True
     following = text[after]
@@ -134,7 +135,7 @@ def _line_length(text: str, start: int) -> int:
 
 
 def _sentence_ends(text: str, start: int, line_start: int, begin: int, after: int) -> bool:
-    """Whether the mark at `begin` ends a sentence, when the next word starts at `after`."""
+    """Whether the mark at `begin` ends a sentence; the next word starts at `after`."""
     following = text[after]
     if following.islower():
         return False

@@ -1,4 +1,4 @@
-"""Rows of tables in running text: cells between vertical bars, the header they belong to, and how a row reads."""
+"""Table rows in running text: cells between vertical bars, the header of a row, and a row as words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LONGEST_PAGE_NUMBER = 4
 
 
 def is_row(unit: str) -> bool:
-    """True for a line of a table: cells between vertical bars."""
+    """True for a table row: cells between vertical bars."""
     return unit.startswith("|") or CELL_SEPARATOR in unit
 
 
@@ -21,15 +21,15 @@ def split_cells(row: str) -> list[str]:
 
 
 def header_span(passage: str, row_start: int) -> tuple[int, int] | None:
-    """Where the header row of the table stands that the row at `row_start` belongs to.
+    """The span of the header row for the row at `row_start`.
 
-    With a rule (`|---|---|`) the header is the line above it, and none when that line is blank or missing: a table of
-    keys and values. Without a rule it is the table's first line when that names at least three columns; two columns
-    without a rule read as key and value. None for the header row itself.
+    With a rule (`|---|---|`), the header is the line above the rule; a blank or missing line there means a table of
+    keys and values without a header. Without a rule, the header is the table's first line if it names at least three
+    columns; two columns without a rule are key and value. None for the header row itself.
     """
     line_start = passage.rfind("\n", 0, row_start) + 1
     above: tuple[int, int] | None = None
-    """The line read last, which lies above all others read."""
+    """The topmost line read so far."""
     below_rule = False
     end = line_start - 1
     while end > 0:
@@ -49,7 +49,7 @@ def header_span(passage: str, row_start: int) -> tuple[int, int] | None:
 
 
 def caption_span(passage: str, header_start: int) -> tuple[int, int] | None:
-    """The line right above a table, which says what the table holds; None when a blank line or nothing is there."""
+    """The caption: the line directly above a table. None if that line is blank or missing."""
     end = header_start - 1
     if end <= 0:
         return None
@@ -72,7 +72,7 @@ def is_header(passage: str, start: int, end: int) -> bool:
 
 
 def is_page_foot(passage: str, start: int, end: int) -> bool:
-    """True for a row that stands alone and ends in a page number: "Harbour Ltd | Annual report | 5"."""
+    """True for an isolated row that ends in a page number: "Harbour Ltd | Annual report | 5"."""
     last = split_cells(passage[start:end])[-1]
     if not last.isdigit() or len(last) > _LONGEST_PAGE_NUMBER:
         return False
@@ -82,7 +82,7 @@ def is_page_foot(passage: str, start: int, end: int) -> bool:
 
 
 def row_spans(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The spans with every table that was read as one sentence cut into its lines."""
+    """The spans, with each span that contains a table split into its lines."""
     if CELL_SEPARATOR not in text:
         return spans
     cut: list[tuple[int, int]] = []
@@ -101,7 +101,7 @@ def row_spans(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def format_row(row: str, header: str | None) -> str:
-    """The row as words: its cells named by the header's, two cells without a header as key and value."""
+    """The row as words: cells labelled by the header's cells; without a header, two cells as key and value."""
     held = split_cells(row)
     names = split_cells(header) if header else []
     if len(names) == len(held) and row.strip() != (header or "").strip():

@@ -1,4 +1,4 @@
-"""How often each term stands in a text."""
+"""The number of occurrences of each term in a text."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAX_COUNT = 65_535
-"""Term counts are kept in 16 bits; beyond that BM25's saturation makes no difference."""
+"""Counts are stored in 16 bits; above this, BM25's saturation makes no difference."""
 
 
 @dataclass(frozen=True, slots=True)
 class TermCounts:
-    """A chunk's postings: term hashes (little-endian uint64, ascending) with their counts (uint16), and the chunk's
-    length in terms.
+    """A chunk's postings: term hashes (little-endian uint64, ascending), their counts (uint16), and the chunk's length
+    in terms.
     """
 
     hashes: bytes
@@ -23,7 +23,7 @@ class TermCounts:
 
 
 def count_terms(keys: NDArray[np.uint64]) -> TermCounts:
-    """The postings of a chunk from the keys of its terms, in any order, with repeats."""
+    """A chunk's postings from the keys of its terms, in any order and with repeats."""
     length = len(keys)
     if not length:
         return TermCounts(b"", b"", 0)

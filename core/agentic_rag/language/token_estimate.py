@@ -1,27 +1,26 @@
-"""An estimate of how many tokens a language model's tokenizer makes of a text.
+"""Estimates how many tokens a language model's tokenizer makes of a text.
 
-No tables and no downloads: pieces are cut by script and length the way byte-pair tokenizers tend to cut them, and
-counted.
+Needs no tables and no downloads: it cuts the text by script and length, as byte-pair tokenizers tend to, and counts the
+pieces.
 
-- a Latin word costs one token for every nine letters begun;
-- a number costs one for every three digits begun (as in OpenAI's cl100k pre-tokenizer);
+- A Latin word costs one token per nine letters or part thereof;
+- a number costs one per three digits or part thereof (as in OpenAI's cl100k pre-tokenizer);
 - a Han, Kana or Hangul character costs one;
-- other scripts (Cyrillic, Greek, Arabic, Indic …) cost one for every two letters begun;
-- punctuation costs one for every two characters of a run, a line break with the white space behind it one; spaces are
-  free, because tokenizers glue them to the word that follows.
+- other scripts (Cyrillic, Greek, Arabic, Indic …) cost one per two letters or part thereof;
+- punctuation costs one per two characters of a run; a line break with the white space after it costs one; spaces are
+  free, because tokenizers attach them to the following word.
 
 Error: OpenAI's rule of thumb for English is one token per four characters or three quarters of a word ("What are tokens
-and how to count them?"). Measured here, characters per estimated token: 4.6 on an encyclopedia article, 4.0 on
-quarterly
-filings, 3.9 on scientific abstracts and on Markdown with tables and code; so within 15 % of the rule. For other scripts
-expect 30 %. Budgets that must not be crossed should keep such a margin.
+and how to count them?"). Measured here, in characters per estimated token: 4.6 on an encyclopedia article, 4.0 on
+quarterly filings, 3.9 on scientific abstracts and on Markdown with tables and code; within 15 % of the rule. For other
+scripts expect 30 %. Leave such a margin in budgets that must not be exceeded.
 """
 
 from __future__ import annotations
 
 import re
 
-# The space before a piece is taken with it, not looked at as a piece of its own.
+# A piece includes the space before it, so that spaces are not matched separately.
 _PIECE = re.compile(
     r" ?(?:[A-Za-z]{1,9}"
     r"|[0-9]{1,3}"
@@ -33,11 +32,11 @@ _PIECE = re.compile(
 )
 
 _LISTED = 50_000
-"""Characters up to which all pieces are listed at once, which is faster; the list takes 11 bytes for each of them."""
+"""Up to this many characters, all pieces are listed at once, which is faster; the list takes 11 bytes per character."""
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens in `text`, estimated; 0 for white space without line breaks.
+    """The estimated number of tokens in `text`; 0 for white space without line breaks.
 
     Splitting a text never lowers the sum: `estimate_tokens(a + b) <= estimate_tokens(a) + estimate_tokens(b)`.
     """
@@ -50,5 +49,5 @@ class TokenEstimator:
     """`estimate_tokens` as a `ports.token_counter.TokenCounter`."""
 
     def count(self, text: str) -> int:
-        """Tokens in `text`, estimated."""
+        """The estimated number of tokens in `text`."""
         return estimate_tokens(text)

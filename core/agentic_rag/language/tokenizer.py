@@ -1,8 +1,8 @@
-"""What a term is: the tokenizer of the lexical arm.
+"""The tokenizer of the lexical arm: it defines what a term is.
 
-Terms are NFKC, case-folded. Names made of parts (paths, dotted and snake_case names, camelCase, hyphens) give their
-parts and the whole; scripts written without spaces give bigrams of characters; "1,234" equals "1234" and
-"12.5" stays whole.
+Terms are NFKC-normalised and case-folded. Compound names (paths, dotted and snake_case names, camelCase, hyphens) yield
+their parts and the whole. Scripts written without spaces yield character bigrams. "1,234" equals "1234", and "12.5"
+stays whole.
 """
 
 from __future__ import annotations
@@ -21,17 +21,15 @@ from agentic_rag.language.english import FUNCTION_WORDS, stem
 from agentic_rag.language.term_counts import TermCounts, count_terms
 
 _CACHED_TOKENS = 32_768
-"""12 MB when full. Twice as many made tokenising no faster, and hostile text fills them all."""
+"""12 MB when full. Twice as many did not make tokenising faster; hostile text fills the whole cache."""
 _CACHED_PARTS = 4_096
-"""Of what is looked up only when a token is not cached."""
+"""For lookups that happen only when a token is not cached."""
 _LONGEST_CACHED = 48
-"""Tokens longer than this (hashes, URLs) rarely come again and would only fill the cache."""
+"""Longer tokens (hashes, URLs) rarely recur and would only fill the cache."""
 
 _CACHED_QUESTIONS = 256
 _LONGEST_QUESTION = 1_000
-"""Characters. A question is taken apart once for each stage that reads it; a longer text is no question that comes
-again. 1 MB when full.
-"""
+"""Characters. Each stage that reads a question tokenises it; a longer text is unlikely to recur. 1 MB when full."""
 
 _LONGEST_WHOLE = 64
 
@@ -39,12 +37,12 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff"
     "\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 )
-"""Scripts that (nearly) do without spaces: Thai, Lao, Myanmar, Khmer, Han, kana, Hangul."""
+"""Scripts written (nearly) without spaces: Thai, Lao, Myanmar, Khmer, Han, kana, Hangul."""
 
 _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u0900-\u0963\u0966-\u0dff"
 )
-"""Combining marks that belong to a word but are no letters to `re`, and the Indic blocks that need them."""
+"""Combining marks that belong to a word but are not letters to `re`, and the Indic blocks that need them."""
 
 _NUMBER = r"\d{1,3}(?:,\d{3})++(?:\.\d++)?(?![\d,])"
 _JOINT = r"(?:_++|[./\\@#&+'’\-‐‑–−]|:{1,2}/{0,2}|->)"
@@ -54,7 +52,7 @@ _LETTER = rf"(?:[^\W_{_UNSPACED}]|[{_MARKS}])"
 _RUN = r"(?:[./\\@#&+'’\-‐‑–−:,]{1,4}+"
 _ASCII_RUN = re.compile(rf"[A-Za-z0-9_]{{1,256}}+{_RUN}[A-Za-z0-9_]{{1,64}}+){{0,15}}+(?:\+\+|#)?")
 _UNICODE_RUN = re.compile(rf"[\w{_MARKS}]{{1,256}}+{_RUN}[\w{_MARKS}]{{1,64}}+){{0,15}}+(?:\+\+|#)?")
-"""Coarse runs, found fast; `_TOKEN` looks inside a run only when its split is not cached."""
+"""Coarse runs, found fast. `_TOKEN` splits a run only if its split is not cached."""
 
 _TOKEN = re.compile(
     rf"{_NUMBER}|[{_UNSPACED}]{{1,256}}+"
@@ -71,7 +69,7 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 
 
 def normalise(text: str) -> str:
-    """NFKC without soft hyphens and zero-width characters; case is kept because names are split by it."""
+    """NFKC without soft hyphens and zero-width characters. Case is kept because names are split by it."""
     if text.isascii():
         return text
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
@@ -110,7 +108,7 @@ def _without_clitics(pieces: list[str]) -> list[str]:
 
 
 def _keeps_whole(token: str, parts: int) -> bool:
-    """Whether a token of parts is a name of its own: not "Smith's", "don't" or "and/or"."""
+    """Whether a compound token is also indexed whole as a name: not "Smith's", "don't" or "and/or"."""
     if len(token) > _LONGEST_WHOLE:
         return False
     marks = set(_SEPARATOR.findall(token))
@@ -151,7 +149,7 @@ def _split_with_cache(token: str, stemmed: bool) -> tuple[str, ...]:
 
 
 def tokenize(text: str, *, stemmed: bool = True) -> list[str]:
-    """The terms of a text in reading order, a name's parts before its whole. `stemmed`: light English stemming."""
+    """The terms of a text in reading order; a name's parts come before the whole. `stemmed`: light English stemming."""
     found: list[str] = []
     for token in _runs(text):
         found.extend(_split_with_cache(token, stemmed) if len(token) <= _LONGEST_CACHED else _split(token, stemmed))
@@ -159,12 +157,12 @@ def tokenize(text: str, *, stemmed: bool = True) -> list[str]:
 
 
 def query_terms(text: str, *, stemmed: bool = True) -> Mapping[str, int]:
-    """The terms of a question with their counts, made exactly like a passage's, without function words (unless there
-    are only such).
+    """The terms of a question with their counts, tokenised like a passage. Function words are left out unless the
+    question has no other terms.
 
-    A function word in capitals is kept in a question that is not all capitals: "IT", "US", "WHO" are names. Leaving
-    function words out earned 0.0–1.8 points of R@10 on five of six dev sets, lost 1.3 on the sixth, and saves
-    reading the longest postings.
+    A function word in capitals is kept unless the whole question is in capitals: "IT", "US", "WHO" are names. Leaving
+    function words out gained 0.0–1.8 points of R@10 on five of six dev sets, lost 1.3 on the sixth, and avoids reading
+    the longest postings.
     """
     if len(text) <= _LONGEST_QUESTION:
         return _question_terms_with_cache(text, stemmed)
@@ -189,9 +187,9 @@ def _question_terms_with_cache(text: str, stemmed: bool) -> Mapping[str, int]:
 
 
 def content_terms(question: Iterable[str]) -> frozenset[str]:
-    """The terms that say what a question is about: function and question words are out, unless nothing else is in.
+    """The terms of a question without function and question words; all terms if nothing else is left.
 
-    Single letters and digits alone are kept: "plan B", "step 3".
+    Single letters and digits are kept: "plan B", "step 3".
     """
     every = frozenset(question)
     return frozenset(term for term in every if term not in FUNCTION_WORDS) or every

@@ -1,4 +1,4 @@
-"""What is taken from the web, and how much of it."""
+"""Limits on what is fetched from the web."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from dataclasses import dataclass
 from agentic_rag.web.url_policy import HostList
 
 MAX_PAGE_BYTES = 2_000_000
-"""Of a response as sent, headers included, and again once it is unpacked."""
+"""Limit of a response as sent, headers included, and again after decompression."""
 
 FETCH_SECONDS = 9.0
-"""For one fetch with all its redirects: a page that drips a byte a second ends with it."""
+"""Limit for one fetch with all its redirects; it also ends a page that sends a byte a second."""
 
 MAX_REDIRECTS = 5
 
 TEXT_TYPES = frozenset({"text/html", "application/xhtml+xml", "text/plain", "text/markdown"})
-"""Media types that are read."""
+"""Accepted media types."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchPolicy:
-    """`hosts` are those that may be asked. A redirect may also lead to a host above or beneath the one before it."""
+    """Limits of one fetch. Only `hosts` may be requested; a redirect may also lead to a parent or subdomain of the
+    previous host.
+    """
 
     hosts: HostList
     max_bytes: int = MAX_PAGE_BYTES
@@ -31,7 +33,7 @@ class FetchPolicy:
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """A whole response. `url` is where it came from, after redirects."""
+    """A complete response. `url` is the final address after redirects."""
 
     url: str
     media_type: str
@@ -55,7 +57,9 @@ _BINARY_STARTS = (
 
 
 def looks_like_text(body: bytes) -> bool:
-    """Whether the first bytes are of no common binary format and hold no zero byte (UTF-16 with a mark may)."""
+    """Whether the first bytes match no common binary format and contain no zero byte (allowed in UTF-16 with a byte
+    order mark).
+    """
     start = body[:1024]
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         return True

@@ -1,4 +1,4 @@
-"""Fetches one page that a user named."""
+"""The port that fetches one web page by its address."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from agentic_rag.web.fetch_policy import FetchedPage
 
 
 class Fetcher(Protocol):
-    """Errors: `PolicyRefused` code ADDRESS_REFUSED (address, name, redirect or host that may not be asked),
-    `ContentUnsupported` codes FETCH_TYPE and FETCH_ENCODING, `ContentRefused` code FETCH_TOO_LARGE, `Retryable` codes
-    FETCH_TIMEOUT and FETCH_FAILED. A page that breaks off is an error, never part of a page.
+    """Fetches web pages.
+
+    Errors: `PolicyRefused` code ADDRESS_REFUSED (address, name, redirect or host not allowed), `ContentUnsupported`
+    codes FETCH_TYPE and FETCH_ENCODING, `ContentRefused` code FETCH_TOO_LARGE, `Retryable` codes FETCH_TIMEOUT and
+    FETCH_FAILED. A truncated page is an error and is never returned in part.
     """
 
     async def fetch(self, url: str) -> FetchedPage:
-        """The page at an address, redirects followed as far as they are allowed."""
+        """The page at an address, after following permitted redirects."""
         ...

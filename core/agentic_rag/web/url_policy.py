@@ -1,8 +1,8 @@
-"""Which addresses on the network a user, a document or a redirect may make us ask.
+"""Decides which network addresses a user, a document or a redirect may make the process request.
 
-An address is parsed once, by this grammar and no other: what two parsers could read differently is refused rather than
-mended. Every address a name resolves to is compared with an explicit list of prefixes; `ipaddress.is_global` knows too
-few of them (NAT64, 6to4 and site-local pass in Python 3.11).
+Each address is parsed once, by this grammar only: input that two parsers could read differently is refused, not
+repaired. Every address a name resolves to is checked against an explicit list of prefixes; `ipaddress.is_global` omits
+some (NAT64, 6to4 and site-local pass in Python 3.11).
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class Scheme(enum.Enum):
-    """What is spoken; the value is as it stands in an address."""
+    """The URL schemes; the value is the spelling in a URL."""
 
     HTTP = "http"
     HTTPS = "https"
 
     @property
     def port(self) -> int:
-        """The port that needs no mention."""
+        """The default port."""
         return 80 if self is Scheme.HTTP else 443
 
 
@@ -65,7 +65,7 @@ REFUSED_V4 = tuple(
 """IANA's IPv4 special-purpose registry, multicast and reserved space, and Azure's platform address, which is public."""
 
 GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
-"""The only part of IPv6 that is handed out for use on the Internet (RFC 4291 §2.4)."""
+"""The only part of IPv6 allocated for use on the Internet (RFC 4291 §2.4)."""
 
 REFUSED_V6 = tuple(
     map(
@@ -73,7 +73,8 @@ REFUSED_V6 = tuple(
         ("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"),
     )
 )
-"""Inside it: protocol assignments (Teredo, ORCHID, benchmarking), documentation, 6to4, AS112."""
+"""Reserved ranges inside `GLOBAL_V6`: protocol assignments (Teredo, ORCHID, benchmarking), documentation, 6to4, AS112.
+"""
 
 _ISATAP = (0x0000_5EFE, 0x0200_5EFE)
 """Upper half of an interface identifier that carries an IPv4 address (RFC 5214 §6.1)."""
@@ -95,7 +96,7 @@ REFUSED_SUFFIXES = frozenset(
         "onion",
     }
 )
-"""Last labels that mean something inside a network only, or nothing (RFC 6761, RFC 6762, RFC 9476, customs)."""
+"""Top-level labels that resolve only inside a network, or not at all (RFC 6761, RFC 6762, RFC 9476, conventions)."""
 
 _URL = re.compile(r"(?P<scheme>https?)://(?P<authority>[^/?#]+)(?P<path>[^?#]*)(?P<query>\?[^#]*)?(?:#.*)?", re.I)
 _PORT = re.compile(r"[0-9]{1,5}")
@@ -108,7 +109,7 @@ _READ_DIFFERENTLY = frozenset("ßς\u200c\u200d")
 
 
 class AddressRefused(ValueError):
-    """The address may not be asked; the message says why, without repeating it."""
+    """The address must not be requested. The message gives the reason and does not repeat the address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +118,14 @@ class Target:
 
     scheme: Scheme
     host: str
-    """Lower case, ASCII, without the dot at the end; an IPv6 literal without its brackets."""
+    """Lower case, ASCII, without a trailing dot; an IPv6 literal without its brackets."""
     port: int
     request: str
     """Path and query, percent-encoded."""
 
     @property
     def literal(self) -> Address | None:
-        """The address, where the host is one."""
+        """The IP address if the host is one, else None."""
         try:
             return ipaddress.ip_address(self.host)
         except ValueError:
@@ -132,18 +133,18 @@ class Target:
 
     @property
     def authority(self) -> str:
-        """Host and port as they stand in the address and in the Host header."""
+        """Host and port as written in the URL and in the Host header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == self.scheme.port else f"{host}:{self.port}"
 
     @property
     def url(self) -> str:
-        """The address written in one way."""
+        """The normalised URL."""
         return f"{self.scheme.value}://{self.authority}{self.request}"
 
 
 def parse_target(url: str) -> Target:
-    """The parts of an address that may be resolved and dialled. Errors: `AddressRefused`."""
+    """Parses and checks a URL. Errors: `AddressRefused`."""
     if not url:
         raise AddressRefused("it is empty")
     if len(url) > MAX_URL_CHARACTERS:
@@ -161,7 +162,7 @@ def parse_target(url: str) -> Target:
 
 
 def resolve_redirect(origin: Target, location: str) -> Target:
-    """Where a redirect leads. Errors: `AddressRefused`, also for one that leaves HTTPS."""
+    """The target of a redirect. Errors: `AddressRefused`, also for a redirect from HTTPS to HTTP."""
     if not location or any(_is_forbidden_character(character) for character in location):
         raise AddressRefused("the redirect names an address that is empty or holds odd characters")
     target = parse_target(urljoin(origin.url, location))
@@ -171,12 +172,12 @@ def resolve_redirect(origin: Target, location: str) -> Target:
 
 
 def shares_domain(host: str, other: str) -> bool:
-    """Whether two hosts are the same or one lies beneath the other, as `www.example.org` beneath `example.org`."""
+    """Whether two hosts are equal or one is a subdomain of the other, as `www.example.org` of `example.org`."""
     return host == other or host.endswith(f".{other}") or other.endswith(f".{host}")
 
 
 def check_address(address: Address) -> None:
-    """Errors: `AddressRefused` for every address that is not plainly one of the public Internet."""
+    """Errors: `AddressRefused` for every address that is not clearly on the public Internet."""
     if isinstance(address, ipaddress.IPv4Address):
         if any(address in network for network in REFUSED_V4):
             raise AddressRefused("it leads to an address that is not public")
@@ -189,7 +190,7 @@ def check_address(address: Address) -> None:
 
 @dataclass(frozen=True, slots=True)
 class HostList:
-    """Hosts that may be asked: `example.org` means itself, `*.example.org` everything beneath it, `*` every host."""
+    """Hosts that may be requested: `example.org` is that host, `*.example.org` every subdomain, `*` every host."""
 
     patterns: tuple[str, ...]
 
@@ -202,7 +203,7 @@ class HostList:
 
 
 def parse_host_list(text: str) -> HostList:
-    """A list of hosts from text, separated by commas or white space. Errors: `ValueError` names a bad pattern."""
+    """Parses a list of hosts separated by commas or white space. Errors: `ValueError` names a bad pattern."""
     patterns: list[str] = []
     for word in text.replace(",", " ").split():
         if word == "*":
