@@ -1,4 +1,4 @@
-"""Tells once that most of a ceiling is spent, whichever process notices first: in the audit log, and as an event."""
+"""Reports once, across all processes, that most of a ceiling is spent: in the audit log and as an event."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ _TOLD_AT_MOST = 10_000
 
 
 class BudgetAlerts:
-    """Writes behind the call that was admitted. Nothing it does may fail a request: what the database did not take is
-    told with a later call.
-    """
+    """Writes in the background after an admitted call. A failure never fails the request: a later call reports again."""
 
     def __init__(self, database: Database, telemetry: Telemetry) -> None:
         self._database = database
@@ -28,7 +26,7 @@ class BudgetAlerts:
         self._writing: set[asyncio.Task[None]] = set()
 
     def record_alert(self, workspace: WorkspaceRef, ceiling: Ceiling) -> None:
-        """Tell it unless this process has, or learned that another one had."""
+        """Report the ceiling unless this process reported it or knows that another one did."""
         place = workspace.workspace_id if ceiling.scope == "workspace" else None
         key = (workspace.org_id, place, ceiling.key)
         if key in self._told:
@@ -41,7 +39,7 @@ class BudgetAlerts:
         task.add_done_callback(self._writing.discard)
 
     async def aclose(self) -> None:
-        """Finish what is being told."""
+        """Wait for the reports in progress."""
         await asyncio.gather(*self._writing)
 
     async def _write(self, org_id: UUID, workspace_id: UUID | None, key: str, ceiling: Ceiling) -> None:

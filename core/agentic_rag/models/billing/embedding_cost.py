@@ -1,6 +1,6 @@
-"""What embedding a document costs: of its chunks, those that readers have already are not paid for again.
+"""The cost of embedding a document. Chunks that are already published are not paid for again.
 
-Tokens are estimated (`language.token_estimate`), so costs are estimates too, before and after.
+Tokens are estimated (`language.token_estimate`), so costs are estimates both before and after.
 """
 
 from __future__ import annotations
@@ -22,37 +22,35 @@ PROVENANCE_KEYS = frozenset({_SPACE, _CHUNKS, _REUSED, _COST, _FULL, _PAID_TOKEN
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingCost:
-    """Chunks and tokens of one revision, embedded and reused, and the price of a million tokens in USD (None: not
-    known).
-    """
+    """Chunks and tokens of one revision, embedded and reused, and the price of a million tokens in USD (None: unknown)."""
 
     space: str
     """`EmbeddingSpace.name`."""
     chunks: int
-    """Embedded for this revision."""
+    """Chunks embedded for this revision."""
     tokens: int
     reused_chunks: int
-    """Taken over from the revision before (an edit pays only for what changed)."""
+    """Chunks reused from the previous revision (an edit pays only for its changes)."""
     reused_tokens: int
     usd_per_million: float | None
 
     @property
     def usd(self) -> float | None:
-        """What was, or will be, paid; None when the price is not known."""
+        """The cost of the embedded chunks; None when the price is unknown."""
         return _price(self.tokens, self.usd_per_million)
 
     @property
     def full_usd(self) -> float | None:
-        """What all chunks together would cost."""
+        """The cost of embedding all chunks."""
         return _price(self.tokens + self.reused_tokens, self.usd_per_million)
 
     @property
     def savings_usd(self) -> float | None:
-        """What reuse saved."""
+        """The cost saved by reuse."""
         return _price(self.reused_tokens, self.usd_per_million)
 
     def provenance(self) -> Mapping[str, str]:
-        """As entries of a document's provenance."""
+        """The cost as entries of a document's provenance."""
         found = {
             _SPACE: self.space,
             _CHUNKS: str(self.chunks),
@@ -67,7 +65,7 @@ class EmbeddingCost:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCost:
-    """What was recorded when a revision was published: at the price of that day."""
+    """The cost recorded at publication, at the price of that day."""
 
     space: str
     chunks: int
@@ -76,14 +74,14 @@ class RecordedCost:
     reused_tokens: int
     cost_usd: float | None
     estimated_cost_usd: float | None
-    """What embedding all chunks would have cost, as estimated before: the difference was saved by reuse."""
+    """The estimated cost of embedding all chunks; its difference from the actual cost was saved by reuse."""
 
 
 def compute_embedding_cost(
     paid: Sequence[int], reused: Sequence[int], space: EmbeddingSpace, price: TokenPrice | None
 ) -> EmbeddingCost:
-    """The cost of embedding chunks of so many tokens each, beside chunks that are reused; without a price only their
-    tokens.
+    """The cost of embedding a revision. `paid` and `reused` are the tokens of its embedded and its reused chunks.
+    Without a price only tokens are counted.
     """
     return EmbeddingCost(
         space=space.name,
@@ -96,8 +94,8 @@ def compute_embedding_cost(
 
 
 def read_cost(provenance: Mapping[str, str]) -> RecordedCost | None:
-    """What a document's provenance says of its embedding; None when it was never published, or before costs were
-    recorded.
+    """The embedding cost in a document's provenance; None when the document was never published or predates cost
+    records.
     """
     try:
         return RecordedCost(

@@ -1,7 +1,7 @@
-"""Holds calls of models to the ceilings of their organisation and workspace, before they are made.
+"""Checks model calls against the ceilings of their organisation and workspace before they are made.
 
-What is spent is read from the ledger every `FRESH_SECONDS` and counted on in between, so several processes together may
-pass a ceiling by what they spend within that time.
+The amounts spent are read from the ledger every `FRESH_SECONDS` and counted locally in between, so several processes
+together may exceed a ceiling by their spending within that time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_WORKSPACES = 1024
 
 @dataclass(slots=True)
 class _WorkspaceSpend:
-    """What a process knows of a workspace's ceilings."""
+    """A process's cached view of a workspace's ceilings and spending."""
 
     day: date
     organisation: SpendingLimits
@@ -50,7 +50,7 @@ class _WorkspaceSpend:
 
 
 class EnforceBudgets:
-    """Decides before each call that costs something."""
+    """Admits or refuses each call that costs something."""
 
     def __init__(self, database: Database, ledger: UsageLedger, clock: Clock, soft_limits: BudgetAlerts) -> None:
         self._database = database
@@ -61,7 +61,7 @@ class EnforceBudgets:
         ledger.heard = self._apply_charge
 
     async def admit(self, workspace: WorkspaceRef, usd: float | None) -> None:
-        """Let a call pass that costs about `usd` (None: not known beforehand). Errors: `BudgetExceeded`."""
+        """Admit a call that costs about `usd` (None: unknown beforehand). Errors: `BudgetExceeded`."""
         account = await self._account(workspace)
         for ceiling, soft_share in account.ceilings():
             if reaches_soft_limit(ceiling, usd or 0.0, soft_share):
@@ -69,12 +69,12 @@ class EnforceBudgets:
             check_ceiling(ceiling, usd or 0.0)
 
     async def ceilings(self, workspace: WorkspaceRef) -> list[Ceiling]:
-        """The ceilings that hold for a workspace, with what is spent of each."""
+        """The ceilings of a workspace, each with the amount spent."""
         self.forget()
         return [ceiling for ceiling, _ in (await self._account(workspace)).ceilings()]
 
     def forget(self) -> None:
-        """Look again at the next call: a ceiling was changed here."""
+        """Reload at the next call, after this process changed a ceiling."""
         self._accounts.forget()
 
     async def _account(self, workspace: WorkspaceRef) -> _WorkspaceSpend:

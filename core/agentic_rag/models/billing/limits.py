@@ -1,4 +1,4 @@
-"""Ceilings on what an organisation or a workspace spends on models. Days and months are those of UTC."""
+"""Ceilings on the model spending of an organisation or a workspace. Days and months are in UTC."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from datetime import UTC, date, datetime, time, timedelta
 from agentic_rag.kernel.errors import BudgetExceeded, InvalidInput
 
 DEFAULT_SOFT_SHARE = 0.8
-"""Share of a ceiling. Crossing it is reported once a day or month and stops nothing."""
+"""Share of a ceiling. Crossing it is reported once a day or month; calls still pass."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpendingLimits:
-    """US dollars; None: no ceiling. Raises `InvalidInput` for what is no ceiling."""
+    """US dollars; None: no ceiling. Raises `InvalidInput` for an invalid ceiling."""
 
     day_usd: float | None = None
     month_usd: float | None = None
@@ -29,25 +29,25 @@ class SpendingLimits:
 
     @property
     def has_ceiling(self) -> bool:
-        """Whether there is a ceiling at all."""
+        """Whether any ceiling is set."""
         return self.day_usd is not None or self.month_usd is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Expenditure:
-    """US dollars of the present day and month."""
+    """US dollars spent in the current day and month."""
 
     day_usd: float = 0.0
     month_usd: float = 0.0
 
     def plus(self, usd: float) -> Expenditure:
-        """And so much more."""
+        """The expenditure with `usd` added."""
         return Expenditure(self.day_usd + usd, self.month_usd + usd)
 
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """One ceiling, what is spent of it, and when it begins anew."""
+    """One ceiling, the amount spent, and the time at which it resets."""
 
     scope: str
     """`organisation` or `workspace`."""
@@ -59,7 +59,7 @@ class Ceiling:
 
     @property
     def key(self) -> str:
-        """What tells ceilings apart."""
+        """The identity of the ceiling."""
         return f"{self.scope} {self.period} {self.resets_at:%Y-%m-%d}"
 
 
@@ -74,7 +74,7 @@ def ceilings(scope: str, limits: SpendingLimits, spent: Expenditure, today: date
 
 
 def check_ceiling(ceiling: Ceiling, usd: float) -> None:
-    """Let a call of `usd` pass. Errors: `BudgetExceeded`, with the amounts."""
+    """Check a call of `usd`. Errors: `BudgetExceeded`, with the amounts."""
     if ceiling.spent_usd + usd <= ceiling.limit_usd and ceiling.spent_usd < ceiling.limit_usd:
         return
     raise BudgetExceeded(
@@ -88,17 +88,17 @@ def check_ceiling(ceiling: Ceiling, usd: float) -> None:
 
 
 def reaches_soft_limit(ceiling: Ceiling, usd: float, soft_share: float) -> bool:
-    """Whether a call of `usd` reaches the soft part of a ceiling."""
+    """Whether a call of `usd` reaches the soft limit of a ceiling."""
     return ceiling.spent_usd + usd >= soft_share * ceiling.limit_usd
 
 
 def first_of_month(day: date) -> date:
-    """The month's first day."""
+    """The first day of the month."""
     return day.replace(day=1)
 
 
 def next_month(day: date) -> date:
-    """The first day of the month after."""
+    """The first day of the next month."""
     return first_of_month(first_of_month(day) + timedelta(days=31))
 
 

@@ -1,4 +1,4 @@
-"""What was used, and the ceilings on it: seen and set by administrators."""
+"""Usage reports and spending ceilings for administrators."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from agentic_rag.tenancy.audit import AuditAction, AuditEntry
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 MAX_DAYS = 366
-"""Of one look at what was used."""
+"""The longest period of one usage report."""
 
 
 @dataclass(frozen=True, slots=True)
 class UsageReport:
-    """What was used, and what of it has a price."""
+    """Usage lines and their total cost."""
 
     lines: Sequence[UsageLine]
 
     @property
     def cost_usd(self) -> float:
-        """Of the calls whose price is known."""
+        """The cost of the calls with a known price."""
         return sum(line.cost_usd for line in self.lines)
 
     @property
     def unpriced_calls(self) -> int:
-        """Calls whose price is not known."""
+        """Calls without a known price."""
         return sum(line.unpriced_calls for line in self.lines)
 
 
@@ -46,14 +46,14 @@ class ManageBudgets:
         self._telemetry = telemetry
 
     async def usage(self, org_id: UUID, first: date, last: date, workspace_id: UUID | None = None) -> UsageReport:
-        """What was used from `first` to `last`, both included. Errors: `InvalidInput` (more than `MAX_DAYS` days)."""
+        """The usage from `first` to `last`, both included. Errors: `InvalidInput` (more than `MAX_DAYS` days)."""
         if not 0 <= (last - first).days < MAX_DAYS:
             raise InvalidInput(f"`from` and `to` span 1 to {MAX_DAYS} days.", path=("to",))
         async with self._database.transaction(org_id) as transaction:
             return UsageReport(await transaction.usage.between(first, last, workspace_id))
 
     async def ceilings(self, workspace: WorkspaceRef) -> Sequence[Ceiling]:
-        """The ceilings that hold for a workspace, its organisation's among them."""
+        """The ceilings that apply to a workspace, including those of its organisation."""
         return await self._budgets.ceilings(workspace)
 
     async def set_limits(

@@ -1,4 +1,4 @@
-"""Calls of models on a workspace's account: admitted by its budgets before, written into the ledger after."""
+"""Metered model calls: a workspace's budgets admit each call, and the ledger records it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class UsageMeters:
-    """Opens accounts of workspaces."""
+    """Creates metered clients for workspaces."""
 
     def __init__(self, budgets: EnforceBudgets, ledger: UsageLedger, clock: Clock, prices: PriceTable) -> None:
         self.budgets = budgets
@@ -29,11 +29,13 @@ class UsageMeters:
         self.prices = prices
 
     def embedders(self, workspace: WorkspaceRef, embedders: Embedders, own_keys: frozenset[str]) -> Embedders:
-        """The same embedders on the workspace's account; `own_keys` are the providers whose key it brought."""
+        """The same embedders, metered for the workspace; `own_keys` are the providers whose key the organisation
+        brought.
+        """
         return MeteredEmbedders(self, workspace, embedders, own_keys)
 
     def chat(self, workspace: WorkspaceRef, provider: str, *, own_key: bool) -> ChatMeter:
-        """An account for a provider's chat models."""
+        """A meter for a provider's chat models."""
         return ChatMeter(self, workspace, provider, own_key=own_key)
 
 
@@ -47,11 +49,11 @@ class ChatMeter:
         self._own_key = own_key
 
     async def admit(self) -> None:
-        """Let a call pass whose length nobody knows yet. Errors: `BudgetExceeded`."""
+        """Admit a call of unknown length. Errors: `BudgetExceeded`."""
         await self._meters.budgets.admit(self._workspace, None)
 
     def note(self, model: str, usage: ChatUsage) -> None:
-        """Write a call down."""
+        """Record a call."""
         price = self._meters.prices.of(self._provider, model)
         self._meters.ledger.note(
             Charge(
@@ -69,7 +71,7 @@ class ChatMeter:
 
 
 class MeteredEmbedders:
-    """Implements `models.embedding.ports.Embedders` over others."""
+    """Implements `models.embedding.ports.Embedders` over `inner`, with metering."""
 
     def __init__(
         self, meters: UsageMeters, workspace: WorkspaceRef, inner: Embedders, own_keys: frozenset[str]
@@ -81,7 +83,7 @@ class MeteredEmbedders:
 
     @property
     def default(self) -> Embedder:
-        """What a workspace without vectors begins with."""
+        """The embedder of a workspace without vectors."""
         return self._wrap_embedder(self._inner.default)
 
     def for_space(self, space: EmbeddingSpace) -> Embedder:
@@ -93,7 +95,7 @@ class MeteredEmbedders:
         return self._inner.starting(dimensions)
 
     def resolve_space(self, choice: SpaceChoice) -> EmbeddingSpace:
-        """The space a person named."""
+        """The space that a user named."""
         return self._inner.resolve_space(choice)
 
     def _wrap_embedder(self, embedder: Embedder) -> Embedder:
@@ -104,8 +106,8 @@ class MeteredEmbedders:
 
 
 class MeteredEmbedder:
-    """Implements `models.embedding.ports.Embedder` over one that somebody serves: each call is written down, and must
-    fit the budget unless it costs nothing. Errors besides its own: `BudgetExceeded`.
+    """Implements `models.embedding.ports.Embedder` over a remote one: each call is recorded and, unless it is free,
+    must fit the budget. Errors besides those of `inner`: `BudgetExceeded`.
     """
 
     def __init__(self, meters: UsageMeters, workspace: WorkspaceRef, inner: Embedder, *, own_key: bool) -> None:
@@ -116,12 +118,12 @@ class MeteredEmbedder:
 
     @property
     def space(self) -> EmbeddingSpace:
-        """The space all vectors of this embedder belong to."""
+        """The space of all vectors of this embedder."""
         return self._inner.space
 
     @property
     def batch_size(self) -> int:
-        """The most texts worth sending in one call."""
+        """The largest batch worth sending in one call."""
         return self._inner.batch_size
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""What an organisation's calls of models used."""
+"""Storage of an organisation's model usage."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class UsageStore(Protocol):
     """Inside a transaction of one organisation."""
 
     async def add(self, lines: Sequence[UsageLine]) -> None:
-        """Add to what is stored; lines of workspaces that are gone are dropped. `lines` are in the order of their keys,
-        so that writers never wait for each other in a circle.
+        """Add to the stored usage; lines of deleted workspaces are dropped. `lines` are sorted by key, so that writers
+        cannot deadlock.
         """
         ...
 
     async def between(self, first: date, last: date, workspace_id: UUID | None = None) -> list[UsageLine]:
-        """What was used on the days from `first` to `last`, both included, in the order of the keys."""
+        """The usage of the days from `first` to `last`, both included, sorted by key."""
         ...
 
     async def spending(self, today: date, workspace_id: UUID | None = None) -> Expenditure:
-        """What this day and its month cost so far; of all workspaces, or of one."""
+        """The cost of this day and its month so far, of all workspaces or of one."""
         ...

@@ -1,4 +1,4 @@
-"""List prices of models, for estimates, budgets and the usage ledger; what a provider charges is on its bill.
+"""List prices of models for estimates, budgets and the usage ledger. The provider's bill may differ.
 
 USD per million tokens, without batch, cache or long-prompt rates, read on 2026-11-21:
 
@@ -25,10 +25,10 @@ class TokenPrice:
 
     input_usd: float
     output_usd: float = 0.0
-    """0 for embeddings, which give none."""
+    """0 for embeddings, which have no output tokens."""
 
     def of(self, input_tokens: int, output_tokens: int = 0) -> float:
-        """What a call cost, in US dollars."""
+        """The cost of a call in US dollars."""
         return (input_tokens * self.input_usd + output_tokens * self.output_usd) / _MILLION
 
 
@@ -44,23 +44,23 @@ PUBLISHED: Mapping[str, TokenPrice] = MappingProxyType(
         "gpt-5-mini": TokenPrice(0.25, 2.00),
     }
 )
-"""Of models whose price was found stated."""
+"""Models with a published price."""
 PRICED_ON = date(2026, 11, 21)
-"""When the published prices were read."""
+"""The day on which the published prices were read."""
 FREE = TokenPrice(0.0)
 PLATFORM = "platform"
-"""As whose the chat model of the process's own settings is priced and written down."""
+"""The provider name under which the chat model of the process's own settings is priced and recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class PriceTable:
-    """The published prices and, before them, the operator's own."""
+    """The published prices; the operator's own prices come first."""
 
     overrides: Mapping[str, TokenPrice] = field(default_factory=dict[str, TokenPrice])
-    """By `PROVIDER:MODEL`, for that provider, or `MODEL`, for all."""
+    """By `PROVIDER:MODEL` (that provider only) or `MODEL` (all providers)."""
 
     def of(self, provider: str, model: str) -> TokenPrice | None:
-        """The price of a model; None when it is not known, and then no budget can hold its calls."""
+        """The price of a model; None when unknown: budgets cannot limit its calls."""
         if provider in LOCAL_PROVIDERS:
             return FREE
         bare = model.removeprefix("models/")
@@ -72,7 +72,7 @@ class PriceTable:
 
 
 def parse_prices(text: str) -> Mapping[str, TokenPrice]:
-    """The prices of `MODEL=INPUT[/OUTPUT],…`. Raises ValueError, which names the entry, for anything else."""
+    """Parse `MODEL=INPUT[/OUTPUT],…`. Errors: `ValueError`, naming the invalid entry."""
     found: dict[str, TokenPrice] = {}
     for entry in filter(None, map(str.strip, text.split(","))):
         name, _, amounts = entry.rpartition("=")

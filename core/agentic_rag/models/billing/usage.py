@@ -1,4 +1,4 @@
-"""What calls of models used and cost, added up by workspace, day and model."""
+"""Usage and cost of model calls, summed by workspace, day and model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class UsageKind(enum.Enum):
-    """What a model was called for."""
+    """The purpose of a model call."""
 
     EMBEDDING = "embedding"
     CHAT = "chat"
@@ -20,8 +20,8 @@ class UsageKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """One call: tokens as the provider stated them, else estimated; the price of the table in US dollars, None when
-    the table has none.
+    """One call: tokens as the provider reports them, else estimated; the list price in US dollars, None when no price
+    is known.
     """
 
     workspace: WorkspaceRef
@@ -30,7 +30,7 @@ class Charge:
     provider: str
     model: str
     own_key: bool
-    """Paid with the organisation's key."""
+    """The call was paid with the organisation's key."""
     input_tokens: int
     output_tokens: int
     cost_usd: float | None
@@ -38,7 +38,7 @@ class Charge:
 
 @dataclass(frozen=True, slots=True, order=True)
 class UsageKey:
-    """What is added up together."""
+    """The key of a sum."""
 
     workspace_id: UUID
     day: date
@@ -50,7 +50,7 @@ class UsageKey:
 
 @dataclass(frozen=True, slots=True)
 class UsageLine:
-    """The calls of one key, added up."""
+    """The summed calls of one key."""
 
     key: UsageKey
     calls: int
@@ -58,10 +58,10 @@ class UsageLine:
     output_tokens: int
     cost_usd: float
     unpriced_calls: int
-    """Calls whose price is not known: they count as nothing in `cost_usd`."""
+    """Calls without a known price; they add nothing to `cost_usd`."""
 
     def plus(self, other: UsageLine) -> UsageLine:
-        """Both together."""
+        """The sum of both."""
         return UsageLine(
             self.key,
             self.calls + other.calls,
@@ -73,7 +73,7 @@ class UsageLine:
 
 
 def usage_line(charge: Charge) -> UsageLine:
-    """One call as a line."""
+    """The line of one call."""
     key = UsageKey(
         charge.workspace.workspace_id, charge.day, charge.kind.value, charge.provider, charge.model, charge.own_key
     )
@@ -82,7 +82,7 @@ def usage_line(charge: Charge) -> UsageLine:
 
 
 def sum_by_key(lines: Iterable[UsageLine]) -> list[UsageLine]:
-    """One line for each key, in the order of the keys."""
+    """One line per key, sorted by key."""
     sums: dict[UsageKey, UsageLine] = {}
     for line in lines:
         before = sums.get(line.key)

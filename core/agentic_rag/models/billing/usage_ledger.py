@@ -1,5 +1,5 @@
-"""Writes down what calls of models used, behind the response: a process that is killed loses what it noted in the last
-`LINGER_SECONDS` and what a database that was away did not take.
+"""Stores the usage of model calls in the background. A killed process loses the charges of its last `LINGER_SECONDS`
+and those that an unavailable database did not store.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.billing.usage import Charge, UsageKey, UsageKind, UsageLine, sum_by_key, usage_line
 
 LINGER_SECONDS = 0.5
-"""How long a charge waits for company."""
+"""Seconds for which charges are collected into one write."""
 
 MAX_WAITING = 20_000
-"""Lines (a day's use of a model in a workspace) that may wait while the database is away."""
+"""Lines (a day's use of a model in a workspace) that are kept while the database is unavailable."""
 
 _TOKENS = {UsageKind.EMBEDDING: ("embedding", ""), UsageKind.CHAT: ("chat_input", "chat_output")}
 
 
 class UsageLedger:
-    """One timer. Nothing it does may fail a request. `heard` is told of each charge at once."""
+    """Collects charges behind one timer. A failure never fails a request. `heard` is called with each charge at once."""
 
     def __init__(self, database: Database, telemetry: Telemetry, *, linger_seconds: float = LINGER_SECONDS) -> None:
         self._database = database
@@ -36,7 +36,7 @@ class UsageLedger:
         self._turn = asyncio.Lock()
 
     def note(self, charge: Charge) -> None:
-        """Take a charge for storing soon, and count it."""
+        """Queue a charge for storing and count it."""
         self._count(charge)
         self.heard(charge)
         self._take(charge.workspace.org_id, usage_line(charge))
@@ -44,7 +44,7 @@ class UsageLedger:
             self._flushing = asyncio.get_running_loop().create_task(self._flush_later())
 
     async def flush(self) -> None:
-        """Store what waits; what the database does not take goes on waiting."""
+        """Store the queued charges; those that cannot be stored stay in the queue."""
         async with self._turn:
             taken, self._waiting = self._waiting, defaultdict(dict)
             for org_id, lines in taken.items():
@@ -56,7 +56,7 @@ class UsageLedger:
                         self._take(org_id, line)
 
     async def aclose(self) -> None:
-        """Store what waits and end."""
+        """Store the queued charges and stop."""
         if self._flushing is not None:
             self._flushing.cancel()
             await asyncio.gather(self._flushing, return_exceptions=True)
@@ -65,7 +65,7 @@ class UsageLedger:
     async def _flush_later(self) -> None:
         while self._waiting:
             await asyncio.sleep(self._linger)
-            # A flush that has begun is finished, whoever closes meanwhile.
+            # A flush that has begun is finished, even when the ledger is closed meanwhile.
             await asyncio.shield(self.flush())
 
     async def _store(self, org_id: UUID, lines: Mapping[UsageKey, UsageLine]) -> None:

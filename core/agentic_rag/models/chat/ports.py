@@ -1,4 +1,4 @@
-"""Asks a chat model for structured output."""
+"""Calls a chat model for structured output."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class ChatModel(Protocol):
 
     @property
     def name(self) -> str:
-        """The model's name, as runs and cache keys carry it."""
+        """The model's name as recorded in runs and cache keys."""
         ...
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """One exchange. Nobody has checked yet that the reply has the form asked for."""
+        """One exchange. The reply is not validated against the schema."""
         ...
 
     async def aclose(self) -> None:

@@ -1,4 +1,4 @@
-"""Reads the JSON of a model's reply field by field; whatever is not as the schema says is `ReplyInvalid`."""
+"""Reads the JSON of a model's reply field by field. Every deviation from the schema raises `ReplyInvalid`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Fields = Mapping[str, object]
 
 
 def parse_fields(text: str, *names: str) -> Fields:
-    """The object that `text` is, with exactly these properties."""
+    """Parse `text` as an object with exactly these properties."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -29,7 +29,7 @@ def as_fields(value: object, *names: str) -> Fields:
 
 
 def text_in(fields: Fields, name: str, longest: int) -> str:
-    """A text, folded, of 1 to `longest` characters."""
+    """A text of 1 to `longest` characters, with white space folded."""
     value = fields[name]
     if not isinstance(value, str):
         raise ReplyInvalid(f"{name} is not a text.")
@@ -40,7 +40,7 @@ def text_in(fields: Fields, name: str, longest: int) -> str:
 
 
 def raw_text_in(fields: Fields, name: str) -> str:
-    """A text as it was sent."""
+    """A text, unchanged."""
     value = fields[name]
     if not isinstance(value, str):
         raise ReplyInvalid(f"{name} is not a text.")

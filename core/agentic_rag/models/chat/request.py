@@ -1,4 +1,4 @@
-"""What is said to a chat model and heard from it: a request for structured output, the reply, and the reader of it."""
+"""A request to a chat model for structured output, its reply, and the reader of the reply."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class ChatTask(enum.Enum):
-    """What a chat model is asked for. Rules do each of those that answers are made of when no model does."""
+    """A task for a chat model. Without a model, rules do every task that answers need."""
 
     REWRITE = "rewrite"
     """Make a follow-up question stand alone."""
@@ -41,23 +41,24 @@ CHAT_SHARE: Mapping[ChatTask, float] = MappingProxyType(
         ChatTask.JUDGE: 0.7,
     }
 )
-"""How much of the time left one call may take: after the longest of all of them a third is left for reading the
-sources, and the rules still answer when each of them is late."""
+"""The largest share of the remaining time for one call. After the longest of each, a third of the time is left for
+reading the sources, and the rules still answer when every call times out.
+"""
 
 MIN_CHAT_SECONDS = 0.05
-"""With less than this for a call none is made."""
+"""No call is made with less time than this."""
 
 
 class ReplyInvalid(Permanent):
-    """A model's reply is not what its schema says, or breaks a rule that no schema can state."""
+    """A model's reply violates its schema, or a rule that the schema cannot express."""
 
     code = "CHAT_REPLY_INVALID"
 
 
 @dataclass(frozen=True, slots=True)
 class ReplySchema:
-    """The JSON schema of a reply, within what OpenAI's strict structured output allows: every property required, no
-    others, no bounds on lengths.
+    """The JSON schema of a reply, within OpenAI's strict structured output: every property required, no others, no
+    bounds on lengths.
     """
 
     name: str
@@ -66,7 +67,7 @@ class ReplySchema:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One exchange: instructions, what they are about, and the form of the reply."""
+    """One exchange: instructions, their subject, and the schema of the reply."""
 
     system: str
     user: str
@@ -75,26 +76,26 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class ChatUsage:
-    """Tokens as the provider counted them."""
+    """Tokens as the provider counts them."""
 
     input_tokens: int
     output_tokens: int
 
 
 class FinishReason(enum.Enum):
-    """How a reply ended; the value is the error code of those that are none."""
+    """The way a reply ended. The value of a failure is its error code."""
 
     COMPLETE = ""
     REFUSED = "CHAT_REFUSED"
-    """The model, or the provider's filter, declined."""
+    """The model or the provider's filter declined."""
     TRUNCATED = "CHAT_CUT_SHORT"
-    """Its tokens ran out."""
+    """The token limit was reached."""
     EMPTY = "CHAT_EMPTY"
 
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """The model's word as it came, and what it cost when the provider says so."""
+    """The model's raw reply, and its cost when the provider reports it."""
 
     text: str
     usage: ChatUsage | None
@@ -103,7 +104,7 @@ class ChatReply:
 
 @dataclass(frozen=True, slots=True)
 class Prompt(Generic[T]):
-    """A request with the reader of its reply. `read` raises `ReplyInvalid`."""
+    """A request and the parser of its reply. `parse` raises `ReplyInvalid`."""
 
     task: ChatTask
     request: ChatRequest
@@ -112,13 +113,13 @@ class Prompt(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class LlmResult(Generic[T]):
-    """What a model said, read and found valid."""
+    """A model's reply, parsed and validated."""
 
     value: T
 
 
 @dataclass(frozen=True, slots=True)
 class LlmError:
-    """Why there is nothing from the model: an error code of docs/errors.md."""
+    """The reason why the model gave no result: an error code of docs/errors.md."""
 
     code: str

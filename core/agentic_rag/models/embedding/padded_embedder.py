@@ -1,4 +1,4 @@
-"""Vectors of a model in a space of more dimensions than it has: zeros behind them change no cosine."""
+"""Pads a model's vectors with zeros to the dimensions of a larger space; cosines stay the same."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from agentic_rag.models.embedding.space import EmbeddingSpace
 
 
 def pad_vectors(vectors: NDArray[np.float32], dimensions: int) -> NDArray[np.float32]:
-    """The rows with zeros up to `dimensions`, which is at least what they have."""
+    """Pad the rows with zeros to `dimensions`, which is not smaller than their length."""
     return np.pad(vectors, ((0, 0), (0, dimensions - vectors.shape[1])))
 
 
 class PaddedEmbedder:
-    """Implements `models.embedding.ports.Embedder` over `inner`, whose space is the same but for its dimensions."""
+    """Implements `models.embedding.ports.Embedder` over `inner`; the two spaces differ in dimensions only."""
 
     def __init__(self, inner: Embedder, dimensions: int) -> None:
         self._inner = inner
@@ -26,12 +26,12 @@ class PaddedEmbedder:
 
     @property
     def space(self) -> EmbeddingSpace:
-        """The space all vectors of this embedder belong to."""
+        """The space of all vectors of this embedder."""
         return self._space
 
     @property
     def batch_size(self) -> int:
-        """The most texts worth sending in one call."""
+        """The largest batch worth sending in one call."""
         return self._inner.batch_size
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -39,7 +39,7 @@ class PaddedEmbedder:
         return pad_vectors(await self._inner.embed(texts), self._space.dimensions)
 
     async def embed_with_usage(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], int | None]:
-        """The same, with the tokens that the provider charges for."""
+        """As `embed`, with the tokens that the provider charges for."""
         if not isinstance(self._inner, CountingEmbedder):
             return await self.embed(texts), None
         vectors, tokens = await self._inner.embed_with_usage(texts)

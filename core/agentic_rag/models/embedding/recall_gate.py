@@ -1,4 +1,4 @@
-"""The gate before a switch of embedding spaces: retrieval must not find less of what a data set says it should."""
+"""The quality gate of an embedding switch: recall on a data set must not fall."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from statistics import fmean
 from agentic_rag.kernel.errors import InvalidInput
 
 DEFAULT_K = 8
-"""The passages an answer reads by default (AGENTIC_RAG_TOPK)."""
+"""The default number of passages per answer (AGENTIC_RAG_TOPK)."""
 
 MAX_K = 50
 MAX_QUESTIONS = 1_000
 MAX_CHARACTERS = 1_000_000
-"""Of all questions and gold ids together: the gate is stored with the space until its switch has ended."""
+"""Limit on all questions and gold ids together, since the gate is stored with the space until its switch has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecallQuestion:
-    """A question and the documents that answer it, each by source path or id."""
+    """A question and its gold documents, each by source path or id."""
 
     question: str
     gold: tuple[str, ...]
@@ -27,7 +27,7 @@ class RecallQuestion:
 
 @dataclass(frozen=True, slots=True)
 class RecallGate:
-    """What a switch must not worsen: the mean recall@k over the questions, by more than `tolerance`."""
+    """The gate's requirement: a switch may lower the mean recall@k over the questions by at most `tolerance`."""
 
     questions: tuple[RecallQuestion, ...]
     k: int = DEFAULT_K
@@ -36,7 +36,7 @@ class RecallGate:
 
 @dataclass(frozen=True, slots=True)
 class RecallComparison:
-    """Mean recall@k in the space that answers and in the one it would be switched to."""
+    """Mean recall@k in the active space and in the target space of the switch."""
 
     k: int
     questions: int
@@ -46,7 +46,7 @@ class RecallComparison:
 
 
 def build_recall_gate(questions: Sequence[RecallQuestion], k: int = DEFAULT_K, tolerance: float = 0.0) -> RecallGate:
-    """A gate over the questions that have gold documents. Errors: `InvalidInput` code GATE_INVALID."""
+    """A gate over the questions with gold documents. Errors: `InvalidInput` code GATE_INVALID."""
     judged = tuple(one for one in questions if one.gold and one.question.strip())
     size = sum(len(one.question) + sum(map(len, one.gold)) for one in judged)
     if not judged:
@@ -59,15 +59,15 @@ def build_recall_gate(questions: Sequence[RecallQuestion], k: int = DEFAULT_K, t
 
 
 def recall_at_k(found: Sequence[frozenset[str]], gold: Sequence[str], k: int) -> float:
-    """Share of the gold documents among the first k distinct ones found; each found document is the set of its names
-    (source path, ids).
+    """The share of gold documents among the first k distinct documents found. Each found document is the set of its
+    names (source path, ids).
     """
     distinct = list(dict.fromkeys(found))[:k]
     return sum(any(name in document for document in distinct) for name in gold) / len(gold)
 
 
 def compare_recall(gate: RecallGate, before: Sequence[float], after: Sequence[float]) -> RecallComparison:
-    """Compare recalls question by question in the same order; equality passes whatever the last bits say."""
+    """Compare recalls given in the same question order. Equal means pass despite rounding errors."""
     mean_before, mean_after = round(fmean(before), 6), round(fmean(after), 6)
     return RecallComparison(
         gate.k, len(before), mean_before, mean_after, mean_after >= round(mean_before - gate.tolerance, 6)

@@ -12,31 +12,33 @@ from agentic_rag.kernel.errors import InvalidInput, SpaceMismatch
 from agentic_rag.models.embedding.recall_gate import RecallComparison
 
 MAX_DIMENSIONS = 4000
-"""Of a half-precision vector that pgvector can index."""
+"""The longest half-precision vector that pgvector can index."""
 
 
 HASHED_PROVIDER = "deterministic"
-"""Of spaces whose vectors are hashed from spellings (`adapters.deterministic.hashed_embedding`), without a model."""
+"""Provider of spaces whose vectors are hashed from spellings (`adapters.deterministic.hashed_embedding`), without a
+model.
+"""
 
 
 LOCAL_PROVIDERS = (HASHED_PROVIDER, "onnx")
-"""Of spaces whose vectors are computed on this machine: they need no key and cost nothing."""
+"""Providers whose vectors are computed on this machine: they need no key and cost nothing."""
 
 
 SERVED_PROVIDERS = ("openai", "gemini", "compatible")
-"""Of spaces whose models run at somebody's server."""
+"""Providers whose models run on a remote server."""
 
 
 class Precision(enum.Enum):
-    """How a stored component is kept."""
+    """The number format of a stored component."""
 
     HALF = "half"
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSpace:
-    """Provider family, model, dimensions and precision. The base URL is no part of it: the same model elsewhere is
-    the same space.
+    """Provider family, model, dimensions and precision. The base URL is not part of a space: the same model at another
+    address gives the same space.
     """
 
     provider: str
@@ -46,7 +48,7 @@ class EmbeddingSpace:
 
     @property
     def is_local(self) -> bool:
-        """Whether its vectors are computed on this machine."""
+        """Whether this machine computes the vectors."""
         return self.provider in LOCAL_PROVIDERS
 
     @property
@@ -63,7 +65,7 @@ class RegisteredSpace:
     space: EmbeddingSpace
 
     def require(self, space_id: int, dimensions: int) -> None:
-        """Let a question's vector pass. Errors: `SpaceMismatch` when it is of another space than this one."""
+        """Check that a question's vector belongs to this space. Errors: `SpaceMismatch`."""
         if space_id != self.space_id or dimensions != self.space.dimensions:
             raise SpaceMismatch(
                 f"The question was embedded in space {space_id} with {dimensions} dimensions; the workspace answers in "
@@ -73,18 +75,18 @@ class RegisteredSpace:
 
 
 class SpaceState(enum.Enum):
-    """Where a space of a workspace stands."""
+    """The state of a space in a workspace."""
 
     FILLING = "FILLING"
-    """A job computes its vectors; nobody reads them."""
+    """A job computes its vectors; nothing reads them."""
     ACTIVE = "ACTIVE"
-    """Answers questions, and publishes write into it. One of a workspace."""
+    """Answers questions and receives the vectors of new publications. A workspace has one."""
     RETIRED = "RETIRED"
-    """Answered questions until a switch; kept for a grace period, so that switching back is cheap."""
+    """Was active before a switch; its vectors stay for a grace period, so that switching back is cheap."""
     ABANDONED = "ABANDONED"
-    """Its switch was refused by the gate or called off; kept as long."""
+    """Its switch was refused by the gate or cancelled; its vectors stay for the same grace period."""
     DROPPED = "DROPPED"
-    """Its vectors and its row are gone."""
+    """Its vectors and its row are deleted."""
 
 
 SPACE_TRANSITIONS: Mapping[SpaceState, frozenset[SpaceState]] = MappingProxyType(
@@ -96,12 +98,12 @@ SPACE_TRANSITIONS: Mapping[SpaceState, frozenset[SpaceState]] = MappingProxyType
         SpaceState.DROPPED: frozenset(),
     }
 )
-"""Every legal move. RETIRED to ACTIVE needs every vector present: otherwise it is filled again first."""
+"""The legal transitions. RETIRED to ACTIVE requires every vector; otherwise the space is filled again first."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpaceRecord:
-    """A space of a workspace and how far it is filled: `done` of `total` readable passages have a vector in it."""
+    """A space of a workspace and its progress: `done` of `total` readable passages have a vector in it."""
 
     registered: RegisteredSpace
     state: SpaceState
@@ -109,16 +111,16 @@ class SpaceRecord:
     total: int
     since: datetime
     drop_after: datetime | None = None
-    """When a retired or abandoned space may be dropped."""
+    """The time from which a retired or abandoned space may be dropped."""
     verdict: RecallComparison | None = None
-    """What the quality gate of its last switch measured."""
+    """The quality gate's measurement at the last switch to this space."""
 
 
 def must_start_fill(record: SpaceRecord | None, under_way: Sequence[SpaceRecord]) -> bool:
-    """Whether a switch to a space has to change its state to FILLING (False: it is being filled already).
+    """Whether a switch must change the space's state to FILLING; False when it is already filling.
 
-    `record` is what is known of the space, `under_way` the workspace's spaces that are being filled. Errors:
-    `InvalidInput` codes SPACE_ALREADY_ACTIVE and SWITCH_UNDER_WAY.
+    `record` is the space's record, `under_way` the workspace's spaces in FILLING. Errors: `InvalidInput` codes
+    SPACE_ALREADY_ACTIVE and SWITCH_UNDER_WAY.
     """
     if record is not None and record.state is SpaceState.ACTIVE:
         raise InvalidInput(
@@ -139,7 +141,7 @@ def must_start_fill(record: SpaceRecord | None, under_way: Sequence[SpaceRecord]
 
 @dataclass(frozen=True, slots=True)
 class SpaceChoice:
-    """A space as a person names it: `deterministic`, `onnx`, or `PROVIDER:MODEL[:DIMENSIONS]`."""
+    """A space as users name it: `deterministic`, `onnx`, or `PROVIDER:MODEL[:DIMENSIONS]`."""
 
     provider: str
     model: str | None = None
@@ -147,9 +149,8 @@ class SpaceChoice:
 
 
 def parse_choice(text: str) -> SpaceChoice:
-    """Read `deterministic`, `onnx` or `PROVIDER:MODEL[:DIMENSIONS]`; a model's name may hold colons itself, its last
-    part counts
-    as dimensions when it is a number. Errors: `InvalidInput` code SPACE_UNKNOWN.
+    """Parse `deterministic`, `onnx` or `PROVIDER:MODEL[:DIMENSIONS]`. A model's name may contain colons; its last part
+    is the dimensions when it is a number. Errors: `InvalidInput` code SPACE_UNKNOWN.
     """
     provider, _, rest = text.strip().partition(":")
     if provider in LOCAL_PROVIDERS and not rest:

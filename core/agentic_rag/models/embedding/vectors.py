@@ -1,4 +1,4 @@
-"""Vectors as they are stored: rows of little-endian half precision."""
+"""The stored form of vectors: rows of little-endian half precision."""
 
 from __future__ import annotations
 

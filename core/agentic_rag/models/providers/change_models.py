@@ -1,4 +1,4 @@
-"""Decide which models an organisation works with."""
+"""Sets the models of an organisation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentic_rag.tenancy.audit import AuditAction, AuditEntry
 
 @dataclass(frozen=True, slots=True)
 class ModelChanges:
-    """What is to change; None leaves it, an empty text takes the decision back."""
+    """Changes to the model settings. None keeps a value; an empty text resets it."""
 
     default_model: str | None = None
     """`PROVIDER:MODEL`."""
@@ -25,7 +25,7 @@ class ModelChanges:
 
 
 class ChangeModels:
-    """The use case behind `updateModelSettings`. `on_change` hears of each organisation whose models changed."""
+    """The use case behind `updateModelSettings`. `on_change` is called with each organisation whose models changed."""
 
     def __init__(
         self, database: Database, telemetry: Telemetry, *, on_change: Callable[[UUID], None] = lambda _: None
@@ -35,12 +35,12 @@ class ChangeModels:
         self._on_change = on_change
 
     async def current(self, org_id: UUID) -> ModelSettings:
-        """What is decided. Errors: `NotFound` (organisation)."""
+        """The current settings. Errors: `NotFound` (organisation)."""
         async with self._database.transaction(org_id) as transaction:
             return (await transaction.organisations.current()).settings.models
 
     async def run(self, org_id: UUID, changes: ModelChanges, actor: str) -> ModelSettings:
-        """Change it. Errors: `InvalidInput` (MODEL_RETIRED among its codes), `NotFound` (organisation)."""
+        """Apply the changes. Errors: `InvalidInput` (codes include MODEL_RETIRED), `NotFound` (organisation)."""
         checked = _parse_changes(ModelSettings(), changes)
         async with self._database.transaction(org_id) as transaction:
             changed = await transaction.organisations.change(

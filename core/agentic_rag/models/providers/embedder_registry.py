@@ -1,4 +1,4 @@
-"""The embedders of a process, one per embedding space, made when a workspace first needs one."""
+"""The embedders of a process, one per embedding space, created on first use."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ KNOWN_DIMENSIONS: Mapping[str, int] = {
     "text-embedding-ada-002": 1536,
     "gemini-embedding-001": 3072,
 }
-"""What these models answer with when nothing else is asked for (the providers' documentation)."""
+"""Default dimensions of these models (the providers' documentation)."""
 
 
 class EmbedderRegistry:
-    """`models.embedding.ports.Embedders` over the process's default embedder and a maker for others.
+    """Implements `models.embedding.ports.Embedders`: the process's default embedder, and a factory for other spaces.
 
-    `make` raises `SpaceMismatch` for a space that the settings have no embedder for; `keyless` are the providers that
+    `make` raises `SpaceMismatch` for a space that the settings have no embedder for. `keyless` maps the providers that
     have a single space on this machine.
     """
 
@@ -39,15 +39,15 @@ class EmbedderRegistry:
         self._made: dict[EmbeddingSpace, Embedder] = {default.space: default}
 
     async def of(self, workspace: WorkspaceRef) -> EmbedderRegistry:
-        """These, for every workspace."""
+        """This registry, for every workspace."""
         return self
 
     async def admit(self, workspace: WorkspaceRef) -> None:
-        """Nobody pays: everything passes."""
+        """Admit all work: nothing is billed."""
 
     @property
     def default(self) -> Embedder:
-        """What a workspace without vectors begins with."""
+        """The embedder of a workspace without vectors."""
         return self._default
 
     def for_space(self, space: EmbeddingSpace) -> Embedder:
@@ -58,13 +58,13 @@ class EmbedderRegistry:
         return known
 
     def starting(self, dimensions: int | None) -> EmbeddingSpace:
-        """The space of a new workspace, which may fix its dimensions."""
+        """The space of a new workspace, which may set its own dimensions."""
         space = self._default.space
         return space if dimensions is None else replace(space, dimensions=dimensions)
 
     def resolve_space(self, choice: SpaceChoice) -> EmbeddingSpace:
-        """The space a person named; a model's dimensions come from the name, the settings or what is known of it.
-        Errors: `InvalidInput` code SPACE_UNKNOWN; `Misconfigured` (a local model that is not there).
+        """The space that a user named. A model's dimensions come from the name, the settings or the known defaults.
+        Errors: `InvalidInput` code SPACE_UNKNOWN; `Misconfigured` (a local model is missing).
         """
         keyless = self._keyless.get(choice.provider)
         if keyless is not None:
@@ -88,7 +88,7 @@ class EmbedderRegistry:
 
 
 def only(embedder: Embedder) -> EmbedderRegistry:
-    """The embedders of a process that knows a single space."""
+    """A registry with a single space."""
 
     def refuse(space: EmbeddingSpace) -> Embedder:
         raise SpaceMismatch(

@@ -1,4 +1,6 @@
-"""Asks the chat model on behalf of the stages: within the run's time, counted, and with a fault instead of an error."""
+"""Calls the chat model for the pipeline stages: within the run's time, metered, and with an `LlmError` instead of an
+exception.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +33,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PAUSE_SECONDS = 2.0
-"""After an outage or a rate limit nobody asks the model for so long, so that no answer waits for it stage by stage."""
+"""Seconds without calls after an outage or a rate limit, so that an answer does not wait for the model in every stage.
+"""
 SLOW_CALL_SECONDS = 2.0
-"""A model that took longer than this without a reply counts as out of service, too."""
+"""A time-out of at least this many seconds counts as an outage."""
 LONGEST_PAUSE_SECONDS = 60.0
-"""The most that a provider's own wish is honoured."""
+"""Upper bound on the wait that a provider asks for."""
 
 LATE = "CHAT_NO_TIME"
 COOLING_DOWN = "CHAT_RESTING"
@@ -43,24 +46,26 @@ _PAUSING = frozenset({"PROVIDER_UNAVAILABLE", "PROVIDER_RATE_LIMITED", "PROVIDER
 
 
 class LlmClients(Protocol):
-    """Finds the chat model that works for a workspace."""
+    """Finds the chat model of a workspace."""
 
     async def client_for(self, workspace: WorkspaceRef) -> LlmClient | None:
-        """That of the key which its organisation brought, else the platform's; None when rules do all. Errors:
-        those of `models.providers.tenant_models`.
+        """The client for the organisation's own key, else the platform's; None when rules do all tasks. Errors: those
+        of `models.providers.tenant_models`.
         """
         ...
 
 
 @dataclass(slots=True)
 class CoolDown:
-    """Until when (monotonic seconds) nobody asks a model that failed."""
+    """The time (monotonic seconds) until which a failed model is not called."""
 
     until: float = float("-inf")
 
 
 class LlmClient:
-    """The one way to the chat model. Whatever goes wrong is a `Fault`: the caller goes on by rules and says so."""
+    """The only way to the chat model. Every failure is returned as an `LlmError`; the caller falls back to rules and
+    reports it.
+    """
 
     def __init__(
         self,
@@ -84,7 +89,7 @@ class LlmClient:
         self._account = account
 
     def with_account(self, account: ChatMeter) -> LlmClient:
-        """The same model on a workspace's account; both rest together."""
+        """The same model, metered on a workspace's account. Both clients share the cool-down."""
         return LlmClient(
             self._model,
             self._clock,
@@ -98,21 +103,21 @@ class LlmClient:
 
     @property
     def model(self) -> str:
-        """The model's name."""
+        """The name of the model."""
         return self._model.name
 
     async def client_for(self, _: WorkspaceRef) -> LlmClient:
-        """This one, for every workspace."""
+        """This client, for every workspace."""
         return self
 
     async def ask(self, make: Callable[[str], Prompt[T]], deadline: Deadline) -> LlmResult[T] | LlmError:
-        """Ask what `make` makes of a fresh nonce, within its task's share of the time left."""
+        """Send the prompt that `make` builds from a fresh nonce, within its task's share of the remaining time."""
         consultation = make(self._ids.new().hex)
         left = deadline.remaining(self._clock.monotonic())
         return await self._complete(consultation, left * CHAT_SHARE[consultation.task])
 
     async def ask_within(self, make: Callable[[str], Prompt[T]], seconds: float) -> LlmResult[T] | LlmError:
-        """The same with all of `seconds`."""
+        """As `ask`, with all of `seconds`."""
         return await self._complete(make(self._ids.new().hex), seconds)
 
     async def _complete(self, consultation: Prompt[T], seconds: float) -> LlmResult[T] | LlmError:

@@ -1,4 +1,4 @@
-"""Store, show, remove and rewrap the keys that organisations bring for providers of models."""
+"""Stores, lists, removes and rewraps the provider keys of organisations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditAction, AuditEntry
 
 @dataclass(frozen=True, slots=True)
 class RotationReport:
-    """What a rotation of the master key did: envelopes wrapped anew, and those that could not be opened."""
+    """The result of a master key rotation: envelopes rewrapped, and envelopes that could not be opened."""
 
     active: str
     rewrapped: int
@@ -25,7 +25,7 @@ class RotationReport:
 
 
 class ManageProviderKeys:
-    """The use cases behind `setProviderKey` and its siblings. `on_change` hears of each organisation whose keys
+    """The use cases behind `setProviderKey` and its siblings. `on_change` is called with each organisation whose keys
     changed in this process.
     """
 
@@ -49,12 +49,12 @@ class ManageProviderKeys:
         self._on_change = on_change
 
     async def all(self, org_id: UUID) -> list[ProviderKey]:
-        """What is stored, by the provider's name; never the keys themselves."""
+        """The stored keys by the provider's name, without the key itself."""
         async with self._database.transaction(org_id) as transaction:
             return await transaction.providers.keys()
 
     async def set(self, org_id: UUID, given: NewProviderKey, actor: str) -> ProviderKey:
-        """Store a key in the place of the last one of its provider.
+        """Store a key; it replaces the provider's earlier one.
 
         Errors: `InvalidInput` codes PROVIDER_KEY_INVALID, PROVIDER_URL_REFUSED; `Misconfigured` code
         MASTER_KEY_MISSING.
@@ -77,7 +77,7 @@ class ManageProviderKeys:
         return stored
 
     async def remove(self, org_id: UUID, provider: Provider, actor: str) -> bool:
-        """Forget a key; False when there was none."""
+        """Delete a key; False when there was none."""
         async with self._database.transaction(org_id) as transaction:
             removed = await transaction.providers.remove(provider)
             if removed:
@@ -86,9 +86,9 @@ class ManageProviderKeys:
         return removed
 
     async def rotate(self, actor: str = SYSTEM_ACTOR) -> RotationReport:
-        """Have the active master key wrap every envelope of every organisation; may be run any number of times, and
+        """Rewrap every envelope of every organisation with the active master key. Rotation may be repeated, and may run
         while keys are used and stored. Errors: `Misconfigured` code MASTER_KEY_MISSING (an envelope names a master key
-        that this process does not have), after those before it were wrapped.
+        that this process lacks); the envelopes before it stay rewrapped.
         """
         rewrapped = unreadable = 0
         active = self._vault.active

@@ -1,4 +1,4 @@
-"""Master keys as an operator writes them down: they wrap the data keys of stored secrets."""
+"""The text form of master keys, which wrap the data keys of stored secrets."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ KEY_BYTES = 32
 
 
 def format_master_key(master_id: str, key: bytes) -> str:
-    """A master key as AGENTIC_RAG_MASTER_KEYS takes it: `ID:BASE64`."""
+    """A master key in the form of AGENTIC_RAG_MASTER_KEYS: `ID:BASE64`."""
     return f"{master_id}:{base64.b64encode(key).decode()}"
 
 
 def parse_master_keys(text: str) -> Mapping[str, bytes]:
-    """`ID:BASE64[,ID:BASE64…]` as keys by id. Errors: `ValueError`, without repeating any key."""
+    """Parse `ID:BASE64[,ID:BASE64…]` into keys by id. Errors: `ValueError`; its message repeats no key."""
     masters: dict[str, bytes] = {}
     for place, part in enumerate((one.strip() for one in text.split(",") if one.strip()), 1):
         master_id, _, encoded = part.partition(":")

@@ -1,4 +1,4 @@
-"""Which models an organisation works with: decided from its settings and the keys it brought."""
+"""Resolves an organisation's models from its settings and the keys it brought."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ RETIRED_MODELS: Mapping[str, str] = MappingProxyType(
         "gemini-embedding-exp-03-07": "gemini-embedding-001",
     }
 )
-"""Models that answer no more, and what to use instead: https://ai.google.dev/gemini-api/docs/deprecations, read on
-2026-11-21 (embedding-001 and the experimental ones ended on 2025-10-30, text-embedding-004 in January 2026).
+"""Retired models and their successors: https://ai.google.dev/gemini-api/docs/deprecations, read on 2026-11-21
+(embedding-001 and the experimental ones ended on 2025-10-30, text-embedding-004 in January 2026).
 """
 
 SET_KEY_REMEDY = "store it with `setProviderKey` or `rag provider-key set`"
@@ -27,7 +27,7 @@ SET_KEY_REMEDY = "store it with `setProviderKey` or `rag provider-key set`"
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """A chat model and who serves it."""
+    """A chat model and its provider."""
 
     provider: Provider
     model: str
@@ -35,7 +35,7 @@ class ModelChoice:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingChoice:
-    """An embedding model, who serves it, and how many dimensions its vectors have."""
+    """An embedding model, its provider, and the dimensions of its vectors."""
 
     provider: Provider
     model: str
@@ -48,34 +48,34 @@ DEFAULT_EMBEDDINGS: Mapping[Provider, EmbeddingChoice] = MappingProxyType(
         Provider.GEMINI: EmbeddingChoice(Provider.GEMINI, "gemini-embedding-001", 3072),
     }
 )
-"""With the models' native dimensions."""
+"""Default embedding models, with their native dimensions."""
 
 _PREFERENCE = (Provider.OPENAI, Provider.GEMINI, Provider.COMPATIBLE, Provider.ANTHROPIC)
-"""Of several keys without a default model."""
+"""The order in which providers are chosen when an organisation has several keys and no default model."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSettings:
-    """What an organisation decided about models; the rest follows from the keys it brought."""
+    """An organisation's own model settings; the rest follows from the keys it brought."""
 
     default_model: ModelChoice | None = None
     embedding: EmbeddingChoice | None = None
     must_bring_key: bool = False
-    """The platform's own models and key are never used for it."""
+    """The organisation never uses the platform's own models and key."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedModels:
-    """Whose models are used; None stands for the platform's, and for no chat model where there is none."""
+    """The models to use. None: the platform's model, or no chat model where the platform has none."""
 
     chat: ModelChoice | None = None
     embedding: EmbeddingChoice | None = None
 
 
 def resolve_models(settings: ModelSettings, held: Collection[Provider]) -> ResolvedModels:
-    """The models of an organisation that brought the keys of `held`.
+    """The models of an organisation that brought keys for the providers in `held`.
 
-    Errors: `MissingProviderKey`, saying which key; `InvalidInput` code EMBEDDING_MODEL_UNKNOWN.
+    Errors: `MissingProviderKey`, naming the key; `InvalidInput` code EMBEDDING_MODEL_UNKNOWN.
     """
     default = settings.default_model
     provider = default.provider if default else next((one for one in _PREFERENCE if one in held), None)
@@ -94,7 +94,7 @@ def resolve_models(settings: ModelSettings, held: Collection[Provider]) -> Resol
 
 
 def missing_key(provider: Provider) -> MissingProviderKey:
-    """No key is stored for a provider whose models the organisation works with."""
+    """The error for a provider whose models the organisation uses without a stored key."""
     return MissingProviderKey(f"Your organisation has no key for {provider.value}: {SET_KEY_REMEDY}.")
 
 
@@ -134,7 +134,7 @@ def require_current(model: str) -> str:
 
 
 def parse_model(text: str, path: tuple[str, ...] = ("input", "defaultModel")) -> ModelChoice:
-    """`PROVIDER:MODEL`. Errors: `InvalidInput`; MODEL_RETIRED among its codes."""
+    """Parse `PROVIDER:MODEL`. Errors: `InvalidInput` (codes include MODEL_RETIRED)."""
     provider, model = _provider_of(text, path)
     return ModelChoice(provider, _validate_model(model, path))
 
@@ -142,7 +142,7 @@ def parse_model(text: str, path: tuple[str, ...] = ("input", "defaultModel")) ->
 def parse_embedding(
     text: str, known_dimensions: Mapping[str, int], path: tuple[str, ...] = ("input", "embedding")
 ) -> EmbeddingChoice:
-    """`PROVIDER:MODEL[:DIMENSIONS]`; a model that is known needs no dimensions. Errors: `InvalidInput`."""
+    """Parse `PROVIDER:MODEL[:DIMENSIONS]`; a known model needs no dimensions. Errors: `InvalidInput`."""
     provider, rest = _provider_of(text, path)
     if provider is Provider.ANTHROPIC:
         raise InvalidInput("Anthropic has no embeddings: name a model of openai, gemini or compatible.", path=path)

@@ -1,4 +1,4 @@
-"""Keys that organisations bring for the providers of models: what is stored of them and what may be shown."""
+"""API keys of model providers that organisations bring: their stored form and the part that may be shown."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.secret import Secret
 
 MIN_KEY_CHARACTERS = 8
-"""Shorter texts are typing mistakes, and four shown characters would be half of them."""
+"""A shorter text is a typing mistake; the four characters shown would be half of it."""
 MAX_KEY_CHARACTERS = 500
 HINT_CHARACTERS = 4
-"""Of a key, so that its owner can tell which one is stored."""
+"""Last characters of a key that are shown, so that its owner can recognise it."""
 MIN_HINTED_KEY_CHARACTERS = 20
-"""Of a shorter key nothing is shown."""
+"""Keys shorter than this have no hint."""
 
 
 class Provider(enum.Enum):
-    """Who serves a model."""
+    """A provider of models."""
 
     OPENAI = "openai"
     GEMINI = "gemini"
     ANTHROPIC = "anthropic"
-    """Chat only: it has no embeddings."""
+    """Chat only: Anthropic offers no embeddings."""
     COMPATIBLE = "compatible"
-    """A server of the organisation's own with OpenAI's interface (Ollama, vLLM), at a URL the operator allows."""
+    """An organisation's own server with OpenAI's interface (Ollama, vLLM), at a URL the operator allows."""
 
 
 @dataclass(frozen=True, slots=True)
 class SealedKey:
-    """A key in its envelope: encrypted with a data key of its own, which the master key `master_id` wraps."""
+    """An envelope: the key is encrypted with its own data key, and the master key `master_id` wraps that data key."""
 
     master_id: str
     wrap_nonce: bytes
@@ -44,13 +44,13 @@ class SealedKey:
 
 @dataclass(frozen=True, slots=True)
 class ProviderKey:
-    """A stored key. `hint` is what may be shown of it: its last four characters, or nothing of a short one."""
+    """A stored key. `hint` is the part that may be shown: its last four characters, or nothing for a short key."""
 
     provider: Provider
     sealed: SealedKey
     hint: str
     base_url: str | None
-    """Of a `COMPATIBLE` server; None for the others, whose addresses the operator sets."""
+    """Set for `COMPATIBLE` only; the operator sets the addresses of the other providers."""
     set_by: str
     created_at: datetime
     updated_at: datetime
@@ -58,7 +58,7 @@ class ProviderKey:
 
 @dataclass(frozen=True, slots=True)
 class NewProviderKey:
-    """A key as somebody hands it over, checked."""
+    """A validated key that a caller wants to store."""
 
     provider: Provider
     key: Secret
@@ -66,13 +66,13 @@ class NewProviderKey:
 
     @property
     def hint(self) -> str:
-        """What may be shown of the key."""
+        """The part of the key that may be shown."""
         text = self.key.reveal()
         return text[-HINT_CHARACTERS:] if len(text) >= MIN_HINTED_KEY_CHARACTERS else ""
 
 
 def validate_key(given: NewProviderKey, allowed_urls: Collection[str]) -> NewProviderKey:
-    """A key without the space around it and with its URL in canonical form. `allowed_urls` are canonical, too.
+    """Strip the key and put its URL into canonical form. `allowed_urls` are canonical.
 
     Errors: `InvalidInput` codes PROVIDER_KEY_INVALID, PROVIDER_URL_REFUSED. Neither message repeats the key.
     """
@@ -108,9 +108,9 @@ def _validate_url(given: NewProviderKey, allowed_urls: Collection[str]) -> str |
 
 
 def canonical_url(text: str) -> str:
-    """A base URL in the one form in which it is compared: lower-case scheme and host, no slash at its end.
+    """The canonical form in which base URLs are compared: lower-case scheme and host, no trailing slash.
 
-    Errors: `ValueError`, saying what is wrong.
+    Errors: `ValueError` with the reason.
     """
     try:
         parts = urlsplit(text.strip())

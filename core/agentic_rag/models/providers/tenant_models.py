@@ -1,6 +1,6 @@
-"""The models of an organisation, with the key it brought: made where they are used, and forgotten when the key changes.
+"""The models of each organisation, created with its own key on first use and dropped when the key changes.
 
-A process looks again for what is stored after `FRESH_SECONDS`; the process that changes a key forgets at once.
+A process reloads the stored settings after `FRESH_SECONDS`; the process that changes a key drops its models at once.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from agentic_rag.models.providers.provider_keys import Provider, ProviderKey
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 FRESH_SECONDS = 5.0
-"""How long another process may go on with a key that was replaced or removed."""
+"""Seconds for which another process may still use a key that was replaced or removed."""
 
 MAX_ORGANISATIONS = 256
-"""Whose opened keys a process holds at a time."""
+"""Organisations whose decrypted keys a process caches at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlatformModels:
-    """What organisations without a key of their own work with; `advisor` is None without a chat model."""
+    """The models of organisations without their own key; `advisor` is None without a chat model."""
 
     embedders: Embedders
     llm_client: LlmClient | None
@@ -49,7 +49,7 @@ class PlatformModels:
 
 @dataclass(slots=True)
 class _TenantState:
-    """What was stored when an organisation was last looked at, and what was made of it."""
+    """The stored settings of an organisation as last loaded, and the clients created from them."""
 
     settings: ModelSettings
     keys: tuple[tuple[Provider, bytes, str | None], ...]
@@ -59,17 +59,17 @@ class _TenantState:
     llm_client: LlmClient | None = None
 
     def require_resolution(self) -> ResolvedModels:
-        """Errors: what resolving raised."""
+        """The resolved models. Errors: the error of the resolution."""
         if isinstance(self.resolution, AgenticRagError):
             raise self.resolution
         return self.resolution
 
 
 class TenantModels:
-    """Implements `models.embedding.ports.EmbedderSource` and `models.providers.llm_client.Advisors` for organisations
+    """Implements `models.embedding.ports.EmbedderSource` and `models.providers.llm_client.LlmClients` for organisations
     with and without keys.
 
-    Errors of every look: `MissingProviderKey`, `InvalidInput` code EMBEDDING_MODEL_UNKNOWN, `Misconfigured` code
+    Errors of every method: `MissingProviderKey`, `InvalidInput` code EMBEDDING_MODEL_UNKNOWN, `Misconfigured` code
     MASTER_KEY_MISSING, `Permanent` code PROVIDER_KEY_UNREADABLE.
     """
 
@@ -92,7 +92,7 @@ class TenantModels:
         self._known = TtlCache(self._look, clock, seconds=FRESH_SECONDS, most=MAX_ORGANISATIONS)
 
     async def of(self, workspace: WorkspaceRef) -> Embedders:
-        """The embedders that work for a workspace."""
+        """The embedders of a workspace."""
         known = await self._known.get(workspace.org_id)
         resolution = known.require_resolution()
         if known.embedders is None:
@@ -103,13 +103,13 @@ class TenantModels:
         return self._meters.embedders(workspace, known.embedders, own_keys)
 
     async def admit(self, workspace: WorkspaceRef) -> None:
-        """Let work pass that cannot be done without embeddings. Errors: `BudgetExceeded`, where they cost something."""
+        """Admit work that needs embeddings. Errors: `BudgetExceeded` when embeddings are billed."""
         space = (await self.of(workspace)).default.space
         if self._meters.prices.of_space(space) != FREE:
             await self._meters.budgets.admit(workspace, 0.0)
 
     async def client_for(self, workspace: WorkspaceRef) -> LlmClient | None:
-        """The chat model that works for a workspace; None when rules do."""
+        """The chat client of a workspace; None when rules do all tasks."""
         known = await self._known.get(workspace.org_id)
         resolution = known.require_resolution()
         if resolution.chat is None:
@@ -123,15 +123,15 @@ class TenantModels:
         return known.llm_client.with_account(self._meters.chat(workspace, resolution.chat.provider.value, own_key=True))
 
     async def check(self, org_id: UUID) -> None:
-        """Pass when the organisation's documents can be embedded. Errors: those of every look."""
+        """Check that the organisation's documents can be embedded. Errors: those of every method."""
         (await self._known.get(org_id)).require_resolution()
 
     async def settings(self, org_id: UUID) -> ModelSettings:
-        """What the organisation decided about models."""
+        """The organisation's own model settings."""
         return (await self._known.get(org_id)).settings
 
     def forget(self, org_id: UUID) -> None:
-        """Look again at the next use."""
+        """Drop the cached models, so that the next use reloads the settings."""
         self._known.forget(org_id)
 
     async def _look(self, org_id: UUID, known: _TenantState | None) -> _TenantState:
@@ -176,7 +176,7 @@ class TenantEmbedders:
 
     @property
     def default(self) -> Embedder:
-        """What a workspace without vectors begins with."""
+        """The embedder of a workspace without vectors."""
         chosen = self._resolution.embedding
         if chosen is None:
             return self._platform.default
@@ -198,12 +198,12 @@ class TenantEmbedders:
         return made
 
     def starting(self, dimensions: int | None) -> EmbeddingSpace:
-        """The space of a new workspace, which may fix its dimensions."""
+        """The space of a new workspace, which may set its own dimensions."""
         space = self.default.space
         return space if dimensions is None else replace(space, dimensions=dimensions)
 
     def resolve_space(self, choice: SpaceChoice) -> EmbeddingSpace:
-        """The space a person named."""
+        """The space that a user named."""
         return self._platform.resolve_space(choice)
 
     def _make(self, space: EmbeddingSpace, credentials: Credentials) -> Embedder:
