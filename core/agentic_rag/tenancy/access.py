@@ -1,7 +1,7 @@
-"""Who may read a document: principals, the sets they are interned as, and what a caller may read of a workspace.
+"""Document access: principals, the access sets that store them, and the scope that a caller may read.
 
-A principal is `user:SUBJECT` or `group:NAME`. A document is readable by whoever is one of its principals; without any,
-by everybody in the workspace.
+A principal is `user:SUBJECT` or `group:NAME`. Each principal of a document may read it; a document without principals
+is readable by everybody in the workspace.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ USER = "user:"
 GROUP = "group:"
 
 MAX_PRINCIPALS = 200
-"""Most users and groups that one document names: more are a group of their own."""
+"""Most users and groups that one document names; more should become a group."""
 
 EVERYONE = "everyone"
-"""How the whole workspace is written where principals are."""
+"""The word for the whole workspace in a list of principals."""
 
 PUBLIC_PRINCIPALS: tuple[str, ...] = ()
 """The principals of a document that the whole workspace may read."""
@@ -28,48 +28,48 @@ PUBLIC_PRINCIPALS: tuple[str, ...] = ()
 
 @dataclass(frozen=True, slots=True)
 class ReadIdentity:
-    """In whose name is read. Upkeep, which shows nobody what it reads, reads `everything`."""
+    """The identity that a read uses. Maintenance, which shows nobody the result, is unrestricted."""
 
     principals: tuple[str, ...] = ()
     is_unrestricted: bool = False
 
     def may_read(self, principals: Sequence[str]) -> bool:
-        """Whether a document with these principals is shown."""
+        """Whether this identity may read a document with these principals."""
         return self.is_unrestricted or not principals or not set(principals).isdisjoint(self.principals)
 
 
 ANONYMOUS_READER = ReadIdentity()
-"""Reads what the whole workspace may."""
+"""Reads documents without principals only."""
 
 UNRESTRICTED_READER = ReadIdentity(is_unrestricted=True)
-"""Reads all, for work whose results show no text: recall measurements, consistency checks."""
+"""Reads all documents, for work whose results show no text: recall measurements, consistency checks."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadScope:
-    """What a caller may read of a workspace at one instant."""
+    """The documents that a caller may read in a workspace at one instant."""
 
     access_ids: tuple[int, ...] = (DEFAULT_ACCESS_ID,)
     """Ascending."""
     is_unrestricted: bool = True
-    """No document of the workspace is hidden from the caller."""
+    """The caller may read every document of the workspace."""
     version: int = 0
-    """The corpus version that last changed a document's readers: rights hold for all versions of a document alike."""
+    """The corpus version of the last change of access: rights apply to all versions of a document alike."""
 
 
 def read_identity(principal: Principal) -> ReadIdentity:
-    """A caller's own principals. Roles add none: whoever manages documents need not be able to read them."""
+    """A caller's own principals. Roles add none: a manager of documents need not be able to read them."""
     groups = sorted({f"{GROUP}{group}" for group in principal.groups})
     return ReadIdentity((f"{USER}{principal.subject}", *groups))
 
 
 def may_manage_access(principal: Principal) -> bool:
-    """Whether the caller sees the names of all documents and may change who reads them."""
+    """Whether the caller sees the names of all documents and may change their readers."""
     return principal.role in (Role.ADMIN, Role.OPERATOR)
 
 
 def validate_principals(users: Sequence[str], groups: Sequence[str]) -> tuple[str, ...]:
-    """The principals that a caller named, in order and each once. Errors: `InvalidInput` with path `readableBy`."""
+    """The principals that a caller named, sorted and without duplicates. Errors: `InvalidInput` with path `readableBy`."""
     named = [*((USER, one) for one in users), *((GROUP, one) for one in groups)]
     if len(named) > MAX_PRINCIPALS:
         raise InvalidInput(f"`readableBy` takes {MAX_PRINCIPALS} users and groups at most.", path=("readableBy",))
@@ -85,8 +85,8 @@ def validate_principals(users: Sequence[str], groups: Sequence[str]) -> tuple[st
 
 
 def parse_principals(named: Sequence[str]) -> tuple[str, ...]:
-    """Principals written as they are kept, `user:SUBJECT` and `group:NAME`; `everyone` stands for nobody in particular.
-    Errors: `InvalidInput` with path `readableBy`.
+    """Parse principals in their stored form, `user:SUBJECT` and `group:NAME`; `everyone` gives none. Errors:
+    `InvalidInput` with path `readableBy`.
     """
     wanted = [one for one in named if one != EVERYONE]
     if len(wanted) < len(named) and wanted:
@@ -97,8 +97,8 @@ def parse_principals(named: Sequence[str]) -> tuple[str, ...]:
 
 
 def include_setter(principals: tuple[str, ...], setter: Principal) -> tuple[str, ...]:
-    """The principals that a caller sets, with the caller among them: nobody locks himself out by mistake. Whoever
-    manages the workspace can, and is not added to documents that are none of his business.
+    """Add the caller to the principals that it sets, so that callers cannot lock themselves out by mistake. Callers who
+    manage the workspace can regain access and are not added.
     """
     if not principals or may_manage_access(setter) or read_identity(setter).may_read(principals):
         return principals

@@ -1,4 +1,4 @@
-"""API keys: what one is, what it may do, and how its token looks."""
+"""API keys: their stored form, their rights and the format of their tokens."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from uuid import UUID
 from agentic_rag.tenancy.principals import KeyScope, Role
 
 PREFIX = "rag_"
-"""Every token of a key begins so: secret scanners find it, and it looks like no JWT."""
+"""The start of every token, so that secret scanners find it and no token looks like a JWT."""
 
 SECRET_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key as stored: the token itself is known to nobody but its holder."""
+    """A stored key. Only its holder knows the token."""
 
     key_id: UUID
     name: str
@@ -26,27 +26,27 @@ class ApiKey:
     role: Role
     groups: tuple[str, ...]
     scopes: frozenset[KeyScope] | None
-    """None: all that the role may do."""
+    """None: all rights of the role."""
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
     last_used_at: datetime | None
-    """To the minute or so."""
+    """Accurate to about a minute."""
 
 
 def token_from(secret: bytes) -> str:
-    """The token of a key made from `SECRET_BYTES` of randomness."""
+    """The token made from `SECRET_BYTES` random bytes."""
     return PREFIX + urlsafe_b64encode(secret).decode("ascii").rstrip("=")
 
 
 def token_hash(token: str) -> bytes:
-    """What is stored of a token: a fast hash is enough for 256 random bits."""
+    """The stored hash of a token. A fast hash is enough for 256 random bits."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 @dataclass(frozen=True, slots=True)
 class NewApiKey:
-    """A key to be stored: only the SHA-256 (32 bytes) of its token is known here."""
+    """A key to store; it holds only the SHA-256 (32 bytes) of the token."""
 
     key_hash: bytes
     name: str

@@ -1,4 +1,4 @@
-"""Who did what to whose data: one entry for each act that an operator may have to answer for."""
+"""The audit log: one entry per act that an operator may have to account for."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from uuid import UUID, uuid5
 _ID_NAMESPACE = UUID("6a1f0c52-3a5e-4c1e-9d0b-2f8f6f1f3b77")
 
 SYSTEM_ACTOR = "system"
-"""Who acts when nobody asked: schedules and jobs."""
+"""The actor of schedules and jobs."""
 
 
 class AuditAction(enum.Enum):
-    """What was done."""
+    """The kind of an act."""
 
     UPLOAD_DOCUMENT = "document.upload"
     REINGEST_DOCUMENT = "document.reingest"
@@ -46,9 +46,9 @@ class AuditAction(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One act. `subject` is the id of what it concerned, as the database has it (the name of an embedding space);
-    whoever shows it writes the public id that lists of such things show. `detail` holds ids, codes and counts, never
-    content."""
+    """One act. `subject` is the id of its object as the database has it (the name, for an embedding space); readers of
+    the log convert it to the public id. `detail` contains ids, codes and counts, never content.
+    """
 
     action: AuditAction
     subject: str
@@ -59,15 +59,15 @@ class AuditEntry:
 
 
 def idempotent_id(entry: AuditEntry, key: str) -> UUID:
-    """The id of an entry that stands once in its organisation's log, however many processes write it. `key` tells
-    apart what may each be told once of the subject.
+    """The id of an entry that is written once per organisation, however many processes write it. `key` distinguishes
+    the entries that may each be written once about the subject.
     """
     return uuid5(_ID_NAMESPACE, f"{entry.action.value} {entry.subject} {key}")
 
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """An entry as stored. `action` is text: another version of the product may know more actions."""
+    """A stored entry. `action` is text, since another version of the product may know more actions."""
 
     audit_id: UUID
     created_at: datetime

@@ -1,4 +1,4 @@
-"""Makes and revokes API keys. The token is shown once, to the caller who makes the key."""
+"""Creates and revokes API keys. The token is shown once, to the caller who creates the key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from agentic_rag.tenancy.token_claims import MAX_GROUPS
 
 @dataclass(frozen=True, slots=True)
 class KeyWish:
-    """The key that somebody wants. `subject` is who acts with it; None for the key's own name."""
+    """The key that a caller requests. `subject` is the identity that acts with it; None: the key's own name."""
 
     name: str
     role: Role
@@ -32,14 +32,14 @@ class KeyWish:
 
 @dataclass(frozen=True, slots=True)
 class MadeKey:
-    """A new key with its token, which nobody can read again."""
+    """A new key with its token, which cannot be read again."""
 
     key: ApiKey
     token: str
 
 
 class ManageApiKeys:
-    """Each act is in the audit log. What the actor may grant is checked by whoever calls."""
+    """Each act is recorded in the audit log. The caller of these methods checks which rights the actor may grant."""
 
     def __init__(self, database: Database, clock: Clock, ids: Ids, telemetry: Telemetry) -> None:
         self._database = database
@@ -48,7 +48,7 @@ class ManageApiKeys:
         self._telemetry = telemetry
 
     async def create(self, org_id: UUID, wish: KeyWish, actor: str) -> MadeKey:
-        """Make a key. Errors: `InvalidInput`, `NotFound` (organisation)."""
+        """Create a key. Errors: `InvalidInput`, `NotFound` (organisation)."""
         name = validate_name(wish.name, ("name",))
         token = token_from(secrets.token_bytes(SECRET_BYTES))
         new = NewApiKey(
@@ -71,9 +71,7 @@ class ManageApiKeys:
             return await transaction.api_keys.all()
 
     async def revoke(self, org_id: UUID, key_id: UUID, actor: str) -> ApiKey:
-        """Make a key worthless; a process that knows it forgets it within 30 s. Errors: `NotFound` code
-        API_KEY_NOT_FOUND.
-        """
+        """Revoke a key; a process that caches it drops it within 30 s. Errors: `NotFound` code API_KEY_NOT_FOUND."""
         async with self._database.transaction(org_id) as transaction:
             key = await transaction.api_keys.revoke(key_id)
             if key is None:

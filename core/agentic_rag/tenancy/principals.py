@@ -1,4 +1,4 @@
-"""Who owns and who asks: organisations, workspaces, principals."""
+"""Owners and callers: organisations, workspaces, principals."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from uuid import UUID
 from agentic_rag.kernel.errors import InvalidInput
 
 DEFAULT_ORG_ID = UUID("00000000-0000-4000-8000-000000000001")
-"""The organisation that exists in embedded mode, so that a newcomer needs no tenant set-up."""
+"""The default organisation of embedded mode, which needs no tenant set-up."""
 
 DEFAULT_ACCESS_ID = 0
-"""The access set 'everybody in the workspace'; every workspace has it from birth."""
+"""The access set 'everybody in the workspace'; every workspace is created with it."""
 
 MAX_NAME_CHARACTERS = 200
 """Longest name or external reference of a workspace."""
 
 
 def validate_name(text: str, path: tuple[str, ...]) -> str:
-    """`text` without the space around it. Errors: `InvalidInput` with that `path` when it is empty, too long or not
-    printable: such a name can be told from no other on a screen.
+    """Strip `text`. Errors: `InvalidInput` with that `path` when the name is empty, too long or not printable: on a
+    screen such a name looks like others.
     """
     name = text.strip()
     if not name or len(name) > MAX_NAME_CHARACTERS or not name.isprintable():
@@ -29,7 +29,7 @@ def validate_name(text: str, path: tuple[str, ...]) -> str:
 
 
 class Role(enum.Enum):
-    """What a principal may do, weakest first."""
+    """The rights of a principal, weakest first."""
 
     VIEWER = "viewer"
     MEMBER = "member"
@@ -38,14 +38,14 @@ class Role(enum.Enum):
 
 
 class KeyScope(enum.Enum):
-    """What a credential may be held to, whatever its role would allow."""
+    """A restriction of a credential below the rights of its role."""
 
     ASK = "ask"
     READ = "read"
     UPLOAD = "upload"
     DELETE = "delete"
     ADMIN = "admin"
-    """Everything that is none of the others."""
+    """Every right that no other scope covers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,12 @@ class Principal:
     role: Role
     groups: tuple[str, ...] = ()
     scopes: frozenset[KeyScope] | None = None
-    """None: all that the role may do."""
+    """None: all rights of the role."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceRef:
-    """The composite key under which everything of a workspace is stored."""
+    """The composite key of all data of a workspace."""
 
     org_id: UUID
     workspace_id: UUID

@@ -1,4 +1,4 @@
-"""Entries of the audit log as use cases write them."""
+"""Records use cases in the audit log."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ async def audit(
     actor: str,
     **detail: str | int | bool | None,
 ) -> None:
-    """Write down who does what to which thing of a workspace, in the transaction of the act itself."""
+    """Record an act on a subject of a workspace, in the transaction of the act itself."""
     await transaction.audit.record(
         AuditEntry(
             action=action,

@@ -1,4 +1,4 @@
-"""From the verified claims of a token to who is calling. Where each claim stands is the operator's choice."""
+"""Derives the caller from the verified claims of a token. The operator configures the claim names."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from agentic_rag.kernel.text import is_storable
 from agentic_rag.tenancy.principals import MAX_NAME_CHARACTERS, Role
 
 MAX_GROUPS = 200
-"""Groups of one caller; each becomes a principal that documents may name."""
+"""Most groups of one caller; each becomes a principal that documents may name."""
 
 
 LOCAL_ISSUER = "agentic-rag-development"
 LOCAL_AUDIENCE = "agentic-rag"
-"""What development tokens say where the settings name no issuer."""
+"""The audience of development tokens when the settings name no issuer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimNames:
-    """Where the claims stand: a name, or names joined by dots for a claim inside another one."""
+    """The names of the claims; dots join names to reach a claim inside another."""
 
     organisation: str = "org_id"
     role: str = "role"
@@ -31,7 +31,7 @@ class ClaimNames:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedIdentity:
-    """What a token says. `organisation` is our id or the issuer's id of it."""
+    """The caller as the token states it. `organisation` is our id or the issuer's id of it."""
 
     organisation: str
     subject: str
@@ -40,8 +40,8 @@ class ClaimedIdentity:
 
 
 def parse_identity(claims: Mapping[str, Any], names: ClaimNames) -> ClaimedIdentity:
-    """Who the claims speak of. A token without a role is a viewer's; of several roles the strongest that we know
-    counts. Errors: `Unauthenticated` for a claim that is missing or of the wrong form.
+    """The caller that the claims describe. A token without a role gives a viewer; of several roles the strongest known
+    one counts. Errors: `Unauthenticated` for a claim that is missing or malformed.
     """
     return ClaimedIdentity(
         organisation=_text(claims, names.organisation),
@@ -52,7 +52,7 @@ def parse_identity(claims: Mapping[str, Any], names: ClaimNames) -> ClaimedIdent
 
 
 def _claim(claims: Mapping[str, Any], name: str) -> Any:
-    """The claim of exactly that name (it may be a URL with dots in it), else the one inside others."""
+    """The claim of exactly that name (which may be a URL with dots), else the nested one."""
     if name in claims:
         return claims[name]
     found: Any = claims
