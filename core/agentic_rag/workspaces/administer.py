@@ -1,4 +1,4 @@
-"""What administrators decide: workspaces, their settings, and the features of their organisation."""
+"""Administration of workspaces, their settings, and the features of organisations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 
 @dataclass(frozen=True, slots=True)
 class NewWorkspace:
-    """The workspace that somebody wants."""
+    """The workspace that a caller requests."""
 
     name: str
     kind: WorkspaceKind = WorkspaceKind.GENERAL
@@ -28,7 +28,7 @@ class NewWorkspace:
 
 
 class Administer:
-    """Each act is in the audit log, in the transaction of the act."""
+    """Each act is recorded in the audit log, in the transaction of the act."""
 
     def __init__(self, database: Database, ids: Ids, telemetry: Telemetry) -> None:
         self._database = database
@@ -36,7 +36,7 @@ class Administer:
         self._telemetry = telemetry
 
     async def create_workspace(self, org_id: UUID, wish: NewWorkspace, actor: str) -> Workspace:
-        """Make a workspace. Errors: `InvalidInput` (WORKSPACE_EXISTS when name or external ref is taken)."""
+        """Create a workspace. Errors: `InvalidInput` (WORKSPACE_EXISTS when name or external ref is taken)."""
         name = validate_name(wish.name, ("input", "name"))
         reference = wish.external_ref
         if reference is not None:
@@ -51,8 +51,8 @@ class Administer:
     async def change_workspace(
         self, workspace: WorkspaceRef, apply: Callable[[WorkspaceSettings], WorkspaceSettings], actor: str
     ) -> Workspace:
-        """Change a workspace's settings. Errors: `NotFound` code WORKSPACE_NOT_FOUND, what `apply` raises, and
-        `InvalidInput` for dimensions other than those of the vectors that are there.
+        """Change a workspace's settings. Errors: `NotFound` code WORKSPACE_NOT_FOUND, those of `apply`, and
+        `InvalidInput` for dimensions other than those of the existing vectors.
         """
         key = workspace.workspace_id
         async with self._database.transaction(workspace.org_id) as transaction:
@@ -70,7 +70,7 @@ class Administer:
             return await transaction.organisations.current()
 
     async def set_feature(self, org_id: UUID, flag: FeatureFlag, *, on: bool, actor: str) -> Organisation:
-        """Switch a feature of the organisation. Errors: `NotFound`."""
+        """Switch a feature of the organisation on or off. Errors: `NotFound`."""
         async with self._database.transaction(org_id) as transaction:
             changed = await transaction.organisations.change(lambda settings: settings.with_flag(flag, on=on))
             entry = self._entry(AuditAction.CHANGE_ORGANISATION, org_id, actor, None, **{flag.value: on})

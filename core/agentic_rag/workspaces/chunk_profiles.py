@@ -1,4 +1,4 @@
-"""How large chunks are and how much of the preceding text each repeats."""
+"""Chunk sizes and the overlap between chunks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from types import MappingProxyType
 from agentic_rag.kernel.errors import InvalidInput
 
 _SMALLEST_SIZE = 16
-"""Below this a chunk can be smaller than one character's tokens, and the size limit could not hold."""
+"""A smaller chunk could be smaller than one character's tokens, and the size limit could not hold."""
 
 
 class ChunkUnit(enum.Enum):
-    """What `ChunkProfile.size` and `overlap` count."""
+    """The unit of `ChunkProfile.size` and `overlap`."""
 
     TOKENS = "tokens"
     CHARACTERS = "characters"
@@ -22,7 +22,7 @@ class ChunkUnit(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class ChunkProfile:
-    """A named chunk size. No chunk is larger than `size`; at most `overlap` of it repeats the chunk before.
+    """A named chunk size. No chunk is larger than `size`; at most `overlap` of it repeats the previous chunk.
 
     Raises InvalidInput for a size below 16 or an overlap outside [0, size / 2].
     """
@@ -42,7 +42,7 @@ class ChunkProfile:
 
     @property
     def fingerprint(self) -> str:
-        """Part of the revision id: the same profile gives the same chunks. Names the chunker's version too."""
+        """Part of the revision id: the same profile gives the same chunks. It includes the chunker's version."""
         return f"{self.name}/{self.unit.value}/{self.size}/{self.overlap}/chunker-1"
 
 
@@ -60,7 +60,7 @@ CHUNK_PROFILES: Mapping[str, ChunkProfile] = MappingProxyType(
 
 
 def chunk_profile(name: str) -> ChunkProfile:
-    """The profile of that name. Raises InvalidInput naming the known ones."""
+    """The profile of that name. Raises InvalidInput, which lists the known names."""
     try:
         return CHUNK_PROFILES[name]
     except KeyError:

@@ -1,4 +1,4 @@
-"""What is asked of a corpus before each question."""
+"""The state of a corpus that is read before each question."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from agentic_rag.workspaces.settings import RagConfig
 
 @dataclass(frozen=True, slots=True)
 class CorpusHead:
-    """The newest corpus version, the space that answers questions at it (None before the first vector), the support
-    below which it abstains, what the caller may read, and how it is searched (None: the process's default).
+    """The newest corpus version, its active space (None before the first vector), the support below which answers
+    become abstentions, the caller's read scope, and the search settings (None: the process's default).
     """
 
     version: int

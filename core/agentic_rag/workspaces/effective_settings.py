@@ -22,12 +22,12 @@ KIND_DEFAULTS: Mapping[WorkspaceKind, WorkspaceSettings] = MappingProxyType(
 
 
 def effective_rag_config(kind: WorkspaceKind, own: RagConfig | None) -> RagConfig | None:
-    """How a workspace of that kind is searched; None leaves it to the process."""
+    """The search settings of a workspace of that kind; None: the process's value applies."""
     return own or KIND_DEFAULTS[kind].rag_config
 
 
 def effective_settings(workspace: Workspace) -> WorkspaceSettings:
-    """The workspace's settings, completed with those of its kind; what is None then is left to the process."""
+    """The workspace's settings, completed with those of its kind; for a remaining None the process's value applies."""
     own, of_kind = workspace.settings, KIND_DEFAULTS[workspace.kind]
     return replace(
         own,

@@ -1,7 +1,7 @@
-"""Holds requests to the limits of their organisation, and of their caller within it, before any work is done.
+"""Enforces the rate limits of organisations and of single callers before a request does any work.
 
-Redis counts for all processes. While it is away each process counts for itself, by the same law: a tenant then gets at
-most as many times its limit as there are processes, and nobody is refused because Redis is down.
+Redis counts for all processes. While Redis is down each process counts alone with the same algorithm: a tenant then
+gets at most its limit times the number of processes, and no request is refused because Redis is down.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from agentic_rag.workspaces.ports import RateBuckets
 from agentic_rag.workspaces.rate_limits import Bucket, Demand, RateLimitRefusal, RateLimits, Traffic, subject_limit
 
 FRESH_SECONDS = 5.0
-"""How long a process goes by what it last read of an organisation's own limits."""
+"""Seconds for which a process uses the limits of an organisation that it last read."""
 
 PAUSE_SECONDS = 1.0
-"""How long a server that failed is left alone."""
+"""Seconds without calls to a server that failed."""
 
 MAX_ORGANISATIONS = 10_000
 _MEANING = {Traffic.ASK: "questions", Traffic.WRITE: "changes", Traffic.READ: "reads"}
 
 
 class Admission:
-    """Decides before each request of a tenant."""
+    """Admits or refuses each request of a tenant."""
 
     def __init__(
         self,
@@ -52,12 +52,12 @@ class Admission:
         self._clock = clock
         self._telemetry = telemetry
         self._subject_share = subject_share
-        # Nobody waits for a further look: the limits that were known hold until it is done.
+        # A refresh runs in the background: the known limits apply until it ends.
         self._limits = TtlCache(self._read, clock, seconds=FRESH_SECONDS, most=MAX_ORGANISATIONS, goes_on=True)
         self._failed_at: float | None = None
 
     async def admit(self, principal: Principal, demand: Demand) -> None:
-        """Let a request pass. Errors: `RateLimited`, with the seconds after which it would."""
+        """Admit a request. Errors: `RateLimited`, with the seconds until it would pass."""
         limits = await self._limits.get(principal.org_id)
         buckets: list[Bucket] = []
         kinds: list[Traffic] = []
@@ -74,14 +74,12 @@ class Admission:
             self._refuse(kinds[refused.index], buckets[refused.index], refused)
 
     async def in_force(self, org_id: UUID) -> RateLimits:
-        """The limits that hold for an organisation: its own, and the operator's for the rest. Errors: `NotFound`."""
+        """The effective limits of an organisation: its own, else the operator's. Errors: `NotFound`."""
         async with self._database.transaction(org_id) as transaction:
             return (await transaction.organisations.current()).settings.rates.over(self._defaults)
 
     async def set_limits(self, org_id: UUID, limits: RateLimits, actor: str) -> Organisation:
-        """Give an organisation limits of its own. Other processes go by them within `FRESH_SECONDS`. Errors:
-        `NotFound`.
-        """
+        """Set an organisation's own limits. Other processes apply them within `FRESH_SECONDS`. Errors: `NotFound`."""
         async with self._database.transaction(org_id) as transaction:
             changed = await transaction.organisations.change(lambda settings: replace(settings, rates=limits))
             detail = {"asks": limits.asks, "writes": limits.writes, "reads": limits.reads}
@@ -128,7 +126,7 @@ class Admission:
         except NotFound:
             return self._defaults
         except (DependencyUnavailable, Retryable):
-            # Whether the request can be served without the database is for its own part to say.
+            # A database failure is reported by the part of the request that needs the database.
             return self._defaults if known is None else known
 
     def _refuse(self, traffic: Traffic, bucket: Bucket, refused: RateLimitRefusal) -> None:

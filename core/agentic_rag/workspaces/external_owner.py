@@ -1,4 +1,4 @@
-"""What documents are attached to outside of this product: a project or an agent of the caller's own."""
+"""The external owner of documents: a project or an agent in the caller's own system."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ExternalOwner:
 
     @property
     def names(self) -> tuple[str, str]:
-        """Names for its workspace: one to read, and one for where that is taken."""
+        """Two names for its workspace: a readable one, and one for when that is taken."""
         name = f"{self.kind.value} {self.external_ref}"
         digest = hashlib.sha256(self.external_ref.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
         shortened = name[: MAX_NAME_CHARACTERS - _DIGEST_DIGITS - 1].rstrip()

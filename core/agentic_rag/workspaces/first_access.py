@@ -1,4 +1,4 @@
-"""What a newcomer needs before anything else: an organisation, and a token that may act in it."""
+"""First access: the default organisation, and a token that may act in it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from agentic_rag.workspaces.ports import Organisations
 
 
 class FirstAccess:
-    """Every call may be repeated."""
+    """Creates both. Every call may be repeated."""
 
     def __init__(self, organisations: Organisations, telemetry: Telemetry) -> None:
         self._organisations = organisations
         self._telemetry = telemetry
 
     async def ensure_organisation(self) -> None:
-        """Make the organisation that a newcomer works in."""
+        """Create the default organisation."""
         await self._organisations.ensure_organisation(DEFAULT_ORG_ID, "default")
 
     async def ensure_developer(self, token: str) -> None:
-        """Let `token` act in the default organisation as operator."""
+        """Give `token` the operator role in the default organisation."""
         await self.ensure_organisation()
         key = hashlib.sha256(token.encode()).digest()
         await self._organisations.ensure_api_key(
@@ -31,7 +31,7 @@ class FirstAccess:
         )
 
     async def try_developer(self, token: str) -> None:
-        """`ensure_developer`, or an event that says why not: a server may start before its database."""
+        """`ensure_developer`; a failure is recorded as an event, since a server may start before its database."""
         try:
             await self.ensure_developer(token)
         except AgenticRagError as error:

@@ -1,4 +1,4 @@
-"""An organisation: who owns workspaces, and what is decided for all of them at once."""
+"""Organisations: the owners of workspaces, and settings for all their workspaces."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from agentic_rag.workspaces.rate_limits import RateLimits
 
 
 class FeatureFlag(enum.Enum):
-    """What an organisation may switch on; the value is its name in settings, GraphQL and the command line. All are off
-    until switched on.
+    """A feature that an organisation may switch on; the value is its name in settings, GraphQL and the command line.
+    All features are off by default.
     """
 
     RAG_GUIDELINES = "ragGuidelines"
@@ -24,26 +24,26 @@ class FeatureFlag(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class OrganisationSettings:
-    """What an organisation decided; the rest follows the process's settings."""
+    """An organisation's own settings; the process's settings apply for the rest."""
 
     flags: frozenset[FeatureFlag] = frozenset()
-    """Those that are on."""
+    """The features that are on."""
     models: ModelSettings = ModelSettings()
     budget: SpendingLimits = SpendingLimits()
     rates: RateLimits = RateLimits()
 
     def is_on(self, flag: FeatureFlag) -> bool:
-        """Whether the organisation switched the feature on."""
+        """Whether the feature is on."""
         return flag in self.flags
 
     def with_flag(self, flag: FeatureFlag, *, on: bool) -> OrganisationSettings:
-        """The same with one feature switched."""
+        """A copy with one feature switched."""
         return replace(self, flags=self.flags | {flag} if on else self.flags - {flag})
 
 
 @dataclass(frozen=True, slots=True)
 class Organisation:
-    """A tenant. `external_ref` is its id at whoever issues tokens, when that is not our own id."""
+    """A tenant. `external_ref` is the token issuer's id of it, when that differs from our id."""
 
     org_id: UUID
     name: str
@@ -53,7 +53,7 @@ class Organisation:
 
 
 def parse_feature_flag(name: str) -> FeatureFlag:
-    """The feature of that name. Errors: `InvalidInput` naming those there are."""
+    """The feature of that name. Errors: `InvalidInput`, listing the known features."""
     try:
         return FeatureFlag(name)
     except ValueError:

@@ -1,10 +1,9 @@
-"""Takes from shared buckets in advance, so that a caller of many requests a second is not counted one trip at a time.
+"""Takes from shared buckets in advance, so that a caller of many requests a second needs fewer round trips.
 
-A trip to the shared buckets brings, besides what the request needs, what comes back within `LEASE_SECONDS`. The next
-requests of this process are paid from that. All of it was taken from the shared bucket before anybody may use it, so
-that all processes together never let more through than the bucket holds; what a process leaves unused for
-`KEPT_SECONDS` is lost to the organisation, at most a tenth of a second's worth each time. A limit below ten requests a
-second brings no advance and is counted request by request.
+A round trip takes, besides the request's own demand, the amount that refills within `LEASE_SECONDS`. It pays for the
+next requests of this process. The amount leaves the shared bucket before it is used, so all processes together never
+admit more than the bucket holds. An amount unused for `KEPT_SECONDS` is lost to the organisation, at most a tenth of a
+second's worth each time. A limit below ten requests a second gets no advance and is counted per request.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ MAX_LEASES = 10_000
 
 @dataclass(slots=True)
 class _Prefetch:
-    """What was taken for a bucket and not used."""
+    """An amount taken from a bucket and not yet used."""
 
     left: int = 0
     until: float = 0.0
@@ -34,16 +33,16 @@ class _Prefetch:
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """How a request's part in one bucket is paid: from the lease, and the rest by the shared bucket."""
+    """The payment of a request's demand in one bucket: from the advance, and the rest from the shared bucket."""
 
     lease: _Prefetch
     held: int
     bucket: Bucket
-    """What the shared bucket is to give."""
+    """The demand on the shared bucket."""
 
 
 class PrefetchedBuckets:
-    """Implements `workspaces.ports.RateBuckets` over others. Errors: theirs."""
+    """Implements `workspaces.ports.RateBuckets` over `shared`. Errors: those of `shared`."""
 
     def __init__(self, shared: RateBuckets, clock: Clock, max_leases: int = MAX_LEASES) -> None:
         self._shared = shared
@@ -52,7 +51,7 @@ class PrefetchedBuckets:
         self._leases: OrderedDict[tuple[UUID, str, int], _Prefetch] = OrderedDict()
 
     async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> RateLimitRefusal | None:
-        """Take from all of the buckets or from none."""
+        """Take from all buckets or from none."""
         shares = [self._share(org_id, one) for one in buckets]
         asked = [place for place, share in enumerate(shares) if share.bucket.cost]
         if not asked:
@@ -68,7 +67,7 @@ class PrefetchedBuckets:
         return replace(refused, index=asked[refused.index])
 
     async def _ask(self, org_id: UUID, shares: Sequence[_Share]) -> RateLimitRefusal | None:
-        # What is left may not do for the advance and still do for the request.
+        # The shared bucket may hold too little for the advance and enough for the request.
         if await self._in_advance(org_id, shares):
             return None
         return await self._shared.take(org_id, [share.bucket for share in shares])
@@ -110,7 +109,7 @@ class PrefetchedBuckets:
 
 
 def _advance(share: _Share) -> int:
-    """How much to take beyond what the request needs: one request at a time brings some."""
+    """The amount to take beyond the request's demand; one request at a time takes an advance."""
     bucket = share.bucket
     advance = int(bucket.per_minute * LEASE_SECONDS / 60)
     return 0 if share.lease.on_its_way or bucket.cost + advance > bucket.per_minute else advance

@@ -1,8 +1,8 @@
-"""How many requests an organisation may send in a minute, and the law that holds it to that.
+"""Rate limits of organisations per minute, and the algorithm that enforces them.
 
-A bucket is one number, the moment at which it will be full again (GCRA, the leaky bucket as a meter: ITU-T I.371,
-annex A). It holds a minute's worth of requests and refills evenly, so that a caller may send all of them at once and
-then one as each comes back.
+A bucket is one number, the time at which it is full again (GCRA, the leaky bucket as a meter: ITU-T I.371, annex A). It
+holds a minute's worth of requests and refills evenly: a caller may send all of them at once and then one each time a
+request refills.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ MICROS_PER_SECOND = 1_000_000
 
 
 class Traffic(enum.Enum):
-    """What a request does; each kind has a limit of its own. The value is its name in metrics and messages."""
+    """The kind of a request; each kind has its own limit. The value is its name in metrics and messages."""
 
     ASK = "ask"
-    """Answers a question, or explains an answer: the dear ones."""
+    """Answers a question or explains an answer: the expensive requests."""
     WRITE = "write"
-    """Uploads, and every other change."""
+    """Uploads and every other change."""
     READ = "read"
 
 
 Demand = Mapping[Traffic, int]
-"""How many of each kind a request is."""
+"""Requests by kind."""
 
 
 def remaining_demand(demand: Demand, counted: Demand) -> Demand:
-    """What of a demand is left to count."""
+    """The part of a demand that is not yet counted."""
     return {traffic: max(0, count - counted.get(traffic, 0)) for traffic, count in demand.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class RateLimits:
-    """Requests a minute; 0: no limit; None: as the operator's settings say. Raises `InvalidInput` for anything else."""
+    """Requests a minute; 0: no limit; None: the operator's setting. Raises `InvalidInput` for anything else."""
 
     asks: int | None = None
     writes: int | None = None
@@ -56,17 +56,17 @@ class RateLimits:
                 )
 
     def of(self, traffic: Traffic) -> int | None:
-        """The limit on one kind."""
+        """The limit of one kind."""
         return {Traffic.ASK: self.asks, Traffic.WRITE: self.writes, Traffic.READ: self.reads}[traffic]
 
     def over(self, defaults: RateLimits) -> RateLimits:
-        """These where they are given, else the defaults."""
+        """These limits, with `defaults` where they are None."""
         return RateLimits(*(_first(self.of(one), defaults.of(one)) for one in Traffic))
 
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """A limit as one request meets it. `key` names who is held to it within the organisation."""
+    """One limit for one request. `key` names its holder within the organisation."""
 
     key: str
     per_minute: int
@@ -74,32 +74,32 @@ class Bucket:
 
     @property
     def micros(self) -> int:
-        """How much of the minute the request uses up: never more than all of it, else it could never pass."""
+        """The part of the minute that the request uses, at most the whole minute: otherwise it could never pass."""
         return math.ceil(min(self.cost, self.per_minute) * WINDOW_MICROS / self.per_minute)
 
 
 @dataclass(frozen=True, slots=True)
 class RateLimitRefusal:
-    """Which of the buckets that were tried had too little, and after how many seconds it will have enough."""
+    """The bucket that had too little, and the seconds until it has enough."""
 
     index: int
     seconds: float
 
 
 def full_after(full_at: int, now: int, micros: int) -> int:
-    """When a bucket will be full again if `micros` are taken from it now (microseconds, all three). A moment further
-    off than a minute was written by a clock that was set back since.
+    """The time at which a bucket is full again if `micros` are taken now (all three in microseconds). A time more than
+    a minute ahead comes from a clock that was set back since.
     """
     return max(min(full_at, now + WINDOW_MICROS), now) + micros
 
 
 def wait_micros(full: int, now: int) -> int:
-    """How long to wait before a bucket may be left as `full_after` says; 0 or less: not at all."""
+    """The wait until a bucket may be left as `full_after` says; 0 or less: no wait."""
     return full - now - WINDOW_MICROS
 
 
 def subject_limit(per_minute: int, share: float) -> int:
-    """The part of an organisation's limit that one caller may use."""
+    """The part of an organisation's limit for one caller."""
     return max(1, math.floor(per_minute * share))
 
 

@@ -1,4 +1,4 @@
-"""What a workspace decides for itself; None leaves it to the process."""
+"""Settings of a workspace; None: the process's value applies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agentic_rag.models.billing.limits import SpendingLimits
 from agentic_rag.workspaces.chunk_profiles import chunk_profile
 
 MAX_INLINE_CHARACTERS = 50_000
-"""Longest plain-text guidelines of a workspace; a prompt takes 2,000 tokens of them."""
+"""Most characters of a workspace's plain-text guidelines; a prompt takes 2,000 tokens of them."""
 
 MAX_HISTORY_DAYS = 3650
 
@@ -23,8 +23,8 @@ MAX_RESULTS = 50
 
 @dataclass(frozen=True, slots=True)
 class RagConfig:
-    """How many passages a search brings, and how similar to the question they must be (0 to 1). Raises `InvalidInput`
-    outside of what the API offers.
+    """The number of passages of a search and their minimal similarity to the question (0 to 1). Raises `InvalidInput`
+    outside the range of the API.
     """
 
     top_k: int = 5
@@ -43,13 +43,13 @@ class WorkspaceSettings:
 
     chunk_profile: str | None = None
     history_days: int | None = None
-    """How long superseded revisions stay readable; 0 means not at all."""
+    """Days for which superseded revisions stay readable; 0: not at all."""
     inline_guidelines: str | None = None
-    """Plain-text guidelines, used where the documents hold none."""
+    """Plain-text guidelines, used when the documents contain none."""
     rag_config: RagConfig | None = None
     budget: SpendingLimits = SpendingLimits()
     embedding_dimensions: int | None = None
-    """Of the workspace's vectors, whatever its models have: shorter vectors are filled up with zeros."""
+    """Dimensions of the workspace's vectors, whatever the model has: shorter vectors are padded with zeros."""
 
     def __post_init__(self) -> None:
         if self.chunk_profile is not None:

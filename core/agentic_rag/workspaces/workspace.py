@@ -11,7 +11,7 @@ from agentic_rag.workspaces.settings import WorkspaceSettings as WorkspaceSettin
 
 
 class WorkspaceKind(enum.Enum):
-    """What a workspace stands for; `external_ref` is the caller's own id of that thing."""
+    """The kind of a workspace; `external_ref` is the caller's own id of the project or agent."""
 
     GENERAL = "general"
     PROJECT = "project"
