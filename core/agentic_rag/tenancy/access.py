@@ -69,7 +69,9 @@ def may_manage_access(principal: Principal) -> bool:
 
 
 def validate_principals(users: Sequence[str], groups: Sequence[str]) -> tuple[str, ...]:
-    """The principals that a caller named, sorted and without duplicates. Errors: `InvalidInput` with path `readableBy`."""
+    """The principals that a caller named, sorted and without duplicates. Errors: `InvalidInput` with path
+    `readableBy`.
+    """
     named = [*((USER, one) for one in users), *((GROUP, one) for one in groups)]
     if len(named) > MAX_PRINCIPALS:
         raise InvalidInput(f"`readableBy` takes {MAX_PRINCIPALS} users and groups at most.", path=("readableBy",))

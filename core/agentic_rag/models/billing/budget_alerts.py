@@ -17,7 +17,9 @@ _TOLD_AT_MOST = 10_000
 
 
 class BudgetAlerts:
-    """Writes in the background after an admitted call. A failure never fails the request: a later call reports again."""
+    """Writes in the background after an admitted call. A failure never fails the request: a later call
+    reports again.
+    """
 
     def __init__(self, database: Database, telemetry: Telemetry) -> None:
         self._database = database

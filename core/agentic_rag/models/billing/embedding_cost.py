@@ -22,7 +22,9 @@ PROVENANCE_KEYS = frozenset({_SPACE, _CHUNKS, _REUSED, _COST, _FULL, _PAID_TOKEN
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingCost:
-    """Chunks and tokens of one revision, embedded and reused, and the price of a million tokens in USD (None: unknown)."""
+    """Chunks and tokens of one revision, embedded and reused, and the price of a million tokens in USD
+    (None: unknown).
+    """
 
     space: str
     """`EmbeddingSpace.name`."""

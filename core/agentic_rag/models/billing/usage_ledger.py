@@ -24,7 +24,9 @@ _TOKENS = {UsageKind.EMBEDDING: ("embedding", ""), UsageKind.CHAT: ("chat_input"
 
 
 class UsageLedger:
-    """Collects charges behind one timer. A failure never fails a request. `heard` is called with each charge at once."""
+    """Collects charges behind one timer. A failure never fails a request. `heard` is called with each charge
+    at once.
+    """
 
     def __init__(self, database: Database, telemetry: Telemetry, *, linger_seconds: float = LINGER_SECONDS) -> None:
         self._database = database
