@@ -1,4 +1,4 @@
-"""The support below which a workspace abstains: what a calibration reads, and what it leaves behind."""
+"""Calibrates the support threshold below which a workspace abstains."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from agentic_rag.tenancy.record_audit import audit
 
 
 class CalibrateSupport:
-    """Reads passages to ask about, and keeps a threshold."""
+    """Samples passages to generate questions from, and stores the threshold."""
 
     def __init__(self, database: Database, telemetry: Telemetry) -> None:
         self._database = database
         self._telemetry = telemetry
 
     async def passages(self, workspace: WorkspaceRef, most: int, seed: int) -> list[Chunk]:
-        """At most `most` readable passages, drawn evenly; equal corpora and seeds give equal ones.
+        """At most `most` readable passages, sampled uniformly; the same corpus and seed give the same passages.
 
         Errors: `NotFound`.
         """
@@ -33,8 +33,8 @@ class CalibrateSupport:
             return await snapshot.documents.chunks(drawn, access)
 
     async def keep(self, workspace: WorkspaceRef, threshold: float | None, actor: str = SYSTEM_ACTOR) -> EmbeddingSpace:
-        """Abstain below `threshold` (0 to 1; None: the process's default) from the next question on; the space it holds
-        for. Errors: `NotFound` when nothing is embedded yet.
+        """From the next question on, abstain below `threshold` (0 to 1; None: the process's default). Returns the
+        embedding space to which the threshold applies. Errors: `NotFound` if nothing is embedded yet.
         """
         async with self._database.transaction(workspace.org_id) as transaction:
             active = await transaction.workspaces.active_space(workspace)

@@ -1,4 +1,4 @@
-"""Dead letters: try them again, or forget what they hold. Each act leaves an audit entry in its own transaction."""
+"""Replays dead letters, or purges their contents. Each act writes an audit entry in its own transaction."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from agentic_rag.tenancy.audit import AuditAction, AuditEntry
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 CONFLICT_TRIES = 3
-"""Newer work that is being written shows as a conflict once, and as an unfinished job the next time."""
+"""A newer job being written shows as a conflict once, and as an unfinished job on the next attempt."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayResult:
-    """The job as it stands now, and what became of the wish."""
+    """The job after a replay request, and the request's outcome."""
 
     job: Job
     outcome: Replay
@@ -29,22 +29,22 @@ class ReplayResult:
 
 @dataclass(frozen=True, slots=True)
 class PurgeResult:
-    """The job as it stands now; `purged` is False when it was no dead letter (any more)."""
+    """The job after a purge request; `purged` is False if the job was not, or no longer, a dead letter."""
 
     job: Job
     purged: bool
 
 
 class DeadLetters:
-    """Both acts are safe to repeat: the second time changes nothing and says so."""
+    """Replays and purges dead letters. Both acts are idempotent: repeating one changes nothing and reports so."""
 
     def __init__(self, database: Database, telemetry: Telemetry) -> None:
         self._database = database
         self._telemetry = telemetry
 
     async def replay(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> ReplayResult:
-        """Queue a dead letter again, with a fresh allowance of attempts; its document waits again. Errors: `NotFound`
-        code JOB_NOT_FOUND, `DependencyUnavailable`.
+        """Queue a dead letter again with a fresh allowance of attempts; its document becomes PENDING. Errors:
+        `NotFound` code JOB_NOT_FOUND, `DependencyUnavailable`.
         """
         for _ in range(CONFLICT_TRIES - 1):
             try:
@@ -54,7 +54,9 @@ class DeadLetters:
         return await self._replay(workspace, job_id, actor)
 
     async def purge(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> PurgeResult:
-        """Remove what a dead letter holds: arguments, error texts, trace and attempts. Kind, code and times stay.
+        """Remove the contents of a dead letter: arguments, error texts, trace and attempts. Kind, code and times
+        remain.
+
         Errors: `NotFound` code JOB_NOT_FOUND, `DependencyUnavailable`.
         """
         async with self._database.transaction(workspace.org_id) as transaction:
@@ -72,7 +74,7 @@ class DeadLetters:
                 return ReplayResult(job, Replay.NOT_DEAD)
             document = None
             if job.document_id is not None:
-                # Before the job: locks are taken in the order document, job, workspace everywhere.
+                # Lock order everywhere: document, job, workspace.
                 document = await transaction.documents.get_for_update(workspace, job.document_id)
             if is_obsolete(job, document):
                 return ReplayResult(job, Replay.SUPERSEDED)
@@ -95,17 +97,17 @@ class DeadLetters:
 
 
 def is_obsolete(job: Job, document: Document | None) -> bool:
-    """Whether running this dead letter now would undo or repeat what came after it."""
+    """Whether running this dead letter now would undo or repeat later work."""
     if job.kind is JobKind.INGEST:
         if document is None:
             return True
         wanted = job.arguments.get(CONTENT_ARGUMENT)
         newest = document.provenance.get(CONTENT_PROVENANCE, wanted)
         published = document.content_hash.hex() if document.content_hash is not None else None
-        # Arguments that were redacted belong to a document that was erased and came back.
+        # Redacted arguments belong to a document that was erased and ingested again.
         return wanted is None or newest != wanted or (document.status is DocumentStatus.READY and published == wanted)
     if job.kind is JobKind.DELETE:
-        # A document that came back after its deletion failed is wanted again.
+        # A document that was ingested again after its deletion failed must stay.
         return document is not None and document.updated_at > job.updated_at
     return False
 

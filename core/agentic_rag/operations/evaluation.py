@@ -1,4 +1,4 @@
-"""Evaluations that a worker runs: the questions, what came out of each, and how far they are."""
+"""Evaluations that a worker runs: their questions, scores and progress."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 MAX_QUESTIONS = 10_000
-"""Of one evaluation. At a tenth of a second each that is a quarter of an hour; a job may take a day."""
+"""Limit of one evaluation. At a tenth of a second per question, that takes a quarter of an hour; a job may take
+a day.
+"""
 
 MAX_NAME_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class EvalQuestion:
-    """A line of a dataset. Neither answers nor gold ids: the corpus cannot answer it. Gold ids alone: only what is
-    found and cited is judged. Answers alone: a tool must give them.
+    """A line of a dataset. Without answers and gold ids, the corpus cannot answer it. With gold ids only, retrieval and
+    citations are judged. With answers only, a tool must supply the answer.
     """
 
     question_id: str
@@ -31,19 +33,19 @@ class EvalQuestion:
     gold_ids: tuple[str, ...]
     kind: str
     without: tuple[str, ...] = ()
-    """Documents that the question is asked without: those that answer it, when an abstention is wanted."""
+    """Documents hidden from the question. To test abstention, these are the documents that answer it."""
     gold_spans: tuple[tuple[int, int], ...] = ()
-    """Where the answer stands in the one gold document: code points [start, end) of its stored text."""
+    """Where the one gold document states the answer: code points [start, end) of its stored text."""
 
     @property
     def answerable(self) -> bool:
-        """False for questions whose right outcome is an abstention."""
+        """False for questions that should be abstained from."""
         return bool(self.answers or self.gold_ids)
 
 
 @dataclass(frozen=True, slots=True)
 class EvalDataset:
-    """The questions of a dataset, by the name it is reported under."""
+    """The questions of a dataset and the name used in reports."""
 
     name: str
     questions: tuple[EvalQuestion, ...]
@@ -51,8 +53,8 @@ class EvalDataset:
 
 @dataclass(frozen=True, slots=True)
 class EvalScore:
-    """What came out of one question. It holds no text of the corpus: the run does, for as long as it is kept, and an
-    erasure empties it there.
+    """The result of one question. It contains no text of the corpus: that is in the stored run, where an
+    erasure clears it.
     """
 
     outcome: str
@@ -65,30 +67,30 @@ class EvalScore:
     seconds: float
     stage_seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     tokens: int | None = None
-    """Sent to the embedder, estimated; None when it is not known."""
+    """Estimated tokens sent to the embedder; None if unknown."""
     usd: float | None = None
     unjudged: str | None = None
-    """The fault that kept the judge from it."""
+    """The error that prevented judging."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvalRun:
-    """An evaluation and the job that runs it share their id. `report` is what `rag eval --json` prints, as JSON text;
-    None until the job is done.
+    """An evaluation; it shares its id with the job that runs it. `report` is the JSON text that `rag eval --json`
+    prints, or None until the job is done.
     """
 
     workspace: WorkspaceRef
     job_id: UUID
     dataset: EvalDataset
     k: int
-    """How many passages an answer is made from: the K of the report's figures."""
+    """The number of passages per answer: the K in the report's figures."""
     answered: int
     report: str | None
     created_at: datetime
 
 
 def validate_dataset(asked: EvalDataset) -> EvalDataset:
-    """The set, if an evaluation can run it. Errors: `InvalidInput` code DATASET_INVALID."""
+    """Returns the dataset if an evaluation can run it. Errors: `InvalidInput` code DATASET_INVALID."""
     if not asked.name.strip() or len(asked.name) > MAX_NAME_CHARACTERS:
         raise _invalid(f"Name the dataset with 1 to {MAX_NAME_CHARACTERS} characters.")
     if not 0 < len(asked.questions) <= MAX_QUESTIONS:
@@ -99,7 +101,7 @@ def validate_dataset(asked: EvalDataset) -> EvalDataset:
 
 
 def fingerprint(questions: Sequence[EvalQuestion], k: int) -> str:
-    """Equal for equal questions at equal depth: the key under which one evaluation of them runs at a time."""
+    """Equal for equal questions and equal k. Only one evaluation per fingerprint runs at a time."""
     return hashlib.sha256(repr((k, tuple(questions))).encode()).hexdigest()[:32]
 
 
@@ -114,7 +116,7 @@ class EvalFigure:
 
 
 def read_figures(report: str) -> dict[str, EvalFigure]:
-    """The figures over all questions of a report, by name."""
+    """The figures of a report over all questions, by name."""
     return {name: EvalFigure(**values) for name, values in json.loads(report)["summary"]["figures"].items()}
 
 

@@ -1,4 +1,4 @@
-"""What must hold between the stores of a workspace, and findings where it does not."""
+"""Invariants between the stores of a workspace, and findings for violations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agentic_rag.retrieval.graph.entities import extract_entities
 
 
 class Severity(enum.Enum):
-    """How bad a finding is. Only errors make a check fail."""
+    """The severity of a finding. Only errors make a check fail."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -27,7 +27,7 @@ class Severity(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is not as it should be. `kind` is stable; `subject` names what it is about."""
+    """One violation. `kind` is a stable identifier; `subject` names the affected object."""
 
     store: str
     kind: str
@@ -45,7 +45,7 @@ FILE_A_BUG = "Take a backup, then rag doc reingest --force the documents concern
 
 @dataclass(frozen=True, slots=True)
 class FindingRule:
-    """What a kind of finding is about."""
+    """Store, severity, message and remedy of a kind of finding."""
 
     store: str
     severity: Severity
@@ -140,7 +140,7 @@ def finding(kind: str, subject: str, detail: str = "") -> Finding:
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A visible chunk with all that other stores hold of it."""
+    """A visible chunk with its data in the other stores."""
 
     ordinal: int
     index: int
@@ -150,15 +150,15 @@ class StoredChunk:
     content_hash: bytes
     heading_path: tuple[str, ...]
     title: str | None
-    """Of its document when it was analysed; None when that is not known."""
+    """The title of its document when the chunk was analysed; None if unknown."""
     revision_text: str | None
-    """The text of its revision; None when that is gone."""
+    """The text of its revision; None if the revision is gone."""
     vector: bytes | None
-    """In the active space, little-endian float16; None when there is none."""
+    """The vector in the active space, little-endian float16; None if there is none."""
     mentions: frozenset[tuple[UUID, int]]
-    """Entities and how often."""
+    """Entity ids with their counts."""
     copies: frozenset[tuple[str, int]]
-    """Access sets that stand beside it for searches, each with the kind of finding that a wrong one is."""
+    """Access sets copied into the search structures, each with the kind of finding that a wrong copy raises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,13 +170,13 @@ class StoredDocument:
     title: str
     status: DocumentStatus
     published: bool
-    """Whether it names a revision."""
+    """Whether the document has a current revision."""
     chunk_count: int
     content_hash: bytes | None
     text: str | None
     text_hash: bytes | None
     access_id: int
-    """Who may read it."""
+    """Its access set."""
     chunks: tuple[StoredChunk, ...]
 
 
@@ -188,12 +188,12 @@ CHUNK_ACCESS, VECTOR_ACCESS, MENTION_ACCESS, POSTINGS_ACCESS = (
 )
 
 UNIT_TOLERANCE = 0.02
-"""Of a vector's length: half precision rounds each component by at most 2⁻¹¹ of itself."""
+"""Tolerance of a vector's length: half precision rounds each component by at most 2⁻¹¹ of itself."""
 
 
 def check_document(document: StoredDocument) -> Iterator[Finding]:
-    """A document against its revision and its chunks' positions. While one is being ingested its count is the new
-    revision's, so only settled ones are counted.
+    """Checks a document against its revision and the positions of its chunks. Chunks are counted only for READY
+    documents: during ingestion the count is that of the new revision.
     """
     name = document.source_path
     if document.published and document.text is None:
@@ -211,8 +211,8 @@ def check_document(document: StoredDocument) -> Iterator[Finding]:
 
 
 def check_access(document: StoredDocument, posted: Callable[[int], int | None]) -> Iterator[Finding]:
-    """The copies of a document's access set beside its chunks; `posted` tells that of an ordinal's postings, None
-    when it has none.
+    """Checks the copies of a document's access set on its chunks. `posted` returns the access set of an ordinal's
+    postings, or None without postings.
     """
     strayed: Counter[str] = Counter()
     for chunk in document.chunks:
@@ -224,7 +224,9 @@ def check_access(document: StoredDocument, posted: Callable[[int], int | None]) 
 
 
 def check_chunk(name: str, chunk: StoredChunk, dimensions: int | None) -> Iterator[Finding]:
-    """A chunk's text and vector; `dimensions` of the active space, None when nothing was published yet."""
+    """Checks a chunk's text and vector. `dimensions` are those of the active space, None if nothing was
+    published yet.
+    """
     subject = f"{name} chunk {chunk.index} (ordinal {chunk.ordinal})"
     if chunk.revision_text is None or chunk.revision_text[chunk.start : chunk.end] != chunk.text:
         yield finding("CHUNK_TEXT_DIFFERS", subject)
@@ -249,8 +251,8 @@ def check_chunk(name: str, chunk: StoredChunk, dimensions: int | None) -> Iterat
 def check_entities_and_postings(
     workspace_id: UUID, document: StoredDocument, chunk: StoredChunk, posted: tuple[int, int] | None
 ) -> Iterator[Finding]:
-    """What is computed from a chunk's text: entities, and postings by length in terms and number of distinct terms
-    (None: it stands in no segment).
+    """Checks what is computed from a chunk's text: its entities and its postings. `posted` is the length in terms and
+    the number of distinct terms, None if the chunk is in no segment.
     """
     subject = f"{document.source_path} chunk {chunk.index} (ordinal {chunk.ordinal})"
     found = extract_entities(workspace_id, chunk.text, chunk.heading_path, chunk.title or document.title).entities

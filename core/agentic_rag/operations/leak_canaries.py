@@ -1,4 +1,4 @@
-"""The self-attack: every organisation asks for the canaries of the others, through retrieval, cache and look-ups."""
+"""The self-attack: every organisation requests the canaries of the others through retrieval, cache and look-ups."""
 
 from __future__ import annotations
 
@@ -26,43 +26,43 @@ from agentic_rag.workspaces.workspace import WorkspaceKind
 
 SUBJECT = "leak canary"
 MOST_OTHERS = 20
-"""Organisations that one attacks in a round; the next round goes on with the next ones."""
+"""Organisations that one organisation attacks in a round; the next round continues with the following ones."""
 AT_ONCE = 8
-"""Organisations that ask the same at the same moment."""
+"""Organisations that ask the same question concurrently."""
 _UNCACHED = AnswerOptions(cache=CacheMode.BYPASS)
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """What an organisation saw of another."""
+    """A canary word of one organisation that another one saw."""
 
     asking: UUID
     owner: UUID | None
-    """None: of an organisation that is not registered any more."""
+    """None if the owner is no longer registered."""
     place: str
 
 
 @dataclass(frozen=True, slots=True)
 class CanaryReport:
-    """One round. `checks` counts attacks that came to their end."""
+    """One round. `checks` counts completed attacks."""
 
     organisations: int
     checks: int
     leaks: tuple[Leak, ...]
     blind: tuple[UUID, ...]
-    """Organisations that do not find their own canary: their checks prove nothing."""
+    """Organisations that do not find their own canary; their checks prove nothing."""
     failed: int
     """Attacks that ended in an error."""
 
     @property
     def is_clean(self) -> bool:
-        """Nothing leaked, and everything was looked at."""
+        """No leak, no blind organisation and no failed attack."""
         return not self.leaks and not self.blind and not self.failed
 
 
 @dataclass(slots=True)
 class _CanaryRound:
-    """What a round found so far."""
+    """The results of a round so far."""
 
     owners: dict[str, UUID]
     checks: int = 0
@@ -72,17 +72,17 @@ class _CanaryRound:
 
 
 class DiscardingRunStore:
-    """`answering.ports.RunStore` that stores nothing: nobody shall find these runs among his own."""
+    """A `answering.ports.RunStore` that stores nothing, so that users do not find these runs in their history."""
 
     async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
-        """Drop them."""
+        """Discards them."""
 
     async def get(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
-        """None."""
+        """Always None."""
         return None
 
     async def by_idempotency_key(self, workspace: WorkspaceRef, key: str) -> Run | None:
-        """None."""
+        """Always None."""
         return None
 
     async def page(self, workspace: WorkspaceRef, request: PageRequest, subject: str | None = None) -> Page[Run]:
@@ -91,7 +91,7 @@ class DiscardingRunStore:
 
 
 class LeakCanaries:
-    """Places a canary in each organisation, in a workspace that no list shows, and looks for it from all others."""
+    """Places a canary in each organisation, in a workspace that no list shows, and searches for it from all others."""
 
     def __init__(self, ports: AnswerPorts, ingest: IngestChunks, register: OrganisationRegister) -> None:
         self._ports = replace(ports, runs=DiscardingRunStore())
@@ -100,8 +100,8 @@ class LeakCanaries:
         self._rounds = 0
 
     async def run(self) -> CanaryReport:
-        """One round. What is found is counted, logged and returned. Errors: `DependencyUnavailable` when the
-        organisations cannot be listed.
+        """Runs one round. Leaks are counted, logged and returned. Errors: `DependencyUnavailable` if the organisations
+        cannot be listed.
         """
         organisations = [one.org_id for one in await self._register.all()]
         found = _CanaryRound({canaries.canary_word(org_id): org_id for org_id in organisations})
@@ -109,7 +109,7 @@ class LeakCanaries:
         answer = answer_question(self._ports, recorder, AnswerDefaults(support_threshold=0.0))
         try:
             placed = [org_id for org_id in organisations if await self._place_canary(org_id, found)]
-            for _ in range(2):  # the first time fills the caches that the second is answered from
+            for _ in range(2):  # the first pass fills the caches that answer the second
                 for start in range(0, len(placed), AT_ONCE):
                     group = placed[start : start + AT_ONCE]
                     await asyncio.gather(*(self._at_home(answer, org_id, found) for org_id in group))
@@ -155,10 +155,12 @@ class LeakCanaries:
                     WorkspaceSettings(history_days=0),
                 )
         except InvalidInput:
-            return  # somebody else has just made it
+            return  # another process has just created it
 
     async def _at_home(self, answer: AnswerQuestion, org_id: UUID, found: _CanaryRound) -> None:
-        """The question that all ask: one's own word must come, and no other."""
+        """Asks the common question in the organisation's own workspace: the answer must show its own canary and
+        no other.
+        """
         try:
             run = await answer.ask(_principal(org_id), Question(canaries.canary_workspace(org_id), canaries.QUESTION))
         except AgenticRagError as error:
@@ -172,7 +174,7 @@ class LeakCanaries:
         self._judge(org_id, shown, "answer", found)
 
     async def _abroad(self, answer: AnswerQuestion, asking: UUID, owner: UUID, found: _CanaryRound) -> None:
-        """What belongs to the owner, by its name, its workspace and its id."""
+        """Attacks the owner's canary by its word, its workspace and its document id."""
         word = canaries.canary_word(owner)
         home, theirs = canaries.canary_workspace(asking), canaries.canary_workspace(owner)
         there = WorkspaceRef(asking, theirs.workspace_id)
@@ -227,7 +229,7 @@ def _principal(org_id: UUID) -> Principal:
 
 
 def _visible_text(answer: Answer) -> str:
-    """What an answer shows, without what the question itself said."""
+    """The text that an answer shows, without the question."""
     nearest = answer.abstention.nearest if answer.abstention else ()
     results = [call.result for call in answer.debug.tool_calls]
     return repr((answer.text, answer.citations, nearest, answer.debug.candidates, results)).casefold()

@@ -1,4 +1,4 @@
-"""Measures what retrieval finds in two embedding spaces of one workspace, over the questions of a gate."""
+"""Measures the recall of two embedding spaces of a workspace over the questions of a gate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from agentic_rag.tenancy.access import UNRESTRICTED_READER
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 PASSAGES_PER_DOCUMENT = 4
-"""Passages looked at per document wanted: several of one document count once."""
+"""Passages retrieved per wanted document: several passages of one document count once."""
 
 
 class MeasureSwitch:
@@ -44,7 +44,7 @@ class MeasureSwitch:
     async def run(
         self, workspace: WorkspaceRef, target: RegisteredSpace, gate: RecallGate, advance: Callable[[], None]
     ) -> RecallComparison:
-        """Compare the space that answers with `target`. Errors: those of the embedders, `NotFound`."""
+        """Compare the active space with `target`. Errors: those of the embedders, `NotFound`."""
         async with self._database.snapshot(workspace, readers=UNRESTRICTED_READER) as snapshot:
             active = snapshot.space
         if active is None:

@@ -1,4 +1,4 @@
-"""Prove that an erased document is gone: every store is looked at anew."""
+"""Proves that an erased document is gone by reading every store again."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ WAIT_FOR_JOB = "A job finishes it as soon as the store answers: rag job list"
 
 @dataclass(frozen=True, slots=True)
 class ErasureProof:
-    """What every store says now."""
+    """The current state of every store."""
 
     document_id: UUID
     certificate: Certificate | None
-    """None when there was no erasure, or the document came back since."""
+    """None if the document was not erased, or was ingested again since."""
     findings: tuple[Finding, ...]
 
     @property
     def is_complete(self) -> bool:
-        """True when there was an erasure and no store holds anything of the document."""
+        """True if the document was erased and no store contains anything of it."""
         return self.certificate is not None and not any(one.severity is Severity.ERROR for one in self.findings)
 
 
 class ProveErasure:
-    """Reads only. `graph` is the graph outside Postgres, where there is one."""
+    """Reads only. `graph` is the graph outside Postgres, if there is one."""
 
     def __init__(self, database: Database, cache: AnswerCache, graph: ExternalGraph | None = None) -> None:
         self._database = database
@@ -43,8 +43,8 @@ class ProveErasure:
         self._graph = graph
 
     async def run(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
-        """Look at every store. Errors: `NotFound` (no such document, now or ever), `DependencyUnavailable`
-        (Postgres); another store that does not answer is a finding, because nothing is proven there.
+        """Reads every store. Errors: `NotFound` (no such document, now or ever), `DependencyUnavailable` (Postgres).
+        Any other store that does not answer yields a finding, because nothing is proven there.
         """
         async with self._database.transaction(workspace.org_id) as transaction:
             certificate = await transaction.erasures.certificate(workspace, document_id)
@@ -72,7 +72,7 @@ class ProveErasure:
     async def _outside(
         self, workspace: WorkspaceRef, document_id: UUID, certificate: Certificate | None, remedy: str
     ) -> list[Finding]:
-        """What cache and external graph hold."""
+        """The findings of the cache and the external graph."""
         subject = str(document_id)
         found: list[Finding] = []
         try:

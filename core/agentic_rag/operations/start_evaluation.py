@@ -1,4 +1,4 @@
-"""Ask for evaluations, and read them. A worker runs them (the body of EVAL jobs is in the eval package)."""
+"""Enqueues and reads evaluations. A worker runs them (the body of EVAL jobs is in the eval package)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentic_rag.tenancy.record_audit import audit
 
 
 class Evaluations:
-    """Evaluations of workspaces. `k`: how many passages an answer is made from."""
+    """Evaluations of workspaces. `k` is the number of passages per answer."""
 
     def __init__(self, database: Database, telemetry: Telemetry, k: int) -> None:
         self._database = database
@@ -23,7 +23,7 @@ class Evaluations:
         self._k = k
 
     async def start(self, workspace: WorkspaceRef, asked: EvalDataset, actor: str) -> EvalRun:
-        """Enqueue an evaluation; while one of the same questions is unfinished, that one.
+        """Enqueue an evaluation; returns the unfinished one of the same questions, if any.
 
         Errors: `InvalidInput` code DATASET_INVALID, `NotFound` code WORKSPACE_NOT_FOUND.
         """

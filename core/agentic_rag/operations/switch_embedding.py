@@ -1,4 +1,4 @@
-"""Switch a workspace to another embedding space: fill it beside the one that answers, judge it, switch at once."""
+"""Switches a workspace to another embedding space: fills it next to the active one, judges it, switches atomically."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SPACE_ARGUMENT = "space"
 
 @dataclass(frozen=True, slots=True)
 class SwitchStart:
-    """The space as the switch began; `job` fills it, or `version` already answers in it."""
+    """The started switch: `job` fills the space, or the space is active already since `version`."""
 
     record: SpaceRecord
     job: JobRef | None
@@ -35,7 +35,7 @@ class SwitchStart:
 
 
 class SwitchEmbedding:
-    """Begins, calls off and carries out switches. `grace` is how long a space that answers no more is kept."""
+    """Begins, cancels and carries out switches. `grace` is how long a retired space is kept."""
 
     def __init__(
         self,
@@ -60,10 +60,9 @@ class SwitchEmbedding:
     async def begin(
         self, workspace: WorkspaceRef, to: str, gate: RecallGate | None, actor: str = SYSTEM_ACTOR
     ) -> SwitchStart:
-        """Begin a switch to a space as `parse_choice` reads it, or take up one that stopped half-way.
-
-        A space that was retired and has every vector answers at once, unless a gate has to judge it first; so does the
-        first space of a workspace. Errors: `InvalidInput` (SPACE_UNKNOWN, SPACE_ALREADY_ACTIVE, SWITCH_UNDER_WAY),
+        """Begin a switch to a space in the syntax of `parse_choice`, or resume an interrupted one.
+        A retired space with all its vectors becomes active at once unless a gate must judge it first; so does the first
+        space of a workspace. Errors: `InvalidInput` (SPACE_UNKNOWN, SPACE_ALREADY_ACTIVE, SWITCH_UNDER_WAY),
         `NotFound`.
         """
         await self._embedders.admit(workspace)
@@ -90,7 +89,7 @@ class SwitchEmbedding:
                     after = {one.registered: one for one in await transaction.spaces.all(workspace)}
                     self._tell(before, version)
                     return SwitchStart(after[before.registered], None, version)
-            # The job before the workspace: locks are taken in this order everywhere.
+            # Lock order everywhere: the job before the workspace.
             job, is_new = await transaction.jobs.enqueue(
                 NewJob(
                     workspace,
@@ -106,7 +105,7 @@ class SwitchEmbedding:
             return begun
 
     async def cancel(self, workspace: WorkspaceRef, actor: str = SYSTEM_ACTOR) -> SpaceRecord:
-        """Call off the switch that is under way; its job ends by itself. Errors: `NotFound` code SWITCH_NOT_FOUND."""
+        """Cancel the switch in progress; its job then ends on its own. Errors: `NotFound` code SWITCH_NOT_FOUND."""
         async with self._database.transaction(workspace.org_id) as transaction:
             await _require_workspace(transaction, workspace)
             for record in await transaction.spaces.all(workspace):
@@ -118,7 +117,7 @@ class SwitchEmbedding:
         raise NotFound("No switch is under way in this workspace.", code="SWITCH_NOT_FOUND")
 
     async def run(self, lease: Lease, progress: JobProgress) -> None:
-        """The body of REEMBED jobs: may be run any number of times, and pays for a vector once.
+        """The body of REEMBED jobs: idempotent, and pays for each vector once.
 
         Errors: `Permanent` code SWITCH_GATE_REFUSED; those of the embedder; `LeaseLost`.
         """
@@ -135,7 +134,7 @@ class SwitchEmbedding:
             gate = await transaction.spaces.gate(workspace, space_id)
         if gate is not None:
             await self._judge(lease, record, gate, progress)
-        # Documents were published meanwhile: what a last look still finds missing is embedded under the lock.
+        # Fill again for documents published meanwhile; the few still missing after this are embedded under the lock.
         if not await self._fill(lease, space_id, embedder, progress):
             return
         await self._switch(lease, record, embedder)
@@ -147,7 +146,7 @@ class SwitchEmbedding:
         return next((one for one in records if one.registered.space.name == wanted), None)
 
     async def _fill(self, lease: Lease, space_id: int, embedder: Embedder, progress: JobProgress) -> bool:
-        """Embed what has no vector in the space, batch by batch; False when the switch was called off."""
+        """Embed the chunks without a vector in the space, batch by batch; False if the switch was cancelled."""
         workspace = lease.job.workspace
         last = -1
         while True:
@@ -180,8 +179,8 @@ class SwitchEmbedding:
             raise _switch_refusal(record, verdict)
 
     async def _switch(self, lease: Lease, record: SpaceRecord, embedder: Embedder) -> None:
-        """The instant of the switch. Publishes wait for this transaction, so the few documents that came since the
-        last look are embedded in it.
+        """Activates the space. Publishes wait for this transaction, so it embeds the few documents published since the
+        last fill.
         """
         workspace, space_id = lease.job.workspace, record.registered.space_id
         async with self._database.transaction(workspace.org_id) as transaction:
@@ -205,7 +204,7 @@ class SwitchEmbedding:
 
 
 def _check_verdict(record: SpaceRecord | None) -> None:
-    """A job that was cut off right after its gate refused says so when it is run again."""
+    """Raises the gate's refusal again if the job was interrupted right after it."""
     if record is None or record.state is not SpaceState.ABANDONED or record.verdict is None:
         return
     if not record.verdict.passed:

@@ -1,4 +1,4 @@
-"""The approximate index of a large workspace: built in the background, used only when it finds what a scan finds."""
+"""The approximate vector index of a large workspace: built in the background, used only if its recall suffices."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from agentic_rag.retrieval.vector_index import REQUIRED_RECALL, IndexAction, Ind
 
 @dataclass(frozen=True, slots=True)
 class IndexLimits:
-    """`exact_bytes` of vectors are scanned exactly; at most `most` indexes exist, over all tenants; one answers when it
-    finds `recall` of what a scan finds.
+    """Up to `exact_bytes` of vectors are scanned exactly; all tenants together have at most `max_indexes` indexes; an
+    index is used if it finds `recall` of what an exact scan finds.
     """
 
     exact_bytes: int
@@ -29,7 +29,7 @@ class IndexLimits:
 
 
 class MaintainVectorIndex:
-    """The body of INDEX jobs: may be run any number of times."""
+    """The body of INDEX jobs; idempotent."""
 
     def __init__(
         self,
@@ -46,7 +46,9 @@ class MaintainVectorIndex:
         self._limits = limits
 
     async def run(self, lease: Lease, progress: JobProgress) -> None:
-        """Bring the workspace's indexes to what its size asks for. Errors: those of `IndexBuilder`, `LeaseLost`."""
+        """Build, measure or drop the workspace's indexes as its size requires. Errors: those of `IndexBuilder`,
+        `LeaseLost`.
+        """
         workspace = lease.job.workspace
         async with self._database.transaction(workspace.org_id) as transaction:
             spaces = await transaction.spaces.all(workspace)
@@ -59,7 +61,7 @@ class MaintainVectorIndex:
         record = next((one for one in records if one.space_id == number), None)
         step = next_index_action(record, rows, active.registered.space.dimensions, self._limits.exact_bytes)
         if step is IndexAction.NOTHING:
-            # Said too, so that upkeep, which only estimates sizes, does not ask again at once.
+            # Recorded too, so that upkeep, which only estimates sizes, does not enqueue the job again at once.
             await self._put(lease, record or IndexRecord(number, IndexState.REJECTED, rows))
         elif step is IndexAction.DROP:
             await self._drop(lease, number)
@@ -77,7 +79,7 @@ class MaintainVectorIndex:
     async def record_failure(
         self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
     ) -> None:
-        """A job that gave up leaves the workspace exact, and says why."""
+        """After a job gave up, marks its index FAILED with the reason; the workspace keeps scanning exactly."""
         if isinstance(decision, Retry):
             return
         for record in await transaction.indexes.all(lease.job.workspace):
@@ -98,14 +100,16 @@ class MaintainVectorIndex:
             await self._builder.drop(lease.job.workspace, number)
 
     async def _drop_orphans(self, lease: Lease, spaces: Sequence[SpaceRecord], records: Sequence[IndexRecord]) -> None:
-        """Indexes of spaces that are gone or called off; those of a retired space are kept for switching back."""
+        """Drops indexes of removed and abandoned spaces; indexes of retired spaces are kept for switching back."""
         kept = {one.registered.space_id for one in spaces if one.state is not SpaceState.ABANDONED}
         for record in records:
             if record.space_id not in kept:
                 await self._drop(lease, record.space_id)
 
     async def _drop(self, lease: Lease, number: int) -> None:
-        """Searches stop using it before it goes; what is known of it goes last, so that a crash is made good."""
+        """Searches stop using the index before it is dropped. Its record goes last, so that a rerun completes a crashed
+        drop.
+        """
         await self._put(lease, IndexRecord(number, IndexState.BUILDING, 0))
         await self._builder.drop(lease.job.workspace, number)
         async with self._database.transaction(lease.job.workspace.org_id) as transaction:

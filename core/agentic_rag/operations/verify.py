@@ -1,4 +1,4 @@
-"""Compare every store of a workspace with what Postgres says is published."""
+"""Compares every store of a workspace with the published state in Postgres."""
 
 from __future__ import annotations
 
@@ -30,37 +30,37 @@ from agentic_rag.operations.ports import Inspection, InspectWorkspace, Workspace
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
 
 SHOWN_PER_KIND = 20
-"""Findings of one kind that are named; all are counted."""
+"""Findings listed per kind; all are counted."""
 
 DERIVED_SAMPLE = 2_000
-"""Chunks whose entities and terms are computed anew unless all are asked for: about a second."""
+"""Chunks whose entities and terms are recomputed unless `full`: about a second."""
 
 HASHED_SAMPLE = 200
-"""Originals whose bytes are read and hashed unless all are asked for."""
+"""Originals that are read and hashed unless `full`."""
 
 MOST_PAIRS = 50
 
 FurtherCheck = Callable[[WorkspaceRef], Awaitable[Sequence[Finding]]]
-"""A check of a part that this module does not know: a graph outside Postgres, recall against exact search."""
+"""An additional check supplied from outside: a graph outside Postgres, recall against exact search."""
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
-    """What was looked at, and what is not as it should be. `counts` has all findings by kind, `findings` the first
-    of each.
+    """What was checked, and the findings. `counts` has the number of findings by kind, `findings` the first of
+    each kind.
     """
 
     documents: int
     chunks: int
     derived_chunks: int
-    """Chunks whose entities and postings were computed anew."""
+    """Chunks whose entities and postings were recomputed."""
     originals: int
     counts: tuple[tuple[str, int], ...]
     findings: tuple[Finding, ...]
 
     @property
     def has_errors(self) -> bool:
-        """Whether anything is wrong."""
+        """Whether any finding is an error."""
         return any(one.severity is Severity.ERROR for one in self.findings)
 
 
@@ -78,14 +78,16 @@ class _FindingCounts:
 
 @dataclass(slots=True)
 class _Postings:
-    """What the segments say: by ordinal the length in terms and the number of distinct terms, and the access set."""
+    """The contents of the segments: by ordinal, the length in terms and the number of distinct terms, and the
+    access set.
+    """
 
     posted: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
     restricted: dict[int, int] = field(default_factory=dict[int, int])
     """Access sets other than the default one."""
 
     def access(self, ordinal: int) -> int | None:
-        """The access set of a chunk; None when it stands in no segment."""
+        """The access set of a chunk; None if it is in no segment."""
         return self.restricted.get(ordinal, DEFAULT_ACCESS_ID) if ordinal in self.posted else None
 
 
@@ -107,7 +109,7 @@ class VerifyStores:
         self._further = further
 
     async def run(self, workspace: WorkspaceRef, *, full: bool = False) -> VerificationReport:
-        """Check one workspace; `full` computes everything anew instead of a sample.
+        """Check one workspace; `full` recomputes everything instead of a sample.
 
         Errors: `NotFound` (workspace), `DependencyUnavailable`.
         """
@@ -203,7 +205,7 @@ class VerifyStores:
 
 
 def _check_same_bytes(document: StoredDocument, by_content: dict[bytes, str], tally: _FindingCounts) -> None:
-    """Adds a finding when an earlier document has the same bytes."""
+    """Adds a finding if an earlier document has the same bytes."""
     if document.content_hash is None:
         return
     first = by_content.setdefault(document.content_hash, document.source_path)
@@ -212,7 +214,7 @@ def _check_same_bytes(document: StoredDocument, by_content: dict[bytes, str], ta
 
 
 async def _read_segments(inspection: Inspection, tally: _FindingCounts) -> _Postings:
-    """Sizes by ordinal; ordinals that stand in two segments are findings."""
+    """Sizes by ordinal; an ordinal in two segments is a finding."""
     postings = _Postings()
     moves = await inspection.access_moves()
     try:
@@ -237,7 +239,7 @@ async def _read_segments(inspection: Inspection, tally: _FindingCounts) -> _Post
 async def _check_ordinals(
     inspection: Inspection, postings: _Postings, visible: NDArray[np.int32], tally: _FindingCounts
 ) -> None:
-    """Every visible chunk in a segment, and nothing in a segment that is neither visible nor closed."""
+    """Checks that every visible chunk is in a segment, and that segments contain only visible and closed chunks."""
     seen = set(visible.tolist())
     tally.add(finding("POSTINGS_MISSING", f"ordinal {one}") for one in sorted(seen - postings.posted.keys()))
     known = seen.union(await inspection.tombstone_ordinals())

@@ -114,7 +114,7 @@ class AddressRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A parsed address: what to resolve, what to dial and what to ask for."""
+    """A parsed URL: the host to resolve, the port to connect to and the path to request."""
 
     scheme: Scheme
     host: str

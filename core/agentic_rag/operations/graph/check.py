@@ -1,4 +1,4 @@
-"""Compare a graph outside Postgres with what Postgres says it should hold: a part of `rag verify`."""
+"""Compares a graph outside Postgres with what Postgres expects in it: a part of `rag verify`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from agentic_rag.operations.graph.sync import GraphStatus, GraphSync
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 TRIES = 3
-"""Looks at a graph that differs: a publish between two counts looks like a difference once."""
+"""Attempts when a graph differs: a publish between the two counts looks like a difference once."""
 
 
 class GraphCheck:
-    """Says nothing where the graph lives in Postgres: those rows are checked with all others."""
+    """Finds nothing if the graph is in Postgres: its rows are checked with all others."""
 
     def __init__(self, sync: GraphSync) -> None:
         self._sync = sync
@@ -39,7 +39,7 @@ def _differs(status: GraphStatus) -> bool:
 
 
 def _difference(status: GraphStatus) -> str:
-    """What is counted differently, as "3 sources instead of 2"."""
+    """The counts that differ, such as "3 sources instead of 2"."""
     told: list[str] = []
     for one in fields(status.expected):
         held, expected = getattr(status.held, one.name), getattr(status.expected, one.name)

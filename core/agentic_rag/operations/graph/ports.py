@@ -1,4 +1,4 @@
-"""How a graph outside Postgres follows it: what Postgres tells, and what the graph is told."""
+"""Ports for keeping a graph outside Postgres in step: the feed from Postgres and the writer of the graph."""
 
 from __future__ import annotations
 
@@ -22,90 +22,93 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class GraphFeed(Protocol):
-    """Postgres as the one who is followed. Every call is a transaction of its own. Errors: `DependencyUnavailable`,
+    """The feed of graph changes from Postgres. Each call is a transaction of its own. Errors: `DependencyUnavailable`,
     `NotFound` (workspace).
     """
 
     async def position(self, workspace: WorkspaceRef) -> GraphPosition:
-        """The corpus version, and the one that the graph has reached."""
+        """The corpus version, and the version that the graph has reached."""
         ...
 
     async def claim(self, lease: Lease, above: int) -> int:
-        """A fencing token for the graph, higher than every earlier one and than `above`. A graph that is another than
-        the one followed before stands at version 0. Errors: `LeaseLost`.
+        """A fencing token for the graph, higher than every earlier one and than `above`. If the graph was replaced by
+        another, its version is reset to 0. Errors: `LeaseLost`.
         """
         ...
 
     async def next_changes(self, workspace: WorkspaceRef, after: GraphCursor, limit: int) -> DocumentBatch:
-        """The next `limit` documents that were published or erased after the cursor, by version, then id."""
+        """The next `limit` documents published or erased after the cursor, ordered by version, then id."""
         ...
 
     async def payload(
         self, workspace: WorkspaceRef, ordinals: Sequence[int], entity_ids: Sequence[UUID]
     ) -> tuple[Mapping[int, tuple[GraphMention, ...]], Mapping[UUID, GraphEntity]]:
-        """The mentions in these chunks, and all entities of those and with these ids, at one instant."""
+        """The mentions in these chunks, and the entities that they mention or that have these ids, read at one
+        instant.
+        """
         ...
 
     async def losing(self, workspace: WorkspaceRef, nodes: Mapping[UUID, int]) -> None:
-        """Note how many nodes the graph held of erased documents, before it loses any: their certificates tell. Of
-        several numbers the highest counts.
+        """Record how many nodes of erased documents the graph has, before it deletes any; the erasure certificates
+        count them. The highest recorded number counts.
         """
         ...
 
     async def record_watermark(self, workspace: WorkspaceRef, fence: int, version: int) -> None:
-        """Note how far the graph is, and on the certificates of what was erased up to there that it is gone. Errors:
-        `LeaseLost` when a later claim was made.
+        """Record the version that the graph has reached, and complete the certificates of documents erased up to it.
+        Errors: `LeaseLost` after a later claim.
         """
         ...
 
     async def complete_job(self, lease: Lease, fence: int, version: int) -> bool:
-        """The same, and end the job with it, unless something was published meanwhile (False: nothing was written).
+        """Record the version as `record_watermark` does and complete the job, unless something was published meanwhile
+        (False: nothing was written).
 
-        Publishing looks for the job first, so what it publishes is either seen here or gets a job of its own.
+        A publish first looks for an unfinished job, so its changes are either seen here or get a job of their own.
         Errors: `LeaseLost`.
         """
         ...
 
     async def settle(self, lease: Lease) -> None:
-        """Without a graph outside Postgres: note that the one inside is where the corpus is."""
+        """Without a graph outside Postgres: record that the graph is at the corpus version."""
         ...
 
     async def restart(self, workspace: WorkspaceRef) -> JobRef:
-        """Forget how far the graph is and have it filled anew; the job that does it."""
+        """Reset the graph's version and enqueue a job that refills it; returns that job."""
         ...
 
     async def counts(self, workspace: WorkspaceRef) -> GraphCounts:
-        """What the graph should hold."""
+        """The expected counts of the graph."""
         ...
 
 
 class GraphWriter(Protocol):
-    """The graph that follows. Nothing is written under a fence that is not the newest. Errors of every call:
-    `DependencyUnavailable` (dependency "neo4j"), `Retryable`.
+    """The graph that follows Postgres. Writes require the newest fence. Errors of every call: `DependencyUnavailable`
+    (dependency "neo4j"), `Retryable`.
     """
 
     async def watermark(self, workspace: WorkspaceRef) -> GraphWatermark:
-        """Where the graph stands; zeros for a workspace it does not know."""
+        """The graph's watermark; zeros for an unknown workspace."""
         ...
 
     async def claim(self, workspace: WorkspaceRef, fence: int) -> GraphWatermark:
-        """Make `fence` the newest; where the graph stands. Errors: `LeaseLost` when a newer one is there."""
+        """Make `fence` the newest and return the watermark. Errors: `LeaseLost` if there is a newer fence."""
         ...
 
     async def clear(self, workspace: WorkspaceRef, fence: int) -> int:
-        """Remove some of the workspace's graph; how many nodes went. The watermark is `CLEARING` until none was left,
-        then 0. Errors: `LeaseLost`.
+        """Delete a part of the workspace's graph; returns the number of deleted nodes. The watermark is `CLEARING`
+        until nothing is left, then 0. Errors: `LeaseLost`.
         """
         ...
 
     async def document_ordinals(
         self, workspace: WorkspaceRef, document_ids: Sequence[UUID]
     ) -> dict[UUID, frozenset[int]]:
-        """The ordinals that the graph holds of each document it knows."""
+        """The ordinals of the chunks in the graph, for each document it knows."""
         ...
 
     async def chunks(self, workspace: WorkspaceRef, ordinals: Sequence[int]) -> list[GraphChunk]:
-        """Chunks as the graph holds them."""
+        """Chunks as the graph stores them."""
         ...
 
     async def entities_first_seen_in(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> list[UUID]:
@@ -113,7 +116,7 @@ class GraphWriter(Protocol):
         ...
 
     async def apply(self, workspace: WorkspaceRef, fence: int, target: int, change: GraphChange) -> None:
-        """Carry out a change whole or not at all. Errors: `LeaseLost`."""
+        """Apply a change atomically. Errors: `LeaseLost`."""
         ...
 
     async def set_watermark(self, workspace: WorkspaceRef, fence: int, version: int, target: int) -> None:
@@ -121,5 +124,5 @@ class GraphWriter(Protocol):
         ...
 
     async def counts(self, workspace: WorkspaceRef) -> GraphCounts:
-        """What the graph holds."""
+        """The counts of the graph."""
         ...

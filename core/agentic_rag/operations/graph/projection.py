@@ -1,8 +1,8 @@
-"""A graph outside Postgres as values: what it should hold of some documents, and the change that brings it there.
+"""A graph outside Postgres as values: what it should contain for some documents, and the change that achieves it.
 
-Pure. Postgres is the truth and the graph follows it, document by document. Sums (a source's mention counts, a pair's
-weight) are changed by what a chunk adds or takes away, in the transaction that makes the chunk appear or go: the chunk
-itself says whether it has been counted, so doing a step twice never counts it twice.
+Pure. Postgres is the source of truth and the graph follows it document by document. Sums (a source's mention counts, a
+pair's weight) are incremented or decremented in the transaction that adds or removes the chunk. The chunk's presence
+says whether it has been counted, so repeating a step never counts it twice.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from uuid import UUID
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID
 
 CLEARING_VERSION = -1
-"""The watermark of a graph whose content cannot be relied on, not even to be compared with."""
+"""The watermark of a graph whose content is unreliable and must not even be compared."""
 
 CHUNKS_PER_TRANSACTION = 128
 """Chunks that one transaction adds or removes: about 2,000 mentions and a tenth of a second."""
@@ -23,7 +23,7 @@ CHUNKS_PER_TRANSACTION = 128
 
 @dataclass(frozen=True, slots=True)
 class GraphSource:
-    """A document that has been published."""
+    """A published document."""
 
     document_id: UUID
     title: str
@@ -43,7 +43,7 @@ class GraphEntity:
 
 @dataclass(frozen=True, slots=True)
 class GraphMention:
-    """An entity in a chunk, and how often it shares a sentence there with entities of higher id (so each pair stands
+    """An entity in a chunk, and how often it shares a sentence there with entities of higher id (so each pair is stored
     once).
     """
 
@@ -55,7 +55,7 @@ class GraphMention:
 
 @dataclass(frozen=True, slots=True)
 class GraphChunk:
-    """A chunk with its mentions. What an ordinal stands for never changes."""
+    """A chunk with its mentions. An ordinal always denotes the same chunk."""
 
     ordinal: int
     chunk_id: UUID
@@ -65,7 +65,9 @@ class GraphChunk:
 
 @dataclass(frozen=True, slots=True)
 class ChangedDocument:
-    """A document as Postgres holds it now; `source` is None when it is erased. `chunk_ids` by visible ordinal."""
+    """The current state of a document in Postgres; `source` is None if it was erased. `chunk_ids` are in the order of
+    the visible `ordinals`.
+    """
 
     version: int
     document_id: UUID
@@ -76,7 +78,7 @@ class ChangedDocument:
 
 @dataclass(frozen=True, slots=True)
 class GraphCursor:
-    """Every document up to this version, and this document within it, has been looked at."""
+    """All documents up to this version are processed, and those of this version up to this document."""
 
     version: int
     document_id: UUID | None = None
@@ -84,8 +86,8 @@ class GraphCursor:
 
 @dataclass(frozen=True, slots=True)
 class DocumentBatch:
-    """The next changed documents. `corpus_version` is the version they were read at; `is_last` says that nothing else
-    had changed up to it.
+    """The next changed documents. They were read at `corpus_version`; `is_last` means that no other document changed up
+    to it.
     """
 
     documents: tuple[ChangedDocument, ...]
@@ -94,22 +96,22 @@ class DocumentBatch:
 
     @property
     def cursor(self) -> GraphCursor:
-        """Where the next batch begins."""
+        """The start of the next batch."""
         if self.is_last or not self.documents:
             return GraphCursor(self.corpus_version)
         return GraphCursor(self.documents[-1].version, self.documents[-1].document_id)
 
     @property
     def complete(self) -> int:
-        """The version whose documents are all in this batch or in earlier ones."""
+        """The newest version whose documents are all in this batch or earlier ones."""
         return self.cursor.version if self.cursor.document_id is None else self.cursor.version - 1
 
 
 @dataclass(frozen=True, slots=True)
 class GraphWatermark:
-    """Where the graph stands. `version`: all of the corpus up to it is there; 0 while it is filled for the first time,
-    `CLEARING` while what it held is removed. `target`: the corpus version that is being written, equal to `version`
-    when nobody writes. `fence`: the last writer's token.
+    """The graph's progress. `version`: the graph contains the corpus up to this version; 0 during the first fill,
+    `CLEARING` while old content is deleted. `target`: the corpus version being written, equal to `version` if there is
+    no writer. `fence`: the last writer's token.
     """
 
     version: int
@@ -119,7 +121,7 @@ class GraphWatermark:
 
 @dataclass(frozen=True, slots=True)
 class GraphPosition:
-    """What Postgres knows of a workspace's graph."""
+    """The versions of a workspace's graph according to Postgres."""
 
     corpus_version: int
     graph_version: int
@@ -127,8 +129,8 @@ class GraphPosition:
 
 @dataclass(frozen=True, slots=True)
 class GraphCounts:
-    """How much one store holds of a workspace's graph at its newest version. `mentions` are those of chunks, `related`
-    are pairs.
+    """The size of a workspace's graph in one store at its newest version. `mentions` counts those of chunks, `related`
+    counts pairs.
     """
 
     sources: int = 0
@@ -140,7 +142,7 @@ class GraphCounts:
 
 @dataclass(frozen=True, slots=True)
 class GraphChangeBatch:
-    """One transaction's worth of chunks to remove and to add."""
+    """The chunks that one transaction removes and adds."""
 
     removed: tuple[int, ...]
     added: tuple[tuple[ChangedDocument, int, UUID], ...]
@@ -151,7 +153,7 @@ class GraphChangeBatch:
 
 @dataclass(frozen=True, slots=True)
 class GraphChange:
-    """What one transaction does. Rows come in id order, so that two writers never wait for each other in a circle."""
+    """The content of one transaction. Rows are in id order, so that two writers cannot deadlock."""
 
     sources: tuple[GraphSource, ...]
     erased_sources: tuple[UUID, ...]
@@ -159,16 +161,16 @@ class GraphChange:
     removed: tuple[int, ...]
     added: tuple[GraphChunk, ...]
     counts: tuple[tuple[UUID, UUID, int], ...]
-    """Source, entity, by how much their count changes."""
+    """Source, entity, change of their count."""
     weights: tuple[tuple[UUID, UUID, int], ...]
-    """Lower id, higher id, by how much their weight changes."""
+    """Lower id, higher id, change of their weight."""
     touched: tuple[UUID, ...]
     """Entities that may have lost their last mention."""
 
 
 def graph_since(position: GraphPosition, watermark: GraphWatermark) -> int:
-    """The version from which the graph has to follow; 0 when nothing in it can be relied on: it was never filled, it
-    lost what it had (Postgres saw it further), or it followed another history (a restored Postgres).
+    """The version from which the graph must follow. 0 if its content is unreliable: it was never filled, it lost data
+    (Postgres had recorded a newer version), or it followed another history (a restored Postgres).
     """
     if watermark.version < position.graph_version or watermark.version > position.corpus_version:
         return 0
@@ -176,14 +178,16 @@ def graph_since(position: GraphPosition, watermark: GraphWatermark) -> int:
 
 
 def is_usable(watermark: GraphWatermark | None, version: int, max_lag: int) -> bool:
-    """Whether a graph at this watermark may answer for a corpus version: filled, and at most `max_lag` behind."""
+    """Whether a graph at this watermark may serve a corpus version: it is filled, and at most `max_lag`
+    versions behind.
+    """
     if watermark is None or watermark.version < min(1, version):
         return False
     return version - watermark.version <= max_lag
 
 
 def visible_version(watermark: GraphWatermark, version: int) -> int:
-    """The version to state for a read at this watermark: that of the corpus only when the graph stood exactly there."""
+    """The version to report for a read at this watermark: the corpus version only if the graph was exactly at it."""
     if watermark.version == version and watermark.target != version:
         return watermark.target
     return watermark.version
@@ -192,8 +196,8 @@ def visible_version(watermark: GraphWatermark, version: int) -> int:
 def split_change(
     documents: Sequence[ChangedDocument], held: Mapping[UUID, frozenset[int]], size: int = CHUNKS_PER_TRANSACTION
 ) -> Iterator[GraphChangeBatch]:
-    """Cut the difference between what the graph holds of some documents and what it should into transactions of `size`
-    chunks; at least one, removals first: a chunk may come back under another ordinal.
+    """Splits the difference between the graph's chunks of some documents and the expected ones into transactions of
+    `size` chunks, at least one. Removals come first: a chunk may return under another ordinal.
     """
     latest = {document.document_id: document for document in documents}
     removed = sorted(
@@ -220,7 +224,7 @@ def build_change(
     added: Sequence[GraphChunk],
     entities: Iterable[GraphEntity],
 ) -> GraphChange:
-    """The change of one part: `removed` as the graph holds them, `added` and `entities` as Postgres does."""
+    """The change of one batch: `removed` as the graph stores them, `added` and `entities` as Postgres does."""
     counts: Counter[tuple[UUID, UUID]] = Counter()
     weights: Counter[tuple[UUID, UUID]] = Counter()
     for chunks, sign in ((removed, -1), (added, 1)):
@@ -245,5 +249,5 @@ def build_change(
 
 
 def entities_in(chunks: Iterable[GraphChunk]) -> set[UUID]:
-    """The entities that some chunks mention."""
+    """The entities that the chunks mention."""
     return {mention.entity_id for chunk in chunks for mention in chunk.mentions}

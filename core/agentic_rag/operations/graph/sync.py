@@ -1,4 +1,4 @@
-"""Bring a graph outside Postgres to the corpus version: the body of GRAPH jobs, and what operators ask of it."""
+"""Brings a graph outside Postgres to the corpus version: the body of GRAPH jobs, and the operators' commands."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ DOCUMENTS = 64
 
 @dataclass(frozen=True, slots=True)
 class GraphStatus:
-    """How a workspace's graph stands. `held` is None when it does not answer (`fault` says why), and when the graph
-    lives in Postgres: then it is what is `expected`, and never behind.
+    """The state of a workspace's graph. `held` is None if the graph does not answer (`fault` says why) or is in
+    Postgres; in Postgres it always equals `expected` and is never behind.
     """
 
     is_outside: bool
@@ -47,13 +47,13 @@ class GraphStatus:
 
     @property
     def is_equal(self) -> bool:
-        """Whether it is where it should be and holds as much as it should."""
+        """Whether the graph is up to date and has the expected counts."""
         return self.fault is None and self.lag == 0 and self.held in (None, self.expected)
 
 
 class GraphSync:
-    """Postgres is read in short transactions, so a document may be newer than the version the graph is said to stand
-    at; it is looked at again when that version comes. Safe to stop and run again at any point.
+    """Follows Postgres, which it reads in short transactions. A document may therefore be newer than the graph's
+    recorded version; it is compared again when the graph reaches that version. Safe to stop and rerun at any point.
     """
 
     def __init__(
@@ -72,9 +72,9 @@ class GraphSync:
         self._chunks = chunks
 
     async def run(self, lease: Lease, progress: JobProgress) -> bool:
-        """The body of GRAPH jobs; True when it recorded its own end with its last effect.
+        """The body of GRAPH jobs; True if it completed the job itself, with its last write.
 
-        An outage of the graph, or a login that it refuses, is no failure of the job: it ends, and upkeep asks again
+        An outage of the graph, or a refused login, is no failure of the job: the job ends, and upkeep enqueues another
         while the graph is behind.
         Errors: `LeaseLost`, `Retryable`, `DependencyUnavailable` (Postgres).
         """
@@ -92,17 +92,17 @@ class GraphSync:
             return False
 
     async def rebuild(self, workspace: WorkspaceRef) -> JobRef | None:
-        """Have the workspace's graph emptied and filled anew; the job that does it, None when the graph lives in
-        Postgres and is never anything but right. Errors: `NotFound`, `DependencyUnavailable`.
+        """Clear and refill the workspace's graph; returns the job that does it, or None if the graph is in Postgres and
+        always correct. Errors: `NotFound`, `DependencyUnavailable`.
         """
         return None if self._writer is None else await self._feed.restart(workspace)
 
     async def counts(self, workspace: WorkspaceRef) -> GraphCounts:
-        """What the graph outside Postgres holds, zeros without one. Errors: `DependencyUnavailable`."""
+        """The counts of the graph outside Postgres; zeros without one. Errors: `DependencyUnavailable`."""
         return GraphCounts() if self._writer is None else await self._writer.counts(workspace)
 
     async def status(self, workspace: WorkspaceRef) -> GraphStatus:
-        """How the graph stands, beside what Postgres says it should hold. Errors: `NotFound`, `DependencyUnavailable`
+        """The graph's state next to what Postgres expects. Errors: `NotFound`, `DependencyUnavailable`
         (Postgres only).
         """
         position = await self._feed.position(workspace)
@@ -115,7 +115,7 @@ class GraphSync:
         except (DependencyUnavailable, Misconfigured) as error:
             fault = f"[{error.code}] {error.message}"
             return GraphStatus(True, position.corpus_version, position.graph_version, expected, fault=fault)
-        # The lower one: a rebuild that was asked for and has not begun shows in Postgres only.
+        # The lower version: a requested rebuild that has not begun shows in Postgres only.
         reached = max(0, min(position.graph_version, watermark.version))
         return GraphStatus(True, position.corpus_version, reached, expected, held)
 
@@ -137,7 +137,7 @@ class GraphSync:
                 if await self._feed.complete_job(lease, fence, batch.corpus_version):
                     return True
             elif since and batch.complete > cursor.version:
-                # A first filling states no version before it is whole: what it lacks is not only the newest.
+                # A first fill reports no version before it is complete: it may lack old documents as well as new ones.
                 await writer.set_watermark(workspace, fence, batch.complete, batch.corpus_version)
                 await self._feed.record_watermark(workspace, fence, batch.complete)
             cursor = batch.cursor
@@ -151,7 +151,7 @@ class GraphSync:
         documents: Sequence[ChangedDocument],
         progress: JobProgress,
     ) -> None:
-        """Make the graph hold of these documents what Postgres does."""
+        """Bring these documents in the graph to their state in Postgres."""
         if not documents:
             return
         held = await writer.document_ordinals(workspace, [document.document_id for document in documents])

@@ -1,4 +1,4 @@
-"""The files of an archive: JSON lines in gzip parts of bounded size, each named in the manifest with its hash."""
+"""The files of an archive: JSON lines in gzip parts of bounded size, each listed in the manifest with its hash."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from agentic_rag.operations.snapshots.snapshot import MANIFEST, ArchivePart, Man
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 PART_BYTES = 4 * 1024 * 1024
-"""Uncompressed; a part is cut after the row that passes it, so memory holds one part and one row."""
+"""Uncompressed bytes. A part ends after the row that exceeds this size, so memory holds one part and one row."""
 
 _LEVEL = 3
 """Level 6 makes parts 5 % smaller and takes twice as long."""
 
 
 def snapshots_prefix(org_id: UUID) -> str:
-    """What the keys of all snapshots of an organisation begin with."""
+    """The common prefix of an organisation's snapshot keys."""
     return f"snapshots/{org_id}"
 
 
 def snapshot_folder(workspace: WorkspaceRef, snapshot_id: UUID) -> str:
-    """The folder of a snapshot; each attempt has one of its own in it, so a stale writer overwrites nothing."""
+    """The folder of a snapshot. Each attempt has its own folder in it, so that a stale writer overwrites nothing."""
     return f"{snapshots_prefix(workspace.org_id)}/{workspace.workspace_id}/{snapshot_id}"
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveLocation:
-    """Where an archive lies: keys of its files are relative to the folder (empty: the store's root)."""
+    """The location of an archive. Keys of its files are relative to `folder` (empty: the store's root)."""
 
     blobs: BlobStore
     folder: str
 
     def key(self, name: str) -> str:
-        """The key of one of its files."""
+        """The key of a file of the archive."""
         return f"{self.folder}/{name}" if self.folder else name
 
     async def manifest(self) -> Manifest:
@@ -63,7 +63,7 @@ class ArchiveLocation:
         return lines
 
     async def read(self, key: str, sha256: str) -> bytes:
-        """A file whose content is as expected. Errors: `Permanent` code SNAPSHOT_DAMAGED."""
+        """A file, verified by its hash. Errors: `Permanent` code SNAPSHOT_DAMAGED."""
         try:
             content = await self.blobs.read(self.key(key))
         except NotFound as error:
@@ -75,13 +75,13 @@ class ArchiveLocation:
 
 
 async def archives_in(blobs: BlobStore, prefix: str) -> list[ArchiveLocation]:
-    """Every archive below a prefix, whether or not any database knows of it."""
+    """Every archive under a prefix, whether or not the database lists it."""
     keys = [key for key in await blobs.keys(prefix) if key.rsplit("/", 1)[-1] == MANIFEST]
     return [ArchiveLocation(blobs, key.removesuffix(MANIFEST).rstrip("/")) for key in keys]
 
 
 async def only_archive(blobs: BlobStore, snapshot_id: UUID | None) -> ArchiveLocation:
-    """The archive of a snapshot, or the only one there is, in a store that holds nothing else.
+    """The archive of a snapshot, or the only archive, in a store that contains nothing else.
 
     Errors: `NotFound` code SNAPSHOT_NOT_FOUND, `InvalidInput` code SNAPSHOT_AMBIGUOUS, `Permanent` (damaged, too new).
     """
@@ -95,7 +95,7 @@ async def only_archive(blobs: BlobStore, snapshot_id: UUID | None) -> ArchiveLoc
 
 
 class PartWriter:
-    """Writes the parts of an archive one after the other; `before` is awaited first each time, and may refuse."""
+    """Writes the parts of an archive in sequence. Before each part it awaits `before`, which may refuse by raising."""
 
     def __init__(self, place: ArchiveLocation, before: Callable[[], Awaitable[None]]) -> None:
         self._place = place
@@ -131,7 +131,7 @@ def _compress(lines: list[str]) -> tuple[int, bytes, str]:
 
 
 def _decompress(content: bytes, raw_size: int) -> list[str]:
-    """The lines; never more bytes than the manifest promises."""
+    """The lines of a part. Never unpacks more bytes than the manifest states."""
     try:
         unpacker = zlib.decompressobj(wbits=31)
         raw = unpacker.decompress(content, raw_size + 1)

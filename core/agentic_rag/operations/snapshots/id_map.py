@@ -1,4 +1,4 @@
-"""The ids of an archive's rows in another workspace: those that ingesting the same sources there would give."""
+"""Maps the ids of an archive's rows to another workspace: the ids that ingesting the same sources there would give."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from agentic_rag.retrieval.graph.entities import entity_id_for
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 _OCCURRENCES = 4096
-"""A passage's number among equal ones of its document is found by trying; beyond this it gets an id of its own."""
+"""The occurrence number of a repeated passage is found by trial up to this limit; beyond it the chunk gets a
+derived id.
+"""
 
 Row = dict[str, Any]
 """One line of an archive."""
 
 
 class ArchiveIdMap:
-    """Rewrites rows in the order of an archive: documents before what belongs to them, entities before mentions.
+    """Rewrites rows in the order of an archive: documents before their rows, entities before mentions.
 
-    Holds one pair of ids per document and entity; everything else is computed.
+    Stores one pair of ids per document and entity; everything else is computed.
     """
 
     def __init__(self, target: WorkspaceRef) -> None:
@@ -29,11 +31,11 @@ class ArchiveIdMap:
         self._entities: dict[UUID, UUID] = {}
 
     def document(self, document_id: UUID) -> UUID:
-        """The id of a document of the archive, known once its row was rewritten."""
+        """The new id of a document of the archive, available once its row was rewritten."""
         return self._documents.get(document_id) or self._other(document_id)
 
     def rewrite(self, table: str, row: Row) -> Row | None:
-        """The row as the target workspace stores it; None for one that only concerns the source."""
+        """The row for the target workspace; None for a row that only concerns the source."""
         match table:
             case "rag_documents":
                 return self._document(row)
@@ -53,7 +55,7 @@ class ArchiveIdMap:
                     "related": [str(self._entity_id(UUID(one))) for one in related],
                 }
             case "rag_tombstones":
-                # Erased under ids that nothing here can have: what is known of a path is not kept.
+                # The erased ids cannot occur here, and a tombstone keeps nothing about a path.
                 return None
             case _:
                 return row

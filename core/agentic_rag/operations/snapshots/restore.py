@@ -1,4 +1,4 @@
-"""Make a workspace from a snapshot: everything is checked first, and one transaction makes all of it visible."""
+"""Restores a workspace from a snapshot: everything is checked first, and one transaction makes all of it visible."""
 
 from __future__ import annotations
 
@@ -37,26 +37,26 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
 
 ProgressReport = Callable[[int, int, str], None]
-"""Done, of how many, and with what."""
+"""Steps done, steps in total, and the current step."""
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreReport:
-    """What a restore did."""
+    """The result of a restore."""
 
     snapshot_id: UUID
     source_workspace_id: UUID
     workspace: WorkspaceRef
     name: str
     was_done: bool
-    """It had been restored before: nothing was written."""
+    """The snapshot had been restored before; nothing was written."""
     corpus_version: int
     rows: int = 0
     originals: int = 0
     erased: int = 0
-    """Documents left out because this system knows that they were erased since."""
+    """Documents left out because this system has erased them since."""
     requeued: int = 0
-    """Documents whose ingestion the snapshot caught half done, and that are ingested again."""
+    """Documents that the snapshot caught in the middle of ingestion; they are ingested again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,8 @@ class _Target:
 
 
 class RestoreSnapshot:
-    """Safe to repeat: one that is done is found done, one that was cut short has left nothing but files it writes
-    again.
+    """Idempotent: a completed restore is recognised, and an interrupted one leaves only files that the next one
+    overwrites.
     """
 
     def __init__(
@@ -89,11 +89,11 @@ class RestoreSnapshot:
         self._schema_head = schema_head
 
     async def places(self, org_id: UUID) -> list[ArchiveLocation]:
-        """Every archive of an organisation in the blob store, whether or not the database knows of it."""
+        """Every archive of an organisation in the blob store, whether or not the database lists it."""
         return await archives_in(self._blobs, snapshots_prefix(org_id))
 
     async def find(self, org_id: UUID, snapshot_id: UUID) -> ArchiveLocation:
-        """The archive of a snapshot; of two complete attempts the later. Errors: `NotFound`."""
+        """The archive of a snapshot; if two attempts are complete, the later. Errors: `NotFound`."""
         found = [place for place in await self.places(org_id) if f"/{snapshot_id}/" in place.folder]
         if not found:
             raise NotFound(
@@ -110,10 +110,10 @@ class RestoreSnapshot:
         progress: ProgressReport | None = None,
         actor: str = SYSTEM_ACTOR,
     ) -> RestoreReport:
-        """Restore into the workspace's own id where that is free, else beside it as a new workspace named `into`.
+        """Restore under the workspace's own id if that is free, else as a new workspace named `into`.
 
         Errors: `Permanent` codes SNAPSHOT_DAMAGED, SNAPSHOT_TOO_NEW; `InvalidInput` codes RESTORE_TARGET_EXISTS,
-        WORKSPACE_EXISTS; `DependencyUnavailable`. Nothing of the database is written then.
+        WORKSPACE_EXISTS; `DependencyUnavailable`. An error leaves the database unchanged.
         """
         show = progress or _unseen
         manifest = await place.manifest()
@@ -163,13 +163,13 @@ class RestoreSnapshot:
             )
         if there is None:
             return _Target(own, name, None)
-        # Not by chance, so that a restore that was cut short writes its files to the same place again.
+        # Derived rather than random, so that an interrupted restore writes its files to the same place again.
         made = derive_uuid(b"restore", org_id.bytes, manifest.snapshot_id.bytes, name.encode())
         target = WorkspaceRef(org_id, made)
         return _Target(target, name, ArchiveIdMap(target))
 
     async def _check(self, place: ArchiveLocation, manifest: Manifest, show: Callable[[int, str], None]) -> None:
-        """Read everything once, before anything is written. Errors: `Permanent` code SNAPSHOT_DAMAGED."""
+        """Read and verify all parts before anything is written. Errors: `Permanent` code SNAPSHOT_DAMAGED."""
         known = {table.name for table in manifest.tables}
         for done, part in enumerate(manifest.parts):
             show(done, f"checking {part.key}")
@@ -222,7 +222,8 @@ class RestoreSnapshot:
                 rows=sum(counts.values()),
                 erased=erased,
             )
-            # A workspace of this id may have gone on to other versions of the same numbers before it was lost.
+            # The cache may have entries for newer versions of this workspace from before its loss; version numbers are
+            # reused.
             await self._cache.forget(target.workspace)
         if erased:
             await delete_marked_blobs(self._database, self._blobs, target.workspace)
@@ -255,8 +256,8 @@ class RestoreSnapshot:
     async def _copy_originals(
         self, transaction: Transaction, place: ArchiveLocation, manifest: Manifest, target: _Target, lines: list[str]
     ) -> list[str]:
-        """Into the blob store under keys of the target; the rows with them. The keys follow from what is restored, so
-        a restore that is repeated writes to the same place.
+        """Copies originals into the blob store under keys of the target and returns the rows with those keys. The keys
+        are derived from the restored rows, so a repeated restore writes to the same place.
         """
         workspace = await transaction.workspaces.get(target.workspace.workspace_id)
         if workspace is None:
@@ -275,7 +276,7 @@ class RestoreSnapshot:
         return rewritten
 
     async def _erase_again(self, writer: ArchiveWriter, manifest: Manifest, target: _Target) -> int:
-        """What this system knows to be erased from the source does not come back under another id."""
+        """Erases documents that this system has erased from the source, so that they do not return under another id."""
         if target.ids is None:
             return 0
         erased = 0
@@ -287,7 +288,7 @@ class RestoreSnapshot:
         return erased
 
     async def _requeue(self, transaction: Transaction, workspace: WorkspaceRef) -> int:
-        """Ingest again what was under way: the jobs of that time are not in the archive."""
+        """Re-ingests documents that were in progress: the archive does not contain their jobs."""
         requeued = 0
         async for document in _documents_in_progress(transaction, workspace):
             content = document.provenance.get(CONTENT_PROVENANCE, "")
@@ -320,16 +321,16 @@ async def _documents_in_progress(transaction: Transaction, workspace: WorkspaceR
 
 
 def _workspace_line(line: str, target: _Target) -> str:
-    # A graph outside Postgres is a projection that does not know this workspace: it is filled from here.
+    # A graph outside Postgres has no data of this workspace and is filled from version 0.
     row = _parse_row(line) | {"name": target.name, "graph_version": 0, "graph_home": ""}
     if target.ids is not None:
-        # The caller's own id of the thing stays with the workspace that has it.
+        # `external_ref` stays with the original workspace.
         row["external_ref"] = None
     return json.dumps(row)
 
 
 async def _original(place: ArchiveLocation, row: dict[str, Any]) -> bytes:
-    """The bytes a row of originals names. Errors: `Permanent` code SNAPSHOT_DAMAGED."""
+    """The bytes of an original's row. Errors: `Permanent` code SNAPSHOT_DAMAGED."""
     digits = hash_digits(row["content_hash"])
     return await place.read(original_name(row["document_id"], digits), digits)
 
@@ -343,4 +344,4 @@ def _parse_row(line: str) -> dict[str, Any]:
 
 
 def _unseen(done: int, total: int, remark: str) -> None:
-    """Nobody watches."""
+    """The default progress callback."""

@@ -1,4 +1,4 @@
-"""Snapshots of a workspace: what is known of one, and the manifest that makes its archive describe itself."""
+"""Snapshots of a workspace: their records, and the manifest that makes an archive self-describing."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from agentic_rag.kernel.errors import Permanent
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 ARCHIVE_FORMAT = 1
-"""Raised when a reader of the old format would misunderstand the new one."""
+"""Increased when a reader of the old format would misread the new one."""
 
 ORIGINALS = "rag_originals"
-"""The table whose rows name files; the files lie beside the parts (see `original_name`)."""
+"""The table whose rows refer to files; the files are next to the parts (see `original_name`)."""
 
 MANIFEST = "manifest.json"
 
 
 class SnapshotState(enum.Enum):
-    """Where a snapshot stands."""
+    """The lifecycle states of a snapshot."""
 
     BUILDING = "BUILDING"
     READY = "READY"
     FAILED = "FAILED"
     EXPIRED = "EXPIRED"
-    """Deleted, or past its keeping; its files are gone or about to go."""
+    """Deleted, or past its retention; its files are gone or about to go."""
 
 
 SNAPSHOT_TRANSITIONS: Mapping[SnapshotState, frozenset[SnapshotState]] = MappingProxyType(
     {
         SnapshotState.BUILDING: frozenset({SnapshotState.READY, SnapshotState.FAILED}),
         SnapshotState.READY: frozenset({SnapshotState.EXPIRED}),
-        # A dead letter that is replayed builds again.
+        # Replaying the dead letter of its job builds it again.
         SnapshotState.FAILED: frozenset({SnapshotState.BUILDING, SnapshotState.EXPIRED}),
         SnapshotState.EXPIRED: frozenset(),
     }
@@ -45,7 +45,7 @@ SNAPSHOT_TRANSITIONS: Mapping[SnapshotState, frozenset[SnapshotState]] = Mapping
 
 
 class SnapshotReason(enum.Enum):
-    """Why a snapshot was taken. Only scheduled ones are dropped by themselves."""
+    """Why a snapshot was taken. Only scheduled ones expire automatically."""
 
     MANUAL = "manual"
     SCHEDULED = "scheduled"
@@ -53,7 +53,7 @@ class SnapshotReason(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRecord:
-    """A snapshot as the database knows it. `corpus_version` and what follows from it are None while it is built."""
+    """A snapshot's row in the database. `corpus_version` and the fields filled with it are None while it is built."""
 
     workspace: WorkspaceRef
     snapshot_id: UUID
@@ -69,13 +69,13 @@ class SnapshotRecord:
     """Rows by table."""
     error_code: str | None = None
     is_stored: bool = True
-    """Whether the blob store may hold anything of it."""
+    """Whether the blob store may still contain files of it."""
     finished_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreRecord:
-    """That a workspace was made from a snapshot."""
+    """The record that a workspace was restored from a snapshot."""
 
     workspace: WorkspaceRef
     snapshot_id: UUID
@@ -85,7 +85,7 @@ class RestoreRecord:
 
 @dataclass(frozen=True, slots=True)
 class TableShape:
-    """A table of an archive and the columns each of its lines holds."""
+    """A table of an archive and the columns of its lines."""
 
     name: str
     columns: tuple[str, ...]
@@ -93,7 +93,9 @@ class TableShape:
 
 @dataclass(frozen=True, slots=True)
 class ArchivePart:
-    """A file of an archive: JSON lines, gzip. `key` is relative to the manifest's folder; the hash is of the file."""
+    """A file of an archive: JSON lines, gzip. `key` is relative to the manifest's folder; the hash is of the compressed
+    file.
+    """
 
     key: str
     table: str
@@ -105,7 +107,7 @@ class ArchivePart:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What an archive holds. It is written last: a folder without one is no snapshot."""
+    """The contents of an archive. It is written last: a folder without a manifest is no snapshot."""
 
     snapshot_id: UUID
     org_id: UUID
@@ -113,21 +115,21 @@ class Manifest:
     workspace_name: str
     corpus_version: int
     schema: str
-    """The database's schema revision at that time."""
+    """The database's schema revision when the snapshot was taken."""
     product: str
     created_at: str
     spaces: tuple[str, ...]
-    """Names of the embedding spaces whose vectors it holds."""
+    """Names of the embedding spaces whose vectors it contains."""
     with_originals: bool
     missing_originals: int
-    """Originals that were gone, or were not what had been stored, when they were to be copied."""
+    """Originals that could not be copied because they were gone or did not match their hash."""
     tables: tuple[TableShape, ...]
     parts: tuple[ArchivePart, ...]
     format: int = ARCHIVE_FORMAT
 
     @property
     def workspace(self) -> WorkspaceRef:
-        """The workspace it was taken of."""
+        """The workspace the snapshot was taken of."""
         return WorkspaceRef(self.org_id, self.workspace_id)
 
     @property
@@ -164,17 +166,17 @@ def decode_manifest(content: bytes) -> Manifest:
 
 
 def original_name(document_id: str, content_hash: str) -> str:
-    """The key of an original's bytes in its archive: they are named by their SHA-256."""
+    """The key of an original's bytes in its archive; originals are named by their SHA-256."""
     return f"originals/{document_id}/{content_hash}"
 
 
 def hash_digits(stored: str) -> str:
-    """A hash as Postgres shows it in JSON (`\\x…`), as digits."""
+    r"""The hex digits of a hash that Postgres writes in JSON as `\\x…`."""
     return stored.removeprefix("\\x")
 
 
 def damage_error(what: str) -> Permanent:
-    """What a restore refuses."""
+    """The error for a damaged archive."""
     return Permanent(
         f"The snapshot is damaged: {what}. Nothing was written; restore another snapshot, or another copy of this one.",
         code="SNAPSHOT_DAMAGED",

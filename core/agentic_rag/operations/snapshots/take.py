@@ -1,4 +1,4 @@
-"""Take, keep and remove snapshots of workspaces."""
+"""Takes, expires and removes snapshots of workspaces."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
 
 SWEEP = "sweep"
-"""The key of the job that removes files of snapshots that are none (any more)."""
+"""The key of the job that removes files of failed and expired snapshots."""
 
 ORIGINALS_ARGUMENT = "originals"
 
 OVER = frozenset({SnapshotState.FAILED, SnapshotState.EXPIRED})
-"""Snapshots that are none (any more)."""
+"""States of snapshots that cannot, or can no longer, be restored."""
 
 
 class TakeSnapshot:
-    """The body of SNAPSHOT jobs, and what asks for them. Snapshot and job share their id: one job, one snapshot."""
+    """The body of SNAPSHOT jobs, and their requests. A snapshot and its job share their id."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class TakeSnapshot:
     async def request(
         self, workspace: WorkspaceRef, actor: str = SYSTEM_ACTOR, *, with_originals: bool = True
     ) -> SnapshotRecord:
-        """Enqueue a snapshot; while one that was asked for is unfinished, that one. Errors: `NotFound`."""
+        """Enqueue a snapshot; returns the requested one that is unfinished, if any. Errors: `NotFound`."""
         arguments = {ORIGINALS_ARGUMENT: str(with_originals).lower()}
         async with self._database.transaction(workspace.org_id) as transaction:
             ref, is_new = await transaction.jobs.enqueue(
@@ -118,12 +118,12 @@ class TakeSnapshot:
         await self._sweep(workspace, progress)
 
     async def record_failure(self, transaction: Transaction, lease: Lease, error: AgenticRagError) -> None:
-        """The job gave up: the snapshot failed. Its files go with the next sweep."""
-        await require_lease(transaction.jobs, lease)  # The job before the snapshot, as everywhere.
+        """Mark the snapshot FAILED after its job gave up. The next sweep removes its files."""
+        await require_lease(transaction.jobs, lease)  # Lock order: the job before the snapshot.
         await transaction.snapshots.move(lease.job.workspace, lease.job.job_id, SnapshotState.FAILED, error.code)
 
     async def delete(self, workspace: WorkspaceRef, snapshot_id: UUID, actor: str = SYSTEM_ACTOR) -> SnapshotRecord:
-        """Expire a snapshot and remove its files at once; a sweep does what the blob store refuses now.
+        """Expire a snapshot and remove its files at once; if the blob store fails now, a sweep removes them later.
 
         Errors: `NotFound` code SNAPSHOT_NOT_FOUND, `InvalidInput` code SNAPSHOT_UNFINISHED.
         """
@@ -147,7 +147,7 @@ class TakeSnapshot:
         place = ArchiveLocation(self._blobs, f"{snapshot_folder(workspace, record.snapshot_id)}/{lease.fence}")
 
         async def before() -> None:
-            # Also when the lease went to another worker a moment later nothing is harmed: it has another folder.
+            # Losing the lease right after this check does no harm: the next holder writes to another folder.
             async with self._database.transaction(workspace.org_id) as transaction:
                 await require_lease(transaction.jobs, lease)
             progress.advance()
@@ -195,7 +195,7 @@ class TakeSnapshot:
         )
 
     async def _expire(self, workspace: WorkspaceRef) -> None:
-        """Of the scheduled ones the newest stay."""
+        """Expires all but the newest scheduled snapshots."""
         async with self._database.transaction(workspace.org_id) as transaction:
             ready = [
                 record
@@ -206,7 +206,9 @@ class TakeSnapshot:
                 await transaction.snapshots.move(workspace, record.snapshot_id, SnapshotState.EXPIRED)
 
     async def _sweep(self, workspace: WorkspaceRef, progress: JobProgress) -> None:
-        """Remove the files of what is no snapshot. A blob store that does not answer is asked again by upkeep."""
+        """Removes the files of failed and expired snapshots. If the blob store does not answer, upkeep enqueues another
+        sweep.
+        """
         async with self._database.transaction(workspace.org_id) as transaction:
             stored = [record for record in await transaction.snapshots.all(workspace) if record.is_stored]
             unfinished = [record for record in stored if record.state is SnapshotState.BUILDING]
@@ -220,8 +222,9 @@ class TakeSnapshot:
                 progress.advance()
 
     async def _remove(self, record: SnapshotRecord) -> None:
-        """Remove its files. A FAILED one may come back at any time, for a dead letter that is replayed builds it in a
-        folder of the new attempt: whatever was listed before it was last seen FAILED is none of that attempt's.
+        """Removes the snapshot's files. A replayed dead letter may rebuild a FAILED snapshot at any time, in the folder
+        of its new attempt. Keys listed before the snapshot was last seen FAILED therefore do not belong to that
+        attempt.
         """
         folder = snapshot_folder(record.workspace, record.snapshot_id)
         try:
@@ -245,8 +248,8 @@ class TakeSnapshot:
 
 
 class _Originals:
-    """The rows of rag_originals whose bytes are in the archive: each is copied before its row is given on. A restore
-    refuses an archive with a file that is not what its row says, so one that rotted in the blob store stays out.
+    """Copies originals into the archive, each before its row is yielded. A restore refuses an archive whose file does
+    not match its row, so a blob that no longer matches its hash is left out.
     """
 
     def __init__(
@@ -260,7 +263,7 @@ class _Originals:
         self.missing = 0
 
     async def copy_blobs(self, rows: AsyncIterator[list[str]]) -> AsyncIterator[list[str]]:
-        """The rows, without those whose blob went meanwhile or rotted; none at all when originals are not wanted."""
+        """The rows, without those whose blob is missing or damaged; none if originals are not wanted."""
         async for lines in rows:
             if self._wanted:
                 yield [line for line in lines if await self._copy(json.loads(line))]
