@@ -45,7 +45,7 @@ class AccessStore(Protocol):
     async def unreadable(
         self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: ReadIdentity
     ) -> set[UUID]:
-        """The existing ones of the documents that the readers may not read."""
+        """Those of the documents that exist and that the readers may not read."""
         ...
 
     async def change(self, workspace: WorkspaceRef, document_id: UUID, access_id: int) -> AccessChange | None:

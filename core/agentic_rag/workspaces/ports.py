@@ -40,8 +40,8 @@ class OrganisationRegister(Protocol):
 
 
 class Organisations(Protocol):
-    """What start-up and identity need, outside any tenant. `ensure_` calls may be repeated: a second one changes
-    nothing. Errors: `DependencyUnavailable`.
+    """Organisations as start-up and identity see them, outside any tenant. A repeated `ensure_` call changes nothing.
+    Errors: `DependencyUnavailable`.
     """
 
     async def find(self, reference: str) -> UUID | None:
