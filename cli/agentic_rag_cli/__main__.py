@@ -1,4 +1,4 @@
-"""`python -m agentic_rag_cli` is `rag`; the processes that `rag up` starts are called this way."""
+"""Makes `python -m agentic_rag_cli` the same as `rag`; `rag up` starts its processes this way."""
 
 from agentic_rag_cli.main import main
 

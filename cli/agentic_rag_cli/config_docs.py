@@ -54,7 +54,7 @@ def configuration_page() -> str:
 
 
 def default_text(variable: Variable) -> str:
-    """A default as one would write it in `.env`."""
+    """A default in the form of a `.env` file."""
     value = variable.default
     if isinstance(value, bool):
         return str(value).lower()

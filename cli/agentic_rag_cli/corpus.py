@@ -1,4 +1,4 @@
-"""Which folder is ingested when none is named, and whether it is the sample corpus."""
+"""Selects the folder to ingest when none is named, and recognises the sample corpus."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agentic_rag.settings import Settings
 from agentic_rag.settings.ingestion import DEFAULT_CORPUS
 
 _PACKAGED = Path(__file__).parent / "sample_corpus"
-"""Where a wheel carries the sample corpus; a checkout has it at `simulated_ingestion/`."""
+"""The sample corpus inside a wheel; a checkout has it at `simulated_ingestion/`."""
 
 _LANDMARK = "incident-2024-031-skn03-pitch-bearing.md"
 
@@ -16,7 +16,7 @@ SAMPLE_QUESTION = "On which date did SKN-03 return to service after the pitch be
 
 
 def corpus_directory(settings: Settings, given: Path | None) -> Path:
-    """The folder asked for, else AGENTIC_RAG_CORPUS_DIR, else the sample corpus of the checkout or the wheel."""
+    """The folder `given`, else AGENTIC_RAG_CORPUS_DIR, else the sample corpus of the checkout or the wheel."""
     if given is not None:
         return given
     if settings.ingestion.corpus_dir != DEFAULT_CORPUS or settings.ingestion.corpus_dir.is_dir():
@@ -31,5 +31,5 @@ def sample_corpus() -> Path:
 
 
 def is_sample(directory: Path) -> bool:
-    """Whether a folder is the sample corpus, or a copy of it."""
+    """Whether a folder is the sample corpus or a copy of it."""
     return (directory / _LANDMARK).is_file()

@@ -1,4 +1,4 @@
-"""The one table from what went wrong to an exit code and a line on standard error."""
+"""The table that maps errors to exit codes, and the error line on standard error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from agentic_rag.settings import SettingsInvalid
 
 
 class ExitCode(enum.IntEnum):
-    """What scripts may rely on; docs/cli.md holds the same table."""
+    """Stable exit codes for scripts; docs/cli.md has the same table."""
 
     OK = 0
     FAILED = 1
@@ -30,7 +30,7 @@ class ExitCode(enum.IntEnum):
 
 
 PRODUCT_ERRORS = (AgenticRagError, EmbeddedServerError)
-"""Everything that is shown as `error [CODE]: message`, never as a traceback."""
+"""Errors that are shown as `error [CODE]: message`, never as a traceback."""
 
 _EXIT_CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
     (InvalidInput, ExitCode.USAGE),
@@ -41,7 +41,7 @@ _EXIT_CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
     (FeatureDisabled, ExitCode.UNAVAILABLE),
     (AgenticRagError, ExitCode.FAILED),
 )
-"""The first match counts: the particular before the general."""
+"""The first match counts, so specific errors come before general ones."""
 
 
 def exit_code_for(error: AgenticRagError | EmbeddedServerError) -> ExitCode:
@@ -50,7 +50,7 @@ def exit_code_for(error: AgenticRagError | EmbeddedServerError) -> ExitCode:
 
 
 def error_line(error: AgenticRagError | EmbeddedServerError) -> str:
-    """How an error is told: its stable code, what a person can do, and what the server that refused said."""
+    """An error as text: its stable code, its remedy, and the message of the server that refused."""
     return f"error [{error.code}]: {error.message}{_reason_suffix(error)}"
 
 

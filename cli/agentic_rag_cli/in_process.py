@@ -1,5 +1,5 @@
-"""The system in this process: the server's application as a GraphQL client sees it, and its container for what GraphQL
-does not offer yet.
+"""Runs the system in this process: the server's application behind a GraphQL client, and the container for operations
+that GraphQL does not offer yet.
 """
 
 from __future__ import annotations
@@ -35,26 +35,30 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ACTOR = "cli"
-"""The subject of the command line in process, as the audit log names it."""
+"""The subject of the in-process command line in the audit log."""
 
 _MAX_BODY_BYTES = 256 * 1024 * 1024
-"""Of a request that never leaves the process: a dataset of `rag eval --background` is one."""
+"""Limit for requests that never leave the process, such as the dataset of `rag eval --background`."""
 
 
 def operator_of(org_id: UUID) -> Principal:
-    """The command line in process: whoever holds the database's password may do everything."""
+    """The principal of the in-process command line. It may do everything, since its user has the database's
+    password.
+    """
     return Principal(org_id=org_id, subject=ACTOR, role=Role.OPERATOR)
 
 
 class System:
-    """A wired container, and the organisation that commands act in."""
+    """A wired container and the organisation that commands act in."""
 
     def __init__(self, container: Container, org_id: UUID = DEFAULT_ORG_ID) -> None:
         self.container = container
         self.org_id = org_id
 
     def client(self, org_id: UUID | None = None) -> GraphQLClient:
-        """A client of the application in this process, as an operator of the organisation; the system's by default."""
+        """A client of the application in this process, as an operator of `org_id` (default: the system's
+        organisation).
+        """
         timeout = self.container.settings.answering.timeout_ms
         return GraphQLClient("http://in-process", str(org_id or self.org_id), timeout, self._transport)
 
@@ -80,7 +84,7 @@ class System:
     async def workspace(self, name: str | None, *things: str) -> Workspace:
         """The workspace of that name, else the one that the public ids among `things` belong to, else the only one.
 
-        Errors: see `choose_workspace`.
+        Errors: those of `choose_workspace`.
         """
         every = await self.workspaces()
         if name is None:
@@ -91,7 +95,7 @@ class System:
         return choose_workspace({one.name: one for one in every}, name)
 
     async def ensure_workspace(self, name: str) -> Workspace:
-        """The workspace of that name, made when there is none. Errors: `InvalidInput`."""
+        """The workspace of that name, created when it is missing. Errors: `InvalidInput`."""
         from agentic_rag.workspaces.administer import NewWorkspace
 
         known = await self.find_workspace(name)
@@ -126,7 +130,7 @@ class System:
         return found
 
     async def documents_of(self, workspace: WorkspaceRef, jobs: Iterable[Job]) -> Mapping[UUID, Document]:
-        """The documents that jobs are about, by id; those that are gone are left out."""
+        """The documents of the jobs, by id; deleted ones are left out."""
         wanted = sorted({job.document_id for job in jobs if job.document_id is not None})
         async with self.container.database.transaction(workspace.org_id) as transaction:
             return await transaction.documents.get_many(workspace, wanted)
@@ -137,7 +141,7 @@ class System:
             return await transaction.jobs.get(workspace, job_id)
 
     async def organisation(self, text: str | None) -> Organisation:
-        """The one of that id, name or external id; without a text the system's. Errors: `NotFound`."""
+        """The organisation of that id, name or external id; None: the system's. Errors: `NotFound`."""
         if text is None:
             return await self.container.administer.organisation(self.org_id)
         for one in await self.container.organisations.all():
@@ -146,7 +150,7 @@ class System:
         raise NotFound(f"There is no organisation {text!r}; `rag tenant list` shows them.")
 
     async def worker_running(self) -> bool:
-        """Whether some worker leads the dispatching of jobs: the lead is taken for a moment to find out."""
+        """Whether a worker holds the dispatch lead. The check takes the lead for a moment."""
         board = self.container.job_board()
         try:
             return not await board.lead()
@@ -155,7 +159,7 @@ class System:
 
 
 async def collect(fetch: Callable[[PageRequest], Awaitable[Page[T]]], limit: int | None = None) -> list[T]:
-    """Pages one after the other, at most `limit` items."""
+    """Fetch page after page, at most `limit` items."""
     items: list[T] = []
     after: str | None = None
     while limit is None or len(items) < limit:
@@ -169,7 +173,7 @@ async def collect(fetch: Callable[[PageRequest], Awaitable[Page[T]]], limit: int
 
 
 class _Operators:
-    """Takes the id of an organisation for a token: nothing outside this process reaches the application."""
+    """Accepts the id of an organisation as a token: nothing outside this process reaches the application."""
 
     async def authenticate(self, token: str) -> Principal:
         return operator_of(UUID(token))
@@ -179,13 +183,13 @@ def _unlimited() -> Any:
     from agentic_rag.workspaces.enforce_rate_limits import Admission
 
     class Unlimited(Admission):
-        """Lets every request pass: limits a minute are for those who send requests to a server."""
+        """Admits every request: rate limits apply to clients of a server only."""
 
         def __init__(self) -> None:
             """Reads no limits."""
 
         async def admit(self, principal: Principal, demand: object) -> None:
-            """Let the request pass."""
+            """Admit the request."""
 
     return Unlimited()
 
@@ -199,8 +203,8 @@ def _schema() -> RagSchema:
 
 @asynccontextmanager
 async def open_system(settings: Settings) -> AsyncIterator[System]:
-    """Wire the system in this process; everything is released when the block ends. Only errors are logged, unless
-    AGENTIC_RAG_LOG_LEVEL is debug: what a person wants to know is the command's output.
+    """Wire the system in this process and release everything when the block ends. Only errors are logged, unless
+    AGENTIC_RAG_LOG_LEVEL is debug: the command's own output is for people.
 
     Errors: `DependencyUnavailable`, `Misconfigured` (migrations missing, no pgvector, role too strong), `NotFound` (no
     such organisation).

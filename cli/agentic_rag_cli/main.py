@@ -1,4 +1,4 @@
-"""The command `rag`: its commands, and the one place where a product error becomes an exit code."""
+"""The command `rag`: its commands, and the only place that converts a product error into an exit code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ from agentic_rag_cli.wiring import wiring_of
 
 
 class ProductGroup(TyperGroup):
-    """Tells product errors in one line and ends with their exit code; anything else is a bug and shows as one."""
+    """Prints a product error in one line and exits with its code. Any other exception is a bug and shows its
+    traceback.
+    """
 
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen command."""

@@ -1,4 +1,4 @@
-"""What commands are given instead of reaching for it: settings, servers, the system. Tests give others."""
+"""The dependencies of commands: settings, servers, the system. Tests replace them."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ async def _start_worker(children: Children, settings: Settings) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """Where a command gets its surroundings from."""
+    """The factories that a command gets its dependencies from."""
 
     settings: Callable[[], Settings] = load_settings
     servers: Callable[[Settings], AbstractContextManager[Settings]] = _servers
-    """Settings with addresses of servers that run while the block lasts."""
+    """Settings with the addresses of servers that run until the block ends."""
     system: Callable[[Settings], AbstractAsyncContextManager[System]] = _system
     start_worker: Callable[[Children, Settings], Awaitable[None]] = _start_worker
-    """Add a worker for as long as the children live."""
+    """Start a worker that lives as long as the children."""
     transport: httpx2.AsyncBaseTransport | None = None
-    """What carries HTTP requests; None means the network."""
+    """The HTTP transport; None: the network."""
 
     def remote(self, settings: Settings, address: str) -> GraphQLClient:
-        """A client of a server, with the token of the settings. Errors: `Unauthenticated` code TOKEN_MISSING."""
+        """A client of a server, with the token from the settings. Errors: `Unauthenticated` code TOKEN_MISSING."""
         from agentic_rag_cli.client.access import token_of
         from agentic_rag_cli.client.graphql_client import GraphQLClient
 
@@ -62,20 +62,20 @@ class Wiring:
 
 
 def wiring_of(context: typer.Context) -> Wiring:
-    """The wiring a command was started with; the real one unless a test gave another."""
+    """The wiring that a command was started with; tests replace the default."""
     given = context.find_root().obj
     return given if isinstance(given, Wiring) else Wiring()
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:
-    """Run to the end on a loop of its own; asyncio is loaded only by commands that come here."""
+    """Run a coroutine on its own event loop. Only commands that call this load asyncio."""
     import asyncio
 
     return asyncio.run(work)
 
 
 def in_process(context: typer.Context, work: Callable[[System], Coroutine[Any, Any, T]]) -> T:
-    """Run `work` against the system of the settings, its embedded servers started when nobody runs them."""
+    """Run `work` against the system of the settings; embedded servers are started when none run."""
     wiring = wiring_of(context)
 
     async def with_system(settings: Settings) -> T:
@@ -93,8 +93,8 @@ def on_graphql(
     tenant: str | None = None,
     address: str = "",
 ) -> T:
-    """Run `work` with a GraphQL client: of the server at the address, else of the application in this process, there in
-    the organisation `tenant` when one is named.
+    """Run `work` with a GraphQL client: of the server at `address`, else of the application in this process, acting in
+    the organisation `tenant` if given.
     """
     wiring = wiring_of(context)
 

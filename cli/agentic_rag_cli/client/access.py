@@ -1,4 +1,4 @@
-"""Where the server is and which token opens it."""
+"""The server's address and the token for it."""
 
 from __future__ import annotations
 
@@ -37,13 +37,15 @@ def token_of(settings: Settings) -> str:
 
 
 def ensure_token(settings: Settings) -> str:
-    """The token of the home, made when it has none, readable by its owner only. Errors: `EmbeddedServerError`."""
+    """The token of AGENTIC_RAG_HOME, created when it is missing, readable by its owner only. Errors:
+    `EmbeddedServerError`.
+    """
     return _ensure_file(settings, TOKEN_FILE)
 
 
 def with_local_issuer(settings: Settings) -> Settings:
-    """Settings of a server that takes the tokens of `rag token dev`: unless it has an issuer, is in production, or
-    listens where others can reach it. Errors: `EmbeddedServerError`.
+    """Settings with which the server accepts the tokens of `rag token dev`. Unchanged when the server has an issuer,
+    runs in production, or listens beyond loopback. Errors: `EmbeddedServerError`.
     """
     tenancy = settings.tenancy
     if tenancy.jwks_url or tenancy.jwt_secret or not settings.server.is_local or settings.server.is_production:

@@ -1,4 +1,4 @@
-"""Which workspace a command means."""
+"""Selects the workspace of a command."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def choose_workspace(known: Mapping[str, T], name: str | None) -> T:
-    """The workspace of that name; without a name the only one there is.
+    """The workspace of that name; without a name the only workspace.
 
     Errors: `NotFound` code WORKSPACE_NOT_FOUND, `InvalidInput` code WORKSPACE_AMBIGUOUS.
     """

@@ -1,4 +1,4 @@
-"""Talks to a server's GraphQL API, over HTTP or in this process."""
+"""A client of a server's GraphQL API, over HTTP or in this process."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ _ERRORS: Mapping[str, type[AgenticRagError]] = {
     "MODEL_TOOLS_MISSING": Misconfigured,
     "MIGRATIONS_PENDING": Misconfigured,
 }
-"""Codes of the server that mean a certain kind of error here. A code that ends in _NOT_FOUND is a NotFound."""
+"""Server codes and their error classes. A code that ends in _NOT_FOUND is a NotFound."""
 
 _REFUSALS = ("BUDGET_EXCEEDED", "POLICY_REFUSED", "PROVIDER_KEY_MISSING")
-"""User errors that are no wrong input. Every other code of a user error is an InvalidInput."""
+"""User errors that are not invalid input. Every other code of a user error is an InvalidInput."""
 
 _SLACK_SECONDS = 5.0
-"""How much longer than the server's own time budget the client waits."""
+"""Seconds that the client waits beyond the server's own time budget."""
 
 _PREFLIGHT = {"GraphQL-Require-Preflight": "1"}
 
 
 class GraphQLClient(ServerClient):
     """Errors of every call: those of `ServerClient`, `DependencyUnavailable` code SERVER_FAULT, `Unauthenticated`, and
-    whatever the server's own codes stand for.
+    the errors of the server's codes.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class GraphQLClient(ServerClient):
 
     async def workspace_id(self, name: str | None, *things: str) -> str:
         """The public id of the workspace of that name, else of the one that the public ids among `things` belong to,
-        else of the only one. Errors: see `choose_workspace`.
+        else of the only one. Errors: those of `choose_workspace`.
         """
         known = await self.fetch(queries.WORKSPACES)
         if name is None:
@@ -112,14 +112,14 @@ class GraphQLClient(ServerClient):
         return newest[0]["id"] if newest else None
 
     async def ask(self, question: str, workspace_id: str, **wish: Any) -> dict[str, Any]:
-        """The run that answers a question; `wish` are further fields of `RagAnswerInput`."""
+        """The run that answers a question; `wish` contains further fields of `RagAnswerInput`."""
         asked = {"question": question, "workspaceId": workspace_id, **wish}
         return (await self.fetch(queries.ASK, input=asked))["run"]
 
     async def upload(
         self, workspace_id: str, file: Path, key: str | None, readers: Mapping[str, list[str]] | None
     ) -> dict[str, Any]:
-        """Upload a file, which is read as it is sent, for these readers if such are given."""
+        """Upload a file, streamed from disk, for `readers` if given."""
         variables = {"workspaceId": workspace_id, "file": None, "key": key, "readableBy": readers}
         form = {
             "operations": json.dumps({"query": queries.UPLOAD, "variables": variables}),
@@ -162,9 +162,7 @@ class GraphQLClient(ServerClient):
 
 
 def node_id(workspace_id: str, text: str, kind: NodeKind) -> str | None:
-    """The public id in what was typed: a public id or the bare UUID of a thing of the workspace; None for anything
-    else.
-    """
+    """The public id in `text`: a public id or the bare UUID of an object of the workspace; None for anything else."""
     key = id_in(text, kind)
     (workspace,) = workspaces_in([workspace_id])
     return None if key is None else encode(kind, workspace, key)

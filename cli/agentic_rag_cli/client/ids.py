@@ -1,4 +1,4 @@
-"""Ids as a person types them."""
+"""Parses ids that users type."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agentic_rag.kernel.public_ids import NodeKind, decode
 
 
 def require_id(text: str, kind: NodeKind) -> UUID:
-    """The id in what was typed. Errors: `InvalidInput` code INVALID_ID."""
+    """The id in `text`. Errors: `InvalidInput` code INVALID_ID."""
     found = id_in(text, kind)
     if found is None:
         raise InvalidInput(f"{text!r} is no id of a {kind.name.lower()}: copy one from the list.", code="INVALID_ID")
@@ -30,7 +30,7 @@ def id_in(text: str, kind: NodeKind) -> UUID | None:
 
 
 def workspaces_in(things: Iterable[str]) -> set[UUID]:
-    """The workspaces that public ids name; other spellings name none."""
+    """The workspaces that the public ids name; other texts are ignored."""
     meant: set[UUID] = set()
     for thing in things:
         try:

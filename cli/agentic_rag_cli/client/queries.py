@@ -1,4 +1,4 @@
-"""Every GraphQL document that the command line sends. Fields stand in the order in which `--json` prints them."""
+"""Every GraphQL document that the command line sends. Fields are in the order in which `--json` prints them."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class ServerClient:
         await self._http.aclose()
 
     async def send(self, method: str, path: str, **request: Any) -> httpx2.Response:
-        """What the server answers, whatever its status."""
+        """The server's response, whatever its status."""
         try:
             return await self._http.request(method, path, **request)
         except httpx2.TimeoutException as error:

@@ -1,1 +1,1 @@
-"""One file per command; what they import is light, what they do imports the rest."""
+"""One file per command. Module imports are light; a command imports the rest when it runs."""

@@ -1,4 +1,4 @@
-"""An answer as the command line shows it."""
+"""Formats an answer."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def answer_text(run: Mapping[str, Any]) -> str:
 
 
 def citation_place(citation: Mapping[str, Any]) -> str:
-    """File with page or lines, as one would say it."""
+    """File with page or lines, in words."""
     path, first, last = citation["sourcePath"], citation["lineStart"], citation["lineEnd"]
     if citation["page"] is not None:
         return f"{path}, page {citation['page']}"

@@ -1,4 +1,4 @@
-"""An explanation of a run as the command line shows it."""
+"""Formats the explanation of a run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STATES = {
     "NOT_REACHED": "–",
     "NOT_ASKED": "not asked",
 }
-"""Of an arm without a rank."""
+"""Texts for an arm without a rank."""
 
 
 def explanation_json(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def explanation_json(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def explanation_text(found: Mapping[str, Any]) -> str:
-    """The candidates as a table, the trails that led to them, and the verdicts that were asked for."""
+    """The candidates as a table, the graph paths to them, and the requested why-not verdicts."""
     run, candidates = found["run"], found["candidates"]
     parts = [f"Q: {run['question']}\n{run['outcome']}, read at corpus version {run['versions']['corpusVersion']}"]
     if found["searches"] and found["searches"] != [run["question"]]:

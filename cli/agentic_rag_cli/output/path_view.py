@@ -1,4 +1,4 @@
-"""How a passage was reached, as the command line shows it."""
+"""Formats the graph path to a passage."""
 
 from __future__ import annotations
 

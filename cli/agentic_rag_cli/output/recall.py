@@ -1,4 +1,4 @@
-"""How a measured recall is told."""
+"""Formats a measured recall."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Results go to standard output, everything else to standard error; a progress bar only where a person watches."""
+"""Prints results to standard output and everything else to standard error. A progress bar appears on a terminal
+only.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ _BAR_WIDTH = 28
 _REDRAW_SECONDS = 0.05
 
 _CONTROLS = tuple(code for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A))
-"""C0 and C1 without tab and line feed (ECMA-48): a file's name or text must not steer the terminal that shows it."""
+"""C0 and C1 without tab and line feed (ECMA-48): a file's name or text must not control the terminal."""
 _SHOWN = {code: f"\\x{code:02x}" for code in _CONTROLS}
 _ON_ONE_LINE = {0x09: "\\t", 0x0A: "\\n"}
 _IN_JSON = {code: f"\\u{code:04x}" for code in _CONTROLS}
@@ -31,12 +33,12 @@ def result_json(value: Any) -> None:
 
 
 def note(text: str) -> None:
-    """Tell a person what is going on."""
+    """Print a message for people to standard error."""
     print(_visible(text), file=sys.stderr, flush=True)
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Rows in aligned columns, the last one ragged."""
+    """Rows in aligned columns; the last column is not padded."""
     cells = [
         [str(header) for header in headers],
         *[["" if cell is None else _one_line(str(cell)) for cell in row] for row in rows],
@@ -48,7 +50,7 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def file_line(outcome: str, name: str, code: str | None, message: str | None, chunks: int) -> str:
-    """A file and what became of it: why it was not taken, or how many chunks it has."""
+    """A file and its outcome: the reason for a refusal, or the number of chunks."""
     why = f"  [{code}] {message}" if code else f"  {format_count(chunks, 'chunk')}" if chunks else ""
     return f"{outcome:<10} {name}{why}"
 
@@ -62,7 +64,7 @@ def _one_line(text: str) -> str:
 
 
 class ProgressLine:
-    """One line on standard error, redrawn in place; silent when that is no terminal."""
+    """One line on standard error, redrawn in place; silent when standard error is not a terminal."""
 
     def __init__(self, label: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._label = label
@@ -82,6 +84,6 @@ class ProgressLine:
         print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Leave the terminal's line empty for what follows."""
+        """Clear the line."""
         if self._shown:
             print("\r\033[K", end="", file=sys.stderr, flush=True)

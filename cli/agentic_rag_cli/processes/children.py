@@ -1,4 +1,4 @@
-"""Child processes in one terminal: their output line by line under a name, and an orderly end of all."""
+"""Child processes in one terminal: prefixes each line of output with a name and stops all children in order."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from agentic_rag.settings import child_environment
 T = TypeVar("T")
 
 TAIL_LINES = 30
-"""How much of a child's log is shown when it dies."""
+"""Log lines that are shown when a child dies."""
 
 _PIECE = 64 * 1024
 
 
 class ChildDied(DependencyUnavailable):
-    """A process that everything depends on ended by itself; the message holds the tail of its log."""
+    """A required process ended unexpectedly; the message contains the tail of its log."""
 
     code = "CHILD_DIED"
 
 
 class Child:
-    """A running `rag` process and the last lines it wrote."""
+    """A running `rag` process and its last lines of output."""
 
     def __init__(self, name: str, process: asyncio.subprocess.Process, emit: Callable[[str, str], None]) -> None:
         self.name = name
@@ -46,13 +46,13 @@ class Child:
         return self._process.pid
 
     async def wait(self) -> int:
-        """Wait for the process and the last of its output; its exit code."""
+        """Wait for the process and the rest of its output; returns its exit code."""
         code = await self._process.wait()
         await self._reading
         return code
 
     async def stop(self, grace_seconds: float) -> None:
-        """SIGTERM, then SIGKILL for a process that takes longer than it was given."""
+        """Send SIGTERM, then SIGKILL after `grace_seconds`."""
         if self._process.returncode is None:
             self._process.terminate()
             try:
@@ -69,9 +69,10 @@ class Child:
 
 
 class Children:
-    """`rag` processes that live as long as the block and are stopped together at its end.
+    """`rag` processes that live as long as the block and stop together at its end.
 
-    A child watches its standard input, a pipe of ours: when we die in whatever way, it stops too.
+    A child watches its standard input, a pipe from this process: when this process dies in any way, the child stops
+    too.
     """
 
     def __init__(self, emit: Callable[[str, str], None], grace_seconds: float) -> None:
@@ -80,7 +81,7 @@ class Children:
         self._children: list[Child] = []
 
     async def start(self, name: str, arguments: Sequence[str], variables: Mapping[str, str]) -> Child:
-        """Start `rag ARGUMENTS --with-parent`; its environment is ours with `variables`."""
+        """Start `rag ARGUMENTS --with-parent` in this process's environment plus `variables`."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             *("-m", "agentic_rag_cli", *arguments, "--with-parent"),
@@ -95,11 +96,11 @@ class Children:
         return child
 
     def forget(self, child: Child) -> None:
-        """A child that ended and is replaced."""
+        """Remove a child that ended and is replaced."""
         self._children.remove(child)
 
     async def first_death(self) -> ChildDied:
-        """Wait until some child ends (for ever when there is none), and say so with the tail of its log."""
+        """Wait until a child ends (for ever when there is none); returns the error with the tail of its log."""
         if not self._children:
             await asyncio.get_running_loop().create_future()
         waits = {asyncio.create_task(child.wait()): child for child in self._children}
@@ -112,7 +113,7 @@ class Children:
         return death(waits[first], first.result())
 
     async def guard(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of `work`, which is given up when a child ends. Errors: `ChildDied`, those of `work`."""
+        """The result of `work`, which is cancelled when a child ends. Errors: `ChildDied`, those of `work`."""
         working = asyncio.ensure_future(work)
         dying = asyncio.ensure_future(self.first_death())
         try:
@@ -135,18 +136,18 @@ class Children:
 
 
 def silent(name: str, line: str) -> None:
-    """Shows no output of a child; its tail is shown when it dies."""
+    """Discards the output of a child; its tail is still shown when it dies."""
 
 
 def death(child: Child, code: int) -> ChildDied:
-    """How a child ended, with the last lines it wrote."""
+    """The error for a child that ended, with its last lines of output."""
     how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
     tail = "\n".join(f"  {line}" for line in child.tail) or "  (it wrote nothing)"
     return ChildDied(f"The {child.name} {how}. Its last lines:\n{tail}", dependency=child.name)
 
 
 async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
-    """Decoded lines of any length, the last one also without its newline."""
+    """Decoded lines of any length, including a last line without a newline."""
     rest = b""
     while piece := await stream.read(_PIECE):
         *whole, rest = (rest + piece).split(b"\n")
@@ -157,7 +158,7 @@ async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
 
 
 def stop_with_parent() -> None:
-    """Send ourselves SIGTERM when standard input closes: the process that started us is gone."""
+    """Send SIGTERM to this process when its standard input closes, which means that its parent is gone."""
 
     def watch() -> None:
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Server and worker as children of one command, on a wired stack, until they answer."""
+"""Runs server and worker as child processes of one command, and waits until they are ready."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from agentic_rag_cli.processes.servers import child_variables
 READY_SECONDS = 60.0
 _POLL_SECONDS = 0.05
 _EXIT_SECONDS = 2.0
-"""What a worker needs to exit after its jobs were given up."""
+"""Seconds for a worker to exit after its jobs were abandoned."""
 
 
 def require_free(settings: Settings) -> None:
-    """Errors: `Misconfigured` code PORT_IN_USE when the server's port is taken."""
+    """Check that the server's port is free. Errors: `Misconfigured` code PORT_IN_USE."""
     if settings.server.host in (HOST, "localhost") and not is_free(settings.server.port):
         raise Misconfigured(
             f"Port {settings.server.port} is in use: is `rag up` running already? Give a free one with --port "
@@ -32,8 +32,8 @@ def require_free(settings: Settings) -> None:
 
 
 async def wait_for_earlier_worker(settings: Settings, emit: Callable[[str, str], None]) -> None:
-    """Wait for the metrics port: after a crash of `rag up` its worker still holds the port while it ends its jobs.
-    Returns at the latest when that worker's time is up; a port that another program holds is the worker's to report.
+    """Wait for the metrics port: after a crash of `rag up` its worker keeps the port while it finishes its jobs.
+    Returns at the latest when that worker's time is up. When another program has the port, the new worker reports it.
     """
     port = settings.jobs.metrics_port
     if not port or settings.server.host not in (HOST, "localhost") or is_free(port):
@@ -46,7 +46,7 @@ async def wait_for_earlier_worker(settings: Settings, emit: Callable[[str, str],
 
 
 async def start_programs(children: Children, settings: Settings) -> None:
-    """Start server and worker, and return once the server says it is ready.
+    """Start server and worker, and return once the server is ready.
 
     Errors: `ChildDied`, `DependencyUnavailable` code SERVER_NOT_READY.
     """
@@ -63,7 +63,7 @@ async def start_programs(children: Children, settings: Settings) -> None:
 
 
 async def run_programs(settings: Settings, emit: Callable[[str, str], None], welcome: Callable[[], None]) -> None:
-    """Server and worker until SIGINT or SIGTERM; `welcome` is called once they are ready. Errors: see
+    """Run server and worker until SIGINT or SIGTERM; `welcome` is called once they are ready. Errors: those of
     `start_programs`.
     """
 

@@ -1,4 +1,4 @@
-"""The long-running programs, imported only when they are started."""
+"""The long-running programs. Their imports happen at start."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def run_server(settings: Settings) -> None:
 
 
 def run_worker(settings: Settings) -> None:
-    """Work until SIGTERM, then drain. Errors: those of the container."""
+    """Run jobs until SIGTERM, then drain. Errors: those of the container."""
     from agentic_rag_worker.program import run_program
 
     run_program(settings, evaluation_bodies)
 
 
 def evaluation_bodies(container: Container) -> Mapping[JobKind, JobHandler]:
-    """What runs evaluations in a worker: the questions are asked as `rag eval` asks them."""
+    """The job handlers of evaluations. They ask questions as `rag eval` does."""
     from agentic_rag_eval.job import EvalHandler
 
     async def examine(workspace: WorkspaceRef) -> Examiner:

@@ -1,4 +1,4 @@
-"""Postgres and Redis for a command: those of DATABASE_URL and REDIS_URL, else embedded ones."""
+"""Postgres and Redis of a command: those of DATABASE_URL and REDIS_URL, else embedded ones."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from agentic_rag.settings import Settings
 
 @contextmanager
 def reachable(settings: Settings) -> Iterator[Settings]:
-    """Settings whose DATABASE_URL and REDIS_URL name running servers while the block lasts.
+    """Settings whose DATABASE_URL and REDIS_URL name running servers until the block ends.
 
-    An embedded server that runs already (`rag up`) is used; otherwise it is started, its schema brought up to date,
-    and stopped at the end. Servers named by the settings are never migrated here. Errors: `EmbeddedServerError`,
-    those of the migrations.
+    A running embedded server (`rag up`) is used. Otherwise one is started, migrated, and stopped at the end. Servers
+    named by the settings are never migrated here. Errors: `EmbeddedServerError`, those of the migrations.
     """
     with ExitStack() as running:
         if not settings.stores.database_url and not settings.stores.redis_url:
@@ -41,14 +40,14 @@ def reachable(settings: Settings) -> Iterator[Settings]:
 
 
 async def migrate(settings: Settings) -> list[str]:
-    """Bring the database to the newest schema; the revisions applied."""
+    """Migrate the database to the newest schema; returns the applied revisions."""
     from agentic_rag_migrations.upgrade import upgrade
 
     return await upgrade(settings.stores.migrating_url)
 
 
 def child_variables(settings: Settings, **more: str) -> Mapping[str, str]:
-    """What a child process must be told so that it uses the same servers and state."""
+    """Environment variables that give a child process the same servers and state."""
     return {
         "DATABASE_URL": settings.stores.database_url,
         "REDIS_URL": settings.stores.redis_url,

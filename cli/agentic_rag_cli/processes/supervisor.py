@@ -1,4 +1,4 @@
-"""Several worker processes under one: a dead one is started again, a signal stops all of them together."""
+"""Supervises several worker processes: restarts a dead one, and stops all together on a signal."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from agentic_rag_cli.processes.children import Child, Children, death, wait_for_
 from agentic_rag_cli.processes.servers import child_variables
 
 SPARE_SECONDS = 5.0
-"""What a child gets beyond its own drain before it is killed."""
+"""Seconds beyond a child's own drain time after which it is killed."""
 
 
 @dataclass(frozen=True, slots=True)
 class RestartPolicy:
-    """When to start a dead child again, in seconds. One that cannot live at all is a mistake to be told."""
+    """When to restart a dead child, in seconds. A child that repeatedly fails at start is reported as an error."""
 
     settled: float = 10.0
-    """Having lived this long, a child counts as having worked."""
+    """A child that lived this long counts as started successfully."""
     first_pause: float = 0.5
     longest_pause: float = 30.0
     early_deaths: int = 5
-    """So many in a row end the supervision."""
+    """This many early deaths in a row end the supervision."""
 
     def pause(self, early_deaths: int) -> float:
-        """How long to wait after that many early deaths in a row."""
+        """Seconds to wait after that many early deaths in a row."""
         return min(self.longest_pause, self.first_pause * 2**early_deaths)
 
 
@@ -39,9 +39,10 @@ async def supervise(
     arguments: Sequence[str] = ("worker", "--processes", "1"),
     policy: RestartPolicy | None = None,
 ) -> None:
-    """Run so many `rag ARGUMENTS` until SIGINT or SIGTERM, each with the next metrics port; then all drain together.
+    """Run `processes` copies of `rag ARGUMENTS` until SIGINT or SIGTERM, each with the next metrics port; then all
+    drain together.
 
-    Errors: `ChildDied` when one dies again and again as soon as it starts; `OSError` when none can be started.
+    Errors: `ChildDied` when a child repeatedly dies at start; `OSError` when none can be started.
     """
     policy = policy or RestartPolicy()
     async with Children(emit, settings.jobs.drain_seconds + SPARE_SECONDS) as children:

@@ -58,7 +58,7 @@ def ask(
 
 
 async def _run_to_follow(client: GraphQLClient, workspace_id: str, after: str | None) -> str | None:
-    """The public id of the run that was named, or of the newest one. Errors: `NotFound`."""
+    """The public id of the named run, or of the newest one. Errors: `NotFound`."""
     from agentic_rag.kernel.public_ids import NodeKind
     from agentic_rag_cli.client.graphql_client import node_id
 

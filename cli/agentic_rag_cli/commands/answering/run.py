@@ -122,7 +122,7 @@ _COMPARED = ("outcome", "answer", "citations", "corpus version")
 
 
 def _compared(run: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    """What a reader of two answers would see differ."""
+    """The parts of an answer that a replay compares."""
     from agentic_rag_cli.output.answer_view import citation_place
 
     places = "; ".join(map(citation_place, run["citations"]))
@@ -130,13 +130,13 @@ def _compared(run: Mapping[str, Any]) -> tuple[str, str, str, str]:
 
 
 def _row_json(run: Mapping[str, Any]) -> dict[str, Any]:
-    """A run as a line of a list."""
+    """A run as a row of a list."""
     version = {"corpusVersion": run["versions"]["corpusVersion"], "createdAt": run["createdAt"]}
     return {name: run[name] for name in ("id", "question", "outcome", "cache", "seconds")} | version
 
 
 def _details_json(run: Mapping[str, Any]) -> dict[str, Any]:
-    """What `rag run show` adds to the answer: versions, gate, plan, stages."""
+    """The fields that `rag run show` adds to the answer: versions, gate, plan, stages."""
     debug, plan = run["debug"], run["debug"]["plan"]
     return {
         **{name: run[name] for name in ("traceId", "subject", "createdAt", "versions")},

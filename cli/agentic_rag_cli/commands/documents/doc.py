@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Documents of a workspace.", no_args_is_help=True, rich_markup_mode=None)
 
 _OPENING = 60
-"""Characters of a passage that a list shows."""
+"""Characters of a passage in a list."""
 
 Wanted = Annotated[str, typer.Argument(metavar="DOCUMENT", help="Id or source path.")]
 
@@ -283,7 +283,7 @@ async def _reingest_kept(client: GraphQLClient, document_id: str) -> dict[str, A
 
 
 def _json(document: dict[str, Any]) -> dict[str, Any]:
-    """A document with what went wrong, if anything did."""
+    """A document with its error, if any."""
     return {**document, "provenance": {one["name"]: one["value"] for one in document["provenance"]}}
 
 
@@ -293,7 +293,7 @@ def _principals(readers: dict[str, list[str]] | None) -> list[str]:
 
 
 def _deletion_json(document: Document, deletion: Deletion) -> dict[str, Any]:
-    """What a deletion removed, by store; `unfinished` names stores that a job empties as soon as they answer."""
+    """The result of a deletion by store; `unfinished` names stores that a job empties once they answer."""
     from dataclasses import asdict
 
     from agentic_rag.erasure.certificate import certificate_json

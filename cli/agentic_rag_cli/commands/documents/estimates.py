@@ -1,4 +1,4 @@
-"""`rag ingest --estimate`: chunks, tokens and price before anything is embedded."""
+"""`rag ingest --estimate`: chunks, tokens and price before embedding."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def estimate_directory(system: System, workspace: str, directory: Path) ->
 
 
 def show_estimates(workspace: str, found: Sequence[FileEstimate]) -> None:
-    """A line for each file and the sum."""
+    """Print a line for each file and the sum."""
     rows = [
         (one.path, f"[{one.fault.code}] {one.fault.message}" if one.fault else "", *_cells(one.cost)) for one in found
     ]
@@ -57,7 +57,7 @@ def estimates_json(workspace: str, source: Path, found: Sequence[FileEstimate]) 
 
 
 def total_cost(found: Sequence[FileEstimate]) -> dict[str, Any]:
-    """The sum over files; the price is None when it is not known."""
+    """The sum over files; the price is None when it is unknown."""
     costs = [one.cost for one in found if one.cost is not None]
     prices = [cost.usd for cost in costs]
     return {

@@ -69,7 +69,7 @@ def ingest(
 
 
 def show_report(report: IngestSummary) -> None:
-    """A line for each file that changed, and the summary."""
+    """Print a line for each changed file, and the summary."""
     for file in report.files:
         terminal.result(terminal.file_line(file.outcome, file.path, file.code, file.message, file.chunks))
     terminal.result(report.summary())

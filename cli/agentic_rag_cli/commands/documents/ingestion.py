@@ -1,4 +1,4 @@
-"""Synchronise a directory with a workspace and, if wanted, wait until its documents are done."""
+"""Synchronises a directory with a workspace and optionally waits until its documents are done."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agentic_rag.ingestion.sync import SyncResult
 
 STALL_SECONDS = 120.0
-"""Waiting ends when nothing at all moved for this long."""
+"""Seconds without any progress after which waiting ends."""
 
 _POLL_SECONDS = 0.1
 _POLL_SHARE = 5
@@ -32,15 +32,15 @@ ProgressReport = Callable[[int, int, str], None]
 
 
 class IngestStalled(Retryable):
-    """Nothing moved for a while; the jobs stay queued."""
+    """No progress for a while; the jobs stay queued."""
 
     code = "INGEST_STALLED"
 
 
 @dataclass(frozen=True, slots=True)
 class FileOutcome:
-    """What became of a file: READY, FAILED, QUEUED, DELETED, UNREADABLE or SKIPPED; would-be outcomes of a dry run are
-    NEW, CHANGED and GONE.
+    """The outcome of a file: READY, FAILED, QUEUED, DELETED, UNREADABLE or SKIPPED; in a dry run NEW, CHANGED
+    or GONE.
     """
 
     path: str
@@ -51,13 +51,13 @@ class FileOutcome:
 
     @property
     def needs_attention(self) -> bool:
-        """Whether a person has to look at it."""
+        """Whether a person has to look at the file."""
         return self.outcome in ("FAILED", "UNREADABLE")
 
 
 @dataclass(frozen=True, slots=True)
 class IngestSummary:
-    """What one `rag ingest` did. Files that did not change are only counted."""
+    """The result of one `rag ingest`. Unchanged files are only counted."""
 
     workspace: str
     source: str
@@ -67,12 +67,12 @@ class IngestSummary:
     seconds: float
 
     def count(self, outcome: str) -> int:
-        """How many files ended like this."""
+        """The number of files with this outcome."""
         return sum(file.outcome == outcome for file in self.files)
 
     @property
     def failures(self) -> int:
-        """How many files a person has to look at."""
+        """The number of files that a person has to look at."""
         return sum(file.needs_attention for file in self.files)
 
     def as_json(self) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class IngestSummary:
         }
 
     def summary(self) -> str:
-        """One line: how many of each."""
+        """One line with the number of files by outcome."""
         kinds = dict.fromkeys(file.outcome for file in self.files)
         counts = [f"{self.count(kind)} {kind.lower()}" for kind in kinds]
         counts += [f"{self.unchanged} unchanged"] if self.unchanged else []
@@ -108,7 +108,7 @@ class IngestSummary:
 
 
 async def plan_directory(system: System, workspace: str, directory: Path) -> IngestSummary:
-    """What synchronising would do; changes nothing, also when there is no such workspace yet."""
+    """The plan of a synchronisation; changes nothing, even when the workspace is missing."""
     began = time.monotonic()
     workspace = validate_name(workspace, ("workspace",))
     known = await system.find_workspace(workspace)
@@ -129,10 +129,10 @@ async def ingest_directory(
     wait: bool,
     progress: ProgressReport,
 ) -> IngestSummary:
-    """Synchronise, making the workspace when there is none, new files for `readers`; with `wait` return when every file
-    is done.
+    """Synchronise a directory; the workspace is created when it is missing, and new files get `readers`. With `wait`
+    return when every file is done.
 
-    Errors: `IngestStalled`, `InvalidInput` for a name that no workspace may have, those of the session.
+    Errors: `IngestStalled`, `InvalidInput` for an invalid workspace name, those of the session.
     """
     began = time.monotonic()
     workspace = validate_name(workspace, ("workspace",))
@@ -144,7 +144,7 @@ async def ingest_directory(
 
 
 async def _preview(source: SourceConnector) -> SyncResult:
-    """What a synchronisation with an empty workspace would do."""
+    """The plan of a synchronisation with an empty workspace."""
     from agentic_rag.ingestion.sync import SyncResult
 
     found = await source.changes(frozenset(), None)
@@ -182,7 +182,7 @@ async def _documents_of(
     wait: bool,
     progress: ProgressReport,
 ) -> Mapping[str, Document]:
-    """The directory's documents, once those of `result` are finished and those it deletes are gone."""
+    """The directory's documents, once those of `result` are finished and the deleted ones are gone."""
     source_id = system.container.directory_source(directory).source_id
     moved = time.monotonic()
     last: object = None

@@ -1,4 +1,4 @@
-"""Telling what a check of an erasure found; shared by `rag doc prove-erased` and `rag verify --document`."""
+"""Prints the findings of an erasure check, for `rag doc prove-erased` and `rag verify --document`."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 def document_id_of(workspace: WorkspaceRef, wanted: str) -> UUID:
-    """The id of a document that may be gone: what was typed, or the one that its source path gives."""
+    """The id of a document that may be erased: `wanted` itself, or the id derived from a source path."""
     return id_in(wanted, NodeKind.DOCUMENT) or document_id_for(workspace, wanted)
 
 
 def tell_proof(wanted: str, workspace: WorkspaceRef, proof: ErasureProof, *, as_json: bool) -> None:
-    """Show a proof; exit code 1 unless the document is gone from every store."""
+    """Print a proof; exit code 1 unless the document is gone from every store."""
     if as_json:
         terminal.result_json(_proof_json(workspace, proof))
     else:
@@ -41,7 +41,6 @@ def tell_proof(wanted: str, workspace: WorkspaceRef, proof: ErasureProof, *, as_
 
 
 def finding_json(finding: Finding) -> dict[str, Any]:
-    """A finding."""
     return {**asdict(finding), "severity": finding.severity.value}
 
 

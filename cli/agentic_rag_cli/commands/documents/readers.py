@@ -1,4 +1,4 @@
-"""Who may read a document, as the command line names it."""
+"""Converts the options for a document's readers."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from agentic_rag.tenancy.access import groups_of, users_of, validate_principals
 
 
 def readers_of(users: Sequence[str] | None, groups: Sequence[str] | None) -> tuple[str, ...] | None:
-    """The principals that options name; None when they name nobody. Errors: `InvalidInput`."""
+    """The principals that the options name; None when they name none. Errors: `InvalidInput`."""
     return validate_principals(users or (), groups or ()) or None
 
 
 def readers_input(principals: Sequence[str] | None) -> dict[str, list[str]] | None:
-    """Principals as GraphQL's `ReadersInput`; None when nobody is named."""
+    """Principals as GraphQL's `ReadersInput`; None when there are none."""
     return {"users": users_of(principals), "groups": groups_of(principals)} if principals else None

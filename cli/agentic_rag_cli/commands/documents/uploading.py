@@ -1,4 +1,4 @@
-"""Upload files and, if wanted, wait until each is READY or FAILED."""
+"""Uploads files and optionally waits until each is READY or FAILED."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _POLL_SECONDS = 0.25
 
 @dataclass(frozen=True, slots=True)
 class UploadState:
-    """Where a document stands, as REST shows it."""
+    """The state of a document, in the terms of the REST API."""
 
     status: str
     code: str | None = None
@@ -37,7 +37,7 @@ class UploadState:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedUpload:
-    """A file that was taken: `shown` is the server's answer."""
+    """An accepted file; `response` is the server's answer."""
 
     file: Path
     response: dict[str, Any]
@@ -45,7 +45,7 @@ class AcceptedUpload:
 
 @dataclass(frozen=True, slots=True)
 class UploadOutcome:
-    """What became of a file: READY, FAILED, QUEUED, UNCHANGED, or REFUSED before anything was stored."""
+    """The outcome of a file: READY, FAILED, QUEUED, UNCHANGED, or REFUSED before anything was stored."""
 
     file: str
     outcome: str
@@ -56,7 +56,7 @@ class UploadOutcome:
 
     @property
     def needs_attention(self) -> bool:
-        """Whether a person has to look at it."""
+        """Whether a person has to look at the file."""
         return self.outcome in ("FAILED", "REFUSED")
 
     def as_json(self) -> dict[str, Any]:
@@ -67,14 +67,14 @@ class UploadOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Uploads:
-    """A workspace that takes files, new ones for `readers`."""
+    """Uploads files to a workspace; new documents get `readers`."""
 
     client: GraphQLClient
     workspace_id: str
     readers: tuple[str, ...] | None = None
 
     async def upload(self, file: Path, key: str | None) -> dict[str, Any]:
-        """Hand a file over. The result has the field names of the REST API."""
+        """Upload a file. The result has the field names of the REST API."""
         digest, size = await asyncio.to_thread(_digest, file)
         taken = await self.client.upload(self.workspace_id, file, key, readers_input(self.readers))
         document, job = taken["document"], taken["job"]
@@ -90,7 +90,7 @@ class Uploads:
         }
 
     async def state_of(self, response: dict[str, Any]) -> UploadState:
-        """How far the document of an upload is. Errors: `NotFound`."""
+        """The state of an upload's document. Errors: `NotFound`."""
         found = await self.client.fetch(queries.DOCUMENT_STATE, id=response["id"])
         if found is None:
             raise NotFound("The document was deleted meanwhile.")
@@ -108,15 +108,15 @@ def _digest(file: Path) -> tuple[str, int]:
 async def upload_files(
     uploads: Uploads, files: Sequence[Path], key: str | None, *, wait: bool, progress: ProgressReport
 ) -> list[UploadOutcome]:
-    """Upload one after the other; a file that is refused does not hinder the others. Errors: `IngestStalled`, and
-    those that are not about a file.
+    """Upload one file after the other; a refused file does not stop the others. Errors: `IngestStalled`, and errors
+    that do not concern a single file.
     """
     outcomes: list[UploadOutcome] = []
     accepted: list[AcceptedUpload] = []
     for number, file in enumerate(files):
         progress(number, len(files), file.name)
         try:
-            # One key names one file.
+            # Several files need one key each.
             shown = await uploads.upload(file, key if key is None or len(files) == 1 else f"{key}:{file.name}")
         except (InvalidInput, NotFound) as error:
             if error.code == "WORKSPACE_NOT_FOUND":

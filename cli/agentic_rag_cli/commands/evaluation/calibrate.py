@@ -1,4 +1,4 @@
-"""`rag eval init|calibrate`: questions from a workspace's own corpus, and where it begins to abstain."""
+"""`rag eval init|calibrate`: makes questions from a workspace's own corpus and sets its abstention threshold."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from agentic_rag_eval.support_calibration import AskedSupport, Calibration, Rate
 
 SPARE = 2
-"""Passages read per question wanted: some have too little text to ask for."""
+"""Passages read per requested question, since some have too little text to ask for."""
 FEWEST = 20
-"""Answerable questions below which nothing can be said about an error of 5 %: fewer leave the threshold at 0."""
+"""With fewer answerable questions an error of 5 % cannot be estimated, and the threshold stays at 0."""
 
 Questions = Annotated[int, typer.Option("--questions", "-n", min=20, max=5000, help="Known-item questions to make.")]
 Seed = Annotated[int, typer.Option("--seed", help="Another one draws other questions.")]

@@ -1,4 +1,4 @@
-"""Asks the questions of a dataset, in this process or of a server, as records that the harness scores."""
+"""Asks the questions of a dataset, in this process or through a server, and returns records for the harness."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def record_of(run: Run, paths: Mapping[UUID, str]) -> AskRecord:
-    """A run of this process as the harness scores it; `paths` names the documents behind its candidates."""
+    """A run of this process as a record; `paths` maps the documents of its candidates to source paths."""
     answer, check = run.answer, run.answer.debug.self_check
     retrieved = dict.fromkeys(paths[one.document_id] for one in answer.debug.candidates if one.document_id in paths)
     return AskRecord(
@@ -47,7 +47,7 @@ def record_of(run: Run, paths: Mapping[UUID, str]) -> AskRecord:
 
 
 async def ask_here(container: Container, workspace: WorkspaceRef, weights: FusionWeights | None = None) -> Ask:
-    """Asks in this process, past the cache; `weights` instead of the settings' shares of the arms."""
+    """Ask in this process, without the answer cache; `weights` replaces the settings' arm weights."""
 
     async def page(request: PageRequest) -> Page[Document]:
         async with container.database.transaction(workspace.org_id) as transaction:
@@ -77,7 +77,7 @@ async def ask_here(container: Container, workspace: WorkspaceRef, weights: Fusio
 
 
 def judge_here(container: Container) -> Judge:
-    """Grades answers by the chat model of the settings."""
+    """Grade answers with the chat model of the settings."""
 
     async def judge(question: EvalQuestion, record: AskRecord) -> Grade | LlmError:
         llm = container.llm_client
@@ -96,7 +96,7 @@ def judge_here(container: Container) -> Judge:
 
 
 async def ask_server(client: GraphQLClient, workspace: str | None) -> Ask:
-    """Asks a server, past its cache. The places of chunks and the price are not known here."""
+    """Ask a server, without its answer cache. Places of chunks and the price are unknown here."""
     workspace_id = await client.workspace_id(workspace)
     documents = await client.nodes(queries.DOCUMENT_PATHS, workspaceId=workspace_id)
     paths = {one["id"]: one["sourcePath"] for one in documents}
@@ -113,7 +113,7 @@ async def ask_server(client: GraphQLClient, workspace: str | None) -> Ask:
 
 
 def _record_of(run: Mapping[str, Any], paths: Mapping[str, str]) -> AskRecord:
-    """A run of a server as the harness scores it."""
+    """A run of a server as a record."""
     debug = run["debug"]
     check = debug["selfCheck"]
     sources = (one["sourceId"] for one in debug["candidates"])
@@ -130,7 +130,7 @@ def _record_of(run: Mapping[str, Any], paths: Mapping[str, str]) -> AskRecord:
 
 
 def _usage(run: Run, spaces: Sequence[SpaceRecord], prices: PriceTable) -> EmbeddingUsage:
-    """The stand-alone question, and its parts when it has several, were embedded."""
+    """The embedding usage of a run: the stand-alone question, and its parts when it has several."""
     debug = run.answer.debug
     parts = debug.plan.sub_questions if debug.plan is not None and len(debug.plan.sub_questions) > 1 else ()
     tokens = sum(map(estimate_tokens, [debug.standalone_question or run.question, *(one.text for one in parts)]))

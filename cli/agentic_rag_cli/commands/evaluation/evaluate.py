@@ -43,12 +43,12 @@ GateOption = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class _EvalRequest:
-    """What is asked, and of what."""
+    """The questions, and the workspace or documents to ask them of."""
 
     name: str
     questions: list[EvalQuestion]
     documents: list[EvalDocument] | None
-    """What is ingested first; None: the workspace as it stands."""
+    """Documents to ingest first; None: use the workspace as it is."""
     workspace: str | None
     demo: bool
     ablate: bool
@@ -117,7 +117,7 @@ def evaluate_dataset(
 
 
 def _baseline(gate: Path | None) -> tuple[Path, ReportFigures] | None:
-    """The report that the new one is held against."""
+    """The baseline report for the comparison."""
     from agentic_rag_eval.comparison import read_report
 
     return None if gate is None else (gate, read_report(gate))
@@ -140,7 +140,7 @@ def _load_inputs(
 
 
 def _run_evaluation(wiring: Wiring, asked: _EvalRequest, url: str | None) -> tuple[EvalReport, dict[Arm, EvalReport]]:
-    """Ask a server or this process; the reports without each arm are empty unless they were asked for."""
+    """Ask a server or this process. Reports without one arm exist only with `--ablate`."""
     settings = wiring.settings()
     address = _address(settings, url, asked)
     if address:
@@ -150,7 +150,7 @@ def _run_evaluation(wiring: Wiring, asked: _EvalRequest, url: str | None) -> tup
 
 
 def _start(wiring: Wiring, asked: EvalDataset, workspace: str | None, alone: bool, as_json: bool) -> None:
-    """Queue the questions and name the job."""
+    """Queue the questions and print the job."""
     from agentic_rag_cli.commands.evaluation.evaluating import start
 
     if not alone:
@@ -182,7 +182,7 @@ def _print_report(
     *,
     as_json: bool,
 ) -> list[str]:
-    """Print what came out; what was missed, significant losses against the baseline included."""
+    """Print the report; returns `missed` and the significant losses against the baseline."""
     from agentic_rag_eval import ablation, comparison, harness
 
     shown = {"dataset": dataset, **harness.as_json(report)}
@@ -236,7 +236,7 @@ def _end(missed: list[str]) -> None:
 
 
 def _address(settings: Settings, url: str | None, asked: _EvalRequest) -> str:
-    """The server to ask; empty: this process. Errors: `InvalidInput` for options that do not go together."""
+    """The server to ask; empty: this process. Errors: `InvalidInput` for options that exclude each other."""
     has_corpus = asked.documents is not None
     if has_corpus and (url or asked.demo):
         raise InvalidInput("--corpus is ingested in this process: not together with --url or --demo.")
@@ -249,7 +249,7 @@ def _address(settings: Settings, url: str | None, asked: _EvalRequest) -> str:
 
 
 def misses(report: EvalReport, least: dict[str, float | None]) -> list[str]:
-    """A line for each figure that is below its threshold; a figure that the dataset does not have misses too."""
+    """A line for each figure below its threshold; a figure that the report lacks counts as below."""
     lines: list[str] = []
     for name, wanted in least.items():
         found = report.summary.figures.get(name)

@@ -1,4 +1,4 @@
-"""Evaluations as jobs: starting one, and finding its report."""
+"""Evaluations as jobs: starts one and fetches its report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agentic_rag_cli.client.graphql_client import GraphQLClient, node_id
 
 
 async def start(client: GraphQLClient, workspace: str | None, asked: EvalDataset) -> str:
-    """Queue an evaluation; the public id of its job."""
+    """Queue an evaluation; returns the public id of its job."""
     questions = [
         {
             "id": one.question_id,
@@ -33,7 +33,7 @@ async def start(client: GraphQLClient, workspace: str | None, asked: EvalDataset
 
 
 async def read_report(client: GraphQLClient, job: str, workspace: str | None) -> Mapping[str, Any]:
-    """The report of a job. Errors: `NotFound` codes EVALUATION_NOT_FOUND, REPORT_MISSING (not done yet)."""
+    """The report of a job. Errors: `NotFound` codes EVALUATION_NOT_FOUND, REPORT_MISSING (not finished yet)."""
     chosen = await client.workspace_id(workspace, job)
     found = await client.fetch(queries.EVAL_RUN, jobId=node_id(chosen, job, NodeKind.JOB))
     if found is None:
@@ -48,7 +48,7 @@ async def read_report(client: GraphQLClient, job: str, workspace: str | None) ->
 
 
 def eval_json(run: EvalRun) -> dict[str, Any]:
-    """How far an evaluation is, and its figures once it is done."""
+    """The progress of an evaluation, and its figures once it is finished."""
     figures = {} if run.report is None else read_figures(run.report)
     return {
         "dataset": run.dataset.name,

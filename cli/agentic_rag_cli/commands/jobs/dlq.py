@@ -137,7 +137,7 @@ def purge(
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """Which dead letters a person means."""
+    """A selection of dead letters."""
 
     named: Sequence[str]
     every: bool
@@ -150,8 +150,8 @@ Act = Callable[["System", "WorkspaceRef", UUID], Awaitable[tuple[Job, str]]]
 
 
 def _bulk(context: typer.Context, choice: _Choice, act: Act, success: str, *, as_json: bool) -> None:
-    """One transaction a letter, so that an interruption leaves what was done done. Exit code 3 when some of them could
-    not be.
+    """Handle one letter per transaction, so that an interruption keeps the letters already handled. Exit code 3 when
+    some failed.
     """
     from agentic_rag.kernel.public_ids import NodeKind
     from agentic_rag_cli.client.ids import require_id
@@ -245,7 +245,7 @@ def _purge_payloads(context: typer.Context, wanted: Sequence[str], *, as_json: b
 
 
 def _payload_json(stored: StoredUndecodableMessage) -> dict[str, Any]:
-    """What was no message of ours; the bytes as base64."""
+    """A message that could not be decoded; its bytes as base64."""
     return {
         "id": str(stored.message.payload_id),
         "queue": stored.message.queue,

@@ -94,7 +94,7 @@ def show_job(context: typer.Context, job: str, workspace: str | None, *, as_json
         return
     error, arguments, document = (shown.pop(name) for name in ("error", "arguments", "document"))
     if shown["state"] != JobState.RUNNING.value:
-        del shown["progress"]  # counts steps at each renewal of the lease: of a quick job none
+        del shown["progress"]  # counted at each renewal of the lease: a quick job has none
     named = {"document": document["sourcePath"]} if document else {}
     terminal.result(terminal.table(("FIELD", "VALUE"), [*shown.items(), *named.items(), *arguments.items()]))
     if evaluation is not None:

@@ -1,4 +1,4 @@
-"""Jobs and their attempts as the command line shows them."""
+"""Formats jobs and their attempts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def jobs_json(system: System, workspace: WorkspaceRef, jobs: Sequence[Job]
 
 
 def _job_json(job: Job, document: Document | None) -> dict[str, Any]:
-    """A job and the document that it is about, if that is still there; secrets in its arguments are blotted out."""
+    """A job and its document, if that still exists; secrets in its arguments are masked."""
     workspace_id = job.workspace.workspace_id
     document_id = encode(NodeKind.DOCUMENT, workspace_id, job.document_id) if job.document_id else None
     return {
@@ -66,7 +66,7 @@ def _job_json(job: Job, document: Document | None) -> dict[str, Any]:
 
 
 def attempt_json(attempt: JobAttempt) -> dict[str, Any]:
-    """One try at a job."""
+    """One attempt at a job."""
     return {
         "attempt": attempt.attempt,
         "worker": attempt.worker,
@@ -79,14 +79,14 @@ def attempt_json(attempt: JobAttempt) -> dict[str, Any]:
 
 
 def about(row: Mapping[str, Any]) -> str:
-    """What a job works on: the document's source path, or the key of work on the whole workspace."""
+    """The subject of a job: the document's source path, or the key of workspace-wide work."""
     if row["document"] is not None:
         return str(row["document"]["sourcePath"])
     return "a document that is gone" if row["documentId"] else str(row["key"])
 
 
 def attempt_line(attempt: Mapping[str, Any]) -> str:
-    """One line for a try: who, when, how it ended and, where the outcome alone says little, why."""
+    """One line for an attempt: worker, time, outcome and, where the outcome alone says little, the reason."""
     line = f"attempt {attempt['attempt']} by {attempt['worker']} at {attempt['startedAt']}: "
     if attempt["outcome"] == LAPSED:
         why = "its worker was killed, hung or cut off and its lease ran out; tried again by itself"
@@ -95,5 +95,5 @@ def attempt_line(attempt: Mapping[str, Any]) -> str:
 
 
 def error_text(error: Mapping[str, Any]) -> str:
-    """A job's last error; of a purged letter and of an erased document only the code is kept."""
+    """A job's last error. Purged dead letters and erased documents keep the code only."""
     return f"[{error['code']}]: {error['message'] or 'its text was removed, by a purge or an erasure'}"

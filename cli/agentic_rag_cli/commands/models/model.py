@@ -15,7 +15,7 @@ app = typer.Typer(help="Embedding models on this machine.", no_args_is_help=True
 
 
 class ModelOrigin(enum.StrEnum):
-    """Where a model is obtained."""
+    """The source of a model."""
 
     PACKAGE = "package"
     HUB = "hub"

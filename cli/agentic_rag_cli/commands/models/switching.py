@@ -1,4 +1,4 @@
-"""A switch of embedding spaces: its gate, its start, and waiting for its end."""
+"""Switches embedding spaces: builds the gate, starts the switch, and waits for its end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STALL_SECONDS = 120.0
 
 
 def gate_from(path: Path, k: int, tolerance: float) -> dict[str, Any]:
-    """The gate over a data set, as GraphQL's `RecallGateInput`; gold ids may be source paths, plain ids, or ids of the
+    """The gate over a data set, as GraphQL's `RecallGateInput`. Gold ids may be source paths, plain ids, or ids of the
     API. Errors: `InvalidInput` codes DATASET_MISSING, DATASET_INVALID, GATE_INVALID.
     """
     questions = load_dataset(path)
@@ -33,14 +33,14 @@ def gate_from(path: Path, k: int, tolerance: float) -> dict[str, Any]:
 async def begin_switch(
     client: GraphQLClient, workspace_id: str, to: str, gate: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The space that is being filled or answers already, and the job that fills it."""
+    """Start the switch; returns the space, filling or active already, and the job that fills it."""
     return await client.fetch(queries.SWITCH, input={"workspaceId": workspace_id, "to": to, "gate": gate})
 
 
 async def follow_switch(
     client: GraphQLClient, workspace_id: str, begun: Mapping[str, Any], children: Children
 ) -> Mapping[str, Any]:
-    """`wait_for_switch` with a progress bar, as long as the processes that do the work live."""
+    """`wait_for_switch` with a progress bar, while the processes that do the work live."""
     bar = terminal.ProgressLine("re-embedding")
     try:
         return await children.guard(wait_for_switch(client, workspace_id, begun, bar.update))
@@ -51,8 +51,8 @@ async def follow_switch(
 async def wait_for_switch(
     client: GraphQLClient, workspace_id: str, begun: Mapping[str, Any], progress: Callable[[int, int], None]
 ) -> Mapping[str, Any]:
-    """Return when the workspace answers in the space. Errors: the code with which its job ended (SWITCH_GATE_REFUSED
-    among them), SWITCH_CANCELLED, SWITCH_STALLED when nothing moved for two minutes.
+    """Return when the space is active. Errors: the error code of its job (SWITCH_GATE_REFUSED among them),
+    SWITCH_CANCELLED, SWITCH_STALLED after two minutes without progress.
     """
     moved, last = time.monotonic(), (-1, -1)
     while True:

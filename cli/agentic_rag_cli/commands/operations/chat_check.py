@@ -1,4 +1,4 @@
-"""What `rag doctor` says of the chat model: one tiny request in the form that all others have."""
+"""The chat model check of `rag doctor`: one small request in the same form as all others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agentic_rag.models.chat.ports import ChatModel
 
 MOST_SECONDS = 20.0
-"""Nobody waits longer for a doctor, whatever answers may."""
+"""Upper bound on the wait, whatever the time-out of answers."""
 
 _REMEDIES = {
     "PROVIDER_KEY_REJECTED": "Correct OPENAI_API_KEY.",
@@ -27,7 +27,7 @@ _REMEDY = "Correct AGENTIC_RAG_CHAT_MODEL or OPENAI_BASE_URL, or see the provide
 
 
 async def check_chat(settings: Settings) -> Check:
-    """The configured model answers in the form it is asked for. Without it rules do all, so this is no failure."""
+    """The configured model answers in the requested form. Without it rules do all tasks, so this is not a failure."""
     from agentic_rag.bootstrap import open_chat_model
 
     seconds = min(settings.models.timeout_seconds, MOST_SECONDS)

@@ -9,7 +9,7 @@ OK, DEGRADED, FAILED, SKIPPED = "ok", "degraded", "failed", "skipped"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One finding. `remedy` says what to do when it failed."""
+    """One finding. `remedy` says how to fix a failure."""
 
     name: str
     status: str
@@ -19,10 +19,10 @@ class Check:
 
 
 def ok(name: str, detail: str) -> Check:
-    """All is well."""
+    """A passed check."""
     return Check(name, OK, detail)
 
 
 def failure(name: str, code: str, detail: str, remedy: str) -> Check:
-    """Something a person must do."""
+    """A failure that a person must fix."""
     return Check(name, FAILED, detail, code, remedy)

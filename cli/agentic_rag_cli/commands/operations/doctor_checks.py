@@ -1,4 +1,4 @@
-"""What `rag doctor` looks at: a check is ok, or failed with a remedy, or skipped because an earlier one failed."""
+"""The checks of `rag doctor`: each is ok, failed with a remedy, or skipped because an earlier one failed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS install
 
 
 async def examine(wiring: Wiring, settings: Settings) -> list[Check]:
-    """Every check, in the order in which one would mend things. Starts no server and changes nothing."""
+    """All checks, in the order in which to fix failures. Starts no server and changes nothing."""
     checks = [check_python(), check_home(settings), check_port(settings), await check_embedder(settings)]
     if settings.warnings:
         checks.append(check_removed_settings(settings))
@@ -60,7 +60,7 @@ async def examine(wiring: Wiring, settings: Settings) -> list[Check]:
 
 
 def check_python(version: tuple[int, int] = sys.version_info[:2]) -> Check:
-    """Python 3.11 or 3.12."""
+    """Python is 3.11 or 3.12."""
     shown = f"{version[0]}.{version[1]}"
     if version in _SUPPORTED_PYTHON:
         return ok("python", shown)
@@ -68,7 +68,7 @@ def check_python(version: tuple[int, int] = sys.version_info[:2]) -> Check:
 
 
 def check_home(settings: Settings) -> Check:
-    """The home can be written; a missing one could be made."""
+    """AGENTIC_RAG_HOME is writable, or can be created."""
     home = settings.stores.state_home
     place = home
     while not place.exists() and place != place.parent:
@@ -93,7 +93,7 @@ def check_removed_settings(settings: Settings) -> Check:
 
 
 def check_port(settings: Settings, answer_seconds: float = _ANSWER_SECONDS) -> Check:
-    """The server's port is free, or taken by a server of ours."""
+    """The server's port is free, or our own server uses it."""
     from agentic_rag.embedded.loopback import is_free
     from agentic_rag_cli.client.access import server_url
 
@@ -121,7 +121,7 @@ def _is_our_server(url: str, answer_seconds: float) -> bool:
 
 
 async def check_embedder(settings: Settings) -> Check:
-    """The embedder needs nothing, or its server answers with our key."""
+    """The embedder needs nothing, or its server accepts our key."""
     if settings.models.embedder == "deterministic":
         return ok("embedder", "deterministic (needs no key)")
     if settings.models.embedder == "onnx":
@@ -188,7 +188,7 @@ def _redis_address(settings: Settings) -> tuple[str | None, list[Check]]:
 def _find_embedded_server(
     name: str, program: Callable[[], str], attach: Callable[[], str]
 ) -> tuple[str | None, list[Check]]:
-    """The address of a running embedded server; without one, whether its program is there."""
+    """The address of a running embedded server; without one, a check that its program is installed."""
     from agentic_rag.embedded.errors import EmbeddedServerError
 
     try:
@@ -204,7 +204,7 @@ def _find_embedded_server(
 
 
 async def check_postgres(database_url: str) -> list[Check]:
-    """Reachable and new enough; pgvector; schema."""
+    """Postgres is reachable and new enough; pgvector and schema are present."""
     import asyncpg
 
     try:
@@ -253,7 +253,7 @@ async def _migrations(database_url: str) -> Check:
 
 
 async def check_redis(redis_url: str) -> Check:
-    """Reachable and new enough."""
+    """Redis is reachable and new enough."""
     import redis.asyncio
     import redis.exceptions
 
@@ -269,7 +269,7 @@ async def check_redis(redis_url: str) -> Check:
 
 
 async def check_neo4j(address: Neo4jAddress) -> Check:
-    """Reachable and new enough. Without it answers go on, flagged, so this is no failure."""
+    """Neo4j is reachable and new enough. Answers continue without it, flagged, so its absence is not a failure."""
     import neo4j
 
     auth = (address.user, address.password) if address.password else None
@@ -292,7 +292,7 @@ async def check_neo4j(address: Neo4jAddress) -> Check:
 
 
 async def check_system(wiring: Wiring, settings: Settings) -> Check:
-    """The whole wires up: roles, schema, blobs."""
+    """The whole system starts: roles, schema, blobs."""
 
     async def wire() -> Check:
         async with wiring.system(settings) as system:

@@ -97,7 +97,7 @@ def _counts(status: GraphStatus) -> str:
 
 
 def _status_json(workspace: Workspace, status: GraphStatus) -> dict[str, Any]:
-    """Where a workspace's graph stands; `held` is null when it does not answer or is kept in Postgres."""
+    """The state of a workspace's graph; `held` is null when the graph does not answer or is in Postgres."""
     return {
         "workspaceId": encode_workspace(workspace.ref.workspace_id),
         "workspace": workspace.name,

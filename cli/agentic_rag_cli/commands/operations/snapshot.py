@@ -248,7 +248,7 @@ def _line(record: SnapshotRecord) -> str:
 
 
 async def _known(system: System, workspace: WorkspaceRef) -> list[SnapshotRecord]:
-    """Every snapshot the database knows of a workspace, newest first."""
+    """Every snapshot of a workspace in the database, newest first."""
     async with system.container.database.transaction(workspace.org_id) as transaction:
         return await transaction.snapshots.all(workspace)
 
@@ -267,7 +267,7 @@ async def _stored(system: System) -> list[tuple[Manifest, str]]:
 async def _restore(
     system: System, snapshot_id: UUID | None, source: Path | None, into: str | None, progress: ProgressReport
 ) -> RestoreReport:
-    """From the blob store, or from a directory."""
+    """Restore from the blob store, or from a directory."""
     from agentic_rag.operations.snapshots.archive_files import only_archive
 
     use_case = system.container.restore_snapshot
@@ -281,7 +281,7 @@ async def _restore(
 
 
 async def _wait(system: System, asked: SnapshotRecord, progress: Callable[[int, int, str], None]) -> SnapshotRecord:
-    """Wait until a snapshot is READY. Errors: `Permanent` with the code it failed with."""
+    """Wait until a snapshot is READY. Errors: `Permanent` with the snapshot's error code."""
     while True:
         for record in await _known(system, asked.workspace):
             if record.snapshot_id != asked.snapshot_id or record.state is SnapshotState.BUILDING:
@@ -299,7 +299,7 @@ async def _wait(system: System, asked: SnapshotRecord, progress: Callable[[int, 
 
 
 def _snapshot_json(record: SnapshotRecord) -> dict[str, Any]:
-    """A snapshot as the database knows it."""
+    """A snapshot from its database row."""
     return {
         "id": encode(NodeKind.SNAPSHOT, record.workspace.workspace_id, record.snapshot_id),
         "jobId": encode(NodeKind.JOB, record.workspace.workspace_id, record.snapshot_id),
@@ -319,7 +319,7 @@ def _snapshot_json(record: SnapshotRecord) -> dict[str, Any]:
 
 
 def _stored_snapshot_json(manifest: Manifest, folder: str) -> dict[str, Any]:
-    """A snapshot as its own manifest tells."""
+    """A snapshot from its own manifest."""
     return {
         "id": encode(NodeKind.SNAPSHOT, manifest.workspace_id, manifest.snapshot_id),
         "workspaceId": encode_workspace(manifest.workspace_id),
@@ -337,7 +337,7 @@ def _stored_snapshot_json(manifest: Manifest, folder: str) -> dict[str, Any]:
 
 
 def _restore_json(report: RestoreReport) -> dict[str, Any]:
-    """What a restore did."""
+    """The result of a restore."""
     return {
         "snapshotId": encode(NodeKind.SNAPSHOT, report.source_workspace_id, report.snapshot_id),
         "workspaceId": encode_workspace(report.workspace.workspace_id),

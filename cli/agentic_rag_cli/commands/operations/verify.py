@@ -88,7 +88,7 @@ class _VerifyResult:
 
 
 async def _measure_recall(system: System, workspace: WorkspaceRef) -> RecallReport | None:
-    """The recall of a workspace; None when it holds nothing to measure with."""
+    """The recall of a workspace; None when it has nothing to measure with."""
     from agentic_rag.kernel.errors import NotFound
 
     try:
@@ -134,7 +134,7 @@ def _tell(workspace: Workspace, report: VerificationReport) -> None:
 
 
 def _verification_json(workspace: Workspace, report: VerificationReport) -> dict[str, Any]:
-    """What a comparison of a workspace's stores found."""
+    """The findings of comparing a workspace's stores."""
     return {
         "workspaceId": encode_workspace(workspace.ref.workspace_id),
         "workspace": workspace.name,

@@ -31,34 +31,34 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class StepTimer:
-    """Says what was done, and keeps how long each step took, in seconds."""
+    """Prints each step and records its duration in seconds."""
 
     seconds: dict[str, float] = field(default_factory=dict[str, float])
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """Time what happens in the block."""
+        """Time the block."""
         began = time.monotonic()
         yield
         self.finish_step(name, began)
 
     def finish_step(self, name: str, began: float) -> None:
-        """A step that began at `began` (monotonic) is over."""
+        """End a step that began at `began` (monotonic seconds)."""
         self.seconds[name] = round(time.monotonic() - began, 2)
         terminal.note(f"  {name:<30}{self.seconds[name]:6.2f} s")
 
 
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """What the demonstration brought."""
+    """The result of the demonstration."""
 
     report: IngestSummary
     answer: dict[str, Any]
-    """The run, as GraphQL shows it."""
+    """The run as GraphQL returns it."""
     made_from: str | None
-    """The document that the question was made from, when none was given."""
+    """The source document of the question, when no question was given."""
     space: str
-    """The embedding space that the workspace answers in."""
+    """The active embedding space of the workspace."""
 
 
 def demo(
@@ -137,7 +137,9 @@ async def _ask(client: GraphQLClient, workspace: str, question: str) -> dict[str
 
 
 async def _answering_space(system: System, settings: Settings, name: str, children: Children, steps: StepTimer) -> str:
-    """The space of the model that is configured: an earlier run with another one left the workspace in its own."""
+    """Switch to the space of the configured model, since an earlier run with another model left the workspace in that
+    model's space; returns the space.
+    """
     from agentic_rag_cli.client import queries
     from agentic_rag_cli.commands.models.switching import begin_switch, follow_switch
 
@@ -167,7 +169,7 @@ async def _question(system: System, name: str, directory: Path) -> tuple[str, st
 
 
 def workspace_name(directory: Path) -> str:
-    """`demo` for the sample; otherwise a name of the folder's own, so that two folders never mix."""
+    """`demo` for the sample; otherwise a name derived from the folder, so that two folders never mix."""
     if is_sample(directory):
         return "demo"
     whole = directory.resolve()
@@ -193,7 +195,7 @@ def _print(shown: DemoResult, workspace: str, directory: Path) -> None:
 
 
 def _activation() -> str:
-    """How to bring `rag` onto PATH, for those who came by `make demo`."""
+    """How to put `rag` on PATH, for users of `make demo`."""
     if shutil.which("rag") is not None:
         return ""
     script = Path(sys.prefix) / "bin" / "activate"

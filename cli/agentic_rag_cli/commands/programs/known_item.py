@@ -1,4 +1,4 @@
-"""Makes a question that a corpus can answer, out of a sentence that stands in it."""
+"""Makes a question from a sentence of the corpus, so that the corpus can answer it."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ DOCUMENTS_TRIED = 20
 _LEAST_WORDS, _MOST_WORDS = 8, 30
 _ASKED_WORDS = 14
 _LEAST_PROSE = 0.6
-"""Share of a sentence's words that are written small: headings, tables of contents and signatures have less."""
+"""Least share of lower-case words in a usable sentence: headings, tables of contents and signatures have less."""
 _SENTENCE = re.compile(r"[^.!?\n|#]+(?:\n[^.!?\n|#]+)*[.!?](?=\s)")
 _TELLING = re.compile(r"\b(?:\d[\d.,]*|[A-Z][a-z]{2,})\b")
 
 
 @dataclass(frozen=True, slots=True)
 class KnownItem:
-    """A question, and the document whose sentence it was made from."""
+    """A question and its source document."""
 
     question: str
     source_path: str
 
 
 async def make_known_item(system: System, workspace: WorkspaceRef) -> KnownItem:
-    """A question about the first document that has a usable sentence. Errors: `NotFound` code NOTHING_TO_ASK."""
+    """A question about the first document with a usable sentence. Errors: `NotFound` code NOTHING_TO_ASK."""
     ready = await system.documents(workspace, (DocumentStatus.READY,), DOCUMENTS_TRIED)
     for document in ready:
         question = question_from(await _opening(system, document))
@@ -54,7 +54,7 @@ async def _opening(system: System, document: Document) -> str:
 
 
 def question_from(text: str) -> str | None:
-    """A question after the most telling sentence: the one with most figures and names, the first of equals."""
+    """A question about the sentence with the most figures and names, the first of equals."""
     best = max(_sentences(text), key=lambda sentence: len(_TELLING.findall(sentence)), default=None)
     if best is None:
         return None

@@ -66,15 +66,15 @@ def audit_json(record: AuditRecord) -> dict[str, Any]:
 
 
 _AUDITED = {"document": NodeKind.DOCUMENT, "dead_letter": NodeKind.JOB, "snapshot": NodeKind.SNAPSHOT}
-"""What an act was about, by the first part of its name."""
+"""The kind of an act's subject, by the first part of the act's name."""
 
 
 def _subject(record: AuditRecord) -> str:
-    """The public id that lists of such things show; the name of what has none (an embedding space, a workspace)."""
+    """The public id as lists show it; the name for subjects without one (an embedding space, a workspace)."""
     kind = _AUDITED.get(record.action.partition(".")[0])
     if kind is None or record.workspace_id is None:
         return record.subject
-    # A snapshot belongs to the workspace it was taken of, not to the one made from it.
+    # A snapshot belongs to its source workspace, not to the workspace restored from it.
     source = record.detail.get("source")
     workspace_id = record.workspace_id if source is None else UUID(str(source))
     try:

@@ -99,7 +99,7 @@ def _key_id(text: str) -> UUID:
 
 
 def _json(key: Mapping[str, Any]) -> dict[str, Any]:
-    """An API key; never its token."""
+    """An API key without its token."""
     scopes = None if key["scopes"] is None else sorted(scope.lower() for scope in key["scopes"])
     return {**key, "id": str(decode(key["id"]).key), "role": key["role"].lower(), "scopes": scopes}
 

@@ -66,7 +66,7 @@ def dev(
 
 
 def _organisation(context: typer.Context, tenant: str | None) -> UUID:
-    """The organisation's id; only a name has to be looked up."""
+    """The organisation's id; only names need a lookup."""
     tenant = tenant or wiring_of(context).settings().client.tenant
     if not tenant:
         return DEFAULT_ORG_ID

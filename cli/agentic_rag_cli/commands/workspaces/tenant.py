@@ -195,7 +195,7 @@ def _organisation_json(organisation: Organisation) -> dict[str, object]:
 
 
 def _limits_json(own: RateLimits, in_force: RateLimits) -> dict[str, object]:
-    """Requests a minute, 0 for no limit, and which of them are the organisation's own."""
+    """Requests a minute (0: no limit), and which limits are the organisation's own."""
     return {f"{one.value}s": {"perMinute": in_force.of(one) or 0, "own": own.of(one) is not None} for one in Traffic}
 
 
