@@ -14,7 +14,7 @@ from agentic_rag_eval.harness import EvalReport, as_json
 from agentic_rag_eval.resampling import PairedDifference
 
 SHOWN = ("recall@5", "recall@10", "all_gold@5", "ndcg@10", "mrr", "span@5", "answer_contained", "f1")
-"""Figures of the table; the JSON report holds all."""
+"""Figures of the table; the JSON report contains all."""
 
 
 class Arm(enum.Enum):

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 
 
 def conformal_threshold(supports: Sequence[float], error: float) -> float:
-    """The highest threshold at which a further answerable question is abstained on with a chance of at most `error`,
-    if it is exchangeable with the given ones; 0 (never abstain) when there are too few.
+    """The highest threshold at which a further answerable question, exchangeable with the given ones, is abstained on
+    with a probability of at most `error`; 0 (never abstain) when there are too few.
 
-    Conformal risk control (Angelopoulos, Bates, Fisch, Lei, Schuster, ICLR 2024) for the loss "support < threshold":
-    of n supports at most ⌊error · (n + 1)⌋ − 1 may lie below it.
+    Conformal risk control (Angelopoulos, Bates, Fisch, Lei, Schuster, ICLR 2024) for the loss "support < threshold": of
+    n supports at most ⌊error · (n + 1)⌋ − 1 may be below it.
     """
     if not 0.0 < error < 1.0:
         raise ValueError(f"error must lie between 0 and 1, not {error}")
@@ -20,8 +20,8 @@ def conformal_threshold(supports: Sequence[float], error: float) -> float:
 
 
 def binomial_interval(hits: int, of: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The exact two-sided interval of a share (Clopper, Pearson, Biometrika 1934): bounds at which so many hits, or
-    more (fewer), would be as unlikely as half of what `confidence` leaves.
+    """The exact two-sided interval of a share (Clopper, Pearson, Biometrika 1934): at each bound the probability of
+    this many hits or more (or fewer) is (1 − confidence) / 2.
     """
     if not 0 <= hits <= of or of < 1:
         raise ValueError(f"{hits} of {of} is no share")
@@ -32,7 +32,7 @@ def binomial_interval(hits: int, of: int, confidence: float = 0.95) -> tuple[flo
 
 
 def chance_of_at_least(hits: int, of: int, share: float) -> float:
-    """How likely that many hits, or more, are when each is as likely as `share`: the one-sided exact test."""
+    """The probability of at least `hits` hits when each has probability `share`: the one-sided exact test."""
     return 1.0 - _at_most(hits - 1, of, share)
 
 
@@ -50,7 +50,7 @@ def _at_most(hits: int, of: int, share: float) -> float:
 
 
 def _root(rising: Callable[[float], float]) -> float:
-    """Where a rising function of a share crosses 0, to about 1e-12."""
+    """The zero of a rising function of a share, to about 1e-12."""
     low, high = 0.0, 1.0
     for _ in range(40):
         middle = (low + high) / 2

@@ -23,12 +23,12 @@ class ReportFigures:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Figure by figure the second report against the first; only questions that have the figure in both count."""
+    """The second report against the first, figure by figure; only questions that have the figure in both count."""
 
     differences: Mapping[str, PairedDifference]
     only_first: int
     only_second: int
-    """Questions that the other report does not have."""
+    """`only_first` and `only_second` count the questions that the other report lacks."""
 
     @property
     def losses(self) -> tuple[str, ...]:
@@ -47,7 +47,7 @@ def read_report(path: Path) -> ReportFigures:
 
 
 def read_figures(report: Mapping[str, Any]) -> ReportFigures:
-    """The figures of a report's JSON. Errors: `KeyError`, `TypeError`, `ValueError` for anything else."""
+    """The figures of a report's JSON. Errors: `KeyError`, `TypeError`, `ValueError` for malformed input."""
     return ReportFigures(
         {
             str(one["id"]): {str(name): float(value) for name, value in one["figures"].items()}

@@ -13,7 +13,7 @@ from agentic_rag_eval.records import EvalDocument, EvalQuestion
 
 
 def load_dataset(path: Path) -> list[EvalQuestion]:
-    """Errors: `InvalidInput` code DATASET_INVALID naming the line, or DATASET_MISSING."""
+    """Read a dataset. Errors: `InvalidInput` code DATASET_INVALID naming the line, or DATASET_MISSING."""
     if not path.is_file():
         raise InvalidInput(f"There is no dataset at {path}. Give a JSONL file with --dataset.", code="DATASET_MISSING")
     return parse_dataset(path.read_text(encoding="utf-8"), str(path))

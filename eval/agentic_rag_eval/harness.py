@@ -22,7 +22,7 @@ class EvalReport:
     scores: tuple[Score, ...]
     summary: Summary
     unjudged: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Answers that the judge gave no marks for, by the fault that kept it from it."""
+    """The number of answers that the judge could not grade, by error code."""
 
 
 async def evaluate(
@@ -96,7 +96,7 @@ def as_json(report: EvalReport) -> dict[str, Any]:
 
 
 def as_table(report: EvalReport) -> str:
-    """The report as lines for a terminal: figures with their 95 % intervals, by type, latency, what went wrong."""
+    """The report as lines for a terminal: figures with their 95 % intervals, by type, latency, failures."""
     summary = report.summary
     lines = [
         format_count(summary.questions, "question"),

@@ -29,7 +29,7 @@ class Examiner:
 
 
 class EvalHandler:
-    """EVAL. A stall is longer than the slowest answer by a chat model, its judge included."""
+    """Runs EVAL jobs. The stall limit exceeds the slowest answer by a chat model, its judge included."""
 
     deadline_seconds = 86_400.0
     stall_seconds = 300.0
@@ -67,7 +67,7 @@ class EvalHandler:
     async def record_failure(
         self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
     ) -> None:
-        """Nothing to do: the job shows the failure, and the scores stay for the next attempt."""
+        """Do nothing: the job shows the failure, and the scores stay for the next attempt."""
 
 
 async def _check_lease(transaction: Transaction, lease: Lease) -> None:
@@ -93,7 +93,7 @@ def to_eval_score(scored: Score, fault: LlmError | None) -> EvalScore:
 
 
 def report_of(run: EvalRun, scores: Sequence[EvalScore]) -> str:
-    """The report of `rag eval --json` without the answers' texts; the runs hold them."""
+    """The report of `rag eval --json` without the answers' texts, which the runs contain."""
     restored = [_score(question, one) for question, one in zip(run.dataset.questions, scores, strict=True)]
     faults = Counter(one.unjudged for one in scores if one.unjudged is not None)
     report = EvalReport(tuple(restored), summarise(restored, run.k), faults)

@@ -15,6 +15,6 @@ _SHARE = {GradeLevel.FULL: 1.0, GradeLevel.PART: 0.5, GradeLevel.NONE: 0.0}
 
 
 def figures_of(question: EvalQuestion, grade: Grade) -> dict[str, float]:
-    """`judge_correct` where the dataset knows an answer, and `judge_grounded`: 1, 0.5 or 0."""
+    """`judge_grounded`, and `judge_correct` where the dataset has an answer: 1, 0.5 or 0."""
     figures = {"judge_grounded": _SHARE[grade.grounded]}
     return {"judge_correct": _SHARE[grade.correct], **figures} if question.answers else figures

@@ -19,10 +19,10 @@ _SPACE = re.compile(r"\s+")
 
 
 DEPTHS = (5, 10)
-"""Of rankings, beside the number of passages that an answer is made from (K)."""
+"""Ranking depths, in addition to the number of passages of an answer (K)."""
 
 HIGHER_IS_WORSE = frozenset({"false_abstention"})
-"""Figures of which less is better; of all others more is."""
+"""Figures where lower is better; for all others higher is better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ class Score:
 
     - `hit_rate`: a gold document is among the cited ones; `recall@N`, `all_gold@N` (N: 5, 10, K), `ndcg@10`, `mrr`: of
       the first retrieved documents, each counted once;
-    - `span@N`: one of the first N retrieved chunks holds a whole gold span;
-    - `answer_contained`: a gold answer string stands in the answer as whole words; of a list, every one does;
+    - `span@N`: one of the first N retrieved chunks contains a whole gold span;
+    - `answer_contained`: a gold answer string is in the answer as whole words; of a list, every one does;
       `exact_match`, `f1`: as `answer_overlap`;
     - `citation_coverage`: share of sentences with a citation; `citation_validity`: share of citations verified;
     - `abstention_recall`: an unanswerable question was abstained on; `abstention_precision`: an abstention was right;
@@ -46,8 +46,8 @@ class Score:
 
     @property
     def right(self) -> bool:
-        """Answered with a gold answer (with a gold document where no answer is known), or abstained where nothing could
-        be answered.
+        """Whether the answer contains a gold answer (cites a gold document where no gold answer is known), or abstains
+        on an unanswerable question.
         """
         if not self.question.answerable:
             return self.abstained
@@ -66,16 +66,16 @@ class Summary:
     latency: Mapping[str, tuple[float, float]]
     """p50 and p95 by stage; `total` is the whole answer."""
     usage: EmbeddingUsage | None
-    """Of all questions together; None when it is not known of each."""
+    """The usage of all questions together; None when it is unknown for any of them."""
 
 
 def normalise(text: str) -> str:
-    """NFKC, case folded, white space folded: how answers are compared."""
+    """NFKC, case folded, white space folded: the form in which answers are compared."""
     return _SPACE.sub(" ", unicodedata.normalize("NFKC", text)).strip().casefold()
 
 
 def score(question: EvalQuestion, record: AskRecord, k: int) -> Score:
-    """Judge one answer."""
+    """Score one answer."""
     abstained = record.outcome == ABSTAINED
     figures: dict[str, float] = {}
     if question.gold_ids:
@@ -123,7 +123,7 @@ def _span_at(question: EvalQuestion, spans: Sequence[RetrievedSpan | None]) -> f
 
 
 def holds_answer(question: EvalQuestion, text: str) -> bool:
-    """A gold answer stands in the text as whole words; of a list, every one does."""
+    """Whether the text contains a gold answer as whole words; of a list, every one."""
     said = normalise(text)
     found = [
         re.search(rf"(?<!\w){re.escape(normalise(wanted))}(?!\w)", said) is not None for wanted in question.answers

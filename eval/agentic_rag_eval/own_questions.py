@@ -16,33 +16,33 @@ from agentic_rag.language.english import STOP_WORDS
 from agentic_rag_eval.records import EvalQuestion
 
 KNOWN_ITEM, REMOVED_GOLD = "known-item", "removed-gold"
-"""The types of the questions: with their document, and without it."""
+"""The types of questions: with their source document, and without it."""
 
 WORDS = (3, 8)
-"""Words of a question."""
+"""Fewest and most words of a question."""
 REPLACED = (0.45, 0.85)
-"""Share of them that stand elsewhere, drawn per question."""
+"""Bounds on the share of words replaced by words of another passage, drawn per question."""
 EASIER = 3.0
-"""People's questions are still harder than made ones: a threshold that abstains on one made question in a hundred
-abstains on up to three of theirs. With this factor the thresholds of ten corpora held their error on the questions that
-people had asked of them (docs/quality.md).
+"""Users' questions are harder than made ones: a threshold that abstains on one made question in a hundred abstains on
+up to three of theirs. With this factor the thresholds of ten corpora kept their error on their users' questions
+(docs/quality.md).
 """
 LEAST_WORDS = 12
-"""Distinct telling words of a passage worth asking for."""
+"""Fewest distinct distinctive words of a usable passage."""
 
 _WORD = re.compile(r"[^\W_][\w’'.-]*[^\W_]|[^\W_]")
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePassage:
-    """A passage that questions are made from."""
+    """A passage to make questions from."""
 
     document_id: str
     text: str
 
 
 def own_questions(passages: Sequence[SourcePassage], wanted: int, seed: int = 1) -> list[EvalQuestion]:
-    """At most `wanted` known-item questions, each of another passage, and as many asked without their document. Equal
+    """At most `wanted` known-item questions, each from another passage, and as many asked without their document. Equal
     passages, number and seed give equal questions.
     """
     chance = random.Random(seed)

@@ -12,7 +12,7 @@ def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def all_gold_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """1 when every gold document is among the first k: what a multi-hop answer needs. Errors: as `recall_at`."""
+    """1 when every gold document is among the first k, as a multi-hop answer needs; else 0. Errors: as `recall_at`."""
     return float(recall_at(ranked, gold, k) == 1.0)
 
 

@@ -60,11 +60,11 @@ class AskRecord:
     run_id: str = ""
     """The public id of the stored run."""
     spans: tuple[RetrievedSpan | None, ...] | None = None
-    """The retrieved chunks, best first; an entry is None when its place was not looked up (it is of no gold document).
-    None altogether: places are not known, as over HTTP.
+    """The retrieved chunks, best first; an entry is None when its place was not looked up (its document is not gold).
+    The whole field is None when places are unknown, as over HTTP.
     """
     usage: EmbeddingUsage | None = None
-    """None: not known, as over HTTP."""
+    """None: unknown, as over HTTP."""
 
 
 Ask = Callable[[EvalQuestion], Awaitable[AskRecord]]

@@ -59,7 +59,7 @@ def compare_pairs(first: Sequence[float], second: Sequence[float], samples: int 
     """Compare two systems on the same questions, in the same order; None without questions.
 
     The p-value is the share of resampled means, of differences shifted to mean 0, at least as far from 0 as the
-    observed one; never 0, for only `samples` were drawn. Errors: `ValueError` for lengths that differ.
+    observed one. It is never 0, since only `samples` are drawn. Errors: `ValueError` for different lengths.
     """
     differences = np.asarray(second, np.float64) - np.asarray(first, np.float64) if len(first) == len(second) else None
     if differences is None:

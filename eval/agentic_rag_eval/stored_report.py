@@ -14,7 +14,7 @@ from agentic_rag_eval.resampling import Interval
 
 @dataclass(frozen=True, slots=True)
 class StoredQuestion:
-    """One question as it was asked and answered. Seconds are wall time."""
+    """One question with its answer and figures. Seconds are wall time."""
 
     question_id: str
     kind: str
@@ -49,12 +49,12 @@ class StoredReport:
 
     @property
     def wrong(self) -> tuple[StoredQuestion, ...]:
-        """The questions without the wanted answer."""
+        """The questions without a right answer."""
         return tuple(one for one in self.questions if not one.right)
 
 
 def load_report(path: Path) -> StoredReport:
-    """Errors: `InvalidInput` codes REPORT_MISSING, REPORT_INVALID."""
+    """Read a report file. Errors: `InvalidInput` codes REPORT_MISSING, REPORT_INVALID."""
     if not path.is_file():
         raise InvalidInput(f"There is no report at {path}: `rag eval --json` prints one.", code="REPORT_MISSING")
     try:
@@ -64,7 +64,9 @@ def load_report(path: Path) -> StoredReport:
 
 
 def parse_report(report: Mapping[str, Any]) -> StoredReport:
-    """Read the plain JSON values. Errors: `KeyError`, `TypeError`, `ValueError`, `AttributeError` for anything else."""
+    """Read the plain JSON values. Errors: `KeyError`, `TypeError`, `ValueError`, `AttributeError` for malformed
+    input.
+    """
     summary = report["summary"]
     usage = summary.get("usage") or {}
     return StoredReport(

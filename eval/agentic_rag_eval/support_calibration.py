@@ -32,20 +32,20 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A threshold and its error rates on the questions. `false_abstention` is measured on questions that did not set
-    it: each half of the answerable ones is judged by a threshold from the other half.
+    """A threshold and its error rates on the questions. `false_abstention` is cross-validated: each half of the
+    answerable questions is judged by a threshold from the other half.
     """
 
     threshold: float
     error: float
     false_abstention: Rate | None
     abstained: Rate | None
-    """Of the questions that should be abstained on; None without any."""
+    """The share of abstentions on questions that require one; None without such questions."""
 
 
 def calibrate(asked: Sequence[AskedSupport], error: float, easier: float = 1.0) -> Calibration:
-    """The threshold for a false abstention rate of at most `error` (conformal, see `calibration`) on questions
-    that are abstained on `easier` times as often as these.
+    """The threshold for a false abstention rate of at most `error` (conformal, see `calibration`) on questions that are
+    abstained on `easier` times as often as these.
     """
     answerable = [one.support for one in asked if one.answerable]
     others = [one.support for one in asked if not one.answerable]

@@ -21,7 +21,7 @@ class Tone(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class PlotRow:
-    """A row of a plot: a value with the ends of its bar or interval, and what stands right of it."""
+    """A row of a plot: a value with the ends of its bar or interval, and the text to the right of it."""
 
     label: str
     value: float
@@ -32,7 +32,7 @@ class PlotRow:
 
 
 def interval_plot(title: str, marks: Sequence[PlotRow], axis: tuple[float, float]) -> str:
-    """A dot for each value on a line from low to high; `axis` is its range, ticks stand at its quarters."""
+    """A dot for each value on a line from low to high; `axis` is its range, with ticks at its quarters."""
     rows = [
         f'<line class="reach {one.tone.value}" x1="{_x(one.low, axis):.1f}" x2="{_x(one.high, axis):.1f}" '
         f'y1="{_middle(place)}" y2="{_middle(place)}"/>'
@@ -43,7 +43,7 @@ def interval_plot(title: str, marks: Sequence[PlotRow], axis: tuple[float, float
 
 
 def bar_plot(title: str, marks: Sequence[PlotRow]) -> str:
-    """A bar from 0 to each value, and a thin line on to its high end."""
+    """A bar from 0 to each value, extended by a thin line to its high end."""
     axis = (0.0, max((one.high for one in marks), default=0.0) or 1.0)
     rows = [
         f'<rect class="bar" x="{_LABEL}" width="{_x(one.value, axis) - _LABEL:.1f}" y="{_middle(place) - 6}" '
