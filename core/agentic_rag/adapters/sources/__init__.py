@@ -1,1 +1,1 @@
-"""Places documents come from."""
+"""Sources of documents."""

@@ -23,10 +23,10 @@ MAX_BYTES = 256 * 1024 * 1024
 
 
 class DirectorySource:
-    """`ingestion.ports.SourceConnector` over the files below `root`.
+    """Implements `ingestion.ports.SourceConnector` over the files below `root`.
 
-    Hidden entries and links that lead out of the root are reported and skipped; a link inside the root is followed,
-    but never round a loop. A folder that cannot be listed is reported, and what it held is not taken for deleted.
+    Hidden entries and links that leave the root are reported and skipped. Links inside the root are followed, except
+    into a loop. A folder that cannot be listed is reported, and its known files do not count as deleted.
     """
 
     def __init__(self, root: Path, max_bytes: int = MAX_BYTES) -> None:
@@ -46,8 +46,8 @@ class DirectorySource:
             yield entry
 
     async def changes(self, known: frozenset[str], cursor: str | None) -> Changes:
-        """Every item, and the known paths that are gone; a directory keeps no journal, so `cursor` only tells whether
-        anything differs at all.
+        """Every item, and the known paths that are gone. A directory keeps no journal, so `cursor` only shows whether
+        anything changed.
         """
         items: list[SourceItem] = []
         unreadable: list[UnreadableItem] = []
@@ -64,7 +64,7 @@ class DirectorySource:
         return Changes(tuple(items), tuple(deleted), tuple(unreadable), digest.hexdigest())
 
     async def read(self, item: SourceItem) -> bytes:
-        """The content of an item. Errors: `NotFound` when it went away, `DependencyUnavailable` when it cannot be
+        """The content of an item. Errors: `NotFound` when it is gone, `DependencyUnavailable` when it cannot be
         read.
         """
         try:
@@ -94,7 +94,7 @@ class DirectorySource:
 
     def _read(self, path: str) -> bytes:
         file = self._root / path
-        # The entry may have become a link to elsewhere since it was listed.
+        # The entry may have become a link out of the root since it was listed.
         if not file.resolve().is_relative_to(self._root):
             raise FileNotFoundError(path)
         with file.open("rb") as content:
@@ -116,7 +116,7 @@ class DirectorySource:
         if identity in above:
             yield UnreadableItem(prefix.rstrip("/"), NOT_A_FILE, "The link leads back to a folder above it.")
             return
-        # A folder sorts as its files do: with the slash.
+        # Sort a folder with its trailing slash, in the order of its files' paths.
         for name in sorted(names, key=lambda name: f"{name}/" if (folder / name).is_dir() else name):
             yield from self._entry(folder / name, f"{prefix}{name}", (*above, identity))
 
