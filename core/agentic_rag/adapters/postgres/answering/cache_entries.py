@@ -1,4 +1,4 @@
-"""`answering.ports.AnswerCache` on Postgres: entries die with the workspace, in the same transaction as an erasure."""
+"""`answering.ports.AnswerCache` on Postgres. An erasure deletes the workspace's entries in its own transaction."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ON CONFLICT (org_id, workspace_id, key) DO UPDATE
 SET answer = excluded.answer, created_at = now(), expires_at = excluded.expires_at
 """
 
-# Each write clears a few that died, so nobody else needs to.
+# Each write deletes up to eight expired entries of the organisation.
 SWEEP = """
 DELETE FROM rag_cache_entries
 WHERE ctid = ANY (ARRAY (
@@ -39,7 +39,7 @@ NOT_DURABLE = "SET LOCAL synchronous_commit = off"
 
 
 class PostgresAnswerCache:
-    """A cache that is down behaves as empty, except to `forget`."""
+    """A cache that is down behaves as empty, except in `forget` and `holding`, which raise."""
 
     def __init__(self, pool: PostgresPool) -> None:
         self._pool = pool
@@ -85,4 +85,4 @@ class PostgresAnswerCache:
         return found
 
     async def aclose(self) -> None:
-        """Nothing: the pool is closed by its owner."""
+        """Do nothing: the owner of the pool closes it."""

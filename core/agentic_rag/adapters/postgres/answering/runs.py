@@ -16,11 +16,12 @@ from agentic_rag.kernel.errors import IdempotencyConflict, Permanent
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-# Behind the response: losing the last fraction of a second in a crash is cheaper than 4 ms of waiting for the disk.
+# Written after the response: losing the last fraction of a second in a crash is cheaper than 4 ms of waiting for the
+# disk.
 NOT_DURABLE = "SET LOCAL synchronous_commit = off"
 
-# An erasure redacts the runs it finds; its exclusive lock (`erasure_sql.LOCK_RUNS`) waits for runs being stored, and a
-# run that comes later waits for it and finds the tombstone.
+# An erasure redacts the runs it finds. Its exclusive lock (`erasure_sql.LOCK_RUNS`) waits for transactions that store
+# runs; a later one waits for the erasure and then sees the tombstone.
 SHARE_RUNS = """
 SELECT pg_advisory_xact_lock_shared(hashtextextended(workspace_id::text, 1))
 FROM unnest($1::uuid[]) AS w(workspace_id)
@@ -46,7 +47,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $
 ON CONFLICT DO NOTHING
 """
 
-# Stages of a run that was not stored (its key was used before) are left out.
+# Skips stages of runs that were not inserted because their idempotency key exists.
 ADD_STAGES = """
 INSERT INTO rag_run_stages (org_id, workspace_id, run_id, position, stage, started, seconds, outcome)
 SELECT $1, s.workspace_id, s.run_id, s.position, s.stage, s.started, s.seconds, s.outcome
@@ -100,7 +101,7 @@ class PostgresRunStore:
         return await self._one(BY_KEY, workspace, key)
 
     async def page(self, workspace: WorkspaceRef, request: PageRequest, subject: str | None = None) -> Page[Run]:
-        """Runs, newest first; only those of one subject when one is named. Errors: `InvalidInput` (cursor, size)."""
+        """Runs, newest first; only those of `subject` when it is given. Errors: `InvalidInput` (cursor, size)."""
         size = page_size(request)
         after = decode_instant_cursor(request.after)
         async with self._pool.transaction(workspace.org_id) as connection:
@@ -194,9 +195,7 @@ class PostgresRunStore:
 
 
 async def _redact_erasures(connection: PostgresConnection, org_id: UUID, runs: list[Run]) -> list[Run]:
-    """The runs, redacted where a source was erased while they were under way. Holds erasures up until the end of the
-    transaction.
-    """
+    """Redact in the runs the documents erased while they ran. Blocks erasures until the transaction ends."""
     cited = {(run.workspace.workspace_id, one): None for run in runs for one in collect_document_ids(run.answer)}
     if not cited:
         return runs

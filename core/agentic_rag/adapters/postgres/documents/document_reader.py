@@ -37,7 +37,7 @@ CROSS JOIN LATERAL (
 ) d
 """
 
-# A document has few chunks: those of one are read by its index, whatever picks among them.
+# A document has few chunks: they are read by the document's index, whatever condition chooses among them.
 _OF_DOCUMENT = """
 SELECT asked.place, c.ordinal, c.chunk_id, c.document_id, c.revision_id, c.index, c.text, c.char_start, c.char_end,
        c.page, c.line_start, c.line_end, c.heading_path, d.title, d.source_path, d.url, d.media_type
@@ -190,7 +190,7 @@ class PostgresDocumentReader:
         ]
 
     async def visible(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> frozenset[int]:
-        """Of these ordinals, those whose chunk the snapshot shows to the access sets."""
+        """Those of the ordinals whose chunk the snapshot shows to the access sets."""
         rows = await self._connection.fetch(VISIBLE, *self._key, list(ordinals), self._version, access_ids)
         return frozenset(row["ordinal"] for row in rows)
 

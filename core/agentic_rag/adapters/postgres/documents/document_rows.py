@@ -1,4 +1,4 @@
-"""Rows of documents and chunks as values of the domain."""
+"""Conversions between rows and values of documents and chunks."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ DOCUMENT_COLUMNS = """
 """
 
 HEADING_SEPARATOR = "\x1f"
-"""Joins a heading path into one value (ASCII unit separator): arrays of arrays cannot be unnested row by row."""
+"""Joins a heading path into one value (ASCII unit separator), because arrays of arrays cannot be unnested row by row.
+"""
 
 
 def document_from(workspace: WorkspaceRef, row: Row) -> Document:
-    """A row with `DOCUMENT_COLUMNS`."""
+    """The document from a row with `DOCUMENT_COLUMNS`."""
     fault = None
     if row["error_code"] is not None:
         fault = DocumentFault(
@@ -49,7 +50,7 @@ def document_from(workspace: WorkspaceRef, row: Row) -> Document:
 
 
 def chunk_from(row: Row) -> Chunk:
-    """A row of rag_chunks joined with its document's title, source_path, url and media_type."""
+    """The chunk from a row of rag_chunks joined with its document's title, source_path, url and media_type."""
     return Chunk(
         ordinal=row["ordinal"],
         chunk_id=row["chunk_id"],
@@ -89,5 +90,5 @@ def draft_columns(drafts: Sequence[ChunkDraft]) -> tuple[Sequence[object], ...]:
 
 
 def _join_headings(path: tuple[str, ...]) -> str:
-    """A heading path as one value; the separator itself has no business in a heading."""
+    """A heading path as one value; separators inside headings become spaces."""
     return HEADING_SEPARATOR.join([heading.replace(HEADING_SEPARATOR, " ") for heading in path])

@@ -1,4 +1,4 @@
-"""`documents.ports.DocumentStore` on Postgres: documents and their status; staged work is in `staging.py`."""
+"""`documents.ports.DocumentStore` on Postgres: documents and their status; staging is in `staging.py`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from agentic_rag.documents.revision_diff import VisibleChunk
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-# Rows come as columns, in id order: the order in which publishing locks them.
+# Rows are passed as columns and inserted in id order, the order in which publishing locks them.
 REGISTER = f"""
 WITH lifted AS (
     DELETE FROM rag_tombstones WHERE org_id = $1 AND workspace_id = $2 AND document_id = ANY ($3::uuid[])

@@ -9,7 +9,7 @@ from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.documents.ports import Original
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-# The update changes nothing; it makes the row that was there come back.
+# The update changes nothing; it makes the statement return the existing row.
 KEEP = """
 INSERT INTO rag_originals (org_id, workspace_id, document_id, content_hash, blob_key, size)
 VALUES ($1, $2, $3, $4, $5, $6)

@@ -1,4 +1,4 @@
-"""Work that no reader sees yet: unpublished revisions, their chunks, and vectors as they come in."""
+"""Rows of unpublished revisions: text, chunks, and vectors as they arrive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 ON CONFLICT DO NOTHING
 """
 
-# The lock lets only one of two workers (one of which lost its lease) stage a revision.
+# When two workers stage the same revision (one of them lost its lease), the lock lets only one of them write.
 LOCK_REVISION = """
 SELECT FROM rag_revisions WHERE org_id = $1 AND workspace_id = $2 AND revision_id = $3 FOR NO KEY UPDATE
 """
@@ -27,7 +27,7 @@ IS_STAGED = """
 SELECT EXISTS (SELECT FROM rag_staged_chunks WHERE org_id = $1 AND workspace_id = $2 AND revision_id = $3)
 """
 
-# Rows come as columns: COPY is refused on tables with row level security.
+# Rows are passed as columns: COPY is refused on tables with row level security.
 ADD_CHUNKS = f"""
 INSERT INTO rag_staged_chunks (org_id, workspace_id, revision_id, document_id, index, chunk_id, char_start, char_end,
                                page, line_start, line_end, heading_path, content_hash, text)
@@ -51,7 +51,7 @@ FROM unnest($5::integer[], $6::bytea[]) AS v(index, vector)
 WHERE s.org_id = $1 AND s.workspace_id = $2 AND s.revision_id = $3 AND s.index = v.index
 """
 
-# Data-modifying parts of one statement see the same snapshot, so the count is of rows that were there.
+# Data-modifying parts of one statement see the same snapshot, so the count includes the deleted rows.
 DISCARD = """
 WITH chunks AS (
     DELETE FROM rag_staged_chunks
@@ -85,7 +85,7 @@ def revision_arguments(revision: Revision) -> tuple[object, ...]:
 
 
 class StagingRows:
-    """The staged half of the document store."""
+    """Staging for the document store."""
 
     def __init__(self, connection: PostgresConnection) -> None:
         self._connection = connection
@@ -93,7 +93,7 @@ class StagingRows:
     async def stage(
         self, workspace: WorkspaceRef, document_id: UUID, revision: Revision, drafts: Sequence[ChunkDraft]
     ) -> None:
-        """Write revision and chunks once. Errors: `NotFound` (document)."""
+        """Write revision and chunks; a second call changes nothing. Errors: `NotFound` (document)."""
         key = (workspace.org_id, workspace.workspace_id)
         await self._connection.execute(ADD_REVISIONS, *key, *revision_arguments(revision))
         await self._connection.execute(LOCK_REVISION, *key, revision.revision_id)
@@ -128,7 +128,7 @@ class StagingRows:
         )
 
     async def discard(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None) -> int:
-        """Drop staged chunks and never published revisions of a document."""
+        """Delete staged chunks and never published revisions of a document."""
         key = (workspace.org_id, workspace.workspace_id, document_id, keep)
         dropped: int = await self._connection.fetchval(DISCARD, *key)
         await self._connection.execute(DISCARD_REVISIONS, *key)

@@ -8,7 +8,7 @@ from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.documents.ports import UploadRecord
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-# Waits for a transaction that is just inserting the same key, so at READ COMMITTED the next statement sees its row.
+# The insert waits for a concurrent transaction with the same key, so at READ COMMITTED the next statement sees its row.
 CLAIM = """
 INSERT INTO rag_uploads (org_id, workspace_id, idempotency_key, input_hash, document_id)
 VALUES ($1, $2, $3, $4, $5)

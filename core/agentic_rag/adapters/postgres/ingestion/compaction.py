@@ -1,4 +1,4 @@
-"""Housekeeping of one workspace: drop versions past its history, then merge its postings segments into one."""
+"""Compaction of one workspace: purges versions past its history, then merges its postings segments into one."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.retrieval.lexical.postings import merge_segments
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-# Publishes only add segments; what rewrites them (compaction, erasure) excludes each other here, without
-# making a publish wait.
+# This lock serialises compaction and erasure, which rewrite segments. Publishes only add segments and do not wait.
 LOCK_SEGMENTS = "SELECT pg_advisory_xact_lock(hashtextextended($1::uuid::text, 0))"
 
 SEGMENTS = f"""
 SELECT {SEGMENT_COLUMNS} FROM rag_segments WHERE org_id = $1 AND workspace_id = $2 ORDER BY visible_from, segment_id
 """  # noqa: S608 - a constant list of columns
 
-# Closed for every version that can still be asked for.
+# Ordinals that are closed for every readable version.
 DROPPABLE = """
 SELECT c.ordinal
 FROM rag_closed_ordinals c
@@ -38,7 +37,7 @@ DROP_CLOSED = (
     "DELETE FROM rag_closed_ordinals WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($3::integer[])"
 )
 
-# One that moved again meanwhile stays.
+# A chunk that moved again meanwhile keeps its row.
 DROP_MOVED = """
 DELETE FROM rag_moved_ordinals m
 USING unnest($3::integer[], $4::integer[]) AS told(ordinal, access_id)
@@ -47,10 +46,10 @@ WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.ordinal = told.ordinal AND m.a
 
 
 async def compact(connection: PostgresConnection, workspace: WorkspaceRef) -> int:
-    """Merge the workspace's segments into one, without chunks that no readable version shows and with every chunk in
-    the access set where it stands now; how many were merged.
+    """Merge the workspace's segments into one; the number of merged segments. The merged segment omits chunks that no
+    readable version shows, and records every chunk's current access set.
 
-    0 when there is at most one and nothing to drop from it. No reader sees a difference.
+    0 when there is at most one segment and nothing to drop from it. Readers see no difference.
     """
     key = (workspace.org_id, workspace.workspace_id)
     await connection.execute(LOCK_SEGMENTS, workspace.workspace_id)

@@ -1,4 +1,4 @@
-"""`ingestion.ports.Publisher` on Postgres: publish; erasure and compaction are in files of their own."""
+"""`ingestion.ports.Publisher` on Postgres: publishing; `erasure.py` and `compaction.py` hold the rest."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from agentic_rag.kernel.errors import NotFound, SpaceMismatch, SpaceSwitched
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 ROWS_PER_STATEMENT = 4096
-"""About 3 MB of chunk texts and as much of 384-dimensional vectors a message."""
+"""A message then holds about 3 MB of chunk texts, or as much of 384-dimensional vectors."""
 
 
 def space_switch_error(space_id: int) -> SpaceSwitched:
-    """Vectors of a space that no longer answers are not published."""
+    """The error for vectors of a space that is no longer active."""
     return SpaceSwitched(f"The workspace was switched away from embedding space {space_id}: embed again.")
 
 
 class PostgresPublisher:
-    """Inside a transaction of one organisation. With `is_followed` a graph outside Postgres is told of every change, by
-    a job in the same transaction.
+    """Inside a transaction of one organisation. With `is_followed`, every change enqueues a job in the same transaction
+    that updates the graph outside Postgres.
     """
 
     def __init__(self, connection: PostgresConnection, *, is_followed: bool = False) -> None:
@@ -79,8 +79,8 @@ class PostgresPublisher:
     async def _admit(
         self, workspace: WorkspaceRef, batch: Sequence[DocumentPublication]
     ) -> tuple[Mapping[UUID, int], dict[UUID, str]]:
-        """Lock the documents (in id order, against deadlocks), then the jobs; the access set of each document, and
-        which may not be published.
+        """Lock the documents (in id order, against deadlocks), then the jobs. Returns the access set of each document,
+        and the refusal code of each that may not be published.
         """
         key = (workspace.org_id, workspace.workspace_id)
         rows = await self._connection.fetch(
@@ -108,7 +108,9 @@ class PostgresPublisher:
         return {row["document_id"]: row["access_id"] for row in rows}, refusals
 
     async def _ensure_revisions(self, workspace: WorkspaceRef, accepted: Sequence[DocumentPublication]) -> None:
-        """Direct ingestion publishes without staging; a staged revision's text is not sent again."""
+        """Insert missing revisions: direct ingestion publishes without staging. The text of a staged revision is not
+        sent again.
+        """
         key = (workspace.org_id, workspace.workspace_id)
         wanted = {publication.revision.revision_id: publication.revision for publication in accepted}
         if not wanted:
@@ -121,14 +123,15 @@ class PostgresPublisher:
             )
 
     async def _write(self, workspace: WorkspaceRef, space_id: int, batch: Batch) -> int:
-        """Take the lock, the version and the ordinals in one statement, then write."""
+        """Take the workspace's lock, the version and the ordinals in one statement, then write."""
         key = (workspace.org_id, workspace.workspace_id)
         if self._is_followed:
-            # Before the workspace's row, as everywhere: the job that ends looks at the version under its own lock.
+            # Before the workspace's row, as everywhere: a finishing graph job compares versions under the workspace's
+            # lock.
             await PostgresJobStore(self._connection, workspace.org_id).enqueue(graph_job(workspace))
         head = await self._connection.fetchrow(sql.NEXT_VERSION, *key, len(batch.vectors), space_id, self._is_followed)
         if head is None:
-            # The workspace was there a moment ago: a switch came between.
+            # The workspace exists (`_dimensions` read it): a switch of the embedding space came between.
             raise space_switch_error(space_id)
         version: int = head["version"]
         first: int = head["first_ordinal"]
@@ -149,7 +152,9 @@ class PostgresPublisher:
         return version
 
     async def _write_graph(self, key: tuple[UUID, UUID], version: int, first: int, batch: Batch) -> None:
-        """Entities come under the lock too: an erasure that drops an entity nobody mentions holds the same lock."""
+        """Write entities and mentions under the workspace's lock: an erasure that drops an unmentioned entity holds the
+        same lock.
+        """
         if not batch.entities:
             return
         entities = sorted(batch.entities.items(), key=lambda item: item[0].int)  # UUIDs compare in Python, slowly

@@ -1,5 +1,5 @@
-"""A batch of publications as columns: what one statement per table inserts. Pure; ordinals count from 0 until the
-workspace's lock says where they begin.
+"""A batch of publications as columns, for one insert per table. Pure. Ordinals count from 0 until the workspace's lock
+assigns the first one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ChunkColumns:
     drafts: list[ChunkDraft] = field(default_factory=list[ChunkDraft])
 
     def add(self, publication: DocumentPublication, access_id: int, ordinal: int, draft: ChunkDraft) -> None:
-        """One more row."""
+        """Append a row."""
         self.ordinal.append(ordinal)
         self.document_id.append(publication.document_id)
         self.revision_id.append(publication.revision.revision_id)
@@ -51,8 +51,8 @@ class ChunkColumns:
 
 @dataclass(slots=True)
 class MentionColumns:
-    """Rows of rag_mentions, without the version and what the chunk says: its document and access set. Relations of row
-    i are `related[first[i]:last[i]]`.
+    """Rows of rag_mentions, without the version and the chunk's document and access set. Relations of row i are
+    `related[first[i]:last[i]]`.
     """
 
     entity_id: list[UUID] = field(default_factory=list[UUID])
@@ -65,7 +65,7 @@ class MentionColumns:
     weights: list[int] = field(default_factory=list[int])
 
     def add(self, ordinal: int, chunk: NewChunk) -> None:
-        """The entities of one chunk."""
+        """Append the entities of one chunk."""
         entities = chunk.entities.entities
         ids = [entity.entity_id for entity in entities]
         partners: list[list[int]] = [[] for _ in ids]
@@ -87,7 +87,7 @@ class MentionColumns:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Everything of the accepted publications that is written under the workspace's lock."""
+    """All rows of the accepted publications that are written under the workspace's lock."""
 
     accepted: tuple[DocumentPublication, ...]
     added: ChunkColumns
@@ -95,13 +95,13 @@ class Batch:
     vectors: list[bytes]
     mentions: MentionColumns
     entities: dict[UUID, tuple[ExtractedEntity, UUID]]
-    """Each entity once, with the document it was first seen in."""
+    """Each entity once, with the first document of the batch that mentions it."""
     segment: Segment
     removed: list[int]
 
 
 def batch_of(accepted: Sequence[DocumentPublication], accesses: Mapping[UUID, int], dimensions: int) -> Batch:
-    """Prepare a batch; `accesses` are the documents' access sets. Errors: `SpaceMismatch` when a vector has not
+    """Build a batch; `accesses` are the documents' access sets. Errors: `SpaceMismatch` when a vector does not have
     `dimensions` components.
     """
     added, moved, mentions = ChunkColumns(), ChunkColumns(), MentionColumns()
@@ -130,7 +130,7 @@ def batch_of(accepted: Sequence[DocumentPublication], accesses: Mapping[UUID, in
 
 
 def shift_ordinals(segment: Segment, first_ordinal: int, version: int) -> Segment:
-    """A segment built over ordinals from 0, moved to where the workspace's ordinals are free."""
+    """A segment built over ordinals from 0, shifted to the workspace's first free ordinal."""
     return replace(
         segment,
         ordinals=segment.ordinals + np.int32(first_ordinal),

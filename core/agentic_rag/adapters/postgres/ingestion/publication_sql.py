@@ -1,4 +1,4 @@
-"""The statements of a publish. Rows come as columns: COPY is refused on tables with row level security."""
+"""SQL of publishing. Rows are passed as columns: COPY is refused on tables with row level security."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ORDER BY job_id
 FOR NO KEY UPDATE
 """
 
-# Held, because retention must not purge a revision that is about to be published again.
+# Locked, because retention must not purge a revision that is about to be published again.
 HOLD_REVISIONS = """
 SELECT revision_id
 FROM rag_revisions
@@ -36,8 +36,8 @@ WHERE org_id = $1 AND workspace_id = $2 AND revision_id = ANY ($3::uuid[])
 FOR KEY SHARE
 """
 
-# The graph of the embedded backend is published in the same transaction, so its watermark is the version. One outside
-# Postgres ($5) moves its own; where there is none any more, one that was there begins anew should it come back.
+# The embedded graph is published in the same transaction, so its watermark is the version. A graph outside Postgres
+# ($5) moves its own watermark. Without one `graph_home` is cleared, so a graph that is connected again is filled anew.
 NEXT_VERSION = """
 UPDATE rag_workspaces
 SET corpus_version = corpus_version + 1, next_ordinal = next_ordinal + $3,
@@ -48,7 +48,7 @@ WHERE org_id = $1 AND workspace_id = $2 AND (active_space IS NULL OR active_spac
 RETURNING corpus_version AS version, next_ordinal - $3 AS first_ordinal
 """
 
-# $4: ordinals that go; $5: ordinals whose chunk only moved, and gets a new row.
+# $4: removed ordinals; $5: ordinals whose chunk moved and gets a new row.
 CLOSE = """
 WITH chunks AS (
     UPDATE rag_chunks SET visible_to = $3
@@ -89,8 +89,9 @@ FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::uuid[]) AS e(ent
 ON CONFLICT (org_id, workspace_id, entity_id) DO NOTHING
 """
 
-# Relations of all rows come in one flat array each ($9, $10), a row's own being a slice of it, and what a chunk says of
-# all its rows once ($12, $13; $11 is the ordinal of the first): the driver takes its time over every element.
+# The driver's cost grows with the number of array elements. So the relations of all rows share one flat array each ($9,
+# $10), of which each row takes a slice, and per-chunk values are sent once per chunk ($12, $13; $11 is the first
+# ordinal).
 ADD_MENTIONS = """
 INSERT INTO rag_mentions (org_id, workspace_id, visible_from, entity_id, ordinal, document_id, count, access_id,
                           related, weights)
@@ -100,7 +101,7 @@ FROM unnest($4::uuid[], $5::integer[], $6::integer[], $7::integer[], $8::integer
     AS m(entity_id, place, count, first, last)
 """
 
-# A text that returns to an earlier state brings its old revision back to life.
+# A text that returns to an earlier state revives its old revision.
 SET_READY = """
 WITH published AS (
     SELECT *

@@ -1,4 +1,4 @@
-"""What organisations and workspaces decided about models and money, as their settings keep it."""
+"""JSON form of the settings on models and spending, for organisations and workspaces."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def models_to_json(settings: ModelSettings) -> dict[str, Any]:
 
 
 def read_models(stored: Mapping[str, Any]) -> ModelSettings:
-    """What `models_to_json` wrote; nothing decided when there is none."""
+    """The inverse of `models_to_json`; empty JSON gives the defaults."""
     chat, embedding = stored.get("default_model"), stored.get("embedding")
     return ModelSettings(
         default_model=chat and ModelChoice(Provider(chat["provider"]), chat["model"]),
@@ -37,10 +37,10 @@ def read_models(stored: Mapping[str, Any]) -> ModelSettings:
 
 
 def limits_to_json(limits: SpendingLimits) -> dict[str, Any]:
-    """The ceilings as JSON."""
+    """The spending limits as JSON."""
     return {"day_usd": limits.day_usd, "month_usd": limits.month_usd, "soft_share": limits.soft_share}
 
 
 def read_limits(stored: Mapping[str, Any]) -> SpendingLimits:
-    """What `limits_to_json` wrote; no ceiling when there is none."""
+    """The inverse of `limits_to_json`; empty JSON gives no limit."""
     return SpendingLimits(stored.get("day_usd"), stored.get("month_usd"), stored.get("soft_share", DEFAULT_SOFT_SHARE))

@@ -1,5 +1,5 @@
-"""`models.providers.ports.ProviderStore` and `models.providers.ports.MasterKeyUsage` on Postgres: envelopes only, which
-nothing in the database can open.
+"""`models.providers.ports.ProviderStore` and `models.providers.ports.MasterKeyUsage` on Postgres. The database holds
+encrypted keys only; the master key that decrypts them is elsewhere.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class PostgresProviderStore:
 
 
 class PostgresMasterKeyUsage:
-    """Through a function of the owner that shows ids of organisations and nothing else."""
+    """Calls a function of the owner that returns ids of organisations and nothing else."""
 
     def __init__(self, pool: PostgresPool) -> None:
         self._pool = pool

@@ -1,4 +1,4 @@
-"""Embedding spaces as rows, and the number a workspace gives each."""
+"""Rows of embedding spaces and their registration: each workspace numbers its spaces."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SELECT space_id FROM rag_embedding_spaces
 WHERE org_id = $1 AND workspace_id = $2 AND provider = $3 AND model = $4 AND dimensions = $5 AND precision = $6
 """
 
-# The first space answers from the start; a later one is filled before it does. A number is given once only.
+# The first space is active at once; a later one is filled first. A number is never reused.
 ADD_SPACE = """
 WITH numbered AS (
     UPDATE rag_workspaces SET last_space = last_space + 1, active_space = coalesce(active_space, last_space + 1)
@@ -29,7 +29,7 @@ RETURNING space_id
 
 
 def space_from(row: Row) -> RegisteredSpace:
-    """A row with the columns of rag_embedding_spaces."""
+    """The space from a row with the columns of rag_embedding_spaces."""
     precision = Precision(row["precision"])
     return RegisteredSpace(row["space_id"], EmbeddingSpace(row["provider"], row["model"], row["dimensions"], precision))
 
@@ -37,12 +37,12 @@ def space_from(row: Row) -> RegisteredSpace:
 async def register_space(
     connection: PostgresConnection, workspace: WorkspaceRef, space: EmbeddingSpace
 ) -> RegisteredSpace:
-    """The workspace's number for a space, given at first use. Errors: `NotFound` (workspace)."""
+    """The workspace's number for a space, assigned at first use. Errors: `NotFound` (workspace)."""
     key = (workspace.org_id, workspace.workspace_id)
     wanted = (space.provider, space.model, space.dimensions, space.precision.value)
     number = await connection.fetchval(FIND_SPACE, *key, *wanted)
     if number is None:
-        # The lock keeps two first users from both registering it.
+        # The lock keeps two concurrent first users from registering it twice.
         if await connection.fetchrow(LOCK, *key) is None:
             raise NotFound(f"There is no workspace {workspace.workspace_id}.")
         number = await connection.fetchval(FIND_SPACE, *key, *wanted)

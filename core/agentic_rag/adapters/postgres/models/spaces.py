@@ -28,8 +28,8 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class PostgresSpaceStore:
-    """Inside a transaction of one organisation. With `is_followed` a graph outside Postgres is told of a switch's
-    version, by a job in the same transaction.
+    """Inside a transaction of one organisation. With `is_followed`, a switch enqueues a job in the same transaction
+    that updates the graph outside Postgres.
     """
 
     def __init__(self, connection: PostgresConnection, *, is_followed: bool = False) -> None:
@@ -116,7 +116,7 @@ class PostgresSpaceStore:
         return False
 
     async def _announce(self, workspace: WorkspaceRef) -> None:
-        """Before the workspace's row is locked, as everywhere."""
+        """Enqueue the graph job. Its row is locked before the workspace's, as everywhere."""
         if self._is_followed:
             await PostgresJobStore(self._connection, workspace.org_id).enqueue(graph_job(workspace))
 

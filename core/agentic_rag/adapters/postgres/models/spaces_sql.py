@@ -1,13 +1,13 @@
-"""The statements of embedding spaces. $1 organisation, $2 workspace, $3 space unless said otherwise."""
+"""SQL of embedding spaces. $1 organisation, $2 workspace, $3 space unless said otherwise."""
 
 from __future__ import annotations
 
-# Taken before a space's row changes: publishes, erasures and other switches wait.
+# Taken before a space's row changes; publishes, erasures and other switches wait for it.
 LOCK_WORKSPACE = """
 SELECT active_space FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2 FOR NO KEY UPDATE
 """
 
-# Readable are all rows: those past the history are purged.
+# Every stored row counts: rows past the history are purged.
 ALL = """
 SELECT s.space_id, s.provider, s.model, s.dimensions, s.precision, s.state, s.since, s.drop_after, s.verdict,
        (SELECT count(*) FROM rag_embeddings e
@@ -18,7 +18,7 @@ WHERE s.org_id = $1 AND s.workspace_id = $2
 ORDER BY s.space_id
 """
 
-# $3: the gate.
+# $4: the recall gate.
 BEGIN = """
 UPDATE rag_embedding_spaces
 SET state = 'FILLING', since = CASE WHEN state = 'FILLING' THEN since ELSE now() END, drop_after = NULL, gate = $4,
@@ -28,7 +28,8 @@ WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3
 
 GATE = "SELECT gate FROM rag_embedding_spaces WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3"
 
-# Text that only moved has several rows of one ordinal. $4: the last ordinal looked at; $5: how many.
+# DISTINCT: a chunk whose text moved has several rows of one ordinal. $4: the last ordinal of the previous page; $5: the
+# limit.
 MISSING = """
 SELECT DISTINCT ON (c.ordinal) c.ordinal, c.text
 FROM rag_chunks c
@@ -46,7 +47,7 @@ SELECT state, dimensions FROM rag_embedding_spaces WHERE org_id = $1 AND workspa
 FOR NO KEY UPDATE
 """
 
-# A vector is visible while any row of its passage is. $4 ordinals, $5 vectors.
+# A vector is visible while any row of its chunk is. $4 ordinals, $5 vectors.
 FILL = """
 INSERT INTO rag_embeddings (org_id, workspace_id, space_id, ordinal, access_id, visible_from, visible_to, v)
 SELECT $1, $2, $3, n.ordinal, c.access_id, c.visible_from, c.visible_to, n.v
@@ -61,7 +62,7 @@ CROSS JOIN LATERAL (
 ON CONFLICT DO NOTHING
 """
 
-# $4: the grace period of the space that answered until now.
+# $4: the grace period of the space that was active until now.
 RETIRE = """
 UPDATE rag_embedding_spaces SET state = 'RETIRED', since = now(), drop_after = now() + $4
 WHERE org_id = $1 AND workspace_id = $2 AND state = 'ACTIVE' AND space_id <> $3
@@ -72,7 +73,7 @@ UPDATE rag_embedding_spaces SET state = 'ACTIVE', since = now(), drop_after = NU
 WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3
 """
 
-# The graph is the same, yet one outside Postgres ($4) moves its own watermark.
+# A switch does not change the graph, but a graph outside Postgres ($4) moves its own watermark.
 NEXT_VERSION = """
 UPDATE rag_workspaces
 SET corpus_version = corpus_version + 1, active_space = $3,
@@ -104,7 +105,7 @@ ORDER BY space_id
 FOR UPDATE
 """
 
-# $4: at most so many.
+# $4: the limit.
 DROP_VECTORS = """
 WITH gone AS (
     DELETE FROM rag_embeddings

@@ -1,5 +1,5 @@
-"""`operations.snapshots.ports.WorkspaceArchive` on Postgres: rows as the server writes them in JSON, whatever columns
-the schema has.
+"""`operations.snapshots.ports.WorkspaceArchive` on Postgres: rows in the server's JSON form, whatever columns the
+schema has.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ VECTORS = "rag_embeddings"
 
 @dataclass(frozen=True, slots=True)
 class ArchivedTable:
-    """How a table goes into an archive: the order of its rows, how many at a time, and which of them."""
+    """How a table is archived: the order of its rows, the batch size, and a condition on the rows."""
 
     order: str
     batch: int
     only: str = "true"
 
 
-# The order is that in which foreign keys let them be written. Of the spaces only the active one: another is being
-# filled by a job, or on its way out. Of the revisions those that readers can see: the staged belong to jobs too.
+# Tables are in an order that satisfies foreign keys. Only the active embedding space is archived: a job fills the
+# others, or they are retired. Only published revisions are archived: staged ones belong to jobs.
 ARCHIVED: Mapping[str, ArchivedTable] = MappingProxyType(
     {
         "rag_workspaces": ArchivedTable("workspace_id", 1),
@@ -72,8 +72,8 @@ LEFT_OUT = frozenset(
         "rag_restores",
     }
 )
-"""Work under way, what was asked and answered, other snapshots, and indexes, which upkeep builds anew: no part of
-a corpus. A test compares the catalogue.
+"""Tables that are no part of a corpus: jobs, runs, caches, other snapshots, and vector indexes, which maintenance
+rebuilds. A test compares both lists with the catalogue.
 """
 
 HEADER = """
@@ -96,7 +96,7 @@ WHERE c.relnamespace = 'public'::regnamespace AND c.relname = ANY ($1::text[])
 GROUP BY c.relname
 """
 
-# Names are those of the system catalogue, and the ids are UUIDs: a cursor takes no arguments.
+# Safe from injection: names come from the system catalogue, and ids are UUIDs. A cursor takes no arguments.
 DECLARE = """
 DECLARE archived NO SCROLL CURSOR FOR
 SELECT row_to_json(r)::text AS line
@@ -104,7 +104,7 @@ FROM (SELECT {columns} FROM {table} t WHERE t.org_id = '{org}' AND t.workspace_i
       ORDER BY {order}) r
 """
 
-# In its wire form (see `halfvec.py`), half as long as in digits.
+# In the wire form (see `halfvec.py`), half as long as decimal digits.
 VECTOR_COLUMN = "translate(encode(halfvec_send(t.v), 'base64'), E'\\n', '') AS v"
 
 WRITE = """

@@ -1,4 +1,4 @@
-"""`operations.graph.ports.GraphFeed`: what a graph outside Postgres is told, and how far it is."""
+"""`operations.graph.ports.GraphFeed` on Postgres: changes for a graph outside Postgres, and its watermark."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from agentic_rag.operations.graph.projection import (
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 LAST_ID = UUID(int=2**128 - 1)
-"""A cursor without a document stands behind every document of its version."""
+"""A cursor without a document comes after every document of its version."""
 
 Payload = tuple[Mapping[int, tuple[GraphMention, ...]], Mapping[UUID, GraphEntity]]
 
 
 class _PublishedMeanwhileError(Exception):
-    """Rolls the end of a job back."""
+    """Rolls back the transaction that finishes a job."""
 
 
 class PostgresGraphFeed:
-    """Every call is a transaction of its own."""
+    """Every call opens its own transaction."""
 
     def __init__(self, pool: PostgresPool, home: str) -> None:
-        """`home` names the graph that follows."""
+        """`home` names the graph outside Postgres."""
         self._pool = pool
         self._home = home
 
@@ -106,8 +106,8 @@ class PostgresGraphFeed:
             await connection.execute(sql.SETTLE, *_key(workspace))
 
     async def restart(self, workspace: WorkspaceRef) -> JobRef:
-        """Forget how far the graph is and have it filled anew; the job that does it. One that runs is fenced off, and
-        begins again when its lease has lapsed.
+        """Reset the watermark and have the graph filled anew; returns the job that does it. A running job loses its
+        fence and starts again when its lease has expired.
         """
         async with self._pool.transaction(workspace.org_id) as connection:
             ref, _ = await PostgresJobStore(connection, workspace.org_id).enqueue(graph_job(workspace))
@@ -128,7 +128,7 @@ async def _hold(connection: PostgresConnection, lease: Lease) -> None:
 
 
 async def _reach(connection: PostgresConnection, workspace: WorkspaceRef, fence: int, version: int) -> int:
-    """Move the watermark; the corpus version. Errors: `LeaseLost`."""
+    """Move the watermark; returns the corpus version. Errors: `LeaseLost`."""
     newest: int | None = await connection.fetchval(sql.REACHED, *_key(workspace), fence, version)
     if newest is None:
         raise _lease_error()
@@ -161,7 +161,7 @@ def _document(row: Row) -> ChangedDocument:
 
 
 def _mention(row: Row) -> GraphMention:
-    """A row without the partners of lower id: those hold the pair."""
+    """A mention from a row, without related entities of lower id: their rows hold the pair."""
     pairs = zip(row["related"], row["weights"], strict=True)
     higher = sorted((related, weight) for related, weight in pairs if related > row["entity_id"])
     return GraphMention(

@@ -1,9 +1,9 @@
-"""The statements of the graph feed. $1 organisation, $2 workspace."""
+"""SQL of the graph feed. $1 organisation, $2 workspace."""
 
 POSITION = "SELECT corpus_version, graph_version FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2"
 
-# $3: the least token that the graph itself knows; a restored database may have fallen behind it. $4: which graph it is;
-# of one that follows for the first time nothing can be relied on.
+# $3: the highest fence that the graph has seen, because a restored database may be behind it. $4: the graph's name;
+# under a new name the watermark starts at 0.
 CLAIM = """
 UPDATE rag_workspaces
 SET graph_fence = greatest(graph_fence, $3) + 1, graph_home = $4,
@@ -12,7 +12,7 @@ WHERE org_id = $1 AND workspace_id = $2
 RETURNING graph_fence
 """
 
-# One statement, so one instant. $3, $4: the cursor; $5: how many.
+# One statement reads one instant. $3, $4: the cursor; $5: the limit.
 CHANGED = """
 SELECT w.corpus_version, c.version, c.document_id, d.title, d.revision_id, d.access_id, held.ordinals, held.chunk_ids
 FROM rag_workspaces w
@@ -37,7 +37,7 @@ WHERE w.org_id = $1 AND w.workspace_id = $2
 ORDER BY c.version, c.document_id
 """
 
-# Rows of an ordinal never change, so closed ones are as good as visible ones.
+# Rows of an ordinal never change, so closed rows serve as well as visible ones.
 MENTIONS = """
 SELECT ordinal, entity_id, count, related, weights
 FROM rag_mentions
@@ -57,14 +57,15 @@ WHERE org_id = $1 AND workspace_id = $2 AND graph_fence = $3
 RETURNING corpus_version
 """
 
-# What the graph held before it lost any of it: a job that was cut off finds less. $3: documents, $4: their nodes.
+# Counts a document's nodes before any is deleted; `greatest` keeps the first count when an interrupted job counts
+# again. $3: documents, $4: their nodes.
 COUNT_ERASURES = """
 UPDATE rag_graph_erasures e SET nodes = greatest(e.nodes, held.nodes)
 FROM unnest($3::uuid[], $4::integer[]) AS held(document_id, nodes)
 WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.document_id = held.document_id
 """
 
-# Their certificates say so. $3: the version, $4: the store's name.
+# Records the erasures in their certificates. $3: the version, $4: the store's name.
 FORGET_ERASURES = """
 WITH gone AS (
     DELETE FROM rag_graph_erasures WHERE org_id = $1 AND workspace_id = $2 AND version <= $3

@@ -1,12 +1,12 @@
-"""Retention of superseded revisions: `history_days` of the workspace (default 7, 0: none is kept)."""
+"""Retention of superseded revisions: `history_days` of the workspace (default 7; 0 keeps none)."""
 
 from __future__ import annotations
 
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-# Versions grow with time under the workspace's lock, so whatever was closed up to the version at which the youngest
-# expired revision was superseded has expired too.
+# The newest expired version. Versions grow with time under the workspace's lock, so everything closed up to it has
+# expired too.
 HORIZON = """
 SELECT max(r.published_to)
 FROM rag_revisions r
@@ -15,12 +15,12 @@ WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.published_to > w.oldest_versio
   AND r.superseded_at <= now() - make_interval(days => w.history_days)
 """
 
-# The row lock comes first: a publish in flight holds it and may revive a revision.
+# Locks the row first: a publish in flight holds the lock and may revive a revision.
 RAISE_OLDEST = """
 UPDATE rag_workspaces SET oldest_version = greatest(oldest_version, $3) WHERE org_id = $1 AND workspace_id = $2
 """
 
-# A chunk that stayed in place through later revisions stands at the same offsets in the current one.
+# A chunk that later revisions kept in place has the same offsets in the current one.
 REHOME_CHUNKS = """
 UPDATE rag_chunks c SET revision_id = d.revision_id
 FROM rag_documents d, rag_revisions r
@@ -40,8 +40,8 @@ WITH chunks AS (
 SELECT count(*) FROM chunks
 """
 
-# A revision that a publish holds is about to come back (`publication_sql.HOLD_REVISIONS`). Waiting for it would be
-# waiting in a circle: that publish waits for the workspace's row, which is held here.
+# Skips revisions that a publish has locked to revive them (`publication_sql.HOLD_REVISIONS`). Waiting would deadlock:
+# that publish waits for the workspace's row, which this transaction holds.
 PURGE_REVISIONS = """
 DELETE FROM rag_revisions
 WHERE org_id = $1 AND workspace_id = $2 AND revision_id IN (
@@ -65,8 +65,8 @@ WHERE e.org_id = $1 AND e.workspace_id = $2
 
 
 async def purge_history(connection: PostgresConnection, workspace: WorkspaceRef) -> int:
-    """Remove what readers of versions past the retention alone could see, and refuse those versions from now on
-    (`oldest_version`); how many chunk rows went. Postings go with the next compaction.
+    """Delete rows that only versions past the retention show, and refuse those versions from now on (`oldest_version`).
+    Returns the number of chunk rows. The next compaction removes the postings.
     """
     key = (workspace.org_id, workspace.workspace_id)
     horizon = await connection.fetchval(HORIZON, *key)

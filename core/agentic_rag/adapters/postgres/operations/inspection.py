@@ -1,4 +1,4 @@
-"""`operations.ports.InspectWorkspace` on Postgres: pages of everything, in one read-only snapshot."""
+"""`operations.ports.InspectWorkspace` on Postgres: pages of all stored data, in one read-only snapshot."""
 
 from __future__ import annotations
 

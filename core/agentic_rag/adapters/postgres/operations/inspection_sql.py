@@ -1,4 +1,4 @@
-"""The statements of an inspection. $1 organisation, $2 workspace."""
+"""SQL of an inspection. $1 organisation, $2 workspace."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEFT JOIN rag_embedding_spaces s
 WHERE w.org_id = $1 AND w.workspace_id = $2
 """
 
-# $3: the last one seen, $4: how many.
+# $3: the last document of the previous page, $4: the limit.
 DOCUMENTS = """
 SELECT document_id, source_path, title, status, revision_id, chunk_count, content_hash, access_id
 FROM rag_documents
@@ -27,7 +27,7 @@ ORDER BY document_id
 LIMIT $4
 """
 
-# $3: documents. A chunk that later revisions kept was analysed under the title of the first.
+# $3: documents. The title is that of the first revision with the chunk, under which it was analysed.
 CHUNKS = """
 SELECT c.document_id, c.revision_id, c.ordinal, c.index, c.text, c.char_start, c.char_end, c.content_hash,
        c.heading_path, r.title
@@ -62,7 +62,7 @@ SELECT ordinal, entity_id, count FROM rag_mentions
 WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($3::integer[]) AND visible_to IS NULL
 """
 
-# $3: ordinals. Vectors of every space: one that is being filled answers next.
+# $3: ordinals. Vectors of every space, because a space being filled becomes the active one.
 ACCESS_COPIES = f"""
 SELECT ordinal, '{CHUNK_ACCESS}' AS kind, access_id FROM rag_chunks
 WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($3::integer[]) AND visible_to IS NULL
@@ -83,7 +83,7 @@ SELECT {SEGMENT_COLUMNS} FROM rag_segments WHERE org_id = $1 AND workspace_id = 
 
 CLOSED = "SELECT ordinal FROM rag_closed_ordinals WHERE org_id = $1 AND workspace_id = $2"
 
-# $3: the last key seen, $4: how many.
+# $3: the last key of the previous page, $4: the limit.
 ORIGINALS = """
 SELECT document_id, blob_key, content_hash, size FROM rag_originals
 WHERE org_id = $1 AND workspace_id = $2 AND blob_key > $3
@@ -111,7 +111,7 @@ ORDER BY count(*) DESC, a.source_path, b.source_path
 LIMIT $3
 """
 
-# Each names the rows that cannot be right, as text.
+# Each selects inconsistent rows, named as text.
 ANOMALIES: Mapping[str, str] = MappingProxyType(
     {
         "VECTOR_ORPHAN": """
@@ -214,5 +214,5 @@ WHERE t.org_id = $1 AND t.workspace_id = $2
 
 
 def count_statement(statement: str) -> str:
-    """How many rows a statement of `ANOMALIES` names, and the first of them."""
+    """A statement that counts the rows of a statement of `ANOMALIES` and gives one example."""
     return f"SELECT count(*) AS rows, min(subject) AS example FROM ({statement}) AS found"  # noqa: S608 - a constant

@@ -1,4 +1,4 @@
-"""Drops what is past its keeping, a bounded number of rows at a time."""
+"""Deletes expired rows in bounded steps."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 STEP = 1_000
-"""Rows of a table that go in one transaction."""
+"""Rows deleted from one table in one transaction."""
 
 DROP_RUNS = """
 WITH gone AS (
@@ -25,7 +25,7 @@ WITH gone AS (
 SELECT count(*) FROM gone
 """
 
-# As long as the runs that it points to; the report goes with its job.
+# Kept as long as the runs that an evaluation refers to; the report is deleted with its job.
 DROP_EVALUATIONS = """
 WITH gone AS (
     DELETE FROM rag_jobs
@@ -56,7 +56,7 @@ SELECT count(*) FROM gone
 """
 
 
-# A week: as long as rag_upkeep_retention looks away.
+# A week, as in rag_upkeep_retention.
 DROP_KEYS = """
 WITH gone AS (
     DELETE FROM rag_uploads
@@ -71,7 +71,7 @@ SELECT count(*) FROM gone
 """
 
 
-# They come with every question that uses HyDE, and are of no use to anybody once it is answered.
+# Every question that uses HyDE creates one, and it is useless once the question is answered.
 DROP_HYDE_JOBS = """
 WITH gone AS (
     DELETE FROM rag_jobs
@@ -88,8 +88,8 @@ SELECT count(*) FROM gone
 
 
 async def apply_retention(connection: PostgresConnection, workspace: WorkspaceRef) -> bool:
-    """Drop up to `STEP` runs, evaluations, cached answers, idempotency keys, HyDE jobs and vectors of retired
-    spaces, and versions past the history; True when there may be more.
+    """Delete up to `STEP` each of expired runs, evaluations, cached answers, idempotency keys, HyDE jobs and vectors of
+    retired spaces, and purge versions past the history. True when there may be more.
     """
     key = (workspace.org_id, workspace.workspace_id)
     runs: int = await connection.fetchval(DROP_RUNS, *key, STEP)

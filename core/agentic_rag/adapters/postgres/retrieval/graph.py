@@ -10,10 +10,9 @@ from agentic_rag.retrieval.candidates import EntityPassages, MentionCount, Neigh
 from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-# {readable}: whether the caller may read the passage, left out (`true`) for one who may read all.
-#
-# One bounded index scan per entity, whatever the planner knows of the table: an entity that half the corpus mentions
-# costs no more than `cap` + 1 rows.
+# {readable}: the condition that the caller may read the passage; `true` for unrestricted callers.
+# One bounded index scan per entity, whatever the planner's statistics: an entity that half the corpus mentions costs no
+# more than `cap` + 1 rows.
 MENTIONS_OF = """
 SELECT asked.entity_id, held.ordinals, held.counts
 FROM unnest($3::uuid[]) AS asked(entity_id)
@@ -32,8 +31,8 @@ CROSS JOIN LATERAL (
 WHERE held.ordinals IS NOT NULL
 """
 
-# A row per entity asked for or mentioned in the given chunks: where they mention it, and where it stands at all.
-# OFFSET 0 keeps the index scan by ordinal while a new table has no statistics.
+# One row per entity that was asked for or is mentioned in the given chunks: its mentions in those chunks, and its
+# passages as in MENTIONS_OF. OFFSET 0 keeps the index scan by ordinal while a new table has no statistics.
 VICINITY = """
 WITH held AS MATERIALIZED (
     SELECT m.entity_id, array_agg(m.ordinal ORDER BY m.ordinal) AS ordinals,
@@ -94,7 +93,7 @@ SELECT entity_id, name FROM rag_entities WHERE org_id = $1 AND workspace_id = $2
 
 
 class PostgresGraphReader:
-    """Reads of one snapshot; one statement per frontier. What the caller may not read counts nowhere."""
+    """Reads of one snapshot; one statement per frontier. Passages that the caller may not read do not count."""
 
     def __init__(
         self, connection: PostgresConnection, workspace: WorkspaceRef, version: int, access: ReadScope

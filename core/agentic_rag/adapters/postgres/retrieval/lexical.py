@@ -1,5 +1,5 @@
-"""`retrieval.ports.LexicalReader` on Postgres: segments are fetched once per process, the search itself is the
-domain's.
+"""`retrieval.ports.LexicalReader` on Postgres: fetches each segment once per process and searches in memory
+(`VisiblePostings`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SELECT ordinal FROM rag_closed_ordinals WHERE org_id = $1 AND workspace_id = $2 
 
 
 class PostgresLexicalReader:
-    """Search inside one snapshot; no round trip at all once segments and closed ordinals are in memory."""
+    """Search inside one snapshot; no round trip once segments and closed ordinals are in memory."""
 
     def __init__(
         self,
@@ -68,8 +68,8 @@ class PostgresLexicalReader:
         return (await self._visible(scope)).passages
 
     async def _visible(self, scope: SearchScope) -> VisiblePostings:
-        # A version never changes what it shows, except by erasure, which makes new segments, and by rights, which have
-        # a version of their own.
+        # The content of a version changes only by erasure, which creates new segments, and by access rights, which have
+        # their own version.
         at = (self._version, self._access_version)
         key = (self._workspace.workspace_id, at, tuple(self._segment_ids), scope.access_ids)
         visible = self._cache.visible.get(key)

@@ -1,4 +1,4 @@
-"""Postings segments as rows, and the process's memory of them."""
+"""Rows of postings segments, and their in-process cache."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
 
 
 def segment_from(row: Row) -> Segment:
-    """A row with `SEGMENT_COLUMNS`; the arrays lie on the row's bytes. Errors: `ValueError` for a damaged row."""
+    """The segment from a row with `SEGMENT_COLUMNS`, without copying the arrays. Errors: `ValueError` for a damaged
+    row.
+    """
     return decode_segment(
         SegmentBytes(
             ordinals=row["ordinals"],
@@ -66,13 +68,13 @@ def segment_arguments(segment: Segment) -> tuple[object, ...]:
 
 
 async def read_moves(connection: PostgresConnection, org_id: UUID, workspace_id: UUID) -> AccessChanges:
-    """Where chunks stand that the segments say stand elsewhere."""
+    """Chunks whose access set changed after their segment was written."""
     rows = await connection.fetch(MOVED, org_id, workspace_id)
     return AccessChanges.of((row["ordinal"], row["access_id"]) for row in rows)
 
 
 class ByteBoundedCache(Generic[K, V]):
-    """Keeps what was used last, up to a number of bytes; a value larger than that is not kept."""
+    """A least-recently-used cache bounded in bytes; a value larger than the bound is not kept."""
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
@@ -81,11 +83,11 @@ class ByteBoundedCache(Generic[K, V]):
 
     @property
     def size_bytes(self) -> int:
-        """Bytes held."""
+        """Bytes in use."""
         return self._used
 
     def get(self, key: K) -> V | None:
-        """The value, or None; it becomes the last used."""
+        """The value, or None; marks it as most recently used."""
         entry = self._entries.get(key)
         if entry is None:
             return None
@@ -93,7 +95,7 @@ class ByteBoundedCache(Generic[K, V]):
         return entry[0]
 
     def put(self, key: K, value: V, size: int) -> None:
-        """Keep a value of `size` bytes, dropping the least recently used ones as needed."""
+        """Store a value of `size` bytes and drop the least recently used ones as needed."""
         if key in self._entries:
             self._used -= self._entries.pop(key)[1]
         if size > self._capacity:
@@ -106,12 +108,12 @@ class ByteBoundedCache(Generic[K, V]):
 
 
 VisibleKey: TypeAlias = tuple[UUID, tuple[int, int], tuple[UUID, ...], tuple[int, ...]]
-"""Workspace, corpus version and version of its rights, segments, access sets."""
+"""Workspace, (corpus version, access version), segments, access sets."""
 
 
 class SegmentCache:
-    """Shared by all readers of a process. Keys name immutable things: a segment never changes, and what a version shows
-    of given segments is settled when the version appears.
+    """Shared by all readers of a process. Keys name immutable values: a segment never changes, nor does the visible
+    part of given segments at one version.
     """
 
     def __init__(self, capacity_bytes: int = DEFAULT_CACHE_BYTES) -> None:
@@ -121,12 +123,12 @@ class SegmentCache:
 
 
 def visible_size(visible: VisiblePostings) -> int:
-    """Bytes it keeps alive, its segments included (which a newer version may share)."""
+    """Bytes that an entry keeps alive, including its segments (which a newer version may share)."""
     return visible.nbytes + sum(segment_size(segment) for segment in visible.segments)
 
 
 def segment_size(segment: Segment) -> int:
-    """Bytes of its arrays."""
+    """Bytes of a segment's arrays."""
     return (
         segment.ordinals.nbytes
         + segment.lengths.nbytes

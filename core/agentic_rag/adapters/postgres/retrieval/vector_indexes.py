@@ -40,8 +40,8 @@ SET state = excluded.state, rows_seen = excluded.rows_seen, recall = excluded.re
 
 FORGET = "DELETE FROM rag_vector_indexes WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3"
 
-# Names come from a hash, ids are UUIDs, the rest are numbers: nothing of a caller's text reaches these statements.
-# ef_construction: twice pgvector's default, for the recall that is required.
+# Safe from injection: names come from a hash, ids are UUIDs, the rest are numbers. ef_construction is twice pgvector's
+# default, for the required recall.
 CREATE = """
 CREATE INDEX CONCURRENTLY {name} ON rag_embeddings USING hnsw ((v::halfvec({dimensions})) halfvec_ip_ops)
 WITH (m = 16, ef_construction = 128)
@@ -60,15 +60,15 @@ SELECT count(*) FROM pg_class
 WHERE relkind = 'i' AND relnamespace = 'public'::regnamespace AND starts_with(relname, $1) AND relname <> $2
 """
 
-# By session: it goes with the connection, so a dead builder leaves none.
+# A session lock: it ends with the connection, so a dead builder leaves none.
 TRY_LOCK = "SELECT pg_try_advisory_lock(hashtextextended($1, 2))"
 
 BUILD_SETTINGS = {
     "maintenance_work_mem": "256MB",
-    # Shared memory of containers is small; one process needs none.
+    # Containers have little shared memory; a single process needs none.
     "max_parallel_maintenance_workers": "0",
     "statement_timeout": "0",
-    # A builder that is killed must not go on building.
+    # The server must stop building when the builder is killed.
     "client_connection_check_interval": "2s",
 }
 
@@ -101,7 +101,7 @@ class PostgresVectorIndexStore:
 
 
 class PostgresIndexBuilder:
-    """Connects as the owner of the tables for each piece of work."""
+    """Opens a connection as the owner of the tables for each call."""
 
     def __init__(self, dsn: str, role: str = "rag_owner", connect_seconds: float = 10.0) -> None:
         self._dsn = dsn
@@ -154,14 +154,14 @@ class PostgresIndexBuilder:
             try:
                 yield connection
             finally:
-                # Not a polite good-bye: a cancelled build must end, and the lock with it.
+                # Terminate instead of close: a cancelled build must end, and its lock with it.
                 connection.terminate()
         except DRIVER_ERRORS as error:
             raise translate(error) from error
 
 
 def index_name(workspace: WorkspaceRef, space_id: int) -> str:
-    """The name of a space's index: a hash, for ids of three things do not fit into a name."""
+    """The name of a space's index: a hash, because three ids exceed the length of a name."""
     identity = workspace.org_id.bytes + workspace.workspace_id.bytes + space_id.to_bytes(2, "big")
     return PREFIX + hashlib.sha256(identity).hexdigest()[:24]
 

@@ -1,4 +1,4 @@
-"""`retrieval.ports.VectorReader` on Postgres: an exact scan of the workspace's narrow rows, or its own index where
+"""`retrieval.ports.VectorReader` on Postgres: an exact scan of the workspace's rows, or its approximate index where
 that is READY.
 """
 
@@ -17,14 +17,14 @@ from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 MARGIN = 16
-"""Candidates beyond the limit: pgvector ranks by half-precision distances whose last bits differ by CPU, so rows
-near the last rank may change places when they are scored again.
+"""Extra candidates beyond the limit: pgvector ranks by half-precision distances whose last bits differ by CPU, so rows
+near the last rank may swap when they are scored again.
 """
 
-# Exact by construction: an approximate index is built on an expression with the space's dimensions, which this ordering
-# does not name. Vectors have unit length, so the inner product ranks as the cosine does, for a third of the arithmetic.
-# The candidates' vectors are fetched by key afterwards: a join would scan the workspace once per candidate while a new
-# table has no statistics.
+# Exact: approximate indexes are built on an expression with the space's dimensions, which this ordering does not use.
+# Vectors have unit length, so the inner product ranks like the cosine, for a third of the arithmetic. The candidates'
+# vectors are fetched by key afterwards: a join would scan the workspace once per candidate while a new table has no
+# statistics.
 NEAREST = """
 WITH candidates AS MATERIALIZED (
     SELECT ordinal
@@ -41,7 +41,7 @@ SELECT c.ordinal, (
 FROM candidates c
 """
 
-# One access set, the usual case, is compared as a number: an array costs the scan 5 %.
+# A single access set, the usual case, is compared as a number: an array slows the scan by 5 %.
 NEAREST_OF_ONE = NEAREST.replace("{access}", "access_id = $5::integer")
 NEAREST_OF_MANY = NEAREST.replace("{access}", "access_id = ANY ($5::integer[])")
 _AMONG = ("visible_from <= $6", "ordinal = ANY ($8::integer[]) AND visible_from <= $6")
@@ -58,10 +58,10 @@ FROM unnest($4::integer[]) AS asked(ordinal)
 NEAREST_BY_INDEX = "SELECT ordinal, v FROM rag_nearest_by_index($1, $2, $3, $4, $5, $6, $7, $8, $9)"
 
 EF_SEARCH = 200
-"""Candidates an index search looks at: at 100,000 vectors 2.7 ms, .95 of the exact hits."""
+"""Candidates that an index search examines: 2.7 ms at 100,000 vectors, recall .95 of the exact hits."""
 
 OVER_FETCH = 2
-"""Candidates per hit wanted, because the index returns them in a relaxed order."""
+"""Candidates per requested hit, because the index returns them in a relaxed order."""
 
 
 class PostgresVectorReader:
@@ -95,7 +95,7 @@ class PostgresVectorReader:
         if not query.any():
             return []
         rows: Sequence[Row] = ()
-        # A filter may leave few of what the index returns; a search that wants more than it looks at is exact anyway.
+        # A filter may leave few of the index's hits, and a limit above its candidates needs an exact search.
         by_index = search is VectorSearch.INDEXED or (search is VectorSearch.SERVED and self._is_indexed)
         if by_index and scope.ordinals is None and limit * OVER_FETCH <= EF_SEARCH:
             rows = await self._connection.fetch(

@@ -1,4 +1,4 @@
-"""`workspaces.ports.OrganisationRegister` on Postgres: as the owner of the tables, whom the policies let see every
+"""`workspaces.ports.OrganisationRegister` on Postgres, as the owner of the tables: the policies let it see every
 tenant.
 """
 
@@ -22,7 +22,7 @@ from agentic_rag.adapters.postgres.workspaces.organisations import organisation_
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.workspaces.organisation import Organisation
 
-# No unique index could say this: a key without the tenant would be an oracle.
+# A lock instead of a unique index: an index key without the tenant would reveal other tenants' names.
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended('rag_organizations', 3))"
 
 TAKEN = "SELECT EXISTS (SELECT FROM rag_organizations WHERE name = $1 OR external_ref = $2)"
@@ -38,7 +38,7 @@ ALL = "SELECT org_id, name, external_ref, settings, created_at FROM rag_organiza
 
 
 class PostgresOrganisationRegister:
-    """Connects for each piece of work."""
+    """Opens a connection for each call."""
 
     def __init__(self, dsn: str, role: str = "rag_owner", connect_seconds: float = 10.0) -> None:
         self._dsn = dsn

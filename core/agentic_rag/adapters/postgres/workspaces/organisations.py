@@ -22,7 +22,7 @@ CURRENT = "SELECT org_id, name, external_ref, settings, created_at FROM rag_orga
 
 LOCK = f"{CURRENT} FOR UPDATE"
 
-# Keys that another version of the product wrote stay.
+# Merges: keys that another version of the product wrote stay.
 CHANGE = """
 UPDATE rag_organizations SET settings = settings || $2 WHERE org_id = $1
 RETURNING org_id, name, external_ref, settings, created_at
@@ -73,7 +73,7 @@ class PostgresOrganisations:
 
 
 class PostgresOrganisationStore:
-    """Inside a transaction of one organisation. Errors of every call: `NotFound` when it was never made."""
+    """Inside a transaction of one organisation. Every call raises `NotFound` when the organisation does not exist."""
 
     def __init__(self, connection: PostgresConnection, org_id: UUID) -> None:
         self._connection = connection
@@ -89,7 +89,7 @@ class PostgresOrganisationStore:
 
 
 def organisation_from(row: Row | None) -> Organisation:
-    """An organisation out of its row. Errors: `NotFound` without one."""
+    """An organisation from its row. Errors: `NotFound` for no row."""
     if row is None:
         raise NotFound("There is no such organisation.")
     return Organisation(row["org_id"], row["name"], row["external_ref"], row["created_at"], _settings(row["settings"]))

@@ -173,5 +173,5 @@ def _settings(stored: Mapping[str, Any]) -> WorkspaceSettings:
 
 
 def rag_config_from(stored: Mapping[str, Any] | None) -> RagConfig | None:
-    """How a workspace is searched, out of its settings."""
+    """The search configuration from a workspace's stored settings."""
     return None if stored is None else RagConfig(stored["top_k"], stored["similarity_threshold"])
