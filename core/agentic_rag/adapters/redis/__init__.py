@@ -1,1 +1,1 @@
-"""Redis: the hand-over of job ids, and cached answers. Losing all of it loses nothing."""
+"""Redis: the queue of job ids, cached answers, rate limits and HyDE passages. Losing it loses no data."""

@@ -12,7 +12,7 @@ from typing import Any
 from agentic_rag.adapters.redis.connection import FAILURES, cache_client, unavailable
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-# KEYS[1] the workspace's index: a sorted set of its entries by the second they expire. Entries share its hash tag.
+# KEYS[1] the workspace's index: a sorted set of its entries by expiry in seconds. Index and entries share a hash tag.
 PUT = """
 redis.call('SET', KEYS[2], ARGV[1], 'EX', ARGV[2])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[3] - 1)
@@ -34,12 +34,12 @@ return gone
 
 
 HOLDING_PAGE = 100
-"""Entries read at a time when a check looks into them: some 10 kB each."""
+"""Entries that `holding` reads at a time: about 10 kB each."""
 
 
 class RedisAnswerCache:
-    """`answering.ports.AnswerCache`. A call takes at most about `timeout_seconds`; after a failed one the server is
-    left alone for `pause_seconds`, so that an outage does not slow every answer down.
+    """`answering.ports.AnswerCache`. `get` and `put` take at most about twice `timeout_seconds`. After a failure they
+    skip the server for `pause_seconds`, so that an outage does not slow every answer down.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class RedisAnswerCache:
         return value
 
     async def put(self, workspace: WorkspaceRef, key: str, value: bytes, ttl_seconds: int) -> None:
-        """Store for at most `ttl_seconds`; a server that is away stores nothing."""
+        """Store for at most `ttl_seconds`; does nothing while the server is unavailable."""
         if ttl_seconds <= 0 or self._resting():
             return
         keys = [self._index(workspace), self._entry(workspace, key)]

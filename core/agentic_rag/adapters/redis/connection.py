@@ -1,4 +1,4 @@
-"""How this product connects to Redis: for the queue patiently, for the cache impatiently."""
+"""Redis clients: patient for the queue, impatient for the cache."""
 
 # arq's and redis-py's annotations are incomplete.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -18,13 +18,13 @@ from redis.exceptions import BusyLoadingError, ConnectionError, RedisError, Time
 from agentic_rag.kernel.errors import DependencyUnavailable
 
 OUTAGES: tuple[type[Exception], ...] = (ConnectionError, TimeoutError, BusyLoadingError)
-"""What is worth trying again: the server is away, slow, or still reading its file."""
+"""Errors worth a retry: the server is away, slow, or still loading its data."""
 
 FAILURES: tuple[type[Exception], ...] = (RedisError, OSError)
 
 
 def to_json(value: dict[str, Any]) -> bytes:
-    """Serialise arq's envelope; what JSON cannot hold (an exception as a job's result) becomes its text."""
+    """Serialise arq's envelope; a value that JSON cannot hold (an exception as a job's result) becomes its `repr`."""
     return orjson.dumps(value, default=repr)
 
 
@@ -37,7 +37,7 @@ def from_json(data: bytes) -> dict[str, Any]:
 
 
 def queue_pool(url: str, *, retries: int = 5, timeout_seconds: float = 5.0) -> ArqRedis:
-    """A client for arq that outlives a short outage: `retries` tries with 50 ms to 2 s between them."""
+    """A client for arq that survives a short outage: `retries` retries with 50 ms to 2 s between them."""
     pool: ConnectionPool = ConnectionPool.from_url(
         url,
         socket_timeout=timeout_seconds,
@@ -63,7 +63,7 @@ def cache_client(url: str, *, timeout_seconds: float) -> Redis:
 
 
 def waiting_client(url: str, *, connect_seconds: float = 0.5) -> Redis:
-    """A client whose commands may block: whoever calls ends the wait."""
+    """A client whose commands may block without a time-out: the caller bounds the wait."""
     pool: ConnectionPool = ConnectionPool.from_url(
         url,
         socket_timeout=None,
@@ -75,5 +75,5 @@ def waiting_client(url: str, *, connect_seconds: float = 0.5) -> Redis:
 
 
 def unavailable() -> DependencyUnavailable:
-    """The typed form of a failed Redis call; raise it `from` the client's error, which names the address."""
+    """The domain error of a failed Redis call; raise it `from` the client's error, which names the address."""
     return DependencyUnavailable("Redis did not answer. Check REDIS_URL and `rag doctor`.", dependency="redis")

@@ -1,4 +1,4 @@
-"""Hypothetical passages on their way from a worker to the answer that waits for them."""
+"""Exchange of hypothetical passages between a worker and the answer that waits for them."""
 
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
@@ -16,9 +16,7 @@ from agentic_rag.models.chat.request import LlmError, LlmResult
 
 
 class RedisPassageExchange:
-    """`answering.ports.PassageExchange`: a key for the question, whose time to live is the wait, and a list for what
-    comes.
-    """
+    """`answering.ports.PassageExchange`: a key that expires with the wait holds the question, a list the result."""
 
     def __init__(self, url: str, *, prefix: str = "agentic-rag") -> None:
         self._client = waiting_client(url)

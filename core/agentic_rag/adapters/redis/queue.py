@@ -1,4 +1,4 @@
-"""The hand-over of job ids through arq."""
+"""The job queue on arq: job ids only."""
 
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
@@ -20,10 +20,11 @@ from agentic_rag.jobs.undecodable_message import UndecodableMessage
 MIRRORED = 1_000
 
 MIRRORED_BYTES = 16 * 1024
-"""Of a payload; the whole of it is in the database."""
+"""Mirrored bytes of a payload; the database holds all of it."""
 
 HAND_OVER_SECONDS = 600
-"""How long a hand-over may wait: one whose queue entry Redis lost (it may evict keys singly) is offered again then."""
+"""Seconds until a queued entry expires: a job whose entry Redis lost (it may evict keys singly) is offered again then.
+"""
 
 
 class ArqJobQueue:
@@ -51,7 +52,7 @@ class ArqJobQueue:
         return new
 
     async def _absent(self, offered: Sequence[tuple[JobRef, str]]) -> list[tuple[JobRef, str]]:
-        """What does not wait there: most of what is offered does, and arq takes three round trips to see it."""
+        """The jobs that are not queued yet. Most offered jobs are, and arq takes three round trips to find out."""
         async with self._pool.pipeline(transaction=False) as commands:
             for _, delivery in offered:
                 commands.exists(job_key_prefix + delivery)
@@ -59,7 +60,7 @@ class ArqJobQueue:
         return [one for one, is_there in zip(offered, found, strict=True) if not is_there]
 
     async def depth(self, queue: QueueName, partition: int = 0) -> int:
-        """How many jobs wait there; arq lists running ones too until they end, these are not counted."""
+        """The number of waiting jobs. arq keeps running jobs in the same set until they end; they are subtracted."""
         try:
             entries = await self._pool.zrange(self._layout.key(queue, partition), 0, -1)
             if not entries:
@@ -71,7 +72,7 @@ class ArqJobQueue:
 
     async def mirror_dead(self, job: Job, code: str) -> None:
         """Push onto `PREFIX:dlq`, newest first, at most `MIRRORED` entries, and publish on the channel of that name.
-        The truth stays in `rag_jobs`.
+        `rag_jobs` remains the source of truth.
         """
         letter = {
             "org": str(job.workspace.org_id),
@@ -84,7 +85,7 @@ class ArqJobQueue:
         await self._mirror(letter)
 
     async def mirror_payload(self, found: UndecodableMessage) -> None:
-        """The same for a payload that was no message of ours; the truth stays in `rag_dead_payloads`."""
+        """The same for an undecodable message; `rag_dead_payloads` remains the source of truth."""
         shown = found.payload[:MIRRORED_BYTES]
         await self._mirror(
             {

@@ -1,4 +1,4 @@
-"""`workspaces.ports.RateBuckets` in Redis: one for all processes, by the clock of Redis."""
+"""`workspaces.ports.RateBuckets` in Redis: shared by all processes, timed by Redis's clock."""
 
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
@@ -13,9 +13,9 @@ from uuid import UUID
 from agentic_rag.adapters.redis.connection import FAILURES, cache_client, unavailable
 from agentic_rag.workspaces.rate_limits import MICROS_PER_SECOND, WINDOW_MICROS, Bucket, RateLimitRefusal
 
-# KEYS the buckets, which share a hash tag; ARGV[1] the window, then what each is to give, in microseconds. The law is
-# that of workspaces/rate_limits.py. Returns the place of the one to wait longest for, from 1 (0: all gave), and the
-# wait.
+# KEYS: the buckets, which share a hash tag. ARGV: the window, then what to take from each bucket, in microseconds. The
+# rule is that of workspaces/rate_limits.py. Returns the 1-based index of the bucket with the longest wait (0: all
+# granted), and that wait.
 TAKE = """
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -39,7 +39,7 @@ return {place, longest}
 
 
 class RedisRateBuckets:
-    """One round trip a call, which takes at most about `timeout_seconds`."""
+    """One round trip per call, bounded by about twice `timeout_seconds`."""
 
     def __init__(self, url: str, *, prefix: str = "agentic-rag", timeout_seconds: float = 0.1) -> None:
         self._client = cache_client(url, timeout_seconds=timeout_seconds)
