@@ -1,4 +1,4 @@
-"""Names of blobs: what the key of an original looks like, whatever the file and its owner are called."""
+"""Keys of originals in the blob store, safe for any file name and owner."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ FOLDERS = {
     WorkspaceKind.PROJECT: "project-documents",
     WorkspaceKind.GENERAL: "documents",
 }
-"""The first part of a key, by what the workspace stands for."""
+"""The first part of a key, by workspace kind."""
 
 MAX_NAME_CHARACTERS = 100
-"""Of a file name or an external reference inside a key: a part of a key has 200 at most."""
+"""Longest file name or external reference inside a key: a part of a key has at most 200 characters."""
 
 TOKEN_DIGITS = 12
-"""Hex digits that keep two uploads of one microsecond apart (48 bits, beside the time)."""
+"""Hex digits that tell apart two uploads in the same microsecond (48 bits, beside the time)."""
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def owner_prefix(workspace: Workspace) -> str:
-    """What the keys of a workspace's originals begin with, for instance `agent-documents/{organisation}/{agent}`.
+    """The prefix of the keys of a workspace's originals, for instance `agent-documents/{organisation}/{agent}`.
 
-    An agent or project is named by the caller's own reference, if it has one.
+    An agent or project appears under its external reference, if it has one.
     """
     ref = workspace.ref
     if workspace.kind is WorkspaceKind.GENERAL or workspace.external_ref is None:
@@ -41,14 +41,14 @@ def owner_prefix(workspace: Workspace) -> str:
 
 def original_key(workspace: Workspace, at: datetime, upload: UUID, file_name: str) -> str:
     """The key of one upload's bytes: `{owner}/{timestamp}-{token}-{filename}`. `upload` is a fresh id, whose random
-    last digits become the token: no two uploads share a key, though they be of one name and one instant.
+    last digits become the token, so uploads with the same name and time get different keys.
     """
     stamp = at.astimezone(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     return f"{owner_prefix(workspace)}/{stamp}-{upload.hex[-TOKEN_DIGITS:]}-{safe_file_name(file_name)}"
 
 
 def safe_file_name(file_name: str) -> str:
-    """The last part of a path in letters, digits, `.`, `_` and `-`; never hidden, never empty. The extension stays."""
+    """The last part of a path in letters, digits, `.`, `_` and `-`; never hidden, never empty. Keeps the extension."""
     name = _plain(file_name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]).lstrip(".-_")
     if len(name) > MAX_NAME_CHARACTERS:
         stem, dot, extension = name.rpartition(".")
@@ -58,7 +58,7 @@ def safe_file_name(file_name: str) -> str:
 
 
 def safe_part(text: str) -> str:
-    """`text` as one part of a key. What had to be changed gets a piece of its SHA-256, so no two texts meet."""
+    """`text` as one part of a key. Changed text gets part of its SHA-256, so different texts stay different."""
     part = _plain(text).lstrip(".")
     if part == text and len(part) <= MAX_NAME_CHARACTERS:
         return part
@@ -66,6 +66,6 @@ def safe_part(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Letters without their accents, and `_` for each run of what a key cannot hold."""
+    """Letters without accents, with `_` for each run of characters that a key cannot hold."""
     letters = unicodedata.normalize("NFKD", text)
     return _UNSAFE.sub("_", "".join(letter for letter in letters if not unicodedata.combining(letter)))

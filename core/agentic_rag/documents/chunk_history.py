@@ -1,4 +1,4 @@
-"""Where a chunk stood in the corpus, from one version to another."""
+"""Versions of a chunk in the corpus."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class ChunkVersion:
-    """A chunk as readers of the versions [visible_from, visible_to) see it; None: to this day."""
+    """A chunk as readers of the versions [visible_from, visible_to) see it; None: still visible."""
 
     chunk_id: UUID
     ordinal: int
@@ -19,11 +19,11 @@ class ChunkVersion:
     visible_to: int | None
 
     def is_visible(self, version: int) -> bool:
-        """Whether a reader at `version` sees it."""
+        """Whether the chunk is visible at `version`."""
         return self.visible_from <= version and (self.visible_to is None or version < self.visible_to)
 
 
 def nearest_version(places: Iterable[ChunkVersion], chunk_id: UUID, version: int) -> ChunkVersion | None:
-    """Where a chunk stands at a version, else where it stood last; None for one that never was there."""
+    """The chunk's version visible at `version`, else its newest; None for an unknown chunk."""
     of_chunk = [place for place in places if place.chunk_id == chunk_id]
     return max(of_chunk, key=lambda place: (place.is_visible(version), place.visible_from), default=None)

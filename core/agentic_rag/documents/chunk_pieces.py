@@ -1,6 +1,6 @@
-"""The pieces a chunk is packed from: sentences, table rows, code lines; words where these are too long.
+"""Pieces that chunks are packed from: sentences, table rows, code lines; words where these are too long.
 
-An atom is never cut by the packer. Its `strength` says how good it is to begin a chunk at it.
+The packer never cuts a piece. Its `strength` ranks it as the beginning of a chunk.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from agentic_rag.documents.document import Block, BlockKind, ParsedDocument
 from agentic_rag.language.sentences import sentence_spans
 
 HEADING_BOUNDARY = -1
-"""The first atom below a heading: cutting there would part the heading from its text."""
+"""The first piece below a heading: a cut there would separate the heading from its text."""
 WORD, SENTENCE, LIST_ITEM, PARAGRAPH = 0, 1, 2, 3
 _DEEPEST_SECTION = 4
-"""Sections of level 6 have this strength, level 1 has 9."""
+"""Strength of a heading of level 6; level 1 has 9."""
 
 _LINE = re.compile(r"[^\n]+")
 _WORD = re.compile(r"\S+")
 _HEADING_LENGTH = 200
-"""Code points of a heading kept in a heading path."""
+"""Code points of a heading that a heading path keeps."""
 
 
 @dataclass(slots=True)
 class ChunkPiece:
     """Text [start, end), without white space at its ends, costing `cost` units. `path`: the headings above it.
 
-    Nobody changes one; it is not frozen because one is made for every sentence, and a frozen one takes six times as
-    long.
+    Treat it as immutable. It is not frozen because every sentence makes one, and creating a frozen one takes six times
+    as long.
     """
 
     start: int
@@ -44,7 +44,7 @@ class ChunkPiece:
 
 
 def split_pieces(parsed: ParsedDocument, size: int, cost_of: Callable[[str], int]) -> Iterator[ChunkPiece]:
-    """All atoms of a document, in order; none costs more than `size`; together they hold all text but white space."""
+    """All pieces of a document, in order. None costs more than `size`; together they hold all text but white space."""
     text = parsed.text
     headings: list[tuple[int, str]] = []
     path: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ def split_pieces(parsed: ParsedDocument, size: int, cost_of: Callable[[str], int
 
 
 def _every_block(parsed: ParsedDocument) -> Iterator[tuple[Block, bool]]:
-    """The blocks, with text that no block covers as paragraphs; and whether each continues a list."""
+    """The blocks, and as paragraphs the text that no block covers; with each, whether it continues a list."""
     done = 0
     before: BlockKind | None = None
     text = parsed.text
@@ -92,7 +92,7 @@ def _pieces(text: str, block: Block, size: int, cost_of: Callable[[str], int]) -
     lead = len(whole) - len(whole.lstrip())
     start, end = block.start + lead, block.start + len(whole.rstrip())
     if block.kind in (BlockKind.TABLE, BlockKind.CODE):
-        # A table or function that fits beside its heading stays whole.
+        # A table or code block that leaves room for its heading stays whole.
         cost = cost_of(text[start:end]) if end - start <= size * 16 else size
         if cost <= size - size // 8:
             yield start, end, cost

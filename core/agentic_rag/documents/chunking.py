@@ -1,14 +1,10 @@
 """Cuts a parsed document into chunks that respect its structure and keep exact offsets.
 
-Chunks are packed greedily, but the place of each cut is chosen by the text around it and not by what was packed
-before: in
-the last part of a full chunk the strongest boundary wins (the shallowest heading, then paragraphs, list items,
-sentences),
-and among equals the one whose text hashes lowest. So after an edit the cuts fall back into their old places within a
-few
-chunks (content-defined chunking, as in Muthitacharoen, Chen and Mazières, "A Low-bandwidth Network File System",
-2001), and
-only those chunks are paid for again.
+Chunks are packed greedily, but the text around a cut chooses its place, not the text packed before. In the last part of
+a full chunk the strongest boundary wins (the shallowest heading, then paragraphs, list items, sentences). Among equals
+the piece with the lowest hash wins. So after an edit the cuts return to their old places within a few chunks, and only
+those chunks are embedded again (content-defined chunking, as in Muthitacharoen, Chen and Mazières, "A Low-bandwidth
+Network File System", 2001).
 """
 
 from __future__ import annotations
@@ -26,18 +22,19 @@ from agentic_rag.kernel.text import strip_unstorable
 from agentic_rag.workspaces.chunk_profiles import ChunkProfile, ChunkUnit
 
 _SECTION_FILL, _PARAGRAPH_FILL, _SENTENCE_FILL = 0.25, 0.5, 0.6
-"""The share of the size from which a chunk may end at a boundary of that strength. Higher gives fuller chunks, lower
-better
-boundaries and faster resynchronisation after an edit."""
+"""The share of the size from which a chunk may end at a boundary of that strength. Higher shares give fuller chunks,
+lower ones better boundaries and faster resynchronisation after an edit.
+"""
 _ID_PREFIX_CHARACTERS = 48
-"""Code points of an atom that decide between equal boundaries."""
+"""Code points of a piece that are hashed to choose between equal boundaries."""
 _SPACE_CHARACTERS_PER_UNIT = 64
-"""White space costs no tokens, but a chunk is kept, compared and quoted with all of it: a megabyte of blank lines ends
-one."""
+"""White space costs no tokens, but a chunk is stored, compared and quoted with all of it. This cost makes a megabyte of
+blank lines end a chunk.
+"""
 _READ_AHEAD = 1024
-"""Atoms made at a time."""
+"""Pieces read at a time."""
 PREPARED_JOIN = "\n\n"
-"""What stands between prepared chunks in the text of their revision."""
+"""Separates prepared chunks in the text of their revision."""
 
 
 def chunk_document(
@@ -45,10 +42,9 @@ def chunk_document(
 ) -> list[ChunkDraft]:
     """The chunks of `parsed`, in order; none for a text of white space only.
 
-    Every chunk is `text[start:end]`; together they hold all text but white space; none is larger than `profile.size`;
-    each
-    repeats at most `profile.overlap` of the text before it. The size limit rests on the counter's promise
-    (`ports.token_counter`). Deterministic.
+    Every chunk is `text[start:end]`. Together the chunks hold all text but white space. None is larger than
+    `profile.size`. Each repeats at most `profile.overlap` of the text before it. The size limit relies on the contract
+    of `count_tokens`. Deterministic.
     """
     text = parsed.text
     in_tokens = profile.unit is ChunkUnit.TOKENS
@@ -61,9 +57,9 @@ def chunk_document(
 
 
 def chunk_prepared_texts(document_id: UUID, texts: Sequence[str]) -> tuple[str, list[ChunkDraft]]:
-    """The revision text made of prepared chunks, and the chunks with their offsets in it.
+    """The revision text joined from prepared chunks, and the chunks with their offsets in it.
 
-    NUL and lone surrogates are removed. Raises InvalidInput for a blank chunk.
+    NUL and lone surrogates are removed. Errors: `InvalidInput` for a blank chunk.
     """
     cleaned = [strip_unstorable(text) for text in texts]
     for number, text in enumerate(cleaned):
@@ -79,7 +75,7 @@ def chunk_prepared_texts(document_id: UUID, texts: Sequence[str]) -> tuple[str, 
 
 
 def chunk_at_spans(document_id: UUID, text: str, spans: Sequence[tuple[int, int]]) -> list[ChunkDraft]:
-    """The chunks of a storable text that was cut before, at code points [start, end)."""
+    """The chunks of a storable text at known spans of code points [start, end)."""
     drafts = _ChunkDraftBuilder(document_id, ParsedDocument(text, (), (), None, "text/plain", "prepared", "1"))
     for start, end in spans:
         drafts.add(start, end, ())
@@ -100,8 +96,8 @@ def _common_path(atoms: Sequence[ChunkPiece]) -> tuple[str, ...]:
 
 
 class _ChunkPacker:
-    """Groups atoms into chunks. Of a large document's atoms (a hundred bytes each, a few characters of text) it holds
-    only those that the next chunk may need.
+    """Groups pieces into chunks. It holds only the pieces that the next chunk may need: in a large document pieces (a
+    hundred bytes each) outweigh their text (a few characters).
     """
 
     def __init__(
@@ -131,13 +127,13 @@ class _ChunkPacker:
                 cut, first = cut - first, 0
 
     def _read_more(self) -> bool:
-        """Whether there were more atoms to hold."""
+        """Read more pieces; False at the end."""
         held = len(self._atoms)
         self._atoms.extend(islice(self._coming, _READ_AHEAD))
         return len(self._atoms) > held
 
     def _gap(self, index: int) -> int:
-        """The cost of the white space before an atom."""
+        """The cost of the white space before a piece."""
         start, end = self._atoms[index - 1].end, self._atoms[index].start
         if start == end:
             return 0
@@ -148,9 +144,9 @@ class _ChunkPacker:
         return cost
 
     def _find_overlap(self, cut: int, earliest: int) -> tuple[int, int]:
-        """The first atom of the overlap before `cut`, and the overlap's cost. A new section repeats nothing.
+        """The first piece of the overlap before `cut`, and the overlap's cost. A new section repeats nothing.
 
-        `earliest` lies behind the start of the chunk before: no chunk is repeated whole.
+        `earliest` lies after the start of the previous chunk, so no chunk is repeated whole.
         """
         first, used = cut, 0
         if self._atoms[cut].opens_section:
@@ -166,7 +162,7 @@ class _ChunkPacker:
         return first, used
 
     def _end(self, first: int, cut: int, used: int) -> tuple[int, int]:
-        """Where the chunk ends that repeats from `first` and is new from `cut`, and what it costs."""
+        """The end and the cost of the chunk whose overlap begins at `first` and whose new text begins at `cut`."""
         atoms, size = self._atoms, self._size
         opening = atoms[cut].path
         fills: list[int] = []
@@ -188,7 +184,7 @@ class _ChunkPacker:
         return best, fills[best - cut]
 
     def _leaves(self, opening: tuple[str, ...], index: int) -> bool:
-        """Whether the atom opens a section outside the parent of the section in which the chunk began."""
+        """Whether the piece opens a section outside the parent of the section in which the chunk began."""
         atom = self._atoms[index]
         if not atom.opens_section:
             return False
@@ -196,7 +192,7 @@ class _ChunkPacker:
         return not opening or atom.path[: len(parent)] != parent
 
     def _best_cut(self, cut: int, fills: list[int]) -> int:
-        """The best boundary after `cut`; `fills[i]` is the chunk's cost when it ends before atom `cut + i`."""
+        """The best boundary after `cut`; `fills[i]` is the chunk's cost when it ends before piece `cut + i`."""
         best, best_rank = cut + len(fills) - 1, (-1, 0)
         for offset in range(len(fills) - 1, 0, -1):
             fill = fills[offset] / self._size
@@ -230,11 +226,11 @@ class _ChunkDraftBuilder:
         self._page_starts = [page.start for page in parsed.pages]
         self._page_numbers = [page.number for page in parsed.pages]
         self._line, self._counted = 1, 0
-        """The line in which the last chunk began, and its offset."""
+        """The line in which the last chunk began, and the offset up to which lines are counted."""
         self._seen: dict[bytes, int] = {}
 
     def add(self, start: int, end: int, heading_path: tuple[str, ...], tokens: int | None = None) -> None:
-        """The next chunk; none begins before the one before it."""
+        """Append a chunk; chunks come in order of `start`."""
         self._line += self._text.count("\n", self._counted, start)
         self._counted = start
         text = self._text[start:end]

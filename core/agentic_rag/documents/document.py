@@ -19,7 +19,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class DocumentStatus(enum.Enum):
-    """Where a document stands; the legal moves are in `STATUS_TRANSITIONS`."""
+    """The state of a document's ingestion; `STATUS_TRANSITIONS` lists the legal moves."""
 
     PENDING = "PENDING"
     PROCESSING = "PROCESSING"
@@ -35,11 +35,11 @@ STATUS_TRANSITIONS: Mapping[DocumentStatus, frozenset[DocumentStatus]] = Mapping
         DocumentStatus.FAILED: frozenset({DocumentStatus.PENDING}),
     }
 )
-"""A READY document whose new revision fails stays readable: its status is FAILED with the old chunks still visible."""
+"""When a new revision of a READY document fails, its status is FAILED and the old chunks stay visible."""
 
 
 class BlockKind(enum.Enum):
-    """What a span of text is, as far as the loader can tell."""
+    """The kind of a span of text, as far as the loader can tell."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -69,10 +69,10 @@ class PageSpan:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """What a parser read: the text citations are verified against, and its structure.
+    """A parser's result: the text that citations are verified against, and its structure.
 
-    `blocks` are sorted, do not overlap, and lie inside the text; text between blocks is white space only.
-    `pages` is empty for formats without pages.
+    `blocks` are sorted, do not overlap, and lie inside the text; text between blocks is white space only. `pages` is
+    empty for formats without pages.
     """
 
     text: str
@@ -105,7 +105,7 @@ class ChunkDraft:
     content_hash: bytes
     """SHA-256 of the normalised text (32 bytes)."""
     tokens: int | None = None
-    """The sum of what its pieces cost, a few tokens more than the text counted at once; None where nobody counted."""
+    """The sum of its pieces' tokens, a few more than the whole text has; None where tokens were not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class ChunkPosition:
-    """The chunk number `index` of a document's revision."""
+    """The position of a chunk: its `index` in a document's revision."""
 
     document_id: UUID
     revision_id: UUID
@@ -151,7 +151,7 @@ class DocumentFault:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One source (file, upload, URL) of a workspace and where it stands."""
+    """One source (file, upload, URL) of a workspace and its state."""
 
     workspace: WorkspaceRef
     document_id: UUID
@@ -189,7 +189,7 @@ class Revision:
     parser: str
     parser_version: str
     title: str | None = None
-    """The document's title when this was its text: its passages were analysed under it."""
+    """The document's title at the time of this revision; its chunks were analysed under it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,11 +208,11 @@ class RevisionSpan:
     text: str
     page: int | None
     read_at: datetime | None = None
-    """When this revision was read from its source; None for what no store dates."""
+    """When this revision was read from its source; None where the store has no date."""
 
 
 def normalise_for_hash(text: str) -> str:
-    """NFKC with runs of white space folded to one space: what makes two chunk texts 'the same'."""
+    """NFKC with runs of white space folded to one space. Chunk texts with the same result count as equal."""
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
@@ -222,19 +222,19 @@ def content_hash(text: str) -> bytes:
 
 
 def document_id_for(workspace: WorkspaceRef, source_path: str) -> UUID:
-    """The id of a source in a workspace: the same path gives the same document, even after losing all job state."""
+    """The id of a source in a workspace: the same path gives the same id, even after losing all job state."""
     return derive_uuid(b"document", workspace.workspace_id.bytes, source_path.encode())
 
 
 def revision_id_for(document_id: UUID, content: bytes, parser: str, profile: str) -> UUID:
-    """The id of a revision: the SHA-256 of the original bytes with the parser (name and version) and chunk profile
-    used.
+    """The id of a revision: from the document, the SHA-256 of the original bytes, the parser (name and version) and the
+    chunk profile.
     """
     return derive_uuid(b"revision", document_id.bytes, content, parser.encode(), profile.encode())
 
 
 def chunk_id_for(document_id: UUID, text_hash: bytes, occurrence: int) -> UUID:
-    """The stable id of a chunk: its document (which carries workspace and source), normalised text and occurrence
+    """The stable id of a chunk: from its document (which implies workspace and source), normalised text and occurrence
     number.
     """
     return derive_uuid(b"chunk", document_id.bytes, text_hash, occurrence.to_bytes(4, "big"))
@@ -250,15 +250,15 @@ class CitedPassage:
 
 @dataclass(frozen=True, slots=True)
 class DocumentFilter:
-    """Narrows every arm to some documents. Empty tuples and None do not restrict."""
+    """Restricts every retrieval arm to some documents. Empty tuples and None do not restrict."""
 
     document_ids: tuple[UUID, ...] = ()
     source_path_prefix: str | None = None
     media_types: tuple[str, ...] = ()
     without_ids: tuple[UUID, ...] = ()
-    """Documents to leave out."""
+    """Excluded documents."""
 
     @property
     def is_empty(self) -> bool:
-        """True when the filter lets every document pass."""
+        """Whether every document passes."""
         return self == DocumentFilter()

@@ -1,4 +1,4 @@
-"""Who may read a document: looked up for a caller, and changed by those who may."""
+"""Read access to documents: checks for a caller, and changes by the uploader or an admin."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ async def may_read(transaction: Transaction, principal: Principal, document: Doc
 async def visible_access_sets(
     transaction: Transaction, principal: Principal, workspace: WorkspaceRef
 ) -> tuple[int, ...] | None:
-    """The access sets whose documents a list shows the caller; None: all, for who manages the workspace."""
+    """The access sets whose documents a list shows the caller; None (all) for a manager of the workspace."""
     if may_manage_access(principal):
         return None
     return (await transaction.access.readable(workspace, read_identity(principal))).access_ids
 
 
 class DocumentAccess:
-    """What a caller may see of a document, and whom else it is shown to."""
+    """Checks, changes and lists the access to a document."""
 
     def __init__(self, database: Database, telemetry: Telemetry) -> None:
         self._database = database
@@ -40,10 +40,11 @@ class DocumentAccess:
     async def require(
         self, principal: Principal, workspace: WorkspaceRef, document_id: UUID, *, text: bool = False
     ) -> None:
-        """Let those pass who may know of the document, with `text` those who may read it; one that is gone has none.
+        """Check that the caller may know of the document, with `text` that the caller may read it. A deleted document
+        passes.
 
-        Errors: `NotFound` code DOCUMENT_NOT_FOUND, for who may not know of it; `Forbidden`, for who manages the
-        workspace and may not read.
+        Errors: `NotFound` code DOCUMENT_NOT_FOUND for a caller who may not know of it; `Forbidden` for a manager of the
+        workspace who may not read it.
         """
         async with self._database.transaction(workspace.org_id) as transaction:
             hidden = await transaction.access.unreadable(workspace, [document_id], read_identity(principal))
@@ -59,7 +60,8 @@ class DocumentAccess:
     ) -> Document:
         """Let exactly these principals read a document, from the next question on; none: the whole workspace.
 
-        Errors: `NotFound` code DOCUMENT_NOT_FOUND; `Forbidden` for who neither uploaded it nor manages the workspace.
+        Errors: `NotFound` code DOCUMENT_NOT_FOUND; `Forbidden` for a caller who neither uploaded it nor manages the
+        workspace.
         """
         kept = include_setter(principals, principal)
         async with self._database.transaction(workspace.org_id) as transaction:
@@ -91,6 +93,6 @@ class DocumentAccess:
 
 
 def require_owner(principal: Principal, document: Document) -> None:
-    """Errors: `Forbidden` for who neither uploaded the document nor manages the workspace."""
+    """Errors: `Forbidden` for a caller who neither uploaded the document nor manages the workspace."""
     if document.uploaded_by != principal.subject and not may_manage_access(principal):
         raise Forbidden("Who reads a document is decided by whoever uploaded it, or by an admin.")

@@ -1,4 +1,4 @@
-"""The original bytes of documents: stored before anything names them, removed after nothing does."""
+"""Original bytes of documents: stored before a row refers to them, deleted after none does."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.workspace import Workspace
 
 SWEEP_STEP = 100
-"""Doomed blobs removed between two transactions."""
+"""Blobs deleted between two transactions."""
 
 
 class OriginalKeys:
-    """Makes keys that no upload had before."""
+    """Makes unique blob keys."""
 
     def __init__(self, clock: Clock, ids: Ids) -> None:
         self._clock = clock
         self._ids = ids
 
     def new(self, workspace: Workspace, file_name: str) -> str:
-        """The key for one upload of a file of that name."""
+        """A new key for one upload of a file of that name."""
         return original_key(workspace, self._clock.now(), self._ids.new(), file_name)
 
 
 async def delete_marked_blobs(
     database: Database, blobs: BlobStore, workspace: WorkspaceRef, document_id: UUID | None = None
 ) -> int:
-    """Remove the doomed blobs of a document (None: of the workspace); how many were there. Each is struck out only
-    when it is gone, so whoever comes after a crash finishes the rest, and two at once do no harm.
+    """Delete the blobs marked for deletion of a document (None: of the workspace); the number of blobs that existed. A
+    mark is removed only after its blob, so a later call finishes the work after a crash, and concurrent calls do no
+    harm.
 
     Errors: `DependencyUnavailable`.
     """
@@ -50,8 +51,8 @@ async def delete_marked_blobs(
 
 
 async def delete_unless_in_use(database: Database, blobs: BlobStore, workspace: WorkspaceRef, key: str) -> None:
-    """Remove the blob of an upload that failed, unless its transaction was committed after all (a connection that
-    breaks during the commit does not say). When a store does not answer the blob stays, named by nothing.
+    """Delete the blob of a failed upload, unless its transaction was committed after all (a connection that breaks
+    during the commit leaves this open). When a store does not answer, the blob stays without a row that refers to it.
     """
     with contextlib.suppress(DependencyUnavailable):
         async with database.transaction(workspace.org_id) as transaction:

@@ -30,7 +30,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 @dataclass(frozen=True, slots=True)
 class NewDocument:
-    """A source as it is registered, before any parsing."""
+    """A source at its registration, before parsing."""
 
     document_id: UUID
     source_path: str
@@ -41,7 +41,7 @@ class NewDocument:
     uploaded_by: str
     url: str | None = None
     access_id: int | None = None
-    """The access set; None: the present one, or the default set for a new document."""
+    """The access set; None keeps the present one, or gives a new document the default set."""
     provenance: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -79,8 +79,8 @@ class DocumentReader(Protocol):
         ...
 
     async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkVersion]:
-        """Every place where these chunks stand or stood, at any version that is kept, for readers of the access sets,
-        by ordinal, then version. It scans the whole workspace: for explanations, not for retrieval.
+        """Every stored version of these chunks for readers of the access sets, by ordinal, then version. Scans the
+        whole workspace: for explanations, not for retrieval.
         """
         ...
 
@@ -121,7 +121,7 @@ class DocumentStore(Protocol):
         ...
 
     async def get_many(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> Mapping[UUID, Document]:
-        """The existing ones of the documents, by id."""
+        """Those of the documents that exist, by id."""
         ...
 
     async def page(
@@ -197,16 +197,16 @@ class BlobStore(Protocol):
     """Keys are relative POSIX paths made by the product, not by users. Errors: `NotFound`, `DependencyUnavailable`."""
 
     async def put(self, key: str, content: bytes, fence: int | None = None) -> None:
-        """Store `content` under `key`, atomically; replaces what was there.
+        """Store `content` under `key`, atomically; replaces earlier content.
 
-        A key that several attempts of a job write is written with the lease's `fence`, always: what is there under a
-        higher one stays. Keys of which each belongs to one upload or one attempt need none. Errors: `LeaseLost`.
+        A key that several attempts of a job may write always takes the lease's `fence`: content written under a higher
+        fence stays. A key of a single upload or attempt needs none. Errors: `LeaseLost`.
         """
         ...
 
     async def put_stream(self, key: str, pieces: AsyncIterator[bytes]) -> StoredBlob:
-        """Store what `pieces` yields, in bounded memory; readers see it when it is whole. When `pieces` raises, or the
-        caller is cancelled, nothing is left behind. For keys that hold nothing yet.
+        """Store a stream in bounded memory; readers see it once it is complete. When `pieces` raises, or the caller is
+        cancelled, nothing is left behind. `key` must be unused.
         """
         ...
 
@@ -229,7 +229,7 @@ class BlobStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """The bytes of a document as they came: their SHA-256, their number and the key of the blob that holds them."""
+    """The original bytes of a document: their SHA-256, their number and their blob's key."""
 
     content_hash: bytes
     key: str

@@ -1,4 +1,4 @@
-"""What a new revision changes of a document that readers see: only what is added is paid for."""
+"""The difference between a new revision and a document's visible chunks. Only added chunks are embedded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agentic_rag.documents.document import ChunkDraft
 
 @dataclass(frozen=True, slots=True)
 class VisibleChunk:
-    """A published chunk as readers see it now: its ids and its place."""
+    """A published chunk visible at the newest version: its ids and its place."""
 
     ordinal: int
     chunk_id: UUID
@@ -26,7 +26,7 @@ class VisibleChunk:
 
 @dataclass(frozen=True, slots=True)
 class KeptChunk:
-    """A chunk whose text readers already see: ordinal, vector, postings and mentions stay. Its row is rewritten only
+    """A chunk whose text is visible already: its ordinal, vector, postings and mentions stay. Its row is rewritten only
     when it `moved`.
     """
 
@@ -45,7 +45,7 @@ class RevisionDiff:
 
 
 def diff_revision(visible: Sequence[VisibleChunk], drafts: Sequence[ChunkDraft]) -> RevisionDiff:
-    """Compare what readers see with a new revision, by chunk id (document, normalised text, occurrence)."""
+    """Compare the visible chunks with a new revision, by chunk id (document, normalised text, occurrence)."""
     by_id = {chunk.chunk_id: chunk for chunk in visible}
     added: list[ChunkDraft] = []
     kept: list[KeptChunk] = []
@@ -59,7 +59,7 @@ def diff_revision(visible: Sequence[VisibleChunk], drafts: Sequence[ChunkDraft])
 
 
 def replace_all(visible: Sequence[VisibleChunk], drafts: Sequence[ChunkDraft]) -> RevisionDiff:
-    """Keep nothing of what readers see, even where it is the same: for stores that are not to be trusted."""
+    """Replace all visible chunks, even equal ones: for stores that cannot be trusted."""
     return RevisionDiff(tuple(drafts), (), tuple(sorted(chunk.ordinal for chunk in visible)))
 
 

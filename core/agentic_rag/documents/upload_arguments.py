@@ -1,4 +1,4 @@
-"""What a caller may say about an uploaded file."""
+"""Validation of a caller's arguments for an uploaded file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MAX_KEY_CHARACTERS = 200
 
 
 def validate_source_path(text: str) -> str:
-    """A relative POSIX path, as a directory's files have. Errors: `InvalidInput`."""
+    """A relative POSIX path, like that of a file in a directory. Errors: `InvalidInput`."""
     path = text.strip()
     parts = path.split("/")
     if not 1 <= len(path) <= MAX_PATH_CHARACTERS or not path.isprintable() or any(p in ("", ".", "..") for p in parts):
@@ -23,7 +23,7 @@ def validate_source_path(text: str) -> str:
 
 
 def validate_title(text: str | None) -> str | None:
-    """A title, or None for one to be found. Errors: `InvalidInput`."""
+    """A title, or None: the parser finds one. Errors: `InvalidInput`."""
     title = "" if text is None else text.strip()
     if len(title) > MAX_TITLE_CHARACTERS or not title.isprintable():
         raise InvalidInput(f"`title` takes up to {MAX_TITLE_CHARACTERS} printable characters.", path=("title",))
