@@ -13,11 +13,11 @@ from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Pe
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 PARTITION_BITS = 28
-"""How much of a workspace's id chooses its partition: its last seven hex digits, which are random."""
+"""Bits of a workspace's id that choose its partition: its last seven hex digits, which are random."""
 
 
 class JobKind(enum.Enum):
-    """What a job does. One body per kind, in the worker."""
+    """The kind of a job; the worker has one body per kind."""
 
     INGEST = "ingest"
     DELETE = "delete"
@@ -29,19 +29,19 @@ class JobKind(enum.Enum):
     INDEX = "index"
     """Build the approximate vector index of a large workspace."""
     SNAPSHOT = "snapshot"
-    """Write a workspace's archive, or remove the files of archives that are none any more."""
+    """Write a workspace's archive, or delete the files of failed and expired archives."""
     EVAL = "eval"
-    """Ask the questions of a dataset and report how the answers did."""
+    """Answer the questions of a dataset and report the scores."""
     HYDE = "hyde"
     """Write a passage that a waiting answer embeds beside its question."""
     RETENTION = "retention"
-    """Drop what is past its keeping: runs, cached answers, versions."""
+    """Delete expired runs, cached answers and versions."""
     UNKNOWN = "unknown"
-    """Written by another version of the product; `Job.kind_name` says what that calls it. Nobody enqueues it."""
+    """A kind of another version of the product; `Job.kind_name` gives its name. Never enqueued."""
 
 
 class JobState(enum.Enum):
-    """Where a job stands. QUEUED waits (perhaps until `run_after`); DEAD is a dead letter."""
+    """The state of a job. QUEUED waits (perhaps until `run_after`); DEAD is a dead letter."""
 
     QUEUED = "QUEUED"
     RUNNING = "RUNNING"
@@ -53,7 +53,7 @@ class JobState(enum.Enum):
 
 
 class JobOperation(enum.Enum):
-    """What can be done to a stored job."""
+    """An operation on a stored job."""
 
     LEASE = "lease"
     RENEW = "renew"
@@ -69,7 +69,7 @@ class JobOperation(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class JobTransition:
-    """An operation is legal in `sources` only, and leads to `target`; elsewhere it changes nothing."""
+    """An operation is legal in `sources` only and leads to `target`; in other states it changes nothing."""
 
     sources: frozenset[JobState]
     target: JobState
@@ -92,7 +92,7 @@ JOB_OPERATIONS: Mapping[JobOperation, JobTransition] = MappingProxyType(
         JobOperation.PURGE: JobTransition(_DEAD, JobState.PURGED),
     }
 )
-"""The life of a job on one screen. Leaving RUNNING for QUEUED or CANCELLED, and leaving DEAD, raises the fence."""
+"""The state machine of a job. Leaving RUNNING for QUEUED or CANCELLED, and leaving DEAD, raises the fence."""
 
 
 def partition_of(workspace: WorkspaceRef, partitions: int) -> int:
@@ -105,7 +105,7 @@ LAPSED = "LAPSED"
 
 
 class QueueName(enum.Enum):
-    """Bulk work, and what a waiting answer needs."""
+    """Bulk work, and jobs that an answer waits for."""
 
     BULK = "bulk"
     INTERACTIVE = "interactive"
@@ -113,10 +113,10 @@ class QueueName(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
-    """A job about to be written to the outbox, in the same transaction as what it concerns.
+    """A job to write to the outbox, in the same transaction as the change it concerns.
 
-    `key` is unique per workspace and kind: enqueuing twice gives one job. `arguments` are plain JSON strings, never
-    secrets.
+    `key` is unique per workspace and kind among unfinished jobs: enqueuing twice gives one job. `arguments` are plain
+    JSON strings, never secrets.
     """
 
     workspace: WorkspaceRef
@@ -129,14 +129,14 @@ class NewJob:
 
 
 def graph_job(workspace: WorkspaceRef) -> NewJob:
-    """The job that brings a workspace's graph to its corpus version; one waits or runs at a time."""
+    """The job that brings a workspace's graph to its corpus version; at most one waits or runs at a time."""
     return NewJob(workspace, JobKind.GRAPH, "graph", {})
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job as stored. `attempts` counts all of them; those before the last replay, `attempts_before` of them, do not
-    count against the allowance.
+    """A job as stored. `attempts` counts all attempts; the first `attempts_before`, made before the last replay, do not
+    count against the limit.
     """
 
     workspace: WorkspaceRef
@@ -161,7 +161,7 @@ class Job:
 
     @property
     def attempts_against_limit(self) -> int:
-        """Attempts that count against the allowance."""
+        """Attempts since the last replay."""
         return self.attempts - self.attempts_before
 
     @property
@@ -171,13 +171,13 @@ class Job:
 
 
 class Replay(enum.Enum):
-    """What became of the wish to try a dead letter again."""
+    """The result of replaying a dead letter."""
 
     REPLAYED = "REPLAYED"
     NOT_DEAD = "NOT_DEAD"
-    """It was replayed before, purged, or never dead: nothing changed."""
+    """The job was replayed before, purged, or never dead: nothing changed."""
     SUPERSEDED = "SUPERSEDED"
-    """Newer work took its place, or what it concerns is gone: nothing changed."""
+    """An unfinished job has the same key, or the job's document is gone: nothing changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,13 +196,13 @@ class JobAttempt:
 
     @property
     def is_orphan(self) -> bool:
-        """Its worker is gone, or lost the lease. The next lease closes it: until then it has no end."""
+        """Its worker is gone or lost the lease. The attempt stays open until the next lease closes it."""
         return self.outcome in (None, LAPSED)
 
 
 @dataclass(frozen=True, slots=True)
 class MaintenanceTask:
-    """Work that is due because time passed or a store grew, not because somebody asked: a job of this kind and key."""
+    """A maintenance job of this kind and key, due because time passed or a store grew, without a request."""
 
     workspace: WorkspaceRef
     kind: JobKind
@@ -211,10 +211,10 @@ class MaintenanceTask:
 
 @dataclass(frozen=True, slots=True)
 class JobRef:
-    """What travels through Redis: ids only.
+    """A reference to a job as sent through Redis: ids only.
 
-    `turn` is the job's fence when it was handed over; a job that comes back to the queue has a higher one, so its next
-    hand-over is never mistaken for the last. It proves nothing: only a lease does.
+    `fence` is the job's fence when it was queued. A job that is queued again has a higher one, so its next delivery
+    differs from the last. It grants nothing: only a lease does.
     """
 
     workspace: WorkspaceRef
@@ -224,7 +224,7 @@ class JobRef:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """The right to work on a job until `deadline`, proven by `fence`: every effect checks it."""
+    """The right to work on a job until `deadline`. `fence` proves it: every effect checks the fence."""
 
     job: Job
     fence: int
@@ -245,24 +245,24 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """Make it a dead letter."""
+    """Make the job a dead letter."""
 
 
 class IsolationDecision(enum.Enum):
-    """In what company a job may run, judging by how its earlier attempts ended."""
+    """Whether a job may share its process, judged by how its earlier attempts ended."""
 
     SHARED = "shared"
-    """Beside others."""
+    """Beside other jobs."""
     ALONE = "alone"
-    """With no other bulk job in its process: should the worker die once more, it is known which job it was."""
+    """With no other bulk job in its process: if the worker dies again, the cause is known."""
     POISONED = "convicted"
-    """Not at all: its worker died or lost the lease while it ran alone, and its attempts are used up."""
+    """Never again: its worker died or lost the lease while it ran alone, and its attempts are used up."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Decides, and only decides: exponential backoff with full jitter (AWS Architecture Blog, 'Exponential Backoff
-    And Jitter', 2015).
+    """A pure decision: exponential backoff with full jitter (AWS Architecture Blog, 'Exponential Backoff And Jitter',
+    2015).
     """
 
     attempts: int
@@ -270,7 +270,7 @@ class RetryPolicy:
     ceiling_ms: int = 300_000
 
     def decide(self, error: AgenticRagError, attempts_made: int, jitter: float) -> Retry | GiveUp:
-        """Judge a failure after `attempts_made` attempts (≥ 1); `jitter` is uniform in [0, 1)."""
+        """Decide on a failure after `attempts_made` attempts (≥ 1); `jitter` is uniform in [0, 1)."""
         transient = isinstance(error, Retryable | DependencyUnavailable) and not isinstance(error, Permanent)
         if not transient or attempts_made >= self.attempts:
             return GiveUp()
@@ -279,11 +279,11 @@ class RetryPolicy:
         return Retry(max(stated or 0.0, jitter * ceiling / 1000))
 
     def decide_isolation(self, earlier: Sequence[JobAttempt]) -> IsolationDecision:
-        """Judge a job by the attempts that count against its allowance, first to last, before the one that begins.
+        """Decide by the attempts that count against the limit, first to last, without the one that begins.
 
-        A job that kills its workers takes down whatever runs beside it, each time the same jobs, for their leases end
-        together. So the loss of a worker convicts nobody who shared it: the last attempt of a job that lost one runs
-        alone, and a job whose allowance ended in company has one attempt more.
+        A job that kills its worker takes down the jobs beside it, and the same jobs meet again, because their leases
+        end together. So losing a worker does not condemn a job that shared it. The last attempt of a job that lost a
+        worker runs alone, and a job whose attempts ended in shared processes gets one more.
         """
         begun = len(earlier)
         lost = [attempt.is_orphan for attempt in earlier]

@@ -1,4 +1,4 @@
-"""The check that every effect of a job makes."""
+"""The lease check that precedes every effect of a job."""
 
 from __future__ import annotations
 

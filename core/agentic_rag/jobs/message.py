@@ -1,4 +1,4 @@
-"""What a queue carries of a job: names and ids, as text. Never arguments, never pickle."""
+"""The queue's message for a job: names and ids, as text. Never arguments, never pickle."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 FUNCTION = "run_job"
-"""The one function a worker registers with the queue."""
+"""The only function that workers register with the queue."""
 
 MAX_MESSAGE_LENGTH = 500
-"""Three UUIDs and a number take about 150 characters."""
+"""In characters; three UUIDs and a number take about 150."""
 
 
 MAX_TIMESTAMP_MS = 253_402_300_800_000
-"""The year 10000: what an instant in milliseconds must stay below to be shown as one."""
+"""The year 10000 in milliseconds: the exclusive upper bound of a timestamp that can be shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueLayout:
-    """How queues are named in Redis. `prefix` is AGENTIC_RAG_QUEUE_NAME; the bulk queue is split into `partitions` by
+    """Names of queues in Redis. `prefix` is AGENTIC_RAG_QUEUE_NAME; the bulk queue is split into `partitions` by
     workspace.
     """
 
@@ -40,12 +40,12 @@ class QueueLayout:
         return partition_of(ref.workspace, self.count(queue))
 
     def count(self, queue: QueueName) -> int:
-        """The partitions of a queue: a waiting answer's jobs are too few to split."""
+        """The number of partitions of a queue. The interactive queue has too few jobs to split."""
         return self.partitions if queue is QueueName.BULK else 1
 
     def delivery_id(self, queue: QueueName, ref: JobRef) -> str:
-        """Names one hand-over of a job: handing over twice is one; coming back to the queue, or changing the number of
-        partitions, makes another.
+        """The id of one delivery of a job. Offering a waiting job again gives the same id; queueing it anew, or
+        changing the number of partitions, gives another.
         """
         return delivery_id(ref) + self._suffix(queue, self.partition(queue, ref))
 
@@ -59,12 +59,12 @@ def queue_key(prefix: str, queue: QueueName) -> str:
 
 
 def dead_letter_key(prefix: str) -> str:
-    """The list and the channel that mirror dead letters."""
+    """The Redis list and channel that mirror dead letters."""
     return f"{prefix}:dlq"
 
 
 def delivery_id(ref: JobRef) -> str:
-    """Names one hand-over of a job in an undivided queue."""
+    """The id of one delivery of a job in an undivided queue."""
     return f"{ref.job_id}:{ref.fence}"
 
 
@@ -82,7 +82,7 @@ def encode(ref: JobRef) -> str:
 
 
 def decode(message: object) -> JobRef:
-    """The job a message names. Errors: `InvalidInput` code JOB_MESSAGE_INVALID."""
+    """The job of a message. Errors: `InvalidInput` code JOB_MESSAGE_INVALID."""
     if not isinstance(message, str) or len(message) > MAX_MESSAGE_LENGTH:
         raise InvalidInput("The queue holds a message that is no job id.", code="JOB_MESSAGE_INVALID")
     try:
@@ -96,8 +96,8 @@ def decode(message: object) -> JobRef:
 def decode_envelope(envelope: object) -> JobRef:
     """The job in an envelope of the queue (arq's: function `f`, arguments `a` and `k`, try `t`, time `et` in ms).
 
-    Whatever passes here cannot make the queue's own code stumble. Errors: `InvalidInput` code JOB_MESSAGE_INVALID,
-    whose message says what is wrong.
+    An envelope that passes cannot break the queue's own code. Errors: `InvalidInput` code JOB_MESSAGE_INVALID, whose
+    message gives the reason.
     """
     fields = cast(dict[object, object], envelope) if isinstance(envelope, dict) else None
     if fields is None or set(fields) != {"t", "f", "a", "k", "et"}:

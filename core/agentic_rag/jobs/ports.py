@@ -28,7 +28,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class JobProgress(Protocol):
-    """Shows that a job moves on; one that stops moving loses its lease."""
+    """Reports that a job makes progress; a job without progress loses its lease."""
 
     def advance(self) -> None:
         """Report one more step."""
@@ -39,7 +39,7 @@ class JobStore(Protocol):
     """Inside a transaction of one organisation."""
 
     async def enqueue(self, job: NewJob) -> tuple[JobRef, bool]:
-        """Write a job; (ref, False) when an unfinished job of the same workspace, kind and key is there already."""
+        """Write a job; returns (ref, False) when an unfinished job of the same workspace, kind and key exists."""
         ...
 
     async def get(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
@@ -59,8 +59,8 @@ class JobStore(Protocol):
         codes: Sequence[str] = (),
         access_ids: Sequence[int] | None = None,
     ) -> Page[Job]:
-        """Jobs, newest first; only those of some states, kinds and error codes where such are given. With `access_ids`
-        none that concerns a document of another access set.
+        """Jobs, newest first; only those of the given states, kinds and error codes. With `access_ids` no job that
+        concerns a document of another access set.
         """
         ...
 
@@ -97,8 +97,9 @@ class JobStore(Protocol):
         ...
 
     async def replay(self, ref: JobRef) -> Replay:
-        """Queue a dead letter again with a fresh allowance, a higher fence and all its attempts; SUPERSEDED when an
-        unfinished job of the same kind and key is there. Errors: `Retryable` when such a one comes at this moment.
+        """Queue a dead letter again with a new limit of attempts and a higher fence; its attempts stay on record.
+        SUPERSEDED when an unfinished job of the same kind and key exists. Errors: `Retryable` when such a job is being
+        written now.
         """
         ...
 
@@ -125,8 +126,8 @@ class JobBoard(Protocol):
         ...
 
     async def upkeep(self) -> list[MaintenanceTask]:
-        """The upkeep that is due in any workspace and has no unfinished job yet. Work that no job of a workspace can do
-        is done on the way.
+        """Maintenance that is due in any workspace and has no unfinished job yet. Maintenance that belongs to no
+        workspace is done by this call.
         """
         ...
 
@@ -154,11 +155,11 @@ class JobQueue(Protocol):
         ...
 
     async def mirror_dead(self, job: Job, code: str) -> None:
-        """Show a new dead letter (ids, kind and code, no arguments) to whoever watches the queue's own tools."""
+        """Mirror a new dead letter (ids, kind and code, no arguments) where the queue's own tools show it."""
         ...
 
     async def mirror_payload(self, found: UndecodableMessage) -> None:
-        """Show an undecodable message, its bytes as base64, in the same place."""
+        """Mirror an undecodable message, its bytes as base64, in the same place."""
         ...
 
     async def aclose(self) -> None:

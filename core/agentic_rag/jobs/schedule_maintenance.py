@@ -1,4 +1,4 @@
-"""Work that nobody asks for: compaction, retention, indexes, scheduled snapshots."""
+"""Schedules maintenance: compaction, retention, indexes, snapshots."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from agentic_rag.kernel.telemetry import Telemetry
 
 
 class ScheduleMaintenance:
-    """Turns what is due into jobs; one that is unfinished already is not doubled."""
+    """Turns due maintenance into jobs; a task with an unfinished job gets no second one."""
 
     def __init__(self, database: Database, telemetry: Telemetry) -> None:
         self._database = database
         self._telemetry = telemetry
 
     async def enqueue(self, due: Sequence[MaintenanceTask]) -> int:
-        """Enqueue what is due; how many jobs are new. Errors: `DependencyUnavailable`."""
+        """Enqueue the tasks; the number of new jobs. Errors: `DependencyUnavailable`."""
         new = 0
         for task in due:
             async with self._database.transaction(task.workspace.org_id) as transaction:

@@ -1,4 +1,4 @@
-"""Things that came out of a queue and are no message of ours."""
+"""Queue entries that are not messages of the product."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agentic_rag.kernel.ids import derive_uuid
 
 @dataclass(frozen=True, slots=True)
 class UndecodableMessage:
-    """What was found, byte for byte. `entry` is the name it had in the queue; whose it is cannot be told."""
+    """A queue entry byte for byte. `entry` is its name in the queue. Its tenant is unknown."""
 
     queue: str
     entry: bytes
@@ -21,13 +21,13 @@ class UndecodableMessage:
 
     @property
     def payload_id(self) -> UUID:
-        """The same bytes at the same place are the same finding, however often they are delivered."""
+        """Equal bytes at the same place have the same id, however often they are delivered."""
         return derive_uuid(b"dead payload", self.queue.encode(), self.entry, self.payload)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredUndecodableMessage:
-    """A finding as stored."""
+    """An undecodable message as stored."""
 
     message: UndecodableMessage
     deliveries: int
