@@ -1,4 +1,4 @@
-"""Exact BM25 over our own postings."""
+"""Readers of the retrieval arms, vector indexes, the external graph, and rerankers."""
 
 from __future__ import annotations
 
@@ -30,34 +30,34 @@ class LexicalReader(Protocol):
         ...
 
     async def rarity(self, terms: Sequence[str], scope: SearchScope) -> dict[str, float]:
-        """How rare each term is among the visible chunks: its idf divided by the largest possible one, in (0, 1];
-        1 for a term that occurs nowhere.
+        """The rarity of each term among the visible chunks: its idf divided by the largest possible one, in (0, 1]; 1
+        for a term that does not occur.
 
         After a `search` for the same terms it needs no further round trip.
         """
         ...
 
     async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: SearchScope) -> TermProfile:
-        """What each of these chunks (visible ones) holds of the query terms, by the statistics of `search`, after which
-        it needs no further round trip.
+        """The query terms in each of these (visible) chunks, by the statistics of `search`, after which it needs no
+        further round trip.
         """
         ...
 
     async def passages(self, scope: SearchScope) -> int:
-        """How many chunks are visible to the scope's access sets (a filter does not count). After a `search` it needs
-        no further round trip.
+        """The number of chunks visible to the scope's access sets (its filter does not count). After a `search` it
+        needs no further round trip.
         """
         ...
 
 
 class VectorSearch(enum.Enum):
-    """How vectors are searched."""
+    """The method of a vector search."""
 
     SERVED = "served"
-    """As questions are: by the index where it is READY and finds enough, else exactly."""
+    """As for questions: by the index where it is READY and finds enough, else exactly."""
     EXACT = "exact"
     INDEXED = "indexed"
-    """By the index, complete or not, to measure it; a store without one searches exactly."""
+    """By the index even when it is not READY, to measure it; a store without one searches exactly."""
 
 
 class VectorReader(Protocol):
@@ -73,15 +73,16 @@ class VectorReader(Protocol):
     ) -> list[ArmHit]:
         """The `limit` visible chunks nearest to `query` by cosine, best first, ties by ordinal.
 
-        The store proposes; `raw` is the cosine computed in float64 from the stored half-precision vector and rounded
-        to 1e-6, `score` is max(0, raw).
+        The store selects candidates; `raw` is the cosine computed in float64 from the stored half-precision vector and
+        rounded to 1e-6, `score` is max(0, raw).
+
         Errors: `SpaceMismatch` when the query's dimensions differ from the stored ones.
         """
         ...
 
     async def cosines(self, query: NDArray[np.float32], space_id: int, ordinals: Sequence[int]) -> dict[int, float]:
-        """`raw` of `nearest` for each of these chunks; none for a chunk without a vector. The caller knows that they
-        are visible. Errors: `SpaceMismatch`.
+        """`raw` of `nearest` for each of these chunks; chunks without a vector are left out. The caller ensures that
+        they are visible. Errors: `SpaceMismatch`.
         """
         ...
 
@@ -90,45 +91,45 @@ class VectorIndexStore(Protocol):
     """Inside a transaction of one organisation."""
 
     async def all(self, workspace: WorkspaceRef) -> Sequence[IndexRecord]:
-        """What is known of the indexes of a workspace's spaces."""
+        """The records of the indexes of a workspace's spaces."""
         ...
 
     async def put(self, workspace: WorkspaceRef, record: IndexRecord) -> None:
-        """Replace what is known of a space's index."""
+        """Replace the record of a space's index."""
         ...
 
     async def forget(self, workspace: WorkspaceRef, space_id: int) -> None:
-        """Nothing is known of it any more."""
+        """Delete the record of a space's index."""
         ...
 
 
 class IndexBuilder(Protocol):
     """Changes the schema, with rights that requests and other jobs do not have.
 
-    Errors: `Misconfigured` when the login may not, `DependencyUnavailable`, `Retryable` code INDEX_BUSY while another
-    process works on the same index.
+    Errors: `Misconfigured` when the login lacks the right, `DependencyUnavailable`, `Retryable` code INDEX_BUSY while
+    another process works on the same index.
     """
 
     async def build(self, workspace: WorkspaceRef, space: RegisteredSpace) -> None:
-        """Make the index without hindering writers; what a crash left is dropped first. Returns when it is complete."""
+        """Build the index without blocking writers; drops the remains of a crash first. Returns when it is complete."""
         ...
 
     async def drop(self, workspace: WorkspaceRef, space_id: int) -> None:
-        """Drop it, if it is there."""
+        """Drop the index if it exists."""
         ...
 
     async def others(self, workspace: WorkspaceRef, space_id: int) -> int:
-        """How many there are beside this one, of all tenants."""
+        """The number of other indexes, of all tenants."""
         ...
 
 
 Visible = Callable[[Sequence[int]], Awaitable[frozenset[int]]]
-"""Of some ordinals, those whose chunks a snapshot shows its readers."""
+"""Those of the ordinals whose chunks a snapshot shows its readers."""
 
 
 class GraphReader(Protocol):
-    """Reads of one snapshot (Postgres) or at the graph's watermark (Neo4j), for the snapshot's readers: what they may
-    not read is as if it were not there. Errors: `DependencyUnavailable`.
+    """Reads of one snapshot (Postgres) or at the graph's watermark (Neo4j), for the snapshot's readers: passages that
+    they may not read do not count. Errors: `DependencyUnavailable`.
     """
 
     @property
@@ -137,14 +138,14 @@ class GraphReader(Protocol):
         ...
 
     async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityPassages]:
-        """The visible passages of each entity that has any, in the order asked; of one in more than `cap` passages only
-        that it is.
+        """The visible passages of each entity that has any, in the order asked. An entity in more than `cap` passages
+        has their number `cap` + 1 and no passages.
         """
         ...
 
     async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Subgraph:
-        """One hop in one round trip: what these chunks mention, and the passages (as `mentions_of`) of that and of
-        these entities.
+        """One hop in one round trip: the mentions in these chunks, and the passages (as in `mentions_of`) of the
+        mentioned and the given entities.
         """
         ...
 
@@ -158,19 +159,19 @@ class GraphReader(Protocol):
 
 
 class GraphStore(Protocol):
-    """A graph outside Postgres, which follows it."""
+    """A graph outside Postgres that follows its corpus versions."""
 
     def reader(self, workspace: WorkspaceRef, version: int, access: ReadScope, visible: Visible) -> GraphReader:
-        """A reader for a snapshot at corpus version `version`. What it finds is cut to what is `visible` there;
-        passages that `access` leaves out count nowhere.
+        """A reader for a snapshot at corpus version `version`. Its results are restricted to passages that are
+        `visible` there; passages outside `access` do not count.
 
         Its reads raise `DependencyUnavailable` (dependency "neo4j") when the graph does not answer in time, was never
-        filled, or is too far behind; its `version` is then not the snapshot's.
+        filled, or is too far behind. Its `version` may differ from the snapshot's.
         """
         ...
 
     async def check(self) -> None:
-        """Answer, or raise `DependencyUnavailable` or `Misconfigured`."""
+        """Check that the graph answers. Errors: `DependencyUnavailable`, `Misconfigured`."""
         ...
 
     async def aclose(self) -> None:
@@ -179,25 +180,25 @@ class GraphStore(Protocol):
 
 
 class Reranker(Protocol):
-    """A model, or a server, that judges passages against the question. Without one the order of fusion stands, which
-    holds the learned part already (`retrieval.graph.multi_hop.StepWeights`).
+    """A model or server that scores passages against the question. Without one the order of fusion remains, which
+    already has the learned part (`retrieval.graph.multi_hop.StepWeights`).
 
-    Whatever it raises, and whatever comes too late or in the wrong number, leaves the order as it was and marks the
-    answer as degraded (RERANKER).
+    An error, a late result or one of the wrong length leaves the order unchanged and marks the answer as degraded
+    (RERANKER).
     """
 
     @property
     def name(self) -> str:
-        """What answers made with it are told apart by; another name when it would judge otherwise."""
+        """Identifies the reranker in cache keys and runs; it changes whenever the scores may change."""
         ...
 
     @property
     def depth(self) -> int:
-        """How many of the first candidates it wants to see, at least 1."""
+        """The number of top candidates to score, at least 1."""
         ...
 
     async def scores(self, question: str, passages: Sequence[Passage]) -> Sequence[float]:
-        """One finite figure per passage, the higher the better; passages come best first. Each has its text, its title,
-        its fused score and what every arm gave it. May be cancelled.
+        """One finite score per passage, higher is better. Passages come best first, each with its text, title, fused
+        score and the score of every arm. May be cancelled.
         """
         ...
