@@ -78,7 +78,7 @@ class ChangedDocument:
 
 @dataclass(frozen=True, slots=True)
 class GraphCursor:
-    """All documents up to this version are processed, and those of this version up to this document."""
+    """The last processed document: its version and id. Without an id, all documents up to the version are processed."""
 
     version: int
     document_id: UUID | None = None

@@ -171,7 +171,7 @@ def original_name(document_id: str, content_hash: str) -> str:
 
 
 def hash_digits(stored: str) -> str:
-    r"""The hex digits of a hash that Postgres writes in JSON as `\\x…`."""
+    r"""The hex digits of a hash that Postgres writes in JSON as `\x…`."""
     return stored.removeprefix("\\x")
 
 
