@@ -1,4 +1,4 @@
-"""The certificate of an erasure: what left which store, what still has to follow, and what no erasure reaches."""
+"""The certificate of an erasure: what each store removed, what is pending, and what no erasure reaches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from uuid import UUID
 
 
 class ErasedStore(enum.Enum):
-    """What an erasure empties of one document; the value is its name in every interface."""
+    """Where an erasure removes or redacts a document; the value is the name in every interface."""
 
     REVISIONS = "revisions"
     CHUNKS = "chunks"
@@ -22,22 +22,22 @@ class ErasedStore(enum.Enum):
     POSTINGS = "postings"
     MENTIONS = "mentions"
     ENTITIES = "entities"
-    """Those that nobody else mentions."""
+    """Entities that no other document mentions."""
     STAGED = "staged"
     RUNS = "runs_redacted"
-    """Stored answers, idempotent replies among them, that used the document's words."""
+    """Stored answers, including idempotent replies, that used the document's text."""
     JOBS = "jobs_redacted"
     """Jobs and dead letters: arguments, error texts and error chains."""
     CACHE_TABLE = "cache_table"
     CACHE = "cache"
     ORIGINALS = "originals"
     GRAPH = "external_graph"
-    """Nodes of a graph outside Postgres; absent where there is none."""
+    """Nodes of a graph outside Postgres; absent without one."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoreErasure:
-    """What happened to one store. `count` is rows, entries or blobs; not `done` means that a job has to follow."""
+    """The erasure in one store. `count` is rows, entries or blobs; `done` is False while a job is pending."""
 
     store: ErasedStore
     count: int
@@ -46,7 +46,7 @@ class StoreErasure:
 
 @dataclass(frozen=True, slots=True)
 class CoverageGap:
-    """A place that an erasure does not reach, and why. `taken_at` dates a single copy."""
+    """A place that an erasure does not reach, and why. `taken_at` is the date of a single copy."""
 
     place: str
     reason: str
@@ -55,7 +55,7 @@ class CoverageGap:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """The proof of one erasure, kept with its tombstone: numbers only, no word of the document."""
+    """The proof of one erasure, stored with its tombstone: numbers only, no text of the document."""
 
     document_id: UUID
     version: int
@@ -63,20 +63,20 @@ class Certificate:
     erased_at: datetime
     stores: tuple[StoreErasure, ...]
     ordinals: tuple[tuple[int, int], ...]
-    """The numbers its chunks had, as ranges with both ends included: what a later check looks for."""
+    """The ordinals of its chunks as inclusive ranges, for later checks."""
     not_covered: tuple[CoverageGap, ...]
 
     @property
     def is_complete(self) -> bool:
-        """Whether every store has followed."""
+        """Whether every store is done."""
         return all(one.done for one in self.stores)
 
     def count(self, store: ErasedStore) -> int:
-        """What left a store; 0 for one that is not named."""
+        """The count of a store; 0 if it is not listed."""
         return next((one.count for one in self.stores if one.store is store), 0)
 
     def with_stores(self, later: Iterable[StoreErasure]) -> Certificate:
-        """The certificate after other stores followed; what a store lost in several goes adds up."""
+        """The certificate with the results of more stores; counts of the same store add up."""
         return replace(self, stores=merge_stores(self.stores, later))
 
 
@@ -91,7 +91,7 @@ _LOGS = CoverageGap("logs", "Log lines and traces written before name the docume
 
 
 def coverage_gaps(snapshots: Sequence[datetime]) -> tuple[CoverageGap, ...]:
-    """What an erasure cannot reach; `snapshots` are the instants of the workspace's snapshots taken before it."""
+    """The places an erasure cannot reach; `snapshots` are the times of the workspace's earlier snapshots."""
     held = tuple(
         CoverageGap("snapshot", "A snapshot of the workspace taken before the erasure holds the document.", taken)
         for taken in snapshots
@@ -100,7 +100,7 @@ def coverage_gaps(snapshots: Sequence[datetime]) -> tuple[CoverageGap, ...]:
 
 
 def merge_stores(stores: Iterable[StoreErasure], later: Iterable[StoreErasure]) -> tuple[StoreErasure, ...]:
-    """Each store once, in the order of `ErasedStore`: counts added up, done when the last word on it says so."""
+    """Each store once, in the order of `ErasedStore`: counts are added up, `done` is that of the latest entry."""
     found = {one.store: one for one in stores}
     for one in later:
         before = found.get(one.store)
@@ -109,7 +109,7 @@ def merge_stores(stores: Iterable[StoreErasure], later: Iterable[StoreErasure]) 
 
 
 def ranges_of(ordinals: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Ascending numbers as ranges with both ends included."""
+    """Ascending numbers as inclusive ranges."""
     if not ordinals:
         return ()
     breaks = [place for place, (one, other) in enumerate(pairwise(ordinals), 1) if other != one + 1]
@@ -118,8 +118,8 @@ def ranges_of(ordinals: Sequence[int]) -> tuple[tuple[int, int], ...]:
 
 
 def encode_stores(stores: Sequence[StoreErasure], ordinals: Sequence[tuple[int, int]]) -> Mapping[str, Any]:
-    """What a tombstone keeps as JSON: all of a certificate that has no column of its own and does not follow from
-    other tables.
+    """The JSON of a tombstone: the parts of a certificate that have no column and cannot be derived from other
+    tables.
     """
     return {
         "stores": [{"store": one.store.value, "count": one.count, "done": one.done} for one in stores],
@@ -128,7 +128,7 @@ def encode_stores(stores: Sequence[StoreErasure], ordinals: Sequence[tuple[int, 
 
 
 def decode_stores(stored: Mapping[str, Any]) -> tuple[tuple[StoreErasure, ...], tuple[tuple[int, int], ...]]:
-    """The inverse of `encode_stores`; a store that this version does not know is left out."""
+    """The inverse of `encode_stores`; unknown stores are left out."""
     stores = tuple(
         StoreErasure(_STORES[one["store"]], one["count"], one["done"])
         for one in stored.get("stores", ())
@@ -141,7 +141,7 @@ _STORES: Mapping[str, ErasedStore] = MappingProxyType({store.value: store for st
 
 
 def certificate_json(certificate: Certificate) -> dict[str, Any]:
-    """The certificate as REST and the command line show it."""
+    """The certificate in the form of REST and the command line."""
     return {
         "corpusVersion": certificate.version,
         "erasedAt": certificate.erased_at.isoformat(),

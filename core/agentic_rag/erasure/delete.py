@@ -1,4 +1,4 @@
-"""Erase a document from every store."""
+"""Erases a document from every store."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from agentic_rag.tenancy.record_audit import audit
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """What was removed. `erasure` is None when the database held no such document (any more)."""
+    """The result of a deletion. `erasure` is None if the database did not, or no longer, contain the document."""
 
     document_id: UUID
     erasure: Erasure | None
     cache_entries: int
     blobs: int
     unfinished: tuple[str, ...] = ()
-    """Stores that did not answer: a DELETE job empties them as soon as they do."""
+    """Stores that did not answer; a DELETE job empties them later."""
     certificate: Certificate | None = None
-    """The proof, as it stands now; None when the document was never erased."""
+    """The current certificate; None if the document was never erased."""
 
 
 def delete_job(workspace: WorkspaceRef, document_id: UUID, carrier: Mapping[str, str]) -> NewJob:
@@ -47,7 +47,7 @@ def delete_job(workspace: WorkspaceRef, document_id: UUID, carrier: Mapping[str,
 
 
 class DeleteDocument:
-    """Safe to run any number of times; whatever ingestion is under way loses its fence and changes nothing more."""
+    """Idempotent. A running ingestion of the document loses its fence and changes nothing more."""
 
     def __init__(self, database: Database, cache: AnswerCache, blobs: BlobStore, telemetry: Telemetry) -> None:
         self._database = database
@@ -56,8 +56,8 @@ class DeleteDocument:
         self._telemetry = telemetry
 
     async def run(self, workspace: WorkspaceRef, document_id: UUID, actor: str = SYSTEM_ACTOR) -> Deletion:
-        """Erase at once. The database decides, and writes down with its commit that the other stores have to follow:
-        what they cannot do now, or what this process does not live to see done, is left to a job.
+        """Erase immediately. The database commit decides, and enqueues a job for the other stores; the job does what
+        fails now, or what this process does not live to finish.
 
         Errors: `DependencyUnavailable` (Postgres).
         """
@@ -77,7 +77,7 @@ class DeleteDocument:
         except DependencyUnavailable as error:
             unfinished.append(error.dependency)
         try:
-            # A worker may have been quicker with some of them: they are gone all the same.
+            # A worker may have deleted some of the blobs first; they count as deleted.
             blobs = max(doomed, await delete_marked_blobs(self._database, self._blobs, workspace, document_id))
             followed.append(StoreErasure(ErasedStore.ORIGINALS, blobs))
         except DependencyUnavailable as error:
@@ -93,13 +93,13 @@ class DeleteDocument:
         )
 
     async def run_job(self, lease: Lease, document_id: UUID) -> Deletion:
-        """The body of DELETE jobs. Errors: `DependencyUnavailable`, `LeaseLost`; running again finishes the rest."""
+        """The body of DELETE jobs. Errors: `DependencyUnavailable`, `LeaseLost`; a rerun finishes the rest."""
         workspace = lease.job.workspace
         async with self._database.transaction(workspace.org_id) as transaction:
             erasure = await transaction.publisher.erase(workspace, document_id, lease.job.job_id, lease.fence)
             if erasure is not None:
                 await transaction.originals.mark_for_deletion(workspace, document_id)
-                # Whoever asked for the job: a source that has the document no more.
+                # The job was enqueued because a source no longer has the document.
                 await self._audit(transaction, workspace, erasure, SYSTEM_ACTOR)
         cache_entries = await self._cache.forget(workspace)
         blobs = await delete_marked_blobs(self._database, self._blobs, workspace, document_id)
@@ -123,7 +123,7 @@ class DeleteDocument:
 
     def _report_erasure(self, deletion: Deletion) -> Deletion:
         if deletion.erasure is None and not deletion.blobs:
-            return deletion  # nothing of that id was here: no erasure to tell of
+            return deletion  # no such document: no erasure to report
         self._telemetry.event(
             "rag_document_erased",
             document_id=str(deletion.document_id),
