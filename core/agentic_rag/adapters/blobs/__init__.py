@@ -1,1 +1,1 @@
-"""Keepers of original bytes."""
+"""Stores of original bytes."""

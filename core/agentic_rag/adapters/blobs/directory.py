@@ -19,19 +19,19 @@ from agentic_rag.kernel.errors import DependencyUnavailable, NotFound
 PIECE = 64 * 1024
 
 _UNFINISHED = ".part-"
-"""Begins the names of files being written; no key can, so a crash leaves nothing that reads as a blob."""
+"""Prefix of temporary file names; no key can begin with it, so a crash leaves nothing that looks like a blob."""
 
 
 class DirectoryBlobStore:
-    """`documents.ports.BlobStore`. A blob is whole or absent: it is written to a temporary file,
-    synced, then renamed.
+    """`documents.ports.BlobStore`. A blob is complete or absent: it is written to a temporary file, synced,
+    then renamed.
     """
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     async def put(self, key: str, content: bytes, fence: int | None = None) -> None:
-        """Store `content` under `key`, atomically; with a `fence`, unless a higher one was there before."""
+        """Store `content` under `key` atomically. With a `fence`, fails if a higher one was used before."""
         path = self._path(key)
         with _translate_errors(key):
             if fence is None:
@@ -40,7 +40,7 @@ class DirectoryBlobStore:
                 await asyncio.to_thread(write_with_fence, path, fence, lambda: _write(path, content))
 
     async def put_stream(self, key: str, pieces: AsyncIterator[bytes]) -> StoredBlob:
-        """Store what `pieces` yields under `key`; nothing stays when it fails."""
+        """Store the bytes of `pieces` under `key`; a failure leaves nothing."""
         path = self._path(key)
         digest, size = hashlib.sha256(), 0
         with _translate_errors(key):
@@ -55,7 +55,7 @@ class DirectoryBlobStore:
                 with _translate_errors(key):
                     await _run_to_end(_finish, file, unfinished, path)
         except asyncio.CancelledError:
-            # It may have come when the file was in its place already.
+            # The cancellation may come after the file was renamed.
             for left in (unfinished, path):
                 left.unlink(missing_ok=True)
             raise
@@ -102,7 +102,7 @@ class DirectoryBlobStore:
 
 
 async def _run_to_end(do: Callable[..., object], *arguments: object) -> None:
-    """Run in a thread; a caller who is cancelled goes when the thread is through, which nothing can stop."""
+    """Run in a thread. On cancellation, wait for the thread, which cannot be stopped, before raising."""
     running = asyncio.ensure_future(asyncio.to_thread(do, *arguments))
     try:
         await asyncio.shield(running)
@@ -136,13 +136,13 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _begin(path: Path) -> tuple[Path, int]:
-    """A new file beside `path`, and its descriptor."""
+    """A new temporary file next to `path`, and its descriptor."""
     unfinished = path.with_name(f"{_UNFINISHED}{secrets.token_hex(8)}")
     return unfinished, _create(unfinished)
 
 
 def _finish(file: BinaryIO, unfinished: Path, path: Path) -> None:
-    """Put a written file in its place, to stay."""
+    """Sync a written file and rename it to its final path."""
     file.flush()
     os.fsync(file.fileno())
     unfinished.replace(path)
@@ -150,8 +150,8 @@ def _finish(file: BinaryIO, unfinished: Path, path: Path) -> None:
 
 
 def _create(path: Path) -> int:
-    """Open a new file; `_remove` may take the empty folder away between making and using it, or while `mkdir` looks
-    whether what exists is one (which ends in `FileExistsError`).
+    """Open a new file, with retries: `_remove` may delete the empty folder before the file is created, or while `mkdir`
+    checks it (which raises `FileExistsError`).
     """
     for _ in range(10):
         with contextlib.suppress(FileNotFoundError, FileExistsError):
@@ -174,7 +174,7 @@ def _sync_directory(path: Path) -> None:
 
 def _remove(path: Path) -> None:
     path.unlink()
-    with contextlib.suppress(OSError):  # Not empty, or another writer's now.
+    with contextlib.suppress(OSError):  # Not empty, or in use by another writer.
         path.parent.rmdir()
 
 

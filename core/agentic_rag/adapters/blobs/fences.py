@@ -1,4 +1,4 @@
-"""The highest fence under which a file was written, in a hidden file beside it that is also the lock of its writers."""
+"""Stores the highest fence of a file in a hidden file next to it, which also serves as the writers' lock."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _MAX_DIGITS = 20
 
 
 def fence_of(path: Path) -> Path:
-    """The file that holds the fence of the file at `path`."""
+    """The file that stores the fence of the file at `path`."""
     return path.with_name(f"{PREFIX}{path.name}")
 
 
 def write_with_fence(path: Path, fence: int, write: Callable[[], None]) -> None:
-    """Run `write` unless a higher fence was seen. The fence is on disk before the content, so a crash between the two
+    """Run `write` unless a higher fence was used. The fence is on disk before the content, so a crash between the two
     can only refuse more. Errors: `LeaseLost`.
     """
     with _hold_lock(fence_of(path)) as descriptor:
@@ -33,7 +33,7 @@ def write_with_fence(path: Path, fence: int, write: Callable[[], None]) -> None:
 
 
 def remove_with_fence(path: Path, remove: Callable[[], None]) -> None:
-    """Run `remove` and forget the fence, when there is one."""
+    """Run `remove` and delete the fence, if there is one."""
     fence = fence_of(path)
     if not fence.exists():
         remove()
@@ -45,13 +45,13 @@ def remove_with_fence(path: Path, remove: Callable[[], None]) -> None:
 
 @contextlib.contextmanager
 def _hold_lock(path: Path) -> Generator[int]:
-    """The open file at `path`, held against other processes; one that was unlinked while we waited is opened anew."""
+    """Opens the file at `path` and locks it against other processes; reopens it if it was unlinked during the wait."""
     while True:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except FileNotFoundError:
-            continue  # The folder went between making and using it.
+            continue  # The folder was removed after it was created.
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             if _is_at(descriptor, path):

@@ -1,4 +1,4 @@
-"""What a blob key may look like: parts that every store, a directory among them, can hold."""
+"""The syntax of blob keys: parts that every store, including a directory, can use as names."""
 
 from __future__ import annotations
 

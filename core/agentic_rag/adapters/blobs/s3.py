@@ -22,29 +22,29 @@ if TYPE_CHECKING:
 
 PIECE = 64 * 1024
 FENCE = "fence"
-"""The metadata that holds the fence an object was written under."""
+"""The metadata field with an object's fence."""
 
 RACES = 8
-"""How often a fenced write looks again when another writer came between."""
+"""Attempts of a fenced write when other writers interfere."""
 
 
 @dataclass(frozen=True, slots=True)
 class S3Options:
-    """Where the bucket is and who asks. Credentials are always given: without them the client would look for some on
-    the machine's metadata service.
+    """The bucket and its credentials. Credentials are mandatory: without them the client would query the machine's
+    metadata service.
     """
 
     bucket: str
     access_key: str
     secret_key: str
     endpoint: str
-    """Empty means the region's own endpoint of AWS."""
+    """Empty means AWS's endpoint of the region."""
     region: str = "us-east-1"
     timeout_seconds: float = 30.0
 
 
 class S3BlobStore:
-    """`documents.ports.BlobStore`. An object appears when its upload is complete; one that breaks off is aborted."""
+    """`documents.ports.BlobStore`. An object appears when its upload is complete; an interrupted upload is aborted."""
 
     def __init__(self, options: S3Options) -> None:
         self._bucket = options.bucket
@@ -54,7 +54,7 @@ class S3BlobStore:
             region=options.region,
             access_key_id=options.access_key,
             secret_access_key=options.secret_key,
-            # Buckets as the first part of the path: what every compatible store understands.
+            # Path-style addresses: every compatible store supports them.
             virtual_hosted_style_request=False,
             client_options={
                 "allow_http": options.endpoint.startswith("http://"),
@@ -65,7 +65,7 @@ class S3BlobStore:
         )
 
     async def put(self, key: str, content: bytes, fence: int | None = None) -> None:
-        """Store `content` under `key`, atomically; with a `fence`, unless a higher one was there before."""
+        """Store `content` under `key` atomically. With a `fence`, fails if a higher one was used before."""
         _check(key)
         with self._translate_errors(key):
             if fence is None:
@@ -74,7 +74,7 @@ class S3BlobStore:
             await self._put_with_fence(key, content, fence)
 
     async def put_stream(self, key: str, pieces: AsyncIterator[bytes]) -> StoredBlob:
-        """Store what `pieces` yields under `key`; nothing stays when it fails."""
+        """Store the bytes of `pieces` under `key`; a failure leaves nothing."""
         _check(key)
         digest = hashlib.sha256()
         size = 0
@@ -143,12 +143,12 @@ class S3BlobStore:
         return True
 
     async def _put_with_fence(self, key: str, content: bytes, fence: int) -> None:
-        """Compare and swap: the store refuses the write when the object is no longer the one whose fence was read.
+        """Compare and swap: the store refuses the write if the object changed since its fence was read.
 
-        It tells objects apart by their ETag, which S3 makes of the bytes alone, without the fence beside them. So a
-        writer whose look came before a newer one wrote the very bytes that were there already is let through: its
-        bytes, and its lower fence, take their place. Who has to exclude that too gives each attempt keys of its own,
-        as snapshots do.
+        It identifies objects by ETag, which S3 derives from the bytes alone, without the fence. A stale writer
+        therefore succeeds if a newer one, after the stale writer's read, wrote exactly the bytes that were there
+        before: the stale bytes and the lower fence replace them. Callers that must exclude this use separate keys per
+        attempt, as snapshots do.
         """
         attributes = {FENCE: str(fence)}
         for _ in range(RACES):

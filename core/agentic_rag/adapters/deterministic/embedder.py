@@ -1,4 +1,4 @@
-"""The embedder of a system without a key."""
+"""The embedder of a system without a provider key."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from agentic_rag.models.embedding.space import EmbeddingSpace
 DETERMINISTIC_SPACE = EmbeddingSpace("deterministic", "hashed-ngrams-v1", DIMENSIONS)
 
 _BATCH = 256
-"""About 10 ms of work: the event loop is not held longer by one call."""
+"""About 10 ms of work, so that one call does not block the event loop for longer."""
 
 
 class DeterministicEmbedder:
-    """Implements `models.embedding.ports.Embedder` by `adapters.deterministic.hashed_embedding`. A question is
-    embedded where it stands; many texts, with
-    `compute`, elsewhere.
+    """Implements `models.embedding.ports.Embedder` with `adapters.deterministic.hashed_embedding`. A single text is
+    embedded in place; several texts run in `compute`, if there is one.
     """
 
     def __init__(self, compute: Compute | None = None) -> None:

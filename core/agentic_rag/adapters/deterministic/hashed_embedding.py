@@ -1,9 +1,9 @@
 """A deterministic embedding without a model: hashed word 1–2-grams and character 3–5-grams in 384 dimensions.
 
-Feature hashing with signs (Weinberger et al., "Feature hashing for large scale multitask learning", ICML 2009): every
-gram is hashed to a component and a sign, weighted 1 + log(count), summed, and the vector scaled to unit length. All
-hashing is integer arithmetic modulo 2⁶⁴, so vectors do not depend on process, platform or hash seed. It finds shared
-words and spellings, not meaning: a stand-in for a model where none may be called, and a weak arm of retrieval.
+Signed feature hashing (Weinberger et al., "Feature hashing for large scale multitask learning", ICML 2009): each gram
+is hashed to a component and a sign and weighted 1 + log(count); the sum is scaled to unit length. All hashing is
+integer arithmetic modulo 2⁶⁴, so vectors do not depend on process, platform or hash seed. It matches shared words and
+spellings, not meaning: a substitute where no model may be called, and a weak retrieval arm.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DIMENSIONS = 384
 
 _WORD, _PAIR, _CHARACTERS = 0, 1, 2
 _WEIGHTS = np.array([1.0, 0.6, 0.3, 0.0])
-"""Of words, word pairs and character grams: there are about six character grams to a word."""
+"""Weights of words, word pairs and character grams; there are about six character grams per word."""
 
 _GROUP_MASK = np.uint64(3)
 _LOGARITHMS = np.array([0.0] + [1.0 + math.log(count) for count in range(1, 256)])
@@ -37,7 +37,9 @@ _SIGN_BIT = np.uint64(63)
 _INDEX_SHIFT = np.uint64(8)
 _INDEX_MASK = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
-"""A component is the top of the product of 32 mixed bits and the dimensions: as even as a remainder, and faster."""
+"""A component is the upper half of the product of 32 mixed bits and the dimensions: as uniform as a remainder,
+and faster.
+"""
 
 
 def _mix_bits(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -51,7 +53,7 @@ def _mix_bits(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _grams(words: list[str]) -> NDArray[np.uint64]:
-    """Hashes of all grams, with repeats; the two lowest bits name the kind."""
+    """Hashes of all grams, with repeats; the two lowest bits are the kind."""
     keys = np.frombuffer(b"".join(map(key_bytes, words)), "<u8")
     codes = np.frombuffer(f" {' '.join(words)} ".encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
     count, length = len(keys), len(codes)

@@ -1,1 +1,1 @@
-"""Tokens that somebody else issues: their form, the keys that signed them, and who they speak of."""
+"""Tokens of an external issuer: their format, their signing keys and the identity they state."""

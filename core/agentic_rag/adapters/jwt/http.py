@@ -9,14 +9,14 @@ TIMEOUT_SECONDS = 5.0
 
 
 class KeySetClient:
-    """One address, no redirects, bounded in time and size."""
+    """Reads one address; no redirects, bounded in time and size."""
 
     def __init__(self, url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
         self._url = url
         self._client = httpx2.AsyncClient(timeout=timeout_seconds, follow_redirects=False, trust_env=False)
 
     async def fetch(self) -> bytes:
-        """The body. Errors: `OSError` when the address does not answer with one of at most 1 MB."""
+        """The response body. Errors: `OSError` if the address does not return status 200 with at most 1 MB."""
         body = bytearray()
         try:
             async with self._client.stream("GET", self._url, headers={"accept-encoding": "identity"}) as response:

@@ -1,4 +1,4 @@
-"""`tenancy.ports.Identity` for tokens of an issuer."""
+"""`tenancy.ports.Identity` for tokens of an external issuer."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from agentic_rag.tenancy.token_claims import ClaimNames, parse_identity
 from agentic_rag.workspaces.ports import Organisations
 
 MAX_SECONDS = 60.0
-"""A key that the issuer withdrew, or an organisation that was removed, is believed no longer than this."""
+"""A withdrawn key or a removed organisation stays accepted for at most this long."""
 
 
 class TokenIdentity:
-    """Verifies tokens; a genuine one is remembered for at most a minute, never past its expiry."""
+    """Verifies tokens. A valid token is cached for at most a minute, never past its expiry."""
 
     def __init__(self, verifier: TokenVerifier, directory: Organisations, names: ClaimNames, clock: Clock) -> None:
         self._verifier = verifier
@@ -29,7 +29,7 @@ class TokenIdentity:
         self._verified = VerifiedPrincipals(clock)
 
     async def authenticate(self, token: str) -> Principal:
-        """The principal of a genuine token. Errors: `Unauthenticated`, `DependencyUnavailable`."""
+        """The principal of a valid token. Errors: `Unauthenticated`, `DependencyUnavailable`."""
         digest = token_hash(token)
         known = self._verified.get(digest)
         if known is not None:

@@ -1,4 +1,4 @@
-"""Puts the verification of an issuer's tokens together."""
+"""Builds the verification of an issuer's tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from agentic_rag.workspaces.ports import Organisations
 
 @dataclass(frozen=True, slots=True)
 class IssuerOptions:
-    """The issuer: `jwks_url`, or for development a `secret`."""
+    """The issuer: `jwks_url`, or a `secret` for development."""
 
     jwks_url: str = ""
     secret: str = ""
@@ -29,7 +29,7 @@ class IssuerOptions:
 
     @property
     def rules(self) -> TokenRules:
-        """What tokens must say."""
+        """The claims that tokens must have."""
         return TokenRules(self.issuer or LOCAL_ISSUER, self.audience or LOCAL_AUDIENCE, self.leeway_seconds)
 
 
@@ -40,7 +40,7 @@ def token_identity(
     clock: Clock,
     telemetry: Telemetry,
 ) -> tuple[TokenIdentity, Callable[[], CoroutineType[Any, Any, None]]]:
-    """Verifies the issuer's tokens; and what releases its connections."""
+    """Returns the verifier of the issuer's tokens, and a function that closes its connections."""
     keys: KeySet
     if options.jwks_url:
         client = KeySetClient(options.jwks_url)

@@ -1,4 +1,4 @@
-"""Where verifying keys come from: an issuer's JWK set over HTTP, or one local secret."""
+"""Sources of verifying keys: an issuer's JWK set over HTTP, or one local secret."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FETCHES = "rag_jwks_fetches_total"
 
 @dataclass(frozen=True, slots=True)
 class LocalSecret:
-    """A secret of this machine, for development: it signs and verifies, whatever id a token names."""
+    """A local secret for development: it signs and verifies, whatever key id a token names."""
 
     secret: bytes
 
@@ -30,19 +30,19 @@ class LocalSecret:
 
 @dataclass(frozen=True, slots=True)
 class KeySetLifetimes:
-    """How long fetched keys are good, in seconds."""
+    """How long fetched keys are used, in seconds."""
 
     fresh: float = 300.0
-    """After this they are fetched again, behind the request that notices."""
+    """Older keys are fetched again, in the background of the request that finds them old."""
     stale: float = 86_400.0
-    """After this they are trusted no more, however long the issuer has been away."""
+    """Older keys are rejected, however long the issuer has been unreachable."""
     between: float = 10.0
-    """At least this lies between two fetches, whatever ids tokens name."""
+    """The minimum time between two fetches, whatever key ids tokens name."""
 
 
 class RemoteKeySet:
-    """Keys that are fetched when first needed, when they grow old, and when a token names one that is not among them.
-    `fetch` brings the JWK set and raises `OSError`.
+    """Fetches keys on first use, when they become old, and when a token names an unknown key. `fetch` returns the JWK
+    set or raises `OSError`.
     """
 
     def __init__(
@@ -64,8 +64,8 @@ class RemoteKeySet:
         self._fetching: asyncio.Task[None] | None = None
 
     async def key(self, key_id: str | None) -> VerifyingKey | None:
-        """The key of that id; None when the issuer publishes no such. Errors: `DependencyUnavailable` when nobody can
-        tell, because the keys could not be fetched.
+        """The key with that id; None if the issuer publishes no such key. Errors: `DependencyUnavailable` if the keys
+        could not be fetched.
         """
         if key_id is None:
             return None
@@ -76,7 +76,7 @@ class RemoteKeySet:
                 self._begin()
             return known
         if self._begin() is not None:
-            # Shielded: whoever hangs up must not end a fetch that others wait for.
+            # Shielded, so that a cancelled caller does not end a fetch that others await.
             await asyncio.shield(self._fetching or asyncio.sleep(0))
         if self._age() >= self._freshness.stale:
             raise DependencyUnavailable("The issuer's keys cannot be fetched; try again.", dependency="jwks")
@@ -92,7 +92,7 @@ class RemoteKeySet:
         return float("inf") if self._fetched_at is None else self._clock.monotonic() - self._fetched_at
 
     def _begin(self) -> asyncio.Task[None] | None:
-        """The fetch that is under way, begun now if it is time for one; None when it is not."""
+        """The running fetch, or a new one if enough time has passed; None otherwise."""
         if self._fetching is not None:
             return self._fetching
         now = self._clock.monotonic()

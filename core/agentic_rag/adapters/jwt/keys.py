@@ -1,4 +1,4 @@
-"""Public keys as issuers publish them (RFC 7517), each usable with one algorithm only."""
+"""Public keys as issuers publish them (RFC 7517), each bound to one algorithm."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ MAX_KEYS = 100
 
 @dataclass(frozen=True, slots=True)
 class VerifyingKey:
-    """A key and the one algorithm that it verifies: a token does not choose."""
+    """A key and the one algorithm it verifies; the token cannot choose another."""
 
     algorithm: str
     key: Any
 
 
 def read_key_set(body: bytes) -> Mapping[str, VerifyingKey]:
-    """The keys of a JWK set by their id. Keys without an id, for another use or of another kind are passed over:
-    symmetric and private ones above all. Errors: `ValueError` when it is no key set.
+    """The keys of a JWK set by id. Ignores keys without an id, for another use or of another type, notably symmetric
+    and private keys. Errors: `ValueError` if the body is no key set.
     """
     document: Any = orjson.loads(body)
     listed = cast(Mapping[str, Any], document).get("keys") if isinstance(document, dict) else None

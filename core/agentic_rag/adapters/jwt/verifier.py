@@ -1,4 +1,6 @@
-"""Whether a token is genuine and meant for us: form, signature, issuer, audience and times, in this order."""
+"""Verifies that a token is genuine and intended for this service: format, signature, issuer, audience and times, in
+this order.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +14,23 @@ from agentic_rag.adapters.jwt.key_sets import KeySet
 from agentic_rag.kernel.errors import Unauthenticated
 
 FOREIGN_KEYS = ("jku", "jwk", "x5u", "x5c")
-"""Header fields by which a token would bring or name the key that is to verify it. None is ever followed."""
+"""Header fields in which a token could supply or name its own verifying key. Tokens with any of them are rejected."""
 
 TYPES = (None, "jwt", "at+jwt")
-"""`typ` of tokens for calling an API (RFC 7519, 5.1; RFC 9068, 2.1); others, such as `logout+jwt`, are not."""
+"""Accepted `typ` values of API tokens (RFC 7519, 5.1; RFC 9068, 2.1); others, such as `logout+jwt`, are rejected."""
 
 MALFORMED: tuple[type[Exception], ...] = (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError)
-"""What parsing may end in; deep nesting and endless numbers are a caller's doing too."""
+"""Exceptions of parsing a malformed token; deep nesting and huge numbers can cause them too."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenRules:
-    """What a token must say."""
+    """The required issuer and audience."""
 
     issuer: str
     audience: str
     leeway_seconds: float = 30.0
-    """How far the issuer's clock may be from ours."""
+    """Tolerated difference between the issuer's clock and the local one."""
 
 
 def is_token(credential: str) -> bool:
@@ -44,7 +46,7 @@ class TokenVerifier:
         self._rules = rules
 
     async def verify(self, token: str) -> Mapping[str, Any]:
-        """The claims of a genuine token. Errors: `Unauthenticated`, `DependencyUnavailable` (dependency "jwks")."""
+        """The claims of a valid token. Errors: `Unauthenticated`, `DependencyUnavailable` (dependency "jwks")."""
         header = _header(token)
         key_id = header.get("kid")
         key = await self._keys.key(key_id if isinstance(key_id, str) else None)

@@ -1,4 +1,4 @@
-"""The driver, bounded in every direction, and the one place where its errors become ours."""
+"""The Neo4j driver with limits on time and connections, and the translation of its errors."""
 
 # The driver's settings are untyped keyword arguments.
 # pyright: reportUnknownMemberType=false
@@ -28,21 +28,21 @@ _CONSTRAINT_CODE = "Neo.ClientError.Schema.ConstraintValidationFailed"
 
 @dataclass(frozen=True, slots=True)
 class Neo4jOptions:
-    """How long to wait, in seconds."""
+    """Timeouts in seconds, and the size of the pool."""
 
     read_seconds: float = 0.4
-    """One read of an answer, connecting included."""
+    """One read for an answer, connecting included."""
     connect_seconds: float = 5.0
-    """Opening a connection, and waiting for one of the pool."""
+    """Opening a connection, and waiting for one from the pool."""
     write_seconds: float = 20.0
-    """One transaction of the job, on the server too: a writer that was stopped in one holds its locks no longer."""
+    """One transaction of the job, also enforced by the server, so that a stopped writer releases its locks."""
     rest_seconds: float = 2.0
-    """After a failed read the server is left alone this long, so that an outage does not slow every answer down."""
+    """After a failed read the server is not called for this long, so that an outage does not slow every answer down."""
     pool_size: int = 16
 
 
 class Neo4jConnection:
-    """One driver of one event loop, opened at first use."""
+    """One driver for one event loop, opened at first use."""
 
     def __init__(self, uri: str, user: str, password: str, options: Neo4jOptions | None = None) -> None:
         self._uri = uri
@@ -52,8 +52,8 @@ class Neo4jConnection:
         self._failed_at: float | None = None
 
     async def read(self, statement: LiteralString, parameters: Mapping[str, Any]) -> Record:
-        """The one row of a read that an answer waits for. Errors: `DependencyUnavailable`, whatever is the matter: an
-        answer goes on without the graph.
+        """The single row of a read that an answer waits for. Errors: `DependencyUnavailable` for every failure; the
+        answer continues without the graph.
         """
         if self._failed_at is not None and time.monotonic() - self._failed_at < self.options.rest_seconds:
             raise unavailable()
@@ -68,7 +68,7 @@ class Neo4jConnection:
         return row
 
     async def rows(self, statement: LiteralString, parameters: Mapping[str, Any] | None = None) -> Sequence[Record]:
-        """All rows of a statement in a transaction of its own. Errors: those of `translate`."""
+        """All rows of a statement, run in its own transaction. Errors: those of `translate`."""
         seconds = self.options.write_seconds
         try:
             async with asyncio.timeout(2 * seconds), self._open_driver().session() as session:
@@ -79,7 +79,7 @@ class Neo4jConnection:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[neo4j.AsyncTransaction]:
-        """Several statements, all or none. Errors: those of `translate`."""
+        """A transaction of several statements. Errors: those of `translate`."""
         seconds = self.options.write_seconds
         try:
             async with (
@@ -120,7 +120,7 @@ class Neo4jConnection:
 
 
 def translate(error: BaseException) -> AgenticRagError:
-    """The domain's error for a driver's; raise it `from` that."""
+    """The domain's error for a driver error; raise it `from` the driver's."""
     code = error.code if isinstance(error, Neo4jError) else None
     if isinstance(error, AuthError):
         return Misconfigured("Neo4j refused the login: check USER:PASSWORD in NEO4J_URI.", code="GRAPH_LOGIN_REFUSED")
@@ -134,5 +134,5 @@ def translate(error: BaseException) -> AgenticRagError:
 
 
 def unavailable() -> DependencyUnavailable:
-    """Neo4j does not answer, or not in time."""
+    """The error for a Neo4j server that does not answer, or not in time."""
     return DependencyUnavailable("Neo4j does not answer. Check NEO4J_URI and `rag doctor`.", dependency=DEPENDENCY)

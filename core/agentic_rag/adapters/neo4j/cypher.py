@@ -1,5 +1,5 @@
-"""Every statement of this adapter. `$workspaceId` names organisation and workspace and is in all of them: what another
-workspace holds cannot be matched.
+"""All statements of this adapter. `$workspaceId` names organisation and workspace and is in every statement, so that
+none can match data of another workspace.
 
     (:RagSource {id, title, workspaceId, revision, accessId, fence})-[:MENTIONS {count}]->(:RagEntity)
     (:RagChunk {id, ordinal, workspaceId})-[:MENTIONS {count, related, weights}]->(:RagEntity)
@@ -7,8 +7,8 @@ workspace holds cannot be matched.
     (:RagEntity {id, name, type, sourceId, workspaceId})-[:RELATED {weight}]-(:RagEntity), stored once, lower id first
     (:RagWorkspace {id, fence, version, target, guarded})
 
-`related` and `weights` of a chunk's mention say which entities of higher id share a sentence with it there, and how
-often: what goes from the pairs' weights when the chunk goes.
+`related` and `weights` of a chunk's mention list the entities of higher id that share a sentence with it, and how
+often; removing the chunk subtracts these weights from the pairs.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ OPTIONAL MATCH (state:RagWorkspace {id: $workspaceId})
 WITH state.version AS version, state.target AS target
 """
 
-# Whether the caller may read a chunk; $accessIds is null for one who may read all. Sources of older versions of the
-# product name no access set: theirs is 0.
+# Whether the caller may read a chunk; $accessIds is null for an unrestricted reader. Sources written by older versions
+# have no access set; it defaults to 0.
 _READABLE = """($accessIds IS NULL OR EXISTS {
             MATCH (chunk)-[:DERIVED_FROM]->(source:RagSource) WHERE coalesce(source.accessId, 0) IN $accessIds
         })"""
 
-# The passages of each entity in `ids`, at most cap + 1: of one in more than `cap` only that is told. Not sorted here,
-# so that an entity of half the corpus costs no more than that.
+# The passages of each entity in `ids`, at most cap + 1: more than `cap` only means "too many". Unsorted, so that an
+# entity mentioned in half the corpus costs no more.
 _PASSAGES: LiteralString = f"""
 CALL (ids) {{
     UNWIND ids AS id
@@ -91,8 +91,8 @@ CALL () {{
 RETURN version, target, found
 """
 
-# The same for one who may not read all: a pair's weight counts only passages that he may. Of a pair the mention of the
-# lower id holds the weight.
+# NEIGHBOURS for a restricted reader: a pair's weight counts only readable passages. The mention of the entity with the
+# lower id stores the pair's weight.
 NEIGHBOURS_IN_READABLE: LiteralString = f"""
 {_STATE}
 CALL () {{
@@ -132,8 +132,8 @@ MATCH (state:RagWorkspace {id: $workspaceId})
 RETURN state.version AS version, state.target AS target, state.fence AS fence
 """
 
-# Setting a property takes the node's lock before the fence is looked at, and holds it until the transaction ends: no
-# other writer comes between this statement and the commit.
+# Setting a property locks the node before the fence is compared, until the transaction ends. No other writer can come
+# between this statement and the commit.
 CLAIM: LiteralString = """
 MERGE (state:RagWorkspace {id: $workspaceId})
 ON CREATE SET state.fence = 0, state.version = 0, state.target = 0
@@ -289,7 +289,7 @@ RETURN
   COUNT { MATCH (n:RagEntity)-[:RELATED]->() WHERE n.workspaceId = $workspaceId AND n.id IS NOT NULL } AS related
 """
 
-# What names a document: its source, chunks that derive from it, entities that have it as their first source.
+# The nodes that refer to a document: its source, the chunks derived from it, the entities whose first source it is.
 TRACES: LiteralString = """
 RETURN
   COUNT { MATCH (n:RagSource) WHERE n.workspaceId = $workspaceId AND n.id = $documentId }

@@ -22,7 +22,7 @@ def workspace_key(workspace: WorkspaceRef) -> str:
 
 
 class Neo4jGraph:
-    """The graph that snapshots of the newest version read. `max_lag` is in corpus versions."""
+    """The graph for snapshots of the newest version. `max_lag` is in corpus versions."""
 
     def __init__(self, connection: Neo4jConnection, max_lag: int) -> None:
         self._connection = connection
@@ -32,7 +32,7 @@ class Neo4jGraph:
         return Neo4jGraphReader(self._connection, workspace, version, access, visible, self._max_lag)
 
     async def check(self) -> None:
-        """Answer a question about nothing; having planned it, the server answers the first real one in time."""
+        """Run a query without results, so that the server has planned it and answers the first real one in time."""
         nobody: dict[str, Any] = {"workspaceId": "", "entityIds": [], "ordinals": [], "accessIds": None, "cap": 1}
         await self._connection.rows(cypher.VICINITY, nobody)
 
@@ -41,8 +41,8 @@ class Neo4jGraph:
 
 
 class Neo4jGraphReader:
-    """Reads for one snapshot. Where the graph does not stand exactly at its version, or the caller may not read all,
-    ordinals that the snapshot does not show are left out, for one more round trip to Postgres.
+    """Reads for one snapshot. If the graph is not exactly at the snapshot's version, or the caller is restricted,
+    ordinals that are not visible in the snapshot are filtered out with one more round trip to Postgres.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Neo4jGraphReader:
 
     @property
     def version(self) -> int:
-        """The corpus version the graph reflected: the snapshot's only when every read found it exactly there."""
+        """The corpus version that the graph reflected: the snapshot's only if every read found it exactly there."""
         return self._seen
 
     async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityPassages]:
@@ -75,7 +75,7 @@ class Neo4jGraphReader:
         return [found[one] for one in entity_ids if one in found]
 
     async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Subgraph:
-        """What these chunks mention, and the passages of that and of these entities."""
+        """The mentions of these chunks, and the passages of the mentioned entities and of `entity_ids`."""
         if not entity_ids and not ordinals:
             return Subgraph((), ())
         row = await self._read(cypher.VICINITY, entityIds=_texts(entity_ids), ordinals=sorted(set(ordinals)), cap=cap)
@@ -128,20 +128,20 @@ class Neo4jGraphReader:
         return row
 
     async def _mentions(self, reached: Iterable[tuple[str, list[list[int]]]], cap: int) -> list[EntityPassages]:
-        """What is known of each entity, cut to what the snapshot shows."""
+        """The mentions of each entity, reduced to passages visible in the snapshot."""
         passages: Mapping[UUID, list[list[int]]] = {UUID(entity_id): sorted(found) for entity_id, found in reached}
         ordinals = {ordinal for found in passages.values() for ordinal, _ in found}
         shown = await self._filter_readable(ordinals)
         passages = {
-            # Of an entity in too many passages not all are here, so none is counted out.
+            # The passages of an entity above `cap` are incomplete, so none is removed.
             entity_id: found if len(found) > cap else [pair for pair in found if pair[0] in shown]
             for entity_id, found in passages.items()
         }
         return [_entity_mentions(entity_id, found, cap) for entity_id, found in passages.items() if found]
 
     async def _filter_readable(self, ordinals: Set[int]) -> Set[int]:
-        """Those that the snapshot shows its readers. The graph follows a change of rights as it follows a publish, so
-        for whom some documents are hidden Postgres decides.
+        """The ordinals visible to the snapshot's readers. The graph applies access changes as late as it applies
+        publishes, so Postgres decides for restricted readers.
         """
         if self._seen == self._asked and self._access_ids is None:
             return ordinals

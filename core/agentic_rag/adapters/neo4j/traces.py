@@ -1,4 +1,4 @@
-"""`erasure.ports.ExternalGraph` on Neo4j: what an erasure may have left there."""
+"""`erasure.ports.ExternalGraph` on Neo4j: finds remains of an erased document."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ class Neo4jTraces:
         self._connection = connection
 
     async def document_nodes(self, workspace: WorkspaceRef, document_id: UUID) -> int:
-        """Its source, the chunks that derive from it, and entities that name it as theirs."""
+        """The number of the document's nodes: its source, the chunks derived from it, and the entities whose first
+        source it is.
+        """
         asked = {"workspaceId": workspace_key(workspace), "documentId": str(document_id)}
         [row] = await self._connection.rows(cypher.TRACES, asked)
         nodes: int = row["nodes"]
         return nodes
 
     async def version(self, workspace: WorkspaceRef) -> int:
-        """The corpus version that the graph reflects; 0 for a workspace it does not know."""
+        """The corpus version that the graph reflects; 0 for an unknown workspace."""
         rows = await self._connection.rows(cypher.WATERMARK, {"workspaceId": workspace_key(workspace)})
         version: int = rows[0]["version"] if rows else 0
         return version

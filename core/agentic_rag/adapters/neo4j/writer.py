@@ -23,11 +23,11 @@ from agentic_rag.operations.graph.projection import (
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 CLEAR_LIMIT = 2_000
-"""Nodes that one transaction removes, with what hangs on them."""
+"""Nodes that one transaction deletes, with their relationships."""
 
 
 class Neo4jGraphWriter:
-    """Follows Postgres, one transaction a change."""
+    """Applies the changes of Postgres, one transaction per change."""
 
     def __init__(self, connection: Neo4jConnection) -> None:
         self._connection = connection
@@ -102,7 +102,7 @@ class Neo4jGraphWriter:
 
 
 def _steps(change: GraphChange) -> Sequence[tuple[LiteralString, str, list[Any], bool]]:
-    """Statement, name of its rows, rows, and whether each row must have met something."""
+    """Statement, name of its rows, rows, and whether each row must match something."""
     mentions = [
         [chunk.ordinal, str(mention.entity_id), mention.count, _texts(mention.related), list(mention.weights)]
         for chunk in change.added
@@ -139,7 +139,7 @@ def _steps(change: GraphChange) -> Sequence[tuple[LiteralString, str, list[Any],
 async def _run_with_fence(
     transaction: neo4j.AsyncTransaction, statement: LiteralString, parameters: Mapping[str, Any]
 ) -> None:
-    """Run a statement that gives a row unless the fence is not the newest any more."""
+    """Run a statement that returns a row unless a newer fence exists."""
     result = await transaction.run(statement, dict(parameters))
     if await result.single() is None:
         raise _lease_error()

@@ -1,1 +1,1 @@
-"""Sentence embeddings computed here, by onnxruntime: no key and no server."""
+"""Sentence embeddings computed locally by onnxruntime, without a key or a server."""

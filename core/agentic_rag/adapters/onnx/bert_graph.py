@@ -26,7 +26,7 @@ _IR_VERSION = 9
 
 @dataclass(frozen=True, slots=True)
 class BertShape:
-    """The figures of a BERT `config.json` that the graph depends on."""
+    """The values of a BERT `config.json` that the graph depends on."""
 
     layers: int
     heads: int
@@ -35,7 +35,7 @@ class BertShape:
 
 
 def bert_shape(config: Mapping[str, Any]) -> BertShape:
-    """Read a `config.json`. Errors: `Misconfigured` code MODEL_UNSUPPORTED when it is not a BERT with exact GELU."""
+    """Reads a `config.json`. Errors: `Misconfigured` code MODEL_UNSUPPORTED if it is not a BERT with exact GELU."""
     kind, activation = config.get("model_type"), config.get("hidden_act")
     if (kind, activation) != ("bert", "gelu") or config.get("position_embedding_type", "absolute") != "absolute":
         raise Misconfigured(
@@ -65,7 +65,7 @@ def read_safetensors(content: bytes) -> dict[str, NDArray[np.float32]]:
 
 @dataclass(slots=True)
 class _Graph:
-    """The nodes and weights so far. Every method adds one operation and returns the name of its result."""
+    """The nodes and weights so far. Each method adds an operation or a constant and returns the name of the result."""
 
     weights: Mapping[str, NDArray[np.float32]]
     nodes: list[Any] = field(default_factory=list[Any])
@@ -95,7 +95,7 @@ class _Graph:
 
 
 def build_sentence_encoder(shape: BertShape, weights: Mapping[str, NDArray[np.float32]]) -> bytes:
-    """The serialised model. Errors: `KeyError` when a weight is missing; `Misconfigured` code MODEL_TOOLS_MISSING."""
+    """The serialised model. Errors: `KeyError` if a weight is missing; `Misconfigured` code MODEL_TOOLS_MISSING."""
     try:
         from onnx import TensorProto, helper, numpy_helper
     except ImportError as error:
@@ -167,7 +167,7 @@ def _layer(graph: _Graph, shape: BertShape, hidden: str, bias: str, prefix: str)
 
 
 def _pool(graph: _Graph, hidden: str) -> str:
-    """The mean of the token vectors that are not padding, of unit length: (texts, hidden)."""
+    """The mean of the token vectors without padding, scaled to unit length: (texts, hidden)."""
     last = graph.constant("last_axis", np.array([2], np.int64))
     middle = graph.constant("token_axis", np.array([1], np.int64))
     least = graph.constant("least", np.array(1e-9, np.float32))

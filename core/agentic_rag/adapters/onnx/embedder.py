@@ -27,19 +27,19 @@ MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 
 BATCH = 64
-"""Texts of one call: enough for `RUN` to sort by length, few enough to be paid again after a crash."""
+"""Texts per call: enough for `RUN` to sort by length, few enough to repeat after a crash."""
 
 RUN = 8
-"""Texts of one run of the model. Of equal length as far as can be, since every text is padded to the longest."""
+"""Texts per run of the model, of similar length, since every text is padded to the longest."""
 
 
 @dataclass(frozen=True, slots=True)
 class OnnxOptions:
-    """How a model runs. `threads` 0 means one for every core; texts are cut at `max_tokens`."""
+    """How a model runs. `threads` 0 means one per core; texts are truncated at `max_tokens`."""
 
     threads: int = 0
     max_tokens: int = 256
-    """What sentence-transformers sets for all-MiniLM-L6-v2; it was trained on 128."""
+    """The value that sentence-transformers sets for all-MiniLM-L6-v2; it was trained on 128."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class _Model:
 
 
 class OnnxEmbedder:
-    """Loads the model when first used; embeds in a thread, one call at a time, for a run uses all its cores."""
+    """Loads the model on first use. Embeds in a thread, one call at a time, because a run uses all cores."""
 
     def __init__(self, directory: Path, options: OnnxOptions | None = None) -> None:
         self._directory = directory
@@ -60,7 +60,7 @@ class OnnxEmbedder:
 
     @property
     def space(self) -> EmbeddingSpace:
-        """The space named after the model's directory. Errors: `Misconfigured` codes MODEL_MISSING, MODEL_INVALID."""
+        """The space, named after the model's directory. Errors: `Misconfigured` codes MODEL_MISSING, MODEL_INVALID."""
         return EmbeddingSpace("onnx", self._directory.name, self._model.dimensions)
 
     @property
@@ -107,7 +107,7 @@ class OnnxEmbedder:
                 self._directory / MODEL_FILE, options, providers=["CPUExecutionProvider"]
             )
             tokenizer = Tokenizer.from_file(str(self._directory / TOKENIZER_FILE))
-        except Exception as error:  # both libraries raise classes of their own, some of them plain Exception
+        except Exception as error:  # both libraries raise their own classes, some of them plain Exception
             raise Misconfigured(
                 f"The model in {self._directory} cannot be read: {error}", code="MODEL_INVALID"
             ) from error
@@ -124,7 +124,7 @@ class OnnxEmbedder:
 
 
 def _run(model: _Model, encoded: Sequence[Encoding]) -> NDArray[np.float32]:
-    """One run: texts padded to the longest. Errors: `Permanent` code MODEL_OUTPUT_INVALID."""
+    """Runs the model once, with texts padded to the longest. Errors: `Permanent` code MODEL_OUTPUT_INVALID."""
     longest = max(len(one.ids) for one in encoded)
     ids = np.zeros((len(encoded), longest), np.int64)
     mask = np.zeros_like(ids)
@@ -141,6 +141,6 @@ def _run(model: _Model, encoded: Sequence[Encoding]) -> NDArray[np.float32]:
 
 
 def _mean(tokens: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Mean of the token vectors that are not padding, for models that leave pooling to the caller."""
+    """The mean of the token vectors without padding, for models that do not pool."""
     weights = mask[:, :, None].astype(np.float32)
     return (tokens * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)

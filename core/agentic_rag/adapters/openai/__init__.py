@@ -1,1 +1,1 @@
-"""Providers that speak OpenAI's HTTP interface: OpenAI itself, Gemini, vLLM, Ollama and others by base URL."""
+"""Providers with OpenAI's HTTP interface: OpenAI itself, Gemini, vLLM, Ollama and others by base URL."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class OpenAIChatModel:
     """Implements `models.chat.ports.ChatModel`. Owns `client` (see `open_client`).
 
-    `temperature` None leaves it to the provider: some models refuse any other than their own.
+    `temperature` None leaves it to the provider: some models refuse any value but their default.
     """
 
     def __init__(self, client: AsyncOpenAI, model: str, *, temperature: float | None = None) -> None:
@@ -33,7 +33,7 @@ class OpenAIChatModel:
         import openai
 
         try:
-            # The raw body is read here: the client's own models take a malformed answer without complaint.
+            # The raw body is parsed here, because the client's models accept malformed answers silently.
             response = await self._client.chat.completions.with_raw_response.create(
                 model=self._model,
                 messages=[
@@ -59,7 +59,7 @@ class OpenAIChatModel:
 
 
 def _reply(body: bytes) -> ChatReply:
-    """What a body says. Errors: `Retryable` (PROVIDER_BAD_RESPONSE)."""
+    """The reply in a response body. Errors: `Retryable` (PROVIDER_BAD_RESPONSE)."""
     try:
         parsed = cast(dict[str, Any], json.loads(body))
         choice = cast(dict[str, Any], parsed["choices"][0])

@@ -1,4 +1,4 @@
-"""The one HTTP client of a process, and what its failures mean."""
+"""Opens the HTTP client of providers, and translates its errors."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
 
 
 def open_client(base_url: str, api_key: str, timeout_seconds: float) -> AsyncOpenAI:
-    """A client with its connection pool. Nothing is tried again here: the caller's retry policy does that.
+    """A client with its connection pool. It does not retry: the caller's retry policy does.
 
-    The package is imported on the first call: it costs 45 MB, which a process without a provider need not pay.
+    The package is imported on the first call: it costs 45 MB, which a process without a provider avoids.
     """
     import openai
 
@@ -29,9 +29,9 @@ def open_client(base_url: str, api_key: str, timeout_seconds: float) -> AsyncOpe
 def provider_failure(error: OpenAIError) -> AgenticRagError:
     """The product's error for a failed call.
 
-    401 and 403 are `Permanent` (PROVIDER_KEY_REJECTED); 429 is `Retryable` (PROVIDER_RATE_LIMITED) with the wait the
-    provider asked for; time-outs, lost connections, 408, 409, 425 and 5xx are `Retryable` (PROVIDER_UNAVAILABLE); every
-    other refusal is `Permanent` (PROVIDER_REFUSED). No message, and nothing in `error`, repeats the key afterwards.
+    401 and 403 are `Permanent` (PROVIDER_KEY_REJECTED); 429 is `Retryable` (PROVIDER_RATE_LIMITED) with the wait that
+    the provider requested; time-outs, lost connections, 408, 409, 425 and 5xx are `Retryable` (PROVIDER_UNAVAILABLE);
+    every other refusal is `Permanent` (PROVIDER_REFUSED). Afterwards neither the message nor `error` contains the key.
     """
     import openai
 
@@ -44,7 +44,7 @@ def provider_failure(error: OpenAIError) -> AgenticRagError:
 
 
 def _forget_key(error: OpenAIError) -> None:
-    """Blot out the key that the call carried, wherever a provider's answer repeats it: errors are stored and shown."""
+    """Replace the call's key wherever a provider's answer repeats it: errors are stored and shown."""
     import openai
 
     if not isinstance(error, openai.APIError):
@@ -79,9 +79,9 @@ def _status_failure(error: APIStatusError) -> AgenticRagError:
 
 
 def retry_after_seconds(headers: Mapping[str, str]) -> float | None:
-    """The wait a response asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110, 10.2.3).
+    """The wait that a response requests: `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110, 10.2.3).
 
-    A date counts from the response's own `Date`, so that no clock is needed. None when there is none that makes sense.
+    A date is relative to the response's own `Date`, so that no clock is needed. None without a valid value.
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:

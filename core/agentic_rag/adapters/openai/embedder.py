@@ -21,13 +21,15 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 PROVIDER = "openai"
-"""Of the platform's spaces reached through this interface; the model's name tells them apart, the base URL does not."""
+"""The provider name of the platform's spaces that use this interface. The model name distinguishes them; the base URL
+does not.
+"""
 
 MAX_INPUTS = 100
-"""A call; OpenAI allows 2,048, Gemini's compatible interface 100."""
+"""Inputs per call; OpenAI allows 2,048, Gemini's compatible interface 100."""
 
 MAX_TOKENS = 300_000
-"""A call, over all inputs: OpenAI's documented bound."""
+"""Tokens per call over all inputs: OpenAI's documented limit."""
 
 _ESTIMATE_MARGIN = 1.3
 """The estimator may be 30 % low (see `language.token_estimate`)."""
@@ -44,8 +46,8 @@ class OpenAIEmbedder:
     """Implements `models.embedding.ports.Embedder`. Owns `client` (see `open_client`); one instance per process keeps
     its connections.
 
-    `send_dimensions` asks the provider for vectors of the space's length: text-embedding-3 and gemini-embedding can,
-    other models refuse the field.
+    `send_dimensions` requests vectors of the space's length: text-embedding-3 and gemini-embedding support it, other
+    models refuse the field.
     """
 
     def __init__(
@@ -72,14 +74,14 @@ class OpenAIEmbedder:
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit-length vectors, shape (len(texts), dimensions), in the order of `texts`.
 
-        More texts than one call takes are sent in batches, four at a time; the first failure ends the others. Errors:
-        those of `provider_failure`, `Retryable` (PROVIDER_BAD_RESPONSE) for an unreadable or incomplete answer,
+        Texts above the limit of one call are sent in batches, four at a time; the first failure cancels the others.
+        Errors: those of `provider_failure`, `Retryable` (PROVIDER_BAD_RESPONSE) for an unreadable or incomplete answer,
         `SpaceMismatch`.
         """
         return (await self.embed_with_usage(texts))[0]
 
     async def embed_with_usage(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], int | None]:
-        """The same, with the tokens that the provider charges for (None when some answer did not say)."""
+        """As `embed`, with the number of tokens the provider charges for (None if an answer did not state it)."""
         if not texts:
             return np.zeros((0, self._space.dimensions), np.float32), 0
         slots = asyncio.Semaphore(_CONCURRENT_CALLS)
@@ -104,7 +106,7 @@ class OpenAIEmbedder:
 
         async with slots:
             try:
-                # The raw body is read here: the client's own models take a malformed answer without complaint.
+                # The raw body is parsed here, because the client's models accept malformed answers silently.
                 response = await self._client.embeddings.with_raw_response.create(
                     model=self._space.model,
                     input=list(batch),
@@ -116,7 +118,7 @@ class OpenAIEmbedder:
         return _unit_rows(self._rows(response.content, len(batch))), _tokens(response.content)
 
     def _rows(self, body: bytes, expected: int) -> list[NDArray[np.float32]]:
-        """The vectors of an answer in the order of the inputs."""
+        """The vectors of an answer, in the order of the inputs."""
         try:
             items = cast(Sequence[dict[str, Any]], json.loads(body)["data"])
             rows = {int(item["index"]): _vector(item["embedding"]) for item in items}
@@ -134,14 +136,14 @@ class OpenAIEmbedder:
 
 
 def _tokens(body: bytes) -> int | None:
-    """What the provider says it charges for; several compatible servers say nothing."""
+    """The charged tokens stated by the provider; several compatible servers state none."""
     stated: Any = json.loads(body).get("usage")
     tokens: Any = cast(dict[str, Any], stated).get("prompt_tokens") if isinstance(stated, dict) else None
     return tokens if isinstance(tokens, int) and tokens >= 0 else None
 
 
 def _batches(texts: Sequence[str]) -> list[Sequence[str]]:
-    """Consecutive slices within the bounds of a call; a text beyond the token bound goes alone."""
+    """Consecutive slices within the limits of a call; a text above the token limit is sent alone."""
     batches: list[Sequence[str]] = []
     start = 0
     tokens = 0.0
@@ -156,14 +158,14 @@ def _batches(texts: Sequence[str]) -> list[Sequence[str]]:
 
 
 def _vector(embedding: object) -> NDArray[np.float32]:
-    """Numbers, or base64 of little-endian float32, which some servers send whatever was asked for."""
+    """Parses numbers, or base64 of little-endian float32, which some servers send whatever format was requested."""
     if isinstance(embedding, str):
         return np.frombuffer(base64.b64decode(embedding, validate=True), "<f4").astype(np.float32)
     return np.array(embedding, np.float32)
 
 
 def _unit_rows(rows: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Scaled to unit length in float64: several providers shorten vectors without renormalising."""
+    """Rows scaled to unit length in float64: several providers shorten vectors without renormalising."""
     vectors = np.stack(rows).astype(np.float64)
     lengths = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
     if not np.isfinite(lengths).all() or not lengths.all():

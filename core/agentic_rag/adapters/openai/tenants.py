@@ -1,4 +1,4 @@
-"""Clients with the keys of organisations, over one pool of connections."""
+"""Clients with organisations' keys, sharing one connection pool."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 
 class TenantClients:
-    """Implements `models.providers.ports.ModelMaker`. `addresses` are the operator's for all but `COMPATIBLE`.
+    """Implements `models.providers.ports.ModelMaker`. `addresses` are set by the operator for all providers but
+    `COMPATIBLE`.
 
-    No redirect is followed: an allowed server must not send a key, or this process, elsewhere.
+    Redirects are not followed: an allowed server must not redirect a key, or this process, to another host.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class TenantClients:
         if self._shared is None:
             import openai
 
-            # Never asked itself: its key is no key and its address none.
+            # Never called itself: its key and address are placeholders.
             self._shared = openai.AsyncOpenAI(
                 base_url="http://invalid.invalid",
                 api_key="none",

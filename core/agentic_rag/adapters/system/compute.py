@@ -19,14 +19,16 @@ T = TypeVar("T")
 A = TypeVar("A")
 
 WORTH_A_PROCESS = 48
-"""Items from which on a hand-over (about 1 ms, and 0.3 s for the first) is repaid; fewer run in a thread."""
+"""From this many items on, another process repays its overhead (about 1 ms, and 0.3 s for the first); fewer items run
+in a thread.
+"""
 
 
 class ProcessCompute:
-    """Starts its processes when first needed; 0 processes means the computing thread of this one.
+    """Starts its processes on first use; 0 processes means one thread of this process.
 
-    One thread: the interpreter lets one compute at a time anyway, and two that hand its lock to and fro (numpy gives it
-    up in every longer call) cost a tenth of the CPU time of ingestion and keep the event loop waiting.
+    One thread only: the interpreter runs one at a time anyway. Two threads that alternate on its lock (numpy releases
+    it in every longer call) cost a tenth of the CPU time of ingestion and delay the event loop.
     """
 
     def __init__(self, processes: int) -> None:
@@ -41,7 +43,7 @@ class ProcessCompute:
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, function, argument)
         except BrokenProcessPool as error:
-            # All work in a broken pool fails; what failed first may have opened the next one already.
+            # All work in a broken pool fails; an earlier failure may have opened the next pool already.
             if self._pool is pool:
                 self._pool = None
             raise Retryable(
@@ -68,14 +70,14 @@ class ProcessCompute:
 
 
 def _prepare_process() -> None:
-    """What runs here is pure and leaves no cycles, so nothing looks for them."""
+    """The functions run here are pure and leave no cycles, so garbage collection is disabled."""
     _end_with_parent()
     gc.freeze()
     gc.disable()
 
 
 def _end_with_parent() -> None:
-    """A pool's processes would outlive a parent that was killed."""
+    """End this process when its parent ends: pool processes would outlive a killed parent."""
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=_watch, args=(parent.sentinel,), daemon=True).start()

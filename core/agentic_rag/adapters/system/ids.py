@@ -1,4 +1,4 @@
-"""Fresh ids from the operating system's randomness."""
+"""New ids from the operating system's randomness."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _VERSION = 7 << 76
 
 
 class RandomIds:
-    """Implements `kernel.ids.Ids`. UUIDs have the version 7 layout of RFC 9562 §5.7 and grow strictly within a process:
-    48 bits of Unix milliseconds, 12 bits of counter (§6.2, method 1), 62 random bits.
+    """Implements `kernel.ids.Ids`. UUIDs have the version 7 layout of RFC 9562 §5.7 and increase strictly within a
+    process: 48 bits of Unix milliseconds, 12 bits of counter (§6.2, method 1), 62 random bits.
     """
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class RandomIds:
         self._jitter = random.SystemRandom()
 
     def new(self) -> UUID:
-        """A fresh, time-ordered UUID; later calls sort after earlier ones."""
+        """A new, time-ordered UUID; later calls sort after earlier ones."""
         tick = time.time_ns() // 1_000_000 << 12
         self._last = max(self._last + 1, tick)
         milliseconds, counter = self._last >> 12, self._last & 0xFFF

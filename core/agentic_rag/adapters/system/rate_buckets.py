@@ -1,4 +1,4 @@
-"""`workspaces.ports.RateBuckets` of this process alone."""
+"""`workspaces.ports.RateBuckets` for a single process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_BUCKETS = 10_000
 
 
 class MemoryRateBuckets:
-    """Keeps the buckets that were used last; a full one and a forgotten one are the same."""
+    """Keeps the most recently used buckets; an evicted bucket counts as full."""
 
     def __init__(self, clock: Clock, max_buckets: int = MAX_BUCKETS) -> None:
         self._clock = clock

@@ -1,4 +1,4 @@
-"""Joins tracer, meters and log into the one `Telemetry` of a process."""
+"""Combines tracer, metrics and log into the one `Telemetry` of a process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from agentic_rag.kernel.telemetry import Span
 
 @dataclass(frozen=True, slots=True)
 class TelemetryOptions:
-    """What an operator decides. `otlp_endpoint` is a collector's base URL; None: spans stay in the process."""
+    """Settings of the operator. `otlp_endpoint` is a collector's base URL; None keeps spans in the process."""
 
     service_name: str = "agentic-rag"
     service_version: str = ""

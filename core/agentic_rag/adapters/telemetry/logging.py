@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line on stderr, each with the current trace id, secrets taken out."""
+"""Structured logs: one JSON object per line on stderr, each with the current trace id, with secrets redacted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EventDict = MutableMapping[str, Any]
 
 
 def redact(_: object, __: str, event: EventDict) -> EventDict:
-    """A structlog processor: blanks values whose key names a secret, and secrets inside texts (bearer tokens,
+    """A structlog processor that redacts values whose key names a secret, and secrets inside texts (bearer tokens,
     passwords in URLs, provider keys).
     """
     for key, value in event.items():
@@ -47,11 +47,11 @@ def build_logger(trace_id: Callable[[], str | None], level: str, stream: TextIO 
 
 
 _CHATTY = "arq.worker"
-"""Tells each delivery by an id that nothing else knows; our own events tell the jobs."""
+"""Logs each delivery by an id unknown elsewhere; our own events report jobs."""
 
 
 def route_standard_logging(level: str, stream: TextIO | None = None) -> None:
-    """Give the log lines of libraries (uvicorn, asyncio …) the same form; asked for once, by an entry point."""
+    """Give the log lines of libraries (uvicorn, asyncio …) the same format; entry points call it once."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(

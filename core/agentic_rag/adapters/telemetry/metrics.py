@@ -1,6 +1,6 @@
-"""Every metric of the product in one table: base units, `_total` on counters, no label that names a tenant.
+"""All metrics of the product in one table: base units, `_total` on counters, no label that names a tenant.
 
-Conventions: Prometheus, "Metric and label naming". docs/observability.md explains each to an operator.
+Conventions: Prometheus, "Metric and label naming". docs/observability.md explains each metric to operators.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 class MetricKind(enum.Enum):
-    """How values of a metric add up."""
+    """The type of a metric."""
 
     COUNTER = "counter"
     HISTOGRAM = "histogram"
@@ -21,7 +21,7 @@ FAST = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.
 """Seconds; from half a millisecond (a cached answer) to the longest answer deadline."""
 
 JOB = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
-"""Seconds; from one small file to the largest the parser's time limit lets through."""
+"""Seconds; from one small file to the largest file within the parser's time limit."""
 
 AGE = (3600.0, 86_400.0, 604_800.0, 2_592_000.0, 7_776_000.0, 31_536_000.0, 94_608_000.0)
 """Seconds; one hour, day, week, month, quarter, year, three years."""

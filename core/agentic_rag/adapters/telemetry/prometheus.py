@@ -1,4 +1,4 @@
-"""Metrics for a Prometheus scrape, in a registry of our own (one process per container)."""
+"""Metrics for a Prometheus scrape, in a registry of their own (one process per container)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from agentic_rag.adapters.telemetry.metrics import METRICS, Metric, MetricKind
 
 
 class UnknownMetric(KeyError):
-    """The code named a metric that the table does not list, or used it as another kind: a fault of the program."""
+    """A metric that the table does not list, or lists with another kind: a bug."""
 
 
 class PrometheusMeters:
-    """Holds one collector for each metric of the table. Metrics without labels show 0 from the start."""
+    """One collector for each metric of the table. Metrics without labels show 0 from the start."""
 
     def __init__(self, metrics: tuple[Metric, ...] = METRICS) -> None:
         self._registry = CollectorRegistry()

@@ -24,7 +24,7 @@ class TraceContext:
 
 
 def read_carrier(carrier: Mapping[str, str] | None) -> TraceContext | None:
-    """The context a carrier brings; None when there is none, or none that follows the standard."""
+    """The context in a carrier; None if it has none or an invalid one."""
     found = _PATTERN.fullmatch(carrier.get(TRACEPARENT, "")) if carrier else None
     if found is None:
         return None

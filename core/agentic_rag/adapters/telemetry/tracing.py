@@ -1,6 +1,6 @@
-"""Spans. Without an OTLP endpoint a light tracer only makes ids; with one the OpenTelemetry SDK is imported.
+"""Spans. Without an OTLP endpoint, a light tracer only creates ids; with one, the OpenTelemetry SDK is imported.
 
-The SDK is imported in `OtlpTracer` alone: with no collector its `shutdown` blocked 6–30 s, and it costs start-up time.
+Only `OtlpTracer` imports the SDK: without a collector its `shutdown` blocked for 6–30 s, and it costs start-up time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Attributes = Mapping[str, str | int | float | bool]
 
 EXPORT_TIMEOUT_SECONDS = 2.0
-"""The longest that a missing collector may hold up an export, and with it `shutdown`."""
+"""The longest delay of an export, and thus of `shutdown`, by a missing collector."""
 
 
 def _random_hex(size: int) -> str:
@@ -30,8 +30,8 @@ def _random_hex(size: int) -> str:
 
 
 class LightSpan:
-    """A span that exists only as ids in the current context; its attributes go nowhere. Its own id is made when it is
-    first sent on: most spans never are.
+    """A span that exists only as ids in the current context; its attributes are discarded. Its own id is created when
+    it is first passed on: most spans' ids never are.
     """
 
     __slots__ = ("_sampled", "_span_id", "_token", "_trace_id")
@@ -43,7 +43,7 @@ class LightSpan:
         self._token: Token[LightSpan | None] | None = None
 
     def set(self, name: str, value: str | int | float | bool) -> None:
-        """Accepted and dropped: nobody collects spans."""
+        """Discards the attribute: no collector receives it."""
 
     @property
     def trace_id(self) -> str:
@@ -51,12 +51,12 @@ class LightSpan:
 
     @property
     def sampled(self) -> bool:
-        """Whether whoever began the trace records it."""
+        """Whether the origin of the trace records it."""
         return self._sampled
 
     @property
     def context(self) -> TraceContext:
-        """Its ids."""
+        """The ids of the span."""
         self._span_id = self._span_id or _random_hex(8)
         return TraceContext(self._trace_id, self._span_id, self._sampled)
 
@@ -75,7 +75,7 @@ _current: ContextVar[LightSpan | None] = ContextVar("agentic_rag_span", default=
 
 
 class LightTracer:
-    """Makes W3C ids and passes them on, so that logs, runs and jobs share a trace id with no collector at all."""
+    """Creates W3C ids and passes them on, so that logs, runs and jobs share a trace id without a collector."""
 
     def span(
         self, name: str, attributes: Attributes | None, carrier: Mapping[str, str] | None
@@ -87,7 +87,7 @@ class LightTracer:
         return LightSpan(parent.trace_id, sampled=parent.sampled)
 
     def current(self) -> TraceContext | None:
-        """Where the running code stands in its trace."""
+        """The trace context of the running code."""
         span = _current.get()
         return None if span is None else span.context
 
@@ -135,8 +135,8 @@ class OtlpTracer:
     def span(
         self, name: str, attributes: Attributes | None, carrier: Mapping[str, str] | None
     ) -> Generator[Span, None, None]:
-        """A child of the carrier's span, else of the current one. An exception marks the span with the error's code
-        or class, never with its message.
+        """A child of the carrier's span, else of the current one. An exception sets the error's code or class on the
+        span, never its message.
         """
         from opentelemetry.trace import Status, StatusCode
         from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
@@ -154,7 +154,7 @@ class OtlpTracer:
                 raise
 
     def current(self) -> TraceContext | None:
-        """Where the running code stands in its trace."""
+        """The trace context of the running code."""
         from opentelemetry.trace import get_current_span
 
         context = get_current_span().get_span_context()
@@ -163,7 +163,7 @@ class OtlpTracer:
         return TraceContext(f"{context.trace_id:032x}", f"{context.span_id:016x}", context.trace_flags.sampled)
 
     def shutdown(self) -> None:
-        """Export what is left, for at most `EXPORT_TIMEOUT_SECONDS`."""
+        """Export the remaining spans, for at most `EXPORT_TIMEOUT_SECONDS`."""
         self._processor.force_flush(int(EXPORT_TIMEOUT_SECONDS * 1000))
         self._provider.shutdown()
 

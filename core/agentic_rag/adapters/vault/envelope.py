@@ -1,7 +1,7 @@
-"""`models.providers.ports.KeyVault` with AES-256-GCM: a fresh data key for each provider key, wrapped by a master key.
+"""`models.providers.ports.KeyVault` with AES-256-GCM: each provider key has a new data key, wrapped by a master key.
 
-NIST SP 800-38D allows 2^32 messages with random 96-bit nonces under one key; a data key encrypts one message, and a
-master key wraps one data key for each key that is stored.
+NIST SP 800-38D allows 2^32 messages with random 96-bit nonces under one key. A data key encrypts one message, and a
+master key wraps one data key per stored key.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NONCE_BYTES = 12
 
 
 class EnvelopeVault:
-    """`masters` by id, in the order of the settings: the first wraps what is new, all open what they wrapped."""
+    """`masters` by id, in the order of the settings: the first wraps new data keys, each can unwrap its own."""
 
     def __init__(self, masters: Mapping[str, bytes]) -> None:
         self._masters = dict(masters)
@@ -77,7 +77,7 @@ class EnvelopeVault:
 
 
 def fresh_master(master_id: str) -> str:
-    """A new master key as AGENTIC_RAG_MASTER_KEYS takes it."""
+    """A new master key in the format of AGENTIC_RAG_MASTER_KEYS."""
     return format_master_key(master_id, AESGCM.generate_key(bit_length=8 * KEY_BYTES))
 
 

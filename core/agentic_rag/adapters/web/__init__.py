@@ -1,1 +1,1 @@
-"""The one way out: pages that users name, fetched under guard."""
+"""The only outbound path for pages that users name, with address checks."""

@@ -1,4 +1,4 @@
-"""Resolves once, checks every address, dials the one that was checked."""
+"""Resolves a name once, checks every address, and connects only to checked addresses."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from agentic_rag.kernel.errors import ContentRefused, Retryable
 from agentic_rag.web.url_policy import AddressRefused, Target, check_address
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Host and port in, addresses out. Errors: `OSError`."""
+"""Maps host and port to addresses. Errors: `OSError`."""
 
 Dial = Callable[[str, int, float], Awaitable[httpcore2.AsyncNetworkStream]]
-"""Address, port and seconds in, a connected stream out. Errors: those of httpcore2."""
+"""Opens a stream to an address and port within some seconds. Errors: those of httpcore2."""
 
 MAX_TRIES = 3
-"""Addresses of one name that are dialled, one after the other."""
+"""Addresses of one name that are tried in sequence."""
 
 RECEIVE_BUFFER = 64 * 1024
-"""Bytes the kernel may hold for us: what is over the limit stays with its sender."""
+"""The kernel's receive buffer in bytes: data beyond it stays with the sender."""
 
 
 async def system_resolve(host: str, port: int) -> Sequence[str]:
-    """The addresses that the system's resolver knows, in its order."""
+    """The addresses from the system's resolver, in its order."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(one[4][0]) for one in found]
 
@@ -42,7 +42,7 @@ async def system_dial(address: str, port: int, seconds: float) -> httpcore2.Asyn
 
 
 async def resolve_safely(target: Target, resolve: Resolve) -> tuple[str, ...]:
-    """The addresses of a target. One that may not be asked refuses the name as a whole. Errors: `AddressRefused`,
+    """The checked addresses of a target. A single refused address refuses the whole name. Errors: `AddressRefused`,
     `Retryable` code FETCH_FAILED.
     """
     if target.literal is not None:
@@ -69,24 +69,24 @@ def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
 
 @dataclass
 class ByteLimit:
-    """Counts what arrives on one connection."""
+    """Counts the bytes received on one connection."""
 
     left: int
 
     def took(self, size: int) -> None:
-        """Errors: `ContentRefused` code FETCH_TOO_LARGE."""
+        """Subtract received bytes. Errors: `ContentRefused` code FETCH_TOO_LARGE."""
         self.left -= size
         if self.left < 0:
             raise too_large()
 
 
 def too_large() -> ContentRefused:
-    """The page has more bytes than are read."""
+    """The error for a page above the byte limit."""
     return ContentRefused("The page is too large.", code="FETCH_TOO_LARGE")
 
 
 class PinnedAddressBackend(httpcore2.AsyncNetworkBackend):
-    """Dials addresses that were checked, whatever host it is asked for: nothing is resolved a second time."""
+    """Connects to the checked addresses whatever host is requested, so that no name is resolved a second time."""
 
     def __init__(self, addresses: Sequence[str], dial: Dial, seconds: float, meter: ByteLimit) -> None:
         self._addresses = addresses[:MAX_TRIES]
@@ -102,7 +102,7 @@ class PinnedAddressBackend(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[object] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        """Errors: those of the last address that was tried."""
+        """Errors: those of the last address tried."""
         *others, last = self._addresses
         for address in others:
             try:
@@ -113,7 +113,7 @@ class PinnedAddressBackend(httpcore2.AsyncNetworkBackend):
 
 
 class _Metered(httpcore2.AsyncNetworkStream):
-    """A stream whose bytes are counted."""
+    """A stream that counts its received bytes."""
 
     def __init__(self, inner: httpcore2.AsyncNetworkStream, meter: ByteLimit) -> None:
         self._inner = inner

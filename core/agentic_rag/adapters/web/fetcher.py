@@ -1,7 +1,7 @@
-"""Implements `web.ports`: the only client that asks addresses which users, documents or pages name.
+"""Implements `web.ports`: the only client for addresses named by users, documents or pages.
 
-No proxy, no cookie, no credential, nothing read from the environment; redirects are followed here, each as if it had
-been named by the user.
+It uses no proxy, cookies, credentials or environment variables. It follows redirects itself and checks each target like
+an address named by the user.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PIECE = 64 * 1024
 
 
 class GuardedFetcher:
-    """`resolve`, `dial` and `tls` are what tests replace."""
+    """Tests replace `resolve`, `dial` and `tls`."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class GuardedFetcher:
         raise AddressRefused(f"it redirects more than {self._policy.max_redirects} times")
 
     async def _request(self, target: Target) -> FetchedPage | str:
-        """The page, or where the server says it is."""
+        """The page, or the target of a redirect."""
         addresses = await resolve_safely(target, self._resolve)
         meter = ByteLimit(self._policy.max_bytes)
         backend = PinnedAddressBackend(addresses, self._dial, self._policy.seconds, meter)
@@ -126,30 +126,30 @@ def _content_length(length: str) -> int:
 
 
 class _Gzip:
-    """Unpacks in small pieces, so that a bomb never unfolds."""
+    """Decompresses in small pieces, so that a decompression bomb never expands."""
 
     def __init__(self) -> None:
         self._inner = zlib.decompressobj(wbits=31)
 
     def pieces(self, packed: bytes) -> Iterator[bytes]:
-        """What these bytes unpack to, at most `_PIECE` at a time."""
+        """The decompressed data, at most `_PIECE` bytes at a time."""
         while True:
             plain = self._inner.decompress(packed, _PIECE)
             packed = self._inner.unconsumed_tail
             yield plain
-            # What fills the room asked for may have more behind it, even when no input is left.
+            # A full output buffer may leave more to decompress, even when no input is left.
             if self._inner.eof or (not packed and len(plain) < _PIECE):
                 return
 
     @property
     def is_whole(self) -> bool:
-        """Whether the end was reached."""
+        """Whether the end of the gzip stream was reached."""
         return self._inner.eof
 
 
 async def _whole(pieces: AsyncIterable[bytes], most: int, *, packed: bool) -> bytes:
-    """The body, unpacked. Errors: `ContentRefused` code FETCH_TOO_LARGE, `Retryable` code FETCH_FAILED for a packed
-    body that breaks off.
+    """The decompressed body. Errors: `ContentRefused` code FETCH_TOO_LARGE, `Retryable` code FETCH_FAILED for a
+    truncated compressed body.
     """
     gzip = _Gzip() if packed else None
     body = bytearray()
