@@ -21,7 +21,7 @@ MAX_NAME_CHARACTERS = 100
 """Longest file name or external reference inside a key: a part of a key has at most 200 characters."""
 
 TOKEN_DIGITS = 12
-"""Hex digits that tell apart two uploads in the same microsecond (48 bits, beside the time)."""
+"""Hex digits that distinguish two uploads of the same microsecond (48 bits, added to the time)."""
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 

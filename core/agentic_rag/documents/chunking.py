@@ -22,8 +22,8 @@ from agentic_rag.kernel.text import strip_unstorable
 from agentic_rag.workspaces.chunk_profiles import ChunkProfile, ChunkUnit
 
 _SECTION_FILL, _PARAGRAPH_FILL, _SENTENCE_FILL = 0.25, 0.5, 0.6
-"""The share of the size from which a chunk may end at a boundary of that strength. Higher shares give fuller chunks,
-lower ones better boundaries and faster resynchronisation after an edit.
+"""The share of the size from which a chunk may end at a boundary of that strength. Higher shares give fuller chunks;
+lower shares give better boundaries and faster resynchronisation after an edit.
 """
 _ID_PREFIX_CHARACTERS = 48
 """Code points of a piece that are hashed to choose between equal boundaries."""

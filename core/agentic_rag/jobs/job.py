@@ -177,7 +177,9 @@ class Replay(enum.Enum):
     NOT_DEAD = "NOT_DEAD"
     """The job was replayed before, purged, or never dead: nothing changed."""
     SUPERSEDED = "SUPERSEDED"
-    """An unfinished job has the same key, or the job's document is gone: nothing changed."""
+    """Newer work replaced it (an unfinished job of the same key, or a later upload), or its document is gone: nothing
+    changed.
+    """
 
 
 @dataclass(frozen=True, slots=True)

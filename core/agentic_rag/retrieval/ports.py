@@ -138,8 +138,8 @@ class GraphReader(Protocol):
         ...
 
     async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityPassages]:
-        """The visible passages of each entity that has any, in the order asked. An entity in more than `cap` passages
-        has their number `cap` + 1 and no passages.
+        """The visible passages of each entity that has any, in the order asked. For an entity in more than `cap`
+        passages, `passages` is `cap` + 1 and `ordinals` is empty.
         """
         ...
 
@@ -166,7 +166,7 @@ class GraphStore(Protocol):
         `visible` there; passages outside `access` do not count.
 
         Its reads raise `DependencyUnavailable` (dependency "neo4j") when the graph does not answer in time, was never
-        filled, or is too far behind. Its `version` may differ from the snapshot's.
+        filled, or is too far behind; its `version` then differs from the snapshot's.
         """
         ...
 
