@@ -72,7 +72,7 @@ class _CanaryRound:
 
 
 class DiscardingRunStore:
-    """A `answering.ports.RunStore` that stores nothing, so that users do not find these runs in their history."""
+    """An `answering.ports.RunStore` that stores nothing, so that users do not find these runs in their history."""
 
     async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
         """Discards them."""

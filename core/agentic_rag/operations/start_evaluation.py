@@ -23,7 +23,7 @@ class Evaluations:
         self._k = k
 
     async def start(self, workspace: WorkspaceRef, asked: EvalDataset, actor: str) -> EvalRun:
-        """Enqueue an evaluation; returns the unfinished one of the same questions, if any.
+        """Enqueue an evaluation, or return the unfinished one of the same questions.
 
         Errors: `InvalidInput` code DATASET_INVALID, `NotFound` code WORKSPACE_NOT_FOUND.
         """

@@ -20,7 +20,7 @@ Row = dict[str, Any]
 
 
 class ArchiveIdMap:
-    """Rewrites rows in the order of an archive: documents before their rows, entities before mentions.
+    """Rewrites rows in the order of an archive: documents before rows that belong to them, entities before mentions.
 
     Stores one pair of ids per document and entity; everything else is computed.
     """
@@ -55,7 +55,7 @@ class ArchiveIdMap:
                     "related": [str(self._entity_id(UUID(one))) for one in related],
                 }
             case "rag_tombstones":
-                # The erased ids cannot occur here, and a tombstone keeps nothing about a path.
+                # An erased id cannot occur in the target. A tombstone keeps no path, so its id cannot be mapped.
                 return None
             case _:
                 return row

@@ -71,7 +71,7 @@ class TakeSnapshot:
     async def request(
         self, workspace: WorkspaceRef, actor: str = SYSTEM_ACTOR, *, with_originals: bool = True
     ) -> SnapshotRecord:
-        """Enqueue a snapshot; returns the requested one that is unfinished, if any. Errors: `NotFound`."""
+        """Enqueue a snapshot, or return an unfinished one requested earlier. Errors: `NotFound`."""
         arguments = {ORIGINALS_ARGUMENT: str(with_originals).lower()}
         async with self._database.transaction(workspace.org_id) as transaction:
             ref, is_new = await transaction.jobs.enqueue(
