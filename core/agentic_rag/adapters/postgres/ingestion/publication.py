@@ -30,7 +30,7 @@ def space_switch_error(space_id: int) -> SpaceSwitched:
 
 
 class PostgresPublisher:
-    """Inside a transaction of one organisation. With `is_followed`, every change enqueues a job in the same transaction
+    """Inside a transaction of one organisation. With `is_followed`, every change enqueues, in this transaction, a job
     that updates the graph outside Postgres.
     """
 

@@ -28,8 +28,8 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class PostgresSpaceStore:
-    """Inside a transaction of one organisation. With `is_followed`, a switch enqueues a job in the same transaction
-    that updates the graph outside Postgres.
+    """Inside a transaction of one organisation. With `is_followed`, a switch enqueues, in this transaction, a job that
+    updates the graph outside Postgres.
     """
 
     def __init__(self, connection: PostgresConnection, *, is_followed: bool = False) -> None:

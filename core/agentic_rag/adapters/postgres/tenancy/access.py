@@ -116,8 +116,8 @@ def readable_from(row: Row) -> ReadScope:
 
 
 class PostgresAccessStore:
-    """Inside a transaction of one organisation. With `is_followed`, a change enqueues a job in the same transaction
-    that updates the graph outside Postgres.
+    """Inside a transaction of one organisation. With `is_followed`, a change enqueues, in this transaction, a job that
+    updates the graph outside Postgres.
     """
 
     def __init__(self, connection: PostgresConnection, *, is_followed: bool = False) -> None:
