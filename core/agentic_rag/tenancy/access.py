@@ -28,7 +28,7 @@ PUBLIC_PRINCIPALS: tuple[str, ...] = ()
 
 @dataclass(frozen=True, slots=True)
 class ReadIdentity:
-    """The identity that a read uses. Maintenance, which shows nobody the result, is unrestricted."""
+    """The identity that a read uses. Maintenance is unrestricted, since nobody sees the texts that it reads."""
 
     principals: tuple[str, ...] = ()
     is_unrestricted: bool = False

@@ -49,8 +49,8 @@ class AccessStore(Protocol):
         ...
 
     async def change(self, workspace: WorkspaceRef, document_id: UUID, access_id: int) -> AccessChange | None:
-        """Give a document to the readers of another set, at all of its versions; None when there is no such document.
-        A publish under way waits, or is waited for.
+        """Assign an access set to all versions of a document; None when the document does not exist. The change waits
+        for a concurrent publish, or the publish waits for the change.
         """
         ...
 

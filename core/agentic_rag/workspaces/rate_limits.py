@@ -94,7 +94,7 @@ def full_after(full_at: int, now: int, micros: int) -> int:
 
 
 def wait_micros(full: int, now: int) -> int:
-    """The wait until a bucket may be left as `full_after` says; 0 or less: no wait."""
+    """Microseconds to wait before a request may leave the bucket full again at `full`; 0 or less: no wait."""
     return full - now - WINDOW_MICROS
 
 

@@ -17,7 +17,7 @@ class ChatTask(enum.Enum):
     """A task for a chat model. Without a model, rules do every task that answers need."""
 
     REWRITE = "rewrite"
-    """Make a follow-up question stand alone."""
+    """Rewrite a follow-up question as a stand-alone question."""
     PLAN = "plan"
     """Divide a question into sub-questions."""
     HYDE = "hyde"
@@ -29,7 +29,7 @@ class ChatTask(enum.Enum):
     EXTRACT = "extract"
     """List what a passage names and relates, while it is ingested."""
     GRADE = "grade"
-    """Grade an answer of an evaluation: no rule does this, and nobody waits for it."""
+    """Grade an answer of an evaluation. No rule replaces it, and no user waits for it."""
 
 
 CHAT_SHARE: Mapping[ChatTask, float] = MappingProxyType(
@@ -41,8 +41,8 @@ CHAT_SHARE: Mapping[ChatTask, float] = MappingProxyType(
         ChatTask.JUDGE: 0.7,
     }
 )
-"""The largest share of the remaining time for one call. After the longest of each, a third of the time is left for
-reading the sources, and the rules still answer when every call times out.
+"""The largest share of the remaining time for one call. When every call takes its full share, a third of the time is
+left for reading the sources; when every call times out, the rules still answer.
 """
 
 MIN_CHAT_SECONDS = 0.05

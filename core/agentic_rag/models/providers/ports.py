@@ -57,7 +57,7 @@ class ProviderStore(Protocol):
         ...
 
     async def rewrap(self, provider: Provider, before: SealedKey, after: SealedKey) -> bool:
-        """Replace the envelope `before` by `after`; False when the stored one is another by now."""
+        """Replace the envelope `before` by `after`; False when the stored envelope is no longer `before`."""
         ...
 
 

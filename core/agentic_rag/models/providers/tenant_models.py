@@ -103,7 +103,7 @@ class TenantModels:
         return self._meters.embedders(workspace, known.embedders, own_keys)
 
     async def admit(self, workspace: WorkspaceRef) -> None:
-        """Admit work that needs embeddings. Errors: `BudgetExceeded` when embeddings are billed."""
+        """Admit work that needs embeddings. Errors: `BudgetExceeded`, unless embeddings are free."""
         space = (await self.of(workspace)).default.space
         if self._meters.prices.of_space(space) != FREE:
             await self._meters.budgets.admit(workspace, 0.0)
