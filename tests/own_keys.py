@@ -21,9 +21,8 @@ from agentic_rag.tenancy.api_keys import NewApiKey
 from agentic_rag.tenancy.principals import Role
 from agentic_rag_server.app import build_app
 from agentic_rag_server.main import server_parts
-from agentic_rag_worker.main import WorkerOptions, run_worker
-from agentic_rag_worker.program import worker_parts
-from agentic_rag_worker.wiring import WorkerTimings
+from agentic_rag_worker.timings import WorkerTimings
+from agentic_rag_worker.worker import WorkerOptions, run_worker, worker_parts
 from tests.provider_stub import ProviderStub
 
 SET_KEY = """

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from agentic_rag.jobs.job import GiveUp, JobRef, Lease, Retry
+from agentic_rag.jobs.job import JobRef, Lease
+from agentic_rag.jobs.leases import require_lease
 from agentic_rag.jobs.ports import JobProgress
-from agentic_rag.kernel.database import Database, Transaction
-from agentic_rag.kernel.errors import AgenticRagError, LeaseLost, Permanent
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import Permanent
 from agentic_rag.models.chat.request import LlmError
 from agentic_rag.operations.evaluation import EvalQuestion, EvalRun, EvalScore
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -28,11 +29,8 @@ class Examiner:
     judge: Judge | None = None
 
 
-class EvalHandler:
-    """Runs EVAL jobs. The stall limit exceeds the slowest answer by a chat model, its judge included."""
-
-    deadline_seconds = 86_400.0
-    stall_seconds = 300.0
+class RunEvaluation:
+    """The use case of EVAL jobs."""
 
     def __init__(self, database: Database, examine: Callable[[WorkspaceRef], Awaitable[Examiner]]) -> None:
         self._database = database
@@ -55,24 +53,14 @@ class EvalHandler:
         for position, question in enumerate(run.dataset.questions[len(scores) :], len(scores)):
             scored = to_eval_score(*await ask_one(question, examiner.ask, run.k, examiner.judge))
             async with self._database.transaction(workspace.org_id) as transaction:
-                await _check_lease(transaction, lease)
+                await require_lease(transaction.jobs, lease)
                 await transaction.eval_runs.keep(workspace, job_id, position, scored)
             scores.append(scored)
             progress.advance()
         async with self._database.transaction(workspace.org_id) as transaction:
-            await _check_lease(transaction, lease)
+            await require_lease(transaction.jobs, lease)
             await transaction.eval_runs.finish(workspace, job_id, report_of(run, scores))
             return await transaction.jobs.finish(JobRef(workspace, job_id), lease.fence)
-
-    async def record_failure(
-        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
-    ) -> None:
-        """Do nothing: the job shows the failure, and the scores stay for the next attempt."""
-
-
-async def _check_lease(transaction: Transaction, lease: Lease) -> None:
-    if not await transaction.jobs.holds(JobRef(lease.job.workspace, lease.job.job_id), lease.fence):
-        raise LeaseLost("Another worker holds this job now.")
 
 
 def to_eval_score(scored: Score, fault: LlmError | None) -> EvalScore:

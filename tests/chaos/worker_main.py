@@ -25,8 +25,7 @@ from uuid import UUID, uuid4
 from agentic_rag.bootstrap import Container
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable
 from agentic_rag.settings import load_settings
-from agentic_rag_worker.main import run_worker
-from agentic_rag_worker.program import worker_options, worker_parts
+from agentic_rag_worker.worker import run_worker, worker_options, worker_parts
 from tests.waiting import eventually
 
 CURRENT: ContextVar[UUID | None] = ContextVar("document", default=None)

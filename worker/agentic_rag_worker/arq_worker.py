@@ -26,7 +26,7 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag_worker.message_validation import JobSlots, MessageValidation, PollingStopped, ValidatingWorker
 from agentic_rag_worker.outage_log import OutageLog
 from agentic_rag_worker.runner import RunOutcome
-from agentic_rag_worker.wiring import WorkerTimings
+from agentic_rag_worker.timings import WorkerTimings
 
 LONGEST_DELIVERY_SECONDS = 86_400
 """Beyond the longest deadline of any body."""

@@ -13,7 +13,7 @@ from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag_worker.outage_log import OutageLog
-from agentic_rag_worker.wiring import WorkerTimings
+from agentic_rag_worker.timings import WorkerTimings
 
 UPKEEP_STEP = 100
 """Workspaces whose upkeep is enqueued in one look, each in a transaction of its own. Schedules come due in all of them

@@ -1,4 +1,4 @@
-"""Which jobs run beside each other in one worker process."""
+"""Decides which jobs of one worker process run side by side."""
 
 from __future__ import annotations
 
@@ -8,34 +8,34 @@ from collections.abc import AsyncIterator, Iterator
 
 
 class ExclusiveLock:
-    """Jobs run beside each other, or one alone. While one is alone, or waits until the others have ended, it is closed
-    to all others: they go to other workers, or come back later.
+    """Jobs share the process, or one runs exclusively. While an exclusive job runs or waits, new jobs are refused and
+    offered again.
     """
 
     def __init__(self) -> None:
-        self.is_closed = False
-        self._sharing = 0
-        self._left = asyncio.Event()
-        self._left.set()
+        self.is_exclusive = False
+        self._sharers = 0
+        self._free = asyncio.Event()
+        self._free.set()
 
     @contextlib.contextmanager
     def share(self) -> Iterator[None]:
-        """Run beside others. Only while it is not closed."""
-        self._sharing += 1
-        self._left.clear()
+        """Run beside others. Only while `is_exclusive` is False."""
+        self._sharers += 1
+        self._free.clear()
         try:
             yield
         finally:
-            self._sharing -= 1
-            if not self._sharing:
-                self._left.set()
+            self._sharers -= 1
+            if not self._sharers:
+                self._free.set()
 
     @contextlib.asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
-        """Wait until those that run have ended, then run with nobody else. Only while it is not closed."""
-        self.is_closed = True
+        """Wait until running jobs have ended, then run alone. Only while `is_exclusive` is False."""
+        self.is_exclusive = True
         try:
-            await self._left.wait()
+            await self._free.wait()
             yield
         finally:
-            self.is_closed = False
+            self.is_exclusive = False

@@ -1,4 +1,4 @@
-"""Keeps leases alive from a thread of its own, so that a busy event loop does not lose them and a hung job does."""
+"""Renews leases from a separate thread: a busy event loop does not lose them, a hung job does."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from agentic_rag.kernel.telemetry import Telemetry
 
 
 class StopReason(enum.Enum):
-    """Why a running job has to stop."""
+    """The reason why a running job has to stop."""
 
     LOST = "lost"
-    """The fence is no longer current: somebody else's job now."""
+    """The fence is no longer current: another worker may hold the job."""
     STALLED = "stalled"
     LATE = "late"
     DRAINED = "drained"
 
 
 class JobWatch:
-    """One running job as the heartbeat sees it. `advance` may be called from any thread."""
+    """One running job. `advance` may be called from any thread."""
 
     def __init__(
         self, lease: Lease, deadline_seconds: float, stall_seconds: float, started: float, stop: Callable[[], None]
     ) -> None:
         self.lease = lease
-        self.verdict: StopReason | None = None
+        self.stop_reason: StopReason | None = None
         self.steps = 0
         self._ends = started + deadline_seconds
         self._stall = stall_seconds
@@ -43,14 +43,14 @@ class JobWatch:
     @property
     def ref(self) -> JobRef:
         """The job."""
-        return JobRef(self.lease.job.workspace, self.lease.job.job_id)
+        return self.lease.ref
 
     def advance(self) -> None:
-        """One more step is done."""
+        """Report one more step."""
         self.steps += 1
 
-    def judge(self, now: float) -> StopReason | None:
-        """Whether the job may keep its lease at `now` (seconds, monotonic)."""
+    def check(self, now: float) -> StopReason | None:
+        """The reason to stop the job at `now` (seconds, monotonic); None while it may go on."""
         if self.steps != self._seen:
             self._seen, self._moved = self.steps, now
         if now >= self._ends:
@@ -59,10 +59,10 @@ class JobWatch:
             return StopReason.STALLED
         return None
 
-    def end(self, verdict: StopReason) -> None:
-        """Stop the job; the first verdict counts."""
-        if self.verdict is None:
-            self.verdict = verdict
+    def end(self, reason: StopReason) -> None:
+        """Stop the job; only the first reason is kept."""
+        if self.stop_reason is None:
+            self.stop_reason = reason
             self._stop()
 
 
@@ -82,21 +82,21 @@ class Heartbeat:
         self._thread = threading.Thread(target=self._main, name="lease heartbeat", daemon=True)
 
     def start(self) -> None:
-        """Begin to beat."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop beating; blocks for at most one statement."""
+        """Stop the thread; blocks for at most one statement."""
         self._stopping.set()
         self._thread.join()
 
     def add(self, watch: JobWatch) -> None:
-        """Keep the lease of a job that has just begun."""
+        """Renew the lease of a job from now on."""
         with self._lock:
             self._watches.add(watch)
 
     def remove(self, watch: JobWatch) -> None:
-        """The job has ended."""
+        """Renew its lease no longer."""
         with self._lock:
             self._watches.discard(watch)
 
@@ -106,7 +106,7 @@ class Heartbeat:
     async def _beat(self) -> None:
         database = self._connect()
         try:
-            # Waiting blocks the thread, not merely its loop: nothing else runs here.
+            # This blocks the thread, not only its loop: nothing else runs here.
             while not self._stopping.wait(self._ttl.total_seconds() / 3):
                 with self._lock:
                     watches = list(self._watches)
@@ -116,18 +116,18 @@ class Heartbeat:
             await database.aclose()
 
     async def _renew(self, database: Database, watch: JobWatch) -> None:
-        verdict = watch.judge(self._clock.monotonic())
-        if verdict is not None:
-            watch.end(verdict)
+        reason = watch.check(self._clock.monotonic())
+        if reason is not None:
+            watch.end(reason)
             return
         try:
             async with database.transaction(watch.ref.workspace.org_id) as transaction:
                 held = await transaction.jobs.renew(watch.ref, watch.lease.fence, self._ttl, watch.steps)
         except AgenticRagError as error:
-            # The lease has two more beats to live; should it lapse, the fence keeps the job from doing harm.
+            # Two more renewals are tried before the lease lapses; then the fence stops the job's effects.
             self._telemetry.event("rag_lease_renewal_failed", job_id=str(watch.ref.job_id), code=error.code)
             return
-        # A job that has just finished is not held either: `remove` tells the two apart.
+        # A job that has just finished has no lease either; it is no longer watched.
         with self._lock:
             running = watch in self._watches
         if not held and running:

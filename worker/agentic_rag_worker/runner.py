@@ -1,4 +1,4 @@
-"""Runs one job: lease, heartbeat, body, and what becomes of it."""
+"""Runs one job: takes its lease, runs its handler under the heartbeat, records the outcome."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from agentic_rag.jobs.job import (
     Retry,
     RetryPolicy,
 )
+from agentic_rag.jobs.leases import lease_lost
 from agentic_rag.jobs.ports import JobQueue
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database, Transaction
@@ -25,8 +26,8 @@ from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag_worker.exclusive_lock import ExclusiveLock
 from agentic_rag_worker.heartbeat import Heartbeat, JobWatch, StopReason
-from agentic_rag_worker.job_handlers import UNKNOWN_KIND, JobHandler
-from agentic_rag_worker.wiring import WorkerTimings
+from agentic_rag_worker.job_handlers import UNKNOWN_KIND, Handler
+from agentic_rag_worker.timings import WorkerTimings
 
 SETTLE_TRIES = 5
 
@@ -44,16 +45,16 @@ class RunOutcome(enum.Enum):
 
 
 class JobRunner:
-    """Decides nothing about retries itself: the policy does, and the job's own attempt counter."""
+    """Leaves the decision on retries to the policy and the job's own attempt counter."""
 
     def __init__(
         self,
         database: Database,
         queue: JobQueue,
-        bodies: Mapping[JobKind, JobHandler],
+        handlers: Mapping[JobKind, Handler],
         policy: RetryPolicy,
         heartbeat: Heartbeat,
-        company: ExclusiveLock,
+        exclusive_lock: ExclusiveLock,
         clock: Clock,
         ids: Ids,
         telemetry: Telemetry,
@@ -62,10 +63,10 @@ class JobRunner:
     ) -> None:
         self._database = database
         self._queue = queue
-        self._bodies = bodies
+        self._handlers = handlers
         self._policy = policy
         self._heartbeat = heartbeat
-        self.company = company
+        self.exclusive_lock = exclusive_lock
         self._clock = clock
         self._ids = ids
         self._telemetry = telemetry
@@ -79,17 +80,17 @@ class JobRunner:
     async def run(self, ref: JobRef, queue: QueueName = QueueName.BULK) -> RunOutcome:
         """Run a delivered job. Errors: `DependencyUnavailable` before the lease is taken; afterwards none."""
         if queue is QueueName.INTERACTIVE:
-            # Somebody waits for it, and all it does is to ask a model: it neither shuns company nor keeps others away.
+            # An answer waits for it, and it only asks a model: it runs beside an exclusive job.
             return await self._take(ref, is_alone=True)
-        if self.company.is_closed:
+        if self.exclusive_lock.is_exclusive:
             return RunOutcome.NOT_TAKEN
         try:
-            with self.company.share():
+            with self.exclusive_lock.share():
                 return await self._take(ref, is_alone=False)
         except _NeedsExclusiveRun:
-            if self.company.is_closed:
+            if self.exclusive_lock.is_exclusive:
                 return RunOutcome.NOT_TAKEN
-        async with self.company.exclusive():
+        async with self.exclusive_lock.exclusive():
             return await self._take(ref, is_alone=True)
 
     async def _take(self, ref: JobRef, *, is_alone: bool) -> RunOutcome:
@@ -100,8 +101,8 @@ class JobRunner:
             if lease is None:
                 return RunOutcome.NOT_TAKEN
             earlier = await _earlier_attempts(transaction, lease)
-            standing = self._policy.decide_isolation(earlier)
-            if standing is IsolationDecision.ALONE and not is_alone:
+            isolation = self._policy.decide_isolation(earlier)
+            if isolation is IsolationDecision.ALONE and not is_alone:
                 raise _NeedsExclusiveRun  # which gives the lease back
         kind = lease.job.kind.value
         started = self._clock.monotonic()
@@ -109,7 +110,7 @@ class JobRunner:
         with self._telemetry.span(f"job {kind}", attributes, lease.job.trace_carrier) as span:
             outcome = await (
                 self._fail_as_poison(ref, lease, earlier)
-                if standing is IsolationDecision.POISONED
+                if isolation is IsolationDecision.POISONED
                 else self._run_with_lease(ref, lease)
             )
             span.set("rag.job.outcome", outcome.value)
@@ -117,7 +118,7 @@ class JobRunner:
         return outcome
 
     async def drain(self) -> None:
-        """Take nothing more; let running jobs finish within the grace period, then give them back unused."""
+        """Take no more jobs; wait for running ones within the grace period, then release the rest uncounted."""
         self._draining = True
         try:
             async with asyncio.timeout(self._timings.grace):
@@ -133,62 +134,64 @@ class JobRunner:
             f"{losses} workers died or lost the lease while running this job, the last with no other beside it.",
             code="WORKER_LOST",
         )
-        return await self._record_failure(ref, lease, self._body(lease), error)
+        return await self._record_failure(ref, lease, self._handler(lease), error)
 
     async def _run_with_lease(self, ref: JobRef, lease: Lease) -> RunOutcome:
-        body = self._body(lease)
+        handler = self._handler(lease)
         loop = asyncio.get_running_loop()
-        task: asyncio.Task[bool | None]
+        task: asyncio.Task[object]
         watch = JobWatch(
             lease,
-            self._deadline_seconds(body),
-            self._stall_seconds(body),
+            self._deadline_seconds(handler),
+            self._stall_seconds(handler),
             self._clock.monotonic(),
             lambda: _call_soon(loop, lambda: task.cancel()),
         )
-        task = asyncio.create_task(body.run(lease, watch), name=f"job {lease.job.kind.value} {ref.job_id}")
+        task = asyncio.create_task(handler.run(lease, watch), name=f"job {lease.job.kind.value} {ref.job_id}")
         self._begin(watch)
         try:
-            return await self._await_outcome(ref, lease, body, watch, task)
+            return await self._await_outcome(ref, lease, handler, watch, task)
         finally:
             self._end(watch)
 
     async def _await_outcome(
-        self, ref: JobRef, lease: Lease, body: JobHandler, watch: JobWatch, task: asyncio.Task[bool | None]
+        self, ref: JobRef, lease: Lease, handler: Handler, watch: JobWatch, task: asyncio.Task[object]
     ) -> RunOutcome:
         try:
             await asyncio.wait([task])
         except asyncio.CancelledError:
-            # The process ends. What the body still does ends before its job goes back.
+            # The process ends. The handler ends before its job is released.
             task.cancel()
             await asyncio.wait([task])
             return await self._release(ref, lease)
         if task.cancelled():
-            if watch.verdict is StopReason.LOST:
+            if watch.stop_reason is StopReason.LOST:
                 return RunOutcome.LOST
-            if watch.verdict is StopReason.LATE:
-                error = Retryable(f"The job took longer than {self._deadline_seconds(body):g} s.", code="JOB_TIMEOUT")
-            elif watch.verdict is StopReason.STALLED:
-                error = Retryable(f"The job stood still for {self._stall_seconds(body):g} s.", code="JOB_STALLED")
+            if watch.stop_reason is StopReason.LATE:
+                error = Retryable(
+                    f"The job took longer than {self._deadline_seconds(handler):g} s.", code="JOB_TIMEOUT"
+                )
+            elif watch.stop_reason is StopReason.STALLED:
+                error = Retryable(f"The job stood still for {self._stall_seconds(handler):g} s.", code="JOB_STALLED")
             else:
                 return await self._release(ref, lease)
         else:
             fault = task.exception()
             if fault is None:
-                return RunOutcome.DONE if task.result() else await self._record_success(ref, lease)
+                return RunOutcome.DONE if task.result() is True else await self._record_success(ref, lease)
             if isinstance(fault, LeaseLost):
                 return RunOutcome.LOST
             error = _as_product_error(fault)
-        return await self._record_failure(ref, lease, body, error)
+        return await self._record_failure(ref, lease, handler, error)
 
-    def _body(self, lease: Lease) -> JobHandler:
-        return self._bodies.get(lease.job.kind, UNKNOWN_KIND)
+    def _handler(self, lease: Lease) -> Handler:
+        return self._handlers.get(lease.job.kind, UNKNOWN_KIND)
 
-    def _stall_seconds(self, body: JobHandler) -> float:
-        return body.stall_seconds if self._timings.stall is None else self._timings.stall
+    def _stall_seconds(self, handler: Handler) -> float:
+        return handler.stall_seconds if self._timings.stall is None else self._timings.stall
 
-    def _deadline_seconds(self, body: JobHandler) -> float:
-        return body.deadline_seconds if self._timings.deadline is None else self._timings.deadline
+    def _deadline_seconds(self, handler: Handler) -> float:
+        return handler.deadline_seconds if self._timings.deadline is None else self._timings.deadline
 
     async def _record_success(self, ref: JobRef, lease: Lease) -> RunOutcome:
         async def finish(transaction: Transaction) -> bool:
@@ -202,14 +205,15 @@ class JobRunner:
 
         return RunOutcome.RELEASED if await asyncio.shield(self._settle(ref, release)) else RunOutcome.LOST
 
-    async def _record_failure(self, ref: JobRef, lease: Lease, body: JobHandler, error: AgenticRagError) -> RunOutcome:
+    async def _record_failure(self, ref: JobRef, lease: Lease, handler: Handler, error: AgenticRagError) -> RunOutcome:
         decision = self._policy.decide(error, lease.job.attempts_against_limit, self._ids.jitter())
 
         async def fail(transaction: Transaction) -> bool:
             # The document before the job, as everywhere; when the fence is gone all of it is rolled back.
-            await body.record_failure(transaction, lease, error, decision)
+            if handler.on_failure is not None:
+                await handler.on_failure(transaction, lease, error, decision)
             if not await transaction.jobs.fail(ref, lease.fence, error, decision):
-                raise LeaseLost("Another worker holds this job now.")
+                raise lease_lost()
             return True
 
         if not await self._settle(ref, fail):
@@ -230,8 +234,8 @@ class JobRunner:
         return RunOutcome.RETRY
 
     async def _settle(self, ref: JobRef, write: Callable[[Transaction], Awaitable[bool]]) -> bool:
-        """Record an ending through short outages of Postgres; False when the fence was no longer current, or when the
-        outage lasts (then the lease lapses, and the job runs again).
+        """Record an outcome, retrying through short outages of Postgres. False when the fence is no longer current, or
+        when the outage lasts: then the lease lapses and the job runs again.
         """
         for attempt in range(SETTLE_TRIES):
             try:
@@ -263,11 +267,11 @@ class JobRunner:
 
 
 class _NeedsExclusiveRun(Exception):
-    """The job that was leased lost workers before, and this is its last attempt."""
+    """The leased job lost workers before and has one attempt left."""
 
 
 async def _earlier_attempts(transaction: Transaction, lease: Lease) -> Sequence[JobAttempt]:
-    """The attempts that count against the allowance, without the one that has just begun."""
+    """The attempts that count against the limit, without the current one."""
     job = lease.job
     if job.attempts_against_limit == 1:
         return ()
@@ -276,7 +280,7 @@ async def _earlier_attempts(transaction: Transaction, lease: Lease) -> Sequence[
 
 
 def _as_product_error(fault: BaseException) -> AgenticRagError:
-    """A fault as the policy judges it; one that nobody foresaw may pass, and is recorded with its chain."""
+    """The error for the policy: an unexpected one is retried and recorded with its chain."""
     if isinstance(fault, AgenticRagError):
         return fault
     error = Retryable(f"An unexpected {type(fault).__name__} ended the job.", code="INTERNAL")

@@ -12,7 +12,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 if TYPE_CHECKING:
     from agentic_rag.bootstrap import Container
     from agentic_rag_eval.job import Examiner
-    from agentic_rag_worker.job_handlers import JobHandler
+    from agentic_rag_worker.job_handlers import Handler
 
 
 def run_server(settings: Settings) -> None:
@@ -24,14 +24,15 @@ def run_server(settings: Settings) -> None:
 
 def run_worker(settings: Settings) -> None:
     """Run jobs until SIGTERM, then drain. Errors: those of the container."""
-    from agentic_rag_worker.program import run_program
+    from agentic_rag_worker.worker import run_program
 
     run_program(settings, evaluation_bodies)
 
 
-def evaluation_bodies(container: Container) -> Mapping[JobKind, JobHandler]:
+def evaluation_bodies(container: Container) -> Mapping[JobKind, Handler]:
     """The job handlers of evaluations. They ask questions as `rag eval` does."""
-    from agentic_rag_eval.job import EvalHandler
+    from agentic_rag_eval.job import RunEvaluation
+    from agentic_rag_worker.job_handlers import Handler
 
     async def examine(workspace: WorkspaceRef) -> Examiner:
         from agentic_rag_cli.commands.evaluation.eval_asking import ask_here, judge_here
@@ -40,4 +41,5 @@ def evaluation_bodies(container: Container) -> Mapping[JobKind, JobHandler]:
         judge = judge_here(container) if container.settings.models.enable_llm_judge else None
         return Examiner(await ask_here(container, workspace), judge)
 
-    return {JobKind.EVAL: EvalHandler(container.database, examine)}
+    # The slowest single step is the answer of a chat model with its judge.
+    return {JobKind.EVAL: Handler(RunEvaluation(container.database, examine).run, 86_400.0, 300.0)}

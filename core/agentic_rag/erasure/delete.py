@@ -12,8 +12,9 @@ from agentic_rag.documents.ports import BlobStore
 from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.jobs.job import JobKind, Lease, NewJob
+from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.database import Database, Transaction
-from agentic_rag.kernel.errors import DependencyUnavailable
+from agentic_rag.kernel.errors import DependencyUnavailable, Permanent
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditAction
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -92,9 +93,14 @@ class DeleteDocument:
             Deletion(document_id, erasure, cache_entries, blobs, tuple(unfinished), certificate)
         )
 
-    async def run_job(self, lease: Lease, document_id: UUID) -> Deletion:
-        """The body of DELETE jobs. Errors: `DependencyUnavailable`, `LeaseLost`; a rerun finishes the rest."""
-        workspace = lease.job.workspace
+    async def run_job(self, lease: Lease, progress: JobProgress) -> Deletion:
+        """Run a DELETE job; a rerun finishes the rest.
+
+        Errors: `DependencyUnavailable`, `LeaseLost`, `Permanent` code JOB_ARGUMENTS_INVALID.
+        """
+        workspace, document_id = lease.job.workspace, lease.job.document_id
+        if document_id is None:
+            raise Permanent("A delete job names no document.", code="JOB_ARGUMENTS_INVALID")
         async with self._database.transaction(workspace.org_id) as transaction:
             erasure = await transaction.publisher.erase(workspace, document_id, lease.job.job_id, lease.fence)
             if erasure is not None:

@@ -42,6 +42,7 @@ from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.ingestion.analyse import TextAnalysis
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest import IngestDocument
+from agentic_rag.ingestion.maintenance import ApplyRetention, CompactSegments
 from agentic_rag.ingestion.sync import SyncResult, SyncSource
 from agentic_rag.jobs.job import Job, JobKind, RetryPolicy
 from agentic_rag.kernel.errors import SpaceMismatch
@@ -61,18 +62,9 @@ from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_migrations import HEAD
-from agentic_rag_worker.job_handlers import (
-    CompactHandler,
-    DeleteHandler,
-    GraphHandler,
-    IngestHandler,
-    JobHandler,
-    ReembedHandler,
-    RetentionHandler,
-    SnapshotHandler,
-)
-from agentic_rag_worker.main import WorkerOptions, run_worker
-from agentic_rag_worker.wiring import WorkerTimings
+from agentic_rag_worker.job_handlers import Handler
+from agentic_rag_worker.timings import WorkerTimings
+from agentic_rag_worker.worker import WorkerOptions, run_worker
 
 QUICK = WorkerTimings(
     lease=1.0, poll_shortest=0.01, poll_longest=0.05, follow=0.1, expire=0.05, counts=0.5, grace=5.0,
@@ -145,7 +137,7 @@ class Hold:
 
 @dataclass
 class DataPlane:
-    """A `WorkerContainer`, and the other use cases of the data plane."""
+    """The `WorkerParts` of a worker, and the other use cases of the data plane."""
 
     database_url: str
     redis_url: str
@@ -164,7 +156,7 @@ class DataPlane:
     workspace: WorkspaceRef = field(default_factory=lambda: WorkspaceRef(DEFAULT_ORG_ID, uuid4()))
     neo4j_uri: str | None = None
     """Where the graph is kept, if not in Postgres."""
-    more_bodies: dict[JobKind, JobHandler] = field(default_factory=dict)
+    more_handlers: dict[JobKind, Handler] = field(default_factory=dict)
     """Of kinds that only some tests run."""
 
     @cached_property
@@ -249,16 +241,16 @@ class DataPlane:
         return RestoreSnapshot(self.database, self.archive, self.blobs, self.cache, self.telemetry, HEAD)
 
     @property
-    def bodies(self) -> Mapping[JobKind, JobHandler]:
+    def handlers(self) -> Mapping[JobKind, Handler]:
         return {
-            JobKind.INGEST: IngestHandler(self.ingest),
-            JobKind.DELETE: DeleteHandler(self.delete),
-            JobKind.COMPACT: CompactHandler(self.database),
-            JobKind.RETENTION: RetentionHandler(self.database, self.blobs),
-            JobKind.SNAPSHOT: SnapshotHandler(self.take_snapshot),
-            JobKind.REEMBED: ReembedHandler(self.switch),
-            JobKind.GRAPH: GraphHandler(self.graph_sync),
-            **self.more_bodies,
+            JobKind.INGEST: Handler(self.ingest.run, 3_600.0, 300.0, self.ingest.record_failure),
+            JobKind.DELETE: Handler(self.delete.run_job, 600.0, 300.0),
+            JobKind.COMPACT: Handler(CompactSegments(self.database).run, 600.0, 300.0),
+            JobKind.RETENTION: Handler(ApplyRetention(self.database, self.blobs).run, 600.0, 300.0),
+            JobKind.SNAPSHOT: Handler(self.take_snapshot.run, 21_600.0, 300.0, self.take_snapshot.record_failure),
+            JobKind.REEMBED: Handler(self.switch.run, 86_400.0, 300.0),
+            JobKind.GRAPH: Handler(self.graph_sync.run, 3_600.0, 120.0),
+            **self.more_handlers,
         }
 
     def dead_payloads(self) -> PostgresDeadPayloads:

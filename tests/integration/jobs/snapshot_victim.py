@@ -13,7 +13,7 @@ from tests.integration.jobs.data_plane import QUICK, DataPlane
 from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 from agentic_rag.operations.snapshots.archive_files import ArchiveLocation
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
-from agentic_rag_worker.main import WorkerOptions, run_worker
+from agentic_rag_worker.worker import WorkerOptions, run_worker
 
 
 class FatalBlobs(DirectoryBlobStore):

@@ -14,8 +14,9 @@ from agentic_rag.operations.evaluation import EvalDataset, EvalQuestion, EvalRun
 from agentic_rag.operations.start_evaluation import Evaluations
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_eval.harness import as_json, evaluate
-from agentic_rag_eval.job import EvalHandler, Examiner
+from agentic_rag_eval.job import Examiner, RunEvaluation
 from agentic_rag_eval.records import AskRecord, CitedSpan, EmbeddingUsage
+from agentic_rag_worker.job_handlers import Handler
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
@@ -61,7 +62,7 @@ class Answers:
 @pytest.fixture
 def answers(plane: DataPlane) -> Answers:
     answers = Answers()
-    plane.more_bodies[JobKind.EVAL] = EvalHandler(plane.database, answers.examine)
+    plane.more_handlers[JobKind.EVAL] = Handler(RunEvaluation(plane.database, answers.examine).run, 60.0, 60.0)
     return answers
 
 
@@ -108,7 +109,7 @@ async def test_an_evaluation_of_a_worker_that_died_goes_on_at_the_question_it_ha
             await asyncio.Event().wait()
 
     answers.before = hang
-    dying = asyncio.create_task(plane.more_bodies[JobKind.EVAL].run(lease, Steps()))
+    dying = asyncio.create_task(plane.more_handlers[JobKind.EVAL].run(lease, Steps()))
     await asyncio.wait_for(reached.wait(), 10)
     dying.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -149,7 +150,7 @@ async def test_who_lost_the_lease_keeps_nothing(plane: DataPlane, answers: Answe
     await board.aclose()
 
     with pytest.raises(LeaseLost):
-        await plane.more_bodies[JobKind.EVAL].run(late, Steps())
+        await plane.more_handlers[JobKind.EVAL].run(late, Steps())
 
     found = await evaluations.get(plane.workspace, begun.job_id)
     assert found is not None

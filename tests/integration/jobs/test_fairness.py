@@ -14,13 +14,11 @@ import redis.asyncio
 from tests.integration.jobs.data_plane import QUICK, DataPlane, until
 
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
-from agentic_rag.jobs.job import GiveUp, JobKind, Lease, NewJob, QueueName, Retry, partition_of
+from agentic_rag.jobs.job import JobKind, Lease, NewJob, QueueName, partition_of
 from agentic_rag.jobs.ports import JobProgress
-from agentic_rag.kernel.database import Transaction
-from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_worker.job_handlers import JobHandler
-from agentic_rag_worker.main import WorkerOptions, run_worker
+from agentic_rag_worker.job_handlers import Handler
+from agentic_rag_worker.worker import WorkerOptions, run_worker
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
@@ -39,16 +37,9 @@ class Cheap:
     """Does nothing, and notes for whom."""
 
     done: list[WorkspaceRef] = field(default_factory=list)
-    deadline_seconds: float = 60.0
-    stall_seconds: float = 60.0
 
     async def run(self, lease: Lease, progress: JobProgress) -> None:
         self.done.append(lease.job.workspace)
-
-    async def record_failure(
-        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
-    ) -> None:
-        """Nobody looks."""
 
 
 class CheapPlane(DataPlane):
@@ -57,8 +48,8 @@ class CheapPlane(DataPlane):
     cheap: Cheap
 
     @property
-    def bodies(self) -> Mapping[JobKind, JobHandler]:
-        return {JobKind.COMPACT: self.cheap}
+    def handlers(self) -> Mapping[JobKind, Handler]:
+        return {JobKind.COMPACT: Handler(lambda lease, progress: self.cheap.run(lease, progress), 60.0, 60.0)}
 
 
 @pytest.fixture

@@ -14,11 +14,12 @@ from agentic_rag.adapters.openai.client import open_client
 from agentic_rag.adapters.redis.passages import RedisPassageExchange
 from agentic_rag.answering.hyde.queued_passages import QueuedPassages
 from agentic_rag.answering.hyde.write_passage import WritePassage
-from agentic_rag.jobs.job import JobKind, JobState, QueueName
+from agentic_rag.jobs.job import JobKind, JobState, Lease, QueueName
+from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.deadline import Deadline
 from agentic_rag.models.chat.request import CHAT_SHARE, ChatTask, LlmError, LlmResult
 from agentic_rag.models.providers.llm_client import LlmClient
-from agentic_rag_worker.job_handlers import HydeHandler
+from agentic_rag_worker.job_handlers import Handler
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
@@ -57,7 +58,12 @@ def within(plane: DataPlane, seconds: float) -> Deadline:
 
 
 def serve(plane: DataPlane, exchange: RedisPassageExchange, advisor: LlmClient | None) -> None:
-    plane.more_bodies[JobKind.HYDE] = HydeHandler(WritePassage(exchange, advisor))
+    write = WritePassage(exchange, advisor)
+
+    async def run(lease: Lease, progress: JobProgress) -> None:
+        await write.run(lease.job.workspace, lease.job.key)
+
+    plane.more_handlers[JobKind.HYDE] = Handler(run, 60.0, 60.0)
 
 
 async def test_a_worker_writes_the_passage_that_an_answer_waits_for(

@@ -10,9 +10,9 @@ from tests.integration.jobs.test_ingestion import change
 from tests.memory_store.telemetry import RecordingTelemetry
 
 from agentic_rag.documents.document import document_id_for
+from agentic_rag.ingestion.maintenance import ApplyRetention
 from agentic_rag.jobs.job import JobKind, JobRef, Lease, NewJob
 from agentic_rag.kernel.errors import DependencyUnavailable
-from agentic_rag_worker.job_handlers import RetentionHandler
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
@@ -111,7 +111,7 @@ async def test_upkeep_removes_blobs_that_were_doomed_and_left(plane: DataPlane, 
         await transaction.originals.mark_for_deletion(plane.workspace, document_id)
 
     lease = await lease_of(plane, JobKind.RETENTION)
-    await RetentionHandler(plane.database, plane.blobs).run(lease, Steps())
+    await ApplyRetention(plane.database, plane.blobs).run(lease, Steps())
 
     assert await plane.blobs.keys("") == []
     assert await plane.rows("rag_doomed_blobs") == 0

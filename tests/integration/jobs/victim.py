@@ -10,7 +10,7 @@ from uuid import UUID
 from tests.integration.jobs.data_plane import QUICK, DataPlane
 
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
-from agentic_rag_worker.main import WorkerOptions, run_worker
+from agentic_rag_worker.worker import WorkerOptions, run_worker
 
 
 async def main() -> None:

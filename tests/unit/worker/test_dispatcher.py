@@ -18,7 +18,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_worker.dispatcher import UPKEEP_STEP, Dispatcher
-from agentic_rag_worker.wiring import WorkerTimings
+from agentic_rag_worker.timings import WorkerTimings
 
 TENANTS = 2 * UPKEEP_STEP + 1
 

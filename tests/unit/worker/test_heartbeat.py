@@ -25,17 +25,17 @@ def watched(deadline: float, stall: float) -> tuple[JobWatch, list[str]]:
 def test_a_job_that_stands_still_is_stalled() -> None:
     watch, _ = watched(deadline=100, stall=10)
 
-    assert watch.judge(9.9) is None
-    assert watch.judge(10.0) is StopReason.STALLED
+    assert watch.check(9.9) is None
+    assert watch.check(10.0) is StopReason.STALLED
 
 
 def test_a_job_that_moves_is_given_time_again() -> None:
     watch, _ = watched(deadline=100, stall=10)
     watch.advance()
 
-    assert watch.judge(9.0) is None
-    assert watch.judge(18.9) is None
-    assert watch.judge(19.0) is StopReason.STALLED
+    assert watch.check(9.0) is None
+    assert watch.check(18.9) is None
+    assert watch.check(19.0) is StopReason.STALLED
 
 
 @given(st.lists(st.floats(0, 10), max_size=20))
@@ -45,7 +45,7 @@ def test_however_much_it_moves_its_deadline_holds(pauses: list[float]) -> None:
     for pause in pauses:
         now += pause
         watch.advance()
-        assert (watch.judge(now) is StopReason.LATE) == (now >= 50)
+        assert (watch.check(now) is StopReason.LATE) == (now >= 50)
 
 
 def test_the_first_verdict_stops_the_job_and_later_ones_do_not_replace_it() -> None:
@@ -54,5 +54,5 @@ def test_the_first_verdict_stops_the_job_and_later_ones_do_not_replace_it() -> N
     watch.end(StopReason.LOST)
     watch.end(StopReason.DRAINED)
 
-    assert watch.verdict is StopReason.LOST
+    assert watch.stop_reason is StopReason.LOST
     assert stopped == ["stopped"]

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -23,14 +23,13 @@ from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_worker.exclusive_lock import ExclusiveLock
 from agentic_rag_worker.heartbeat import Heartbeat
+from agentic_rag_worker.job_handlers import Handler
 from agentic_rag_worker.runner import JobRunner, RunOutcome
-from agentic_rag_worker.wiring import WorkerTimings
+from agentic_rag_worker.timings import WorkerTimings
 
 
 class SlowToEnd:
     """A body that still has something to do after it was cancelled, and sees how its job stands then."""
-
-    deadline_seconds = stall_seconds = 60.0
 
     def __init__(self, database: MemoryDatabase) -> None:
         self._database = database
@@ -54,8 +53,6 @@ class SlowToEnd:
 
 class HeldByKey:
     """A body whose jobs run until the test lets them end; it notes which run beside each other."""
-
-    deadline_seconds = stall_seconds = 60.0
 
     def __init__(self) -> None:
         self.running: dict[str, asyncio.Event] = {}
@@ -97,11 +94,15 @@ class Outbox:
         assert job is not None
         return job
 
-    def runner(self, body: object) -> JobRunner:
-        clock, telemetry, bodies = SystemClock(), RecordingTelemetry(), {JobKind.COMPACT: body}
+    def runner(self, body: Any) -> JobRunner:
+        clock, telemetry, handlers = (
+            SystemClock(),
+            RecordingTelemetry(),
+            {JobKind.COMPACT: Handler(body.run, 60.0, 60.0, body.record_failure)},
+        )
         heartbeat = Heartbeat(lambda: self.database, clock, telemetry, timedelta(seconds=30))
         return JobRunner(
-            self.database, MemoryJobQueue(), cast("Any", bodies), RetryPolicy(3, 10), heartbeat, ExclusiveLock(), clock,
+            self.database, MemoryJobQueue(), handlers, RetryPolicy(3, 10), heartbeat, ExclusiveLock(), clock,
             RandomIds(), telemetry, "worker", WorkerTimings(),
         )  # fmt: skip
 
@@ -150,7 +151,7 @@ async def test_the_last_attempt_of_a_job_that_lost_workers_has_a_process_to_itse
     await until(lambda: set(body.running) == {"early", "once"})
 
     tasks["suspect"] = asyncio.create_task(runner.run(refs["suspect"]))
-    await until(lambda: runner.company.is_closed)
+    await until(lambda: runner.exclusive_lock.is_exclusive)
     for key in ("other suspect", "late"):
         assert await runner.run(refs[key]) is RunOutcome.NOT_TAKEN
     body.running["early"].set()
@@ -190,7 +191,7 @@ async def test_a_worker_told_to_stop_gives_up_waiting_for_company_to_leave(outbo
     tasks = [asyncio.create_task(runner.run(first))]
     await until(lambda: "first" in body.running)
     tasks.append(asyncio.create_task(runner.run(suspect)))
-    await until(lambda: runner.company.is_closed)
+    await until(lambda: runner.exclusive_lock.is_exclusive)
 
     draining = asyncio.create_task(runner.drain())
     await asyncio.sleep(0)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from agentic_rag import __version__
 from agentic_rag.documents.ports import BlobStore
-from agentic_rag.jobs.job import JobKind, JobState, Lease, NewJob
+from agentic_rag.jobs.job import GiveUp, JobKind, JobState, Lease, NewJob, Retry
 from agentic_rag.jobs.leases import require_lease
 from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.clock import Clock
@@ -117,8 +117,12 @@ class TakeSnapshot:
             await self._expire(workspace)
         await self._sweep(workspace, progress)
 
-    async def record_failure(self, transaction: Transaction, lease: Lease, error: AgenticRagError) -> None:
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
         """Mark the snapshot FAILED after its job gave up. The next sweep removes its files."""
+        if isinstance(decision, Retry):
+            return
         await require_lease(transaction.jobs, lease)  # Lock order: the job before the snapshot.
         await transaction.snapshots.move(lease.job.workspace, lease.job.job_id, SnapshotState.FAILED, error.code)
 
