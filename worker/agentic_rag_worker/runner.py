@@ -17,7 +17,7 @@ from agentic_rag.jobs.job import (
     Retry,
     RetryPolicy,
 )
-from agentic_rag.jobs.leases import lease_lost
+from agentic_rag.jobs.leases import lease_loss
 from agentic_rag.jobs.ports import JobQueue
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database, Transaction
@@ -213,7 +213,7 @@ class JobRunner:
             if handler.on_failure is not None:
                 await handler.on_failure(transaction, lease, error, decision)
             if not await transaction.jobs.fail(ref, lease.fence, error, decision):
-                raise lease_lost()
+                raise lease_loss()
             return True
 
         if not await self._settle(ref, fail):

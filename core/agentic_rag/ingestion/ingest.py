@@ -33,7 +33,7 @@ from agentic_rag.ingestion.plan import PublicationPlan, plan_publication
 from agentic_rag.ingestion.ports import DocumentPublication, NewChunk
 from agentic_rag.ingestion.staging import StagedEmbedding
 from agentic_rag.jobs.job import GiveUp, Lease, Retry
-from agentic_rag.jobs.leases import lease_lost, require_lease
+from agentic_rag.jobs.leases import lease_loss, require_lease
 from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.concurrency import WeightedSemaphore
 from agentic_rag.kernel.database import Database, Transaction
@@ -230,7 +230,7 @@ class IngestDocument:
             return None
         run.progress.advance()
         if published.refusal == "LEASE_LOST":
-            raise lease_lost()
+            raise lease_loss()
         if published.refusal == "STALE":
             return None
         if published.refusal is not None:

@@ -10,9 +10,9 @@ from agentic_rag.kernel.errors import LeaseLost
 async def require_lease(jobs: JobStore, lease: Lease) -> None:
     """Check that the fence is current; it stays current until the transaction ends. Errors: `LeaseLost`."""
     if not await jobs.holds(lease.ref, lease.fence):
-        raise lease_lost()
+        raise lease_loss()
 
 
-def lease_lost() -> LeaseLost:
+def lease_loss() -> LeaseLost:
     """The error of a job whose fence another worker raised."""
     return LeaseLost("Another worker holds this job now.")

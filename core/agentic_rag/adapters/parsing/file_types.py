@@ -244,10 +244,10 @@ def _zip_kind(content: bytes, declared: FileKind | None) -> FileKind:
             return kind
     if declared is not None:
         raise mismatch(declared, "an archive that holds no Word document")
-    raise unsupported_archive()
+    raise archive_refusal()
 
 
-def unsupported_archive() -> ParseFailed:
+def archive_refusal() -> ParseFailed:
     """The error for an archive of no known format."""
     readable = " and ".join(kind.name for kind in ZIP_KINDS)
     return ParseFailed(f"archives other than {readable} cannot be read", code="PARSE_UNSUPPORTED")

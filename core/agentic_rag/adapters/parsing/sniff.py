@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentic_rag.adapters.parsing.file_types import ZIP_KINDS, file_kind, kind_by_name, mismatch, unsupported_archive
+from agentic_rag.adapters.parsing.file_types import ZIP_KINDS, archive_refusal, file_kind, kind_by_name, mismatch
 
 _ZIP = b"PK\x03\x04"
 
@@ -21,4 +21,4 @@ class ZipAwareSniffer:
         for kind in ZIP_KINDS:
             if any(member in head for member in kind.value.zip_first):
                 return kind.value.media_type
-        raise unsupported_archive()
+        raise archive_refusal()
