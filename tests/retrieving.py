@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.bootstrap import Container
 from agentic_rag.retrieval.candidates import SearchScope
-from agentic_rag.retrieval.fusion import FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.retrieval.query import QueryVector, RetrievalQuery
 from agentic_rag.retrieval.retrieve import RetrievalResult
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef

@@ -21,7 +21,6 @@ from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, Work
 from agentic_rag.workspaces.organisation import Organisation
 from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_cli.client.choice import choose_workspace
-from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import id_in, workspaces_in
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     import httpx2
 
     from agentic_rag.bootstrap import Container
+    from agentic_rag_cli.client.graphql_client import GraphQLClient
     from agentic_rag_server.graphql.schema import RagSchema
 
 T = TypeVar("T")
@@ -59,6 +59,8 @@ class System:
         """A client of the application in this process, as an operator of `org_id` (default: the system's
         organisation).
         """
+        from agentic_rag_cli.client.graphql_client import GraphQLClient
+
         timeout = self.container.settings.answering.timeout_ms
         return GraphQLClient("http://in-process", str(org_id or self.org_id), timeout, self._transport)
 

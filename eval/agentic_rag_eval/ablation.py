@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from agentic_rag.retrieval.fusion import FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag_eval.comparison import Comparison, compare, read_figures
 from agentic_rag_eval.comparison import as_json as comparison_json
 from agentic_rag_eval.harness import EvalReport, as_json

@@ -19,7 +19,7 @@ from agentic_rag.kernel.errors import (
     Retryable,
 )
 from agentic_rag.kernel.public_ids import NodeKind, encode
-from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.tenancy.principals import Principal
 from tests.api.builders import REF, WORKSPACE_ID, Container, FakeAnswer, a_run, document_id, numbered, query
 from tests.unit.answering.answering_world import PRINCIPAL, World

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.bootstrap import Container
 from agentic_rag.documents.document import Chunk
-from agentic_rag.retrieval.fusion import FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag_cli.commands.evaluation.eval_asking import ask_here
 from agentic_rag_eval.ablation import Arm, without
 from agentic_rag_eval.metrics import Score, score

@@ -13,7 +13,7 @@ from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.language.prompt_injection import Suspicion
 from agentic_rag.retrieval.candidates import ArmScore, CandidateTrace, Hop
-from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 
 
 class Outcome(enum.Enum):

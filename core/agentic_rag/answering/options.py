@@ -18,7 +18,7 @@ from agentic_rag.answering.question import (
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.text import fold_text
-from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.workspaces.settings import RagConfig
 
 MAX_TOP_K = 50

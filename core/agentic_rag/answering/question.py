@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from agentic_rag.documents.document import CitedPassage, DocumentFilter
-from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 MAX_QUESTION_CHARACTERS = 4000

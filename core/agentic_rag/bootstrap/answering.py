@@ -18,7 +18,8 @@ from agentic_rag.answering.tools.http_fetch import HttpFetch
 from agentic_rag.answering.tools.tool import Tool
 from agentic_rag.bootstrap.documents import DocumentParts
 from agentic_rag.models.embedding.ports import EmbedderSource
-from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights, dense_trust_of
+from agentic_rag.retrieval.fusion import dense_trust_of
+from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.retrieval.measure_recall import MeasureRecall
 from agentic_rag.retrieval.rerank import Rerank
 from agentic_rag.retrieval.retrieve import Retrieve

@@ -14,7 +14,8 @@ from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate, compare_recall, recall_at_k
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
 from agentic_rag.retrieval.candidates import SearchScope
-from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights, dense_trust_of
+from agentic_rag.retrieval.fusion import dense_trust_of
+from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.retrieval.query import QueryVector, RetrievalQuery
 from agentic_rag.retrieval.retrieve import Retrieve
 from agentic_rag.tenancy.access import UNRESTRICTED_READER

@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from agentic_rag.models.embedding.space import HASHED_PROVIDER, EmbeddingSpace
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, ArmScore, Candidate, Retriever
+from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.retrieval.lexical.bm25 import BOUND_WEIGHT, COVERAGE_WEIGHT
-
-
-class FusionMethod(enum.Enum):
-    """How the arms' results are merged."""
-
-    WEIGHTED = "WEIGHTED"
-    RRF = "RRF"
-
-
-@dataclass(frozen=True, slots=True)
-class FusionWeights:
-    """Shares of the arms. `vector` is that of the two text arms together, divided by `lexical_share` (None: decided
-    per question).
-    """
-
-    vector: float = 0.7
-    graph: float = 0.3
-    lexical_share: float | None = None
-
 
 RRF_K = 60
 """Cormack, Clarke, Büttcher, "Reciprocal rank fusion outperforms Condorcet …", SIGIR 2009."""

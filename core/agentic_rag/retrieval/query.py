@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from agentic_rag.language.tokenizer import query_terms
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.retrieval.candidates import SearchScope
-from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.retrieval.selection import SelectionRules
 
 ARM_LIMIT = 60

@@ -56,7 +56,7 @@ from agentic_rag.operations.measure_switch import MeasureSwitch
 from agentic_rag.operations.snapshots.restore import RestoreSnapshot
 from agentic_rag.operations.snapshots.take import TakeSnapshot
 from agentic_rag.operations.switch_embedding import SwitchEmbedding
-from agentic_rag.retrieval.fusion import FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.retrieval.retrieve import Retrieve
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings

@@ -30,7 +30,7 @@ from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.language.prompt_injection import Suspicion
 from agentic_rag.retrieval.candidates import ArmScore, CandidateTrace, Hop, HopKind, Retriever
-from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 
 STORED = Path(__file__).with_name("stored_answer.json")
 """Written by the codec that stored runs before msgspec, with nearly every field filled."""

@@ -26,7 +26,7 @@ from agentic_rag.kernel.errors import (
 )
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.retrieval.candidates import HopKind
-from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 BYPASS = AnswerOptions(cache=CacheMode.BYPASS)

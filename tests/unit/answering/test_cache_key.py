@@ -9,7 +9,7 @@ from agentic_rag.answering.runs.cache_key import AnswerContext, answer_key, inpu
 from agentic_rag.answering.understood_question import understand
 from agentic_rag.documents.document import CitedPassage, DocumentFilter
 from agentic_rag.kernel.text import fold_text
-from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import RagConfig

@@ -40,7 +40,7 @@ from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.chat.request import LlmResult
 from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.retrieval.candidates import Retriever
-from agentic_rag.retrieval.fusion import FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.retrieval.passage import Passage
 from agentic_rag.retrieval.ports import Reranker
 from agentic_rag.retrieval.rerank import Rerank

@@ -19,7 +19,7 @@ from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceState
 from agentic_rag.models.providers.embedder_registry import EmbedderRegistry
 from agentic_rag.operations.measure_switch import MeasureSwitch
 from agentic_rag.operations.switch_embedding import SwitchEmbedding
-from agentic_rag.retrieval.fusion import FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.retrieval.retrieve import Retrieve
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from agentic_rag.retrieval.arms.table import arm_weights
 from agentic_rag.retrieval.candidates import ArmHit, Candidate, Retriever
-from agentic_rag.retrieval.fusion import HASHED_TRUST, FusionMethod, FusionWeights, fuse, lexical_share
+from agentic_rag.retrieval.fusion import HASHED_TRUST, fuse, lexical_share
+from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 
 Arms = dict[Retriever, list[ArmHit]]
 

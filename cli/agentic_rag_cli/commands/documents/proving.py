@@ -11,13 +11,13 @@ import typer
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.erasure.certificate import certificate_json
 from agentic_rag.kernel.public_ids import NodeKind, encode
-from agentic_rag.operations.findings import Finding
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.client.ids import id_in
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.output import terminal
 
 if TYPE_CHECKING:
+    from agentic_rag.operations.findings import Finding
     from agentic_rag.operations.prove_erased import ErasureProof
 
 

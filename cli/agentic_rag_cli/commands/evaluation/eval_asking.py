@@ -18,7 +18,7 @@ from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.billing.prices import PriceTable
 from agentic_rag.models.chat.request import LlmError
 from agentic_rag.models.embedding.space import SpaceRecord
-from agentic_rag.retrieval.fusion import FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient

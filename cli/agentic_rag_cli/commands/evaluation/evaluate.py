@@ -259,7 +259,7 @@ def misses(report: EvalReport, least: dict[str, float | None]) -> list[str]:
 
 
 async def _local(wiring: Wiring, settings: Settings, asked: _EvalRequest) -> tuple[EvalReport, dict[Arm, EvalReport]]:
-    from agentic_rag.retrieval.fusion import FusionWeights
+    from agentic_rag.retrieval.fusion_options import FusionWeights
     from agentic_rag_cli.commands.evaluation.eval_asking import ask_here, judge_here
     from agentic_rag_eval.ablation import Arm, without
 

@@ -9,7 +9,7 @@ from datetime import date
 
 from agentic_rag.answering.question import AnswerOptions, Question, Turn
 from agentic_rag.answering.understood_question import UnderstoodQuestion
-from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.workspaces.settings import RagConfig
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
-from agentic_rag.models.providers.embedder_registry import KNOWN_DIMENSIONS
+from agentic_rag.models.embedding.known_models import KNOWN_DIMENSIONS
 from agentic_rag.models.providers.model_choice import ModelSettings, parse_embedding, parse_model
 from agentic_rag.tenancy.audit import AuditAction, AuditEntry
 

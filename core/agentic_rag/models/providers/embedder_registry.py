@@ -6,18 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from agentic_rag.kernel.errors import InvalidInput, Permanent, SpaceMismatch
+from agentic_rag.models.embedding.known_models import KNOWN_DIMENSIONS
 from agentic_rag.models.embedding.ports import Embedder
 from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice
 from agentic_rag.models.providers.model_choice import require_current
 from agentic_rag.tenancy.principals import WorkspaceRef
-
-KNOWN_DIMENSIONS: Mapping[str, int] = {
-    "text-embedding-3-small": 1536,
-    "text-embedding-3-large": 3072,
-    "text-embedding-ada-002": 1536,
-    "gemini-embedding-001": 3072,
-}
-"""Default dimensions of these models (the providers' documentation)."""
 
 
 class EmbedderRegistry:

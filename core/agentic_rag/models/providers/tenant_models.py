@@ -16,10 +16,10 @@ from agentic_rag.kernel.ttl_cache import TtlCache
 from agentic_rag.models.billing.metered_models import UsageMeters
 from agentic_rag.models.billing.prices import FREE, PLATFORM
 from agentic_rag.models.chat.ports import ChatModel
+from agentic_rag.models.embedding.known_models import KNOWN_DIMENSIONS
 from agentic_rag.models.embedding.padded_embedder import PaddedEmbedder
 from agentic_rag.models.embedding.ports import Embedder, Embedders
 from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice
-from agentic_rag.models.providers.embedder_registry import KNOWN_DIMENSIONS
 from agentic_rag.models.providers.llm_client import CoolDown, LlmClient
 from agentic_rag.models.providers.model_choice import (
     ModelSettings,

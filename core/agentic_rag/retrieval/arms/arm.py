@@ -9,7 +9,7 @@ from typing import Any
 from agentic_rag.kernel.database import CorpusSnapshot
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.retrieval.candidates import ArmHit, ExtractedEntity, Retriever
-from agentic_rag.retrieval.fusion import FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.retrieval.graph.graph_search import GraphHits
 from agentic_rag.retrieval.query import RetrievalQuery
 

@@ -10,7 +10,8 @@ from agentic_rag.retrieval.arms.dense import search_dense
 from agentic_rag.retrieval.arms.graph import expand_by_graph
 from agentic_rag.retrieval.arms.lexical import search_lexical
 from agentic_rag.retrieval.candidates import ArmHit, Retriever
-from agentic_rag.retrieval.fusion import MODEL_TRUST, FusionWeights, effective_lexical_share
+from agentic_rag.retrieval.fusion import MODEL_TRUST, effective_lexical_share
+from agentic_rag.retrieval.fusion_options import FusionWeights
 
 SEED_ARMS: tuple[SeedArm, ...] = (
     SeedArm(Retriever.DENSE, lambda weights, lexical_share: weights.vector * (1.0 - lexical_share), search_dense),

@@ -19,11 +19,11 @@ from agentic_rag.answering.question import (
 from agentic_rag.documents.document import CitedPassage, DocumentFilter
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode
-from agentic_rag.retrieval import fusion
-from agentic_rag.retrieval.fusion import FusionWeights
+from agentic_rag.retrieval import fusion_options
+from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-FusionMethod = strawberry.enum(fusion.FusionMethod, description="How the arms' results are merged.")
+FusionMethod = strawberry.enum(fusion_options.FusionMethod, description="How the arms' results are merged.")
 CacheMode = strawberry.enum(
     question_values.CacheMode,
     description="DEFAULT reads and writes the cache, REFRESH only writes, BYPASS does neither.",
