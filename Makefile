@@ -53,7 +53,8 @@ test-fast: install-dev ## Unit tests, without servers: about a minute on two fre
 test-thorough: install-dev system-packages ## All suites with larger sizes and twenty times the examples of every law, for the night
 	@$(SUITES) --hypothesis-profile thorough --timeout 3600
 suites: install-dev system-packages
-	@$(SUITES) -m "not nightly" --hypothesis-profile ci
+	@$(SUITES) -m "not nightly and not alone" --hypothesis-profile ci
+	@$(BIN)/python -m pytest tests/chaos -m "alone and not nightly"
 checks: install-dev
 	@$(MAKE) --no-print-directory -j 1 lint types imports bench BENCH_ARGS=--short
 

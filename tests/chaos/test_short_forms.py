@@ -24,8 +24,16 @@ NIGHTLY = {
 }
 
 
+ALONE = frozenset({"crash-to-rerun", "hung", "sigterm", "redis"})
+"""Rows with a limit in seconds: tests beside them on the same cores would be measured with them."""
+
+
+def _marks(name: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.nightly] * (name in NIGHTLY) + [pytest.mark.alone] * (name in ALONE)
+
+
 def _rows() -> list[Any]:
-    return [pytest.param(name, marks=pytest.mark.nightly if name in NIGHTLY else ()) for name in TABLE]
+    return [pytest.param(name, marks=_marks(name)) for name in TABLE]
 
 
 @pytest.fixture(scope="module")
