@@ -17,7 +17,7 @@ from agentic_rag.answering.runs.explain import ExplainRun
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.documents.document import document_id_for
-from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.kernel.public_ids import NodeKind, encode

@@ -9,10 +9,10 @@ from agentic_rag.adapters.parsing.sniff import ZipAwareSniffer
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.bootstrap.answering import AnsweringParts
 from agentic_rag.erasure.delete import DeleteDocument
-from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.analysis.analyse import TextAnalysis
+from agentic_rag.ingestion.analysis.extract_entities import ExtractEntities
 from agentic_rag.ingestion.attachments import Attachments
 from agentic_rag.ingestion.estimate import EstimateIngest
-from agentic_rag.ingestion.extract_entities import ExtractEntities
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest import IngestDocument
 from agentic_rag.ingestion.ingest_chunks import IngestChunks

@@ -8,7 +8,7 @@ from uuid import UUID
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.documents.ports import Parser
 from agentic_rag.documents.revision_diff import VisibleChunk, diff_revision
-from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.ports import SourceConnector, SourceItem
 from agentic_rag.ingestion.sync import SyncSource
 from agentic_rag.kernel.database import Database

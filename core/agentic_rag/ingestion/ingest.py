@@ -16,8 +16,8 @@ from agentic_rag.documents.document import (
 )
 from agentic_rag.documents.originals import delete_marked_blobs
 from agentic_rag.documents.ports import BlobStore, Original, Parser
-from agentic_rag.ingestion.analyse import TextAnalysis, new_chunks, space_for
-from agentic_rag.ingestion.extract_entities import ExtractEntities
+from agentic_rag.ingestion.analysis.analyse import TextAnalysis, new_chunks, space_for
+from agentic_rag.ingestion.analysis.extract_entities import ExtractEntities
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest_run import (
     FORCE_ARGUMENT,

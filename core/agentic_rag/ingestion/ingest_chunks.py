@@ -21,9 +21,9 @@ from agentic_rag.documents.document import (
 )
 from agentic_rag.documents.ports import NewDocument
 from agentic_rag.documents.revision_diff import RevisionDiff, VisibleChunk, diff_revision
-from agentic_rag.ingestion.analyse import TextAnalysis, embed_texts, new_chunks, space_for
+from agentic_rag.ingestion.analysis.analyse import TextAnalysis, embed_texts, new_chunks, space_for
+from agentic_rag.ingestion.analysis.index_text import split_slices
 from agentic_rag.ingestion.group_commit import compaction_job, is_compaction_due
-from agentic_rag.ingestion.index_text import split_slices
 from agentic_rag.ingestion.ports import DocumentPublication, NewChunk, Published
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import InvalidInput, NotFound, Retryable

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from agentic_rag.ingestion.analyse import embed_texts
+from agentic_rag.ingestion.analysis.analyse import embed_texts
 from agentic_rag.jobs.job import JobKind, JobRef, Lease, NewJob
 from agentic_rag.jobs.leases import require_lease
 from agentic_rag.jobs.ports import JobProgress

@@ -15,7 +15,7 @@ from agentic_rag.adapters.redis.cache import RedisAnswerCache
 from agentic_rag.documents.document import DocumentStatus, ParsedDocument, document_id_for
 from agentic_rag.erasure.certificate import ErasedStore
 from agentic_rag.erasure.delete import DeleteDocument
-from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest import IngestDocument
 from agentic_rag.ingestion.ports import DocumentPublication, Published

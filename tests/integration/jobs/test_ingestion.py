@@ -14,7 +14,7 @@ from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.documents.document import Document, DocumentStatus, document_id_for
 from agentic_rag.documents.originals import OriginalKeys
-from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.estimate import EstimateIngest
 from agentic_rag.ingestion.submit import Submission, submit
 from agentic_rag.ingestion.sync import SyncSource

@@ -13,8 +13,8 @@ from agentic_rag.adapters.openai.chat import OpenAIChatModel
 from agentic_rag.adapters.openai.client import open_client
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.documents.document import DocumentStatus
-from agentic_rag.ingestion.analyse import TextAnalysis
-from agentic_rag.ingestion.extract_entities import ExtractEntities
+from agentic_rag.ingestion.analysis.analyse import TextAnalysis
+from agentic_rag.ingestion.analysis.extract_entities import ExtractEntities
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest import IngestDocument
 from agentic_rag.language.token_estimate import estimate_tokens

@@ -5,7 +5,7 @@ from tests.integration.jobs.data_plane import DataPlane
 from tests.memory_store.compute import InlineCompute
 
 from agentic_rag.documents.document import DocumentStatus
-from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks, PlainTextDocument
 from agentic_rag.kernel.errors import InvalidInput, SpaceMismatch
 from agentic_rag.language.token_estimate import estimate_tokens

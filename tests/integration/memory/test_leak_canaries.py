@@ -17,7 +17,7 @@ from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.answering.ask import AnswerPorts
-from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.ingest_chunks import IngestChunks
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.language.token_estimate import estimate_tokens

@@ -24,7 +24,7 @@ from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.documents.originals import OriginalKeys
 from agentic_rag.erasure.delete import DeleteDocument
-from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest import IngestDocument
 from agentic_rag.ingestion.sync import SyncSource

@@ -28,7 +28,7 @@ from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.erasure.ports import Erasure
-from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks
 from agentic_rag.jobs.job import JobRef, Lease
 from agentic_rag.kernel.errors import LeaseLost

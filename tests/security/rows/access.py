@@ -30,7 +30,7 @@ from agentic_rag.answering.question import Question
 from agentic_rag.answering.runs.answer_codec import encode
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.documents.document import document_id_for
-from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.language.token_estimate import estimate_tokens

@@ -32,7 +32,7 @@ from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.documents.document import DocumentFilter, document_id_for
 from agentic_rag.erasure.delete import DeleteDocument
-from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks
 from agentic_rag.kernel.deadline import Deadline
 from agentic_rag.kernel.errors import InvalidInput, NotFound

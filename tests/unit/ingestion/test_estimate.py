@@ -17,7 +17,7 @@ from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.documents.originals import OriginalKeys
-from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.estimate import EstimateIngest
 from agentic_rag.ingestion.sync import SyncSource
 from agentic_rag.language.token_estimate import estimate_tokens

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from agentic_rag.documents.chunking import chunk_document
 from agentic_rag.documents.document import ChunkDraft, ParsedDocument
-from agentic_rag.ingestion.index_text import IndexRequest, index_chunks, split_slices
+from agentic_rag.ingestion.analysis.index_text import IndexRequest, index_chunks, split_slices
 from agentic_rag.ingestion.ports import NewChunk
 from agentic_rag.kernel.compute import Compute
 from agentic_rag.kernel.database import Transaction

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agentic_rag.answering.prompts.extract import extract_prompt
-from agentic_rag.ingestion.llm_entities import ClaimedGraph, add_llm_entities
+from agentic_rag.ingestion.analysis.llm_entities import ClaimedGraph, add_llm_entities
 from agentic_rag.ingestion.ports import NewChunk
 from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.models.chat.request import LlmError, LlmResult
