@@ -227,7 +227,7 @@ def first_passages(arms: Mapping[Retriever, Sequence[ArmHit]], lexical_share: fl
     scores: dict[int, float] = {}
     for arm, hits in arms.items():
         for hit in hits[: 2 * FIRST_PASSAGES]:
-            scores[hit.ordinal] = scores.get(hit.ordinal, 0.0) + share[arm] * hit.score
+            scores[hit.ordinal] = scores.get(hit.ordinal, 0.0) + share.get(arm, 0.0) * hit.score
     return sorted(scores, key=lambda ordinal: (-round(scores[ordinal], SCORE_DIGITS), ordinal))[:FIRST_PASSAGES]
 
 
