@@ -67,7 +67,8 @@ async def canary_keys(ground: Ground, short: bool) -> list[Row]:
     ):
         stub.otherwise = misbehave
         stub.accepts_any_key = True
-        async with running(settings_for(database_url, redis_url, Path(home), stub, otlp_endpoint=spans.endpoint)) as it:
+        settings = settings_for(database_url, redis_url, Path(home), stub)
+        async with running(settings.change(operations={"otlp_endpoint": spans.endpoint})) as it:
             for key in keys:
                 await one_life(it, key)
             metrics = it.container.telemetry.exposition()[0].decode()
