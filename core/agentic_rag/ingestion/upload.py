@@ -147,7 +147,7 @@ class UploadDocument:
             taken = ", ".join(sorted(accepted))
             raise ContentUnsupported(f"The file is {media_type}; here {taken} are taken.", path=("file",))
         key = self._keys.new(stored, file_name)
-        blob = await self._blobs.put_stream(key, _prepend(head, limited))
+        blob = await self._blobs.put_stream(key, prepend(head, limited))
         return ReceivedUpload(stored, key, file_name, media_type, blob)
 
     async def submit(self, received: ReceivedUpload, options: UploadOptions, uploaded_by: Principal | str) -> Upload:
@@ -323,7 +323,8 @@ async def _head(pieces: AsyncIterator[bytes]) -> bytes:
     return head
 
 
-async def _prepend(head: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def prepend(head: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """`head`, then the pieces of `rest`."""
     yield head
     async for piece in rest:
         yield piece

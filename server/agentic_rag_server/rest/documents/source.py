@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import quote
 
@@ -12,6 +12,7 @@ from starlette.responses import Response, StreamingResponse
 
 from agentic_rag.documents.document import Document
 from agentic_rag.documents.ports import Original
+from agentic_rag.ingestion.upload import prepend
 from agentic_rag.kernel.errors import NotFound, no_such_document
 from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -68,7 +69,7 @@ class SourceEndpoint(Endpoint):
             "content-type": media,
             "content-disposition": content_disposition(document.file_name, inline=media in INLINE),
         }
-        return StreamingResponse(_prepend(first, stream), headers=headers)
+        return StreamingResponse(prepend(first, stream), headers=headers)
 
 
 def _key(document: Document, originals: Sequence[Original]) -> str:
@@ -77,12 +78,6 @@ def _key(document: Document, originals: Sequence[Original]) -> str:
         if document.content_hash in (None, held.content_hash):
             return held.key
     raise NotFound("The original of this document was not stored.", code="ORIGINAL_MISSING")
-
-
-async def _prepend(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    yield first
-    async for piece in rest:
-        yield piece
 
 
 def content_disposition(file_name: str, *, inline: bool) -> str:

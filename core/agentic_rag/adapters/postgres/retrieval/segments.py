@@ -81,11 +81,6 @@ class ByteBoundedCache(Generic[K, V]):
         self._used = 0
         self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
 
-    @property
-    def size_bytes(self) -> int:
-        """Bytes in use."""
-        return self._used
-
     def get(self, key: K) -> V | None:
         """The value, or None; marks it as most recently used."""
         entry = self._entries.get(key)
