@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import io
 import random
 import resource
@@ -42,12 +43,13 @@ def report(pages: int) -> bytes:
 
 
 def peaks_of_children() -> list[int]:
-    """The most that each child of this process ever had resident, in bytes."""
+    """The most that each child of this process ever had resident, in bytes. A thread that ends meanwhile has none."""
     peaks: list[int] = []
     for task in Path("/proc/self/task").iterdir():
-        for pid in (task / "children").read_text(encoding="ascii").split():
-            status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
-            peaks += [int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM")]
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            for pid in (task / "children").read_text(encoding="ascii").split():
+                status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+                peaks += [int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM")]
     return peaks
 
 
