@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
-from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecord
+from agentic_rag.answering.run import Run, RunVersions, StageRecord
 from agentic_rag.answering.runs.answer_codec import decode, encode
 from agentic_rag.answering.runs.redaction import collect_document_ids, redact_erased_documents
 from agentic_rag.kernel.errors import IdempotencyConflict, Permanent
@@ -135,7 +135,7 @@ class PostgresRunStore:
             return []
         stages: dict[UUID, list[StageRecord]] = {row["run_id"]: [] for row in rows}
         for row in await connection.fetch(STAGES, workspace.org_id, workspace.workspace_id, list(stages)):
-            stages[row["run_id"]].append(StageRecord(row["stage"], row["started"], row["seconds"], row["outcome"]))
+            stages[row["run_id"]].append(value_from(StageRecord, row))
         return [self._run(workspace, row, stages[row["run_id"]]) for row in rows]
 
     def _arguments(self, run: Run) -> tuple[object, ...]:
@@ -170,28 +170,8 @@ class PostgresRunStore:
             raise Permanent(
                 f"Run {row['run_id']} was stored by another version of the product: {error}.", code="RUN_UNREADABLE"
             ) from error
-        return Run(
-            workspace=workspace,
-            run_id=row["run_id"],
-            trace_id=row["trace_id"],
-            question=row["question"],
-            subject=row["subject"],
-            created_at=row["created_at"],
-            seconds=row["seconds"],
-            cache=CacheOutcome(row["cache"]),
-            versions=RunVersions(
-                corpus_version=row["corpus_version"],
-                graph_version=row["graph_version"],
-                space=row["space"],
-                weights_version=row["weights_version"],
-                pipeline_version=row["pipeline_version"],
-                models=tuple(row["models"]),
-            ),
-            answer=answer,
-            stages=tuple(stages),
-            idempotency_key=row["idempotency_key"],
-            input_hash=row["input_hash"],
-        )
+        versions = value_from(RunVersions, row)
+        return value_from(Run, row, workspace=workspace, versions=versions, answer=answer, stages=stages)
 
 
 async def _redact_erasures(connection: PostgresConnection, org_id: UUID, runs: list[Run]) -> list[Run]:

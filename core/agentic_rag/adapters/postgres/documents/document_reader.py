@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.documents.document_rows import DOCUMENT_COLUMNS, chunk_from, document_from
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection
+from agentic_rag.adapters.postgres.documents.document_rows import DOCUMENT_COLUMNS, document_from
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
 from agentic_rag.documents.chunk_history import ChunkVersion
 from agentic_rag.documents.document import (
     Chunk,
@@ -19,68 +19,50 @@ from agentic_rag.documents.document import (
 )
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-# Laterals keep both look-ups by key while a new table has no statistics.
-CHUNKS = """
-SELECT c.ordinal, c.chunk_id, c.document_id, c.revision_id, c.index, c.text, c.char_start, c.char_end, c.page,
-       c.line_start, c.line_end, c.heading_path, d.title, d.source_path, d.url, d.media_type
-FROM unnest($3::integer[]) AS asked(ordinal)
-CROSS JOIN LATERAL (
-    SELECT * FROM rag_chunks
-    WHERE org_id = $1 AND workspace_id = $2 AND ordinal = asked.ordinal AND access_id = ANY ($4::integer[])
-      AND visible_from <= $5 AND (visible_to IS NULL OR visible_to > $5)
-    OFFSET 0
-) c
-CROSS JOIN LATERAL (
-    SELECT title, source_path, url, media_type FROM rag_documents
-    WHERE org_id = $1 AND workspace_id = $2 AND document_id = c.document_id
-    OFFSET 0
-) d
+_CHUNK = """
+    c.ordinal, c.chunk_id, c.document_id, c.revision_id, c.index, c.text, c.char_start AS start, c.char_end AS end,
+    c.page, c.line_start, c.line_end, c.heading_path, d.title AS document_title, d.source_path, d.url, d.media_type
 """
 
-# A document has few chunks: they are read by the document's index, whatever condition chooses among them.
-_OF_DOCUMENT = """
-SELECT asked.place, c.ordinal, c.chunk_id, c.document_id, c.revision_id, c.index, c.text, c.char_start, c.char_end,
-       c.page, c.line_start, c.line_end, c.heading_path, d.title, d.source_path, d.url, d.media_type
+# Laterals keep both look-ups by key while a new table has no statistics.
+_ASKED_CHUNKS = """
+SELECT {columns}
 FROM {asked}
 CROSS JOIN LATERAL (
     SELECT * FROM rag_chunks
-    WHERE org_id = $1 AND workspace_id = $2 AND document_id = asked.document_id AND {chosen}
+    WHERE org_id = $1 AND workspace_id = $2 AND {chosen}
       AND access_id = ANY ($3::integer[]) AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4)
     OFFSET 0
 ) c
 CROSS JOIN LATERAL (
     SELECT title, source_path, url, media_type FROM rag_documents
-    WHERE org_id = $1 AND workspace_id = $2 AND document_id = asked.document_id
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = c.document_id
     OFFSET 0
 ) d
 ORDER BY asked.place
 """
 
-CITED = _OF_DOCUMENT.format(
+_ORDINALS = {
+    "asked": "unnest($5::integer[]) WITH ORDINALITY AS asked(ordinal, place)",
+    "chosen": "ordinal = asked.ordinal",
+}
+
+CHUNKS = _ASKED_CHUNKS.format(columns=_CHUNK, **_ORDINALS)
+
+TITLES = _ASKED_CHUNKS.format(columns="c.ordinal, d.title", **_ORDINALS)
+
+# A document has few chunks: they are read by the document's index, whatever condition chooses among them.
+CITED = _ASKED_CHUNKS.format(
+    columns=_CHUNK,
     asked="unnest($5::uuid[], $6::uuid[]) WITH ORDINALITY AS asked(document_id, chunk_id, place)",
-    chosen="chunk_id = asked.chunk_id",
+    chosen="document_id = asked.document_id AND chunk_id = asked.chunk_id",
 )
 
-PLACED = _OF_DOCUMENT.format(
+PLACED = _ASKED_CHUNKS.format(
+    columns=_CHUNK,
     asked="unnest($5::uuid[], $6::uuid[], $7::integer[]) WITH ORDINALITY AS asked(document_id, revision_id, at, place)",
-    chosen="revision_id = asked.revision_id AND index = asked.at",
+    chosen="document_id = asked.document_id AND revision_id = asked.revision_id AND index = asked.at",
 )
-
-TITLES = """
-SELECT c.ordinal, d.title
-FROM unnest($3::integer[]) AS asked(ordinal)
-CROSS JOIN LATERAL (
-    SELECT ordinal, document_id FROM rag_chunks
-    WHERE org_id = $1 AND workspace_id = $2 AND ordinal = asked.ordinal AND access_id = ANY ($4::integer[])
-      AND visible_from <= $5 AND (visible_to IS NULL OR visible_to > $5)
-    OFFSET 0
-) c
-CROSS JOIN LATERAL (
-    SELECT title FROM rag_documents
-    WHERE org_id = $1 AND workspace_id = $2 AND document_id = c.document_id
-    OFFSET 0
-) d
-"""
 
 VISIBLE = """
 SELECT c.ordinal
@@ -94,7 +76,7 @@ CROSS JOIN LATERAL (
 """
 
 PLACEMENTS = """
-SELECT c.chunk_id, c.ordinal, c.document_id, d.title, c.visible_from, c.visible_to
+SELECT c.chunk_id, c.ordinal, c.document_id, d.title AS document_title, c.visible_from, c.visible_to
 FROM rag_chunks c
 JOIN rag_documents d
   ON d.org_id = c.org_id AND d.workspace_id = c.workspace_id AND d.document_id = c.document_id
@@ -145,49 +127,25 @@ class PostgresDocumentReader:
         self._version = version
 
     async def chunks(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> list[Chunk]:
-        if not ordinals:
-            return []
-        rows = await self._connection.fetch(CHUNKS, *self._key, ordinals, access_ids, self._version)
-        found = {row["ordinal"]: chunk_from(row) for row in rows}
-        return [found[ordinal] for ordinal in ordinals if ordinal in found]
+        return await self._chunks(CHUNKS, access_ids, ordinals)
 
     async def chunks_by_citation(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
-        if not cited:
-            return []
         documents, chunks = [one.document_id for one in cited], [one.chunk_id for one in cited]
-        rows = await self._connection.fetch(CITED, *self._key, access_ids, self._version, documents, chunks)
-        return [chunk_from(row) for row in rows]
+        return await self._chunks(CITED, access_ids, documents, chunks)
 
     async def chunks_at(self, places: Sequence[ChunkPosition], access_ids: Sequence[int]) -> list[Chunk]:
-        if not places:
-            return []
-        columns = (
-            [one.document_id for one in places],
-            [one.revision_id for one in places],
-            [one.index for one in places],
-        )
-        rows = await self._connection.fetch(PLACED, *self._key, access_ids, self._version, *columns)
-        return [chunk_from(row) for row in rows]
+        documents, revisions = [one.document_id for one in places], [one.revision_id for one in places]
+        return await self._chunks(PLACED, access_ids, documents, revisions, [one.index for one in places])
 
     async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
         if not ordinals:
             return {}
-        rows = await self._connection.fetch(TITLES, *self._key, list(ordinals), access_ids, self._version)
+        rows = await self._connection.fetch(TITLES, *self._key, access_ids, self._version, list(ordinals))
         return {row["ordinal"]: row["title"] for row in rows}
 
     async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkVersion]:
         rows = await self._connection.fetch(PLACEMENTS, *self._key, list(chunk_ids), access_ids)
-        return [
-            ChunkVersion(
-                row["chunk_id"],
-                row["ordinal"],
-                row["document_id"],
-                row["title"],
-                row["visible_from"],
-                row["visible_to"],
-            )
-            for row in rows
-        ]
+        return [value_from(ChunkVersion, row) for row in rows]
 
     async def visible(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> frozenset[int]:
         """Those of the ordinals whose chunk the snapshot shows to the access sets."""
@@ -228,3 +186,10 @@ class PostgresDocumentReader:
     async def find_documents(self, name: str, access_ids: Sequence[int], limit: int) -> list[Document]:
         rows = await self._connection.fetch(FIND_DOCUMENTS, *self._key, access_ids, name, limit)
         return [document_from(self._workspace, row) for row in rows]
+
+    async def _chunks(self, statement: str, access_ids: Sequence[int], *asked: Sequence[object]) -> list[Chunk]:
+        """The readable chunks among the asked, in their order; `asked` are columns of equal length."""
+        if not asked[0]:
+            return []
+        rows = await self._connection.fetch(statement, *self._key, access_ids, self._version, *asked)
+        return [value_from(Chunk, row) for row in rows]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentic_rag.adapters.postgres.session.connection import Row
-from agentic_rag.documents.document import Chunk, ChunkDraft, Document, DocumentFault, DocumentStatus
+from agentic_rag.adapters.postgres.session.connection import Row, value_from
+from agentic_rag.documents.document import ChunkDraft, Document, DocumentFault
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 DOCUMENT_COLUMNS = """
@@ -26,49 +26,7 @@ def document_from(workspace: WorkspaceRef, row: Row) -> Document:
         fault = DocumentFault(
             row["error_code"], row["error_message"] or "", row["error_attempts"], row["error_retryable"]
         )
-    return Document(
-        workspace=workspace,
-        document_id=row["document_id"],
-        source_path=row["source_path"],
-        title=row["title"],
-        url=row["url"],
-        file_name=row["file_name"],
-        media_type=row["media_type"],
-        size=row["size"],
-        uploaded_by=row["uploaded_by"],
-        access_id=row["access_id"],
-        status=DocumentStatus(row["status"]),
-        fault=fault,
-        revision_id=row["revision_id"],
-        content_hash=row["content_hash"],
-        chunk_count=row["chunk_count"],
-        chunks_done=row["chunks_done"],
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-        provenance=row["provenance"],
-    )
-
-
-def chunk_from(row: Row) -> Chunk:
-    """The chunk from a row of rag_chunks joined with its document's title, source_path, url and media_type."""
-    return Chunk(
-        ordinal=row["ordinal"],
-        chunk_id=row["chunk_id"],
-        document_id=row["document_id"],
-        revision_id=row["revision_id"],
-        index=row["index"],
-        text=row["text"],
-        start=row["char_start"],
-        end=row["char_end"],
-        page=row["page"],
-        line_start=row["line_start"],
-        line_end=row["line_end"],
-        heading_path=tuple(row["heading_path"]),
-        document_title=row["title"],
-        source_path=row["source_path"],
-        url=row["url"],
-        media_type=row["media_type"],
-    )
+    return value_from(Document, row, workspace=workspace, fault=fault)
 
 
 def draft_columns(drafts: Sequence[ChunkDraft]) -> tuple[Sequence[object], ...]:

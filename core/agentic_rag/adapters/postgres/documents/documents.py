@@ -8,7 +8,7 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.documents.document_rows import DOCUMENT_COLUMNS, document_from
 from agentic_rag.adapters.postgres.documents.staging import StagingRows
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
 from agentic_rag.adapters.postgres.session.page_cursors import decode_cursor, encode_cursor, page_size
 from agentic_rag.documents.document import (
     STATUS_TRANSITIONS,
@@ -87,7 +87,7 @@ WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
 """
 
 VISIBLE_CHUNKS = """
-SELECT ordinal, chunk_id, index, char_start, char_end, page, line_start, line_end, heading_path
+SELECT ordinal, chunk_id, index, char_start AS start, char_end AS end, page, line_start, line_end, heading_path
 FROM rag_chunks
 WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 AND visible_to IS NULL
 ORDER BY index
@@ -205,20 +205,7 @@ class PostgresDocumentStore:
 
     async def visible_chunks(self, workspace: WorkspaceRef, document_id: UUID) -> list[VisibleChunk]:
         rows = await self._connection.fetch(VISIBLE_CHUNKS, workspace.org_id, workspace.workspace_id, document_id)
-        return [
-            VisibleChunk(
-                ordinal=row["ordinal"],
-                chunk_id=row["chunk_id"],
-                index=row["index"],
-                start=row["char_start"],
-                end=row["char_end"],
-                page=row["page"],
-                line_start=row["line_start"],
-                line_end=row["line_end"],
-                heading_path=tuple(row["heading_path"]),
-            )
-            for row in rows
-        ]
+        return [value_from(VisibleChunk, row) for row in rows]
 
     async def stage(
         self, workspace: WorkspaceRef, document_id: UUID, revision: Revision, drafts: Sequence[ChunkDraft]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
 from agentic_rag.documents.ports import Original
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -18,7 +18,7 @@ RETURNING blob_key
 """
 
 OF = """
-SELECT content_hash, blob_key, size, created_at FROM rag_originals
+SELECT content_hash, blob_key AS key, size, created_at FROM rag_originals
 WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
 ORDER BY created_at DESC, blob_key DESC
 """
@@ -91,7 +91,7 @@ class PostgresOriginalStore:
 
     async def of(self, workspace: WorkspaceRef, document_id: UUID) -> list[Original]:
         rows = await self._connection.fetch(OF, workspace.org_id, workspace.workspace_id, document_id)
-        return [Original(row["content_hash"], row["blob_key"], row["size"], row["created_at"]) for row in rows]
+        return [value_from(Original, row) for row in rows]
 
     async def supersede(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> int:
         doomed: int = await self._connection.fetchval(

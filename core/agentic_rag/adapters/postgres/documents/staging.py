@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.documents.document_rows import HEADING_SEPARATOR, draft_columns
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
 from agentic_rag.documents.document import ChunkDraft, Revision
 from agentic_rag.documents.ports import StagedChunk
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -111,7 +111,7 @@ class StagingRows:
         rows = await self._connection.fetch(STAGED, workspace.org_id, workspace.workspace_id, revision_id)
         if not rows:
             return None
-        return [StagedChunk(row["index"], row["chunk_id"], row["vector"], row["space_id"]) for row in rows]
+        return [value_from(StagedChunk, row) for row in rows]
 
     async def stage_vectors(
         self, workspace: WorkspaceRef, revision_id: UUID, space_id: int, vectors: Mapping[int, bytes]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
 from agentic_rag.documents.ports import UploadRecord
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -38,7 +38,7 @@ class PostgresUploadStore:
         while await self._connection.execute(CLAIM, *key, input_hash, document_id) != "INSERT 0 1":
             row = await self._connection.fetchrow(TAKEN, *key)
             if row is not None:  # Else retention dropped it between the two statements: the key is free.
-                return UploadRecord(row["input_hash"], row["document_id"], row["job_id"])
+                return value_from(UploadRecord, row)
         return None
 
     async def settle(self, workspace: WorkspaceRef, idempotency_key: str, job_id: UUID | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import Row
+from agentic_rag.adapters.postgres.session.connection import Row, value_from
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage, UndecodableMessage
@@ -67,5 +67,4 @@ class PostgresDeadPayloads:
 
 
 def _payload_from(row: Row) -> StoredUndecodableMessage:
-    found = UndecodableMessage(row["queue"], row["entry"], row["payload"], row["code"], row["reason"])
-    return StoredUndecodableMessage(found, row["deliveries"], row["first_seen"], row["last_seen"])
+    return value_from(StoredUndecodableMessage, row, message=value_from(UndecodableMessage, row))

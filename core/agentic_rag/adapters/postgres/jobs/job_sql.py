@@ -6,8 +6,8 @@ fence, which voids later writes of the last lease holder.
 """
 
 COLUMNS = """
-    workspace_id, job_id, kind, key, state, queue, arguments::text AS arguments, attempts, document_id, error_code,
-    error_message, progress, trace_carrier::text AS trace_carrier, run_after, created_at, updated_at, attempts_before
+    workspace_id, job_id, kind, key, state, queue, arguments, attempts, document_id, error_code, error_message,
+    progress, trace_carrier, run_after, created_at, updated_at, attempts_before
 """
 
 ENQUEUE = """

@@ -9,7 +9,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.jobs import job_sql as sql
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.jobs.job import (
     GiveUp,
@@ -20,7 +20,6 @@ from agentic_rag.jobs.job import (
     JobState,
     Lease,
     NewJob,
-    QueueName,
     Replay,
     Retry,
 )
@@ -67,7 +66,7 @@ class PostgresJobStore:
 
     async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
         rows = await self._connection.fetch(sql.ATTEMPTS, self._org_id, workspace.workspace_id, job_id)
-        return tuple(_attempt(row) for row in rows)
+        return tuple(value_from(JobAttempt, row) for row in rows)
 
     async def page(
         self,
@@ -162,24 +161,11 @@ class PostgresJobStore:
 
 
 def _job(org_id: UUID, row: Row) -> Job:
-    return Job(
+    return value_from(
+        Job,
+        row,
         workspace=WorkspaceRef(org_id, row["workspace_id"]),
-        job_id=row["job_id"],
         kind=job_kind_from(row["kind"]),
-        key=row["key"],
-        state=JobState(row["state"]),
-        queue=QueueName(row["queue"]),
-        arguments=json.loads(row["arguments"]),
-        attempts=row["attempts"],
-        document_id=row["document_id"],
-        error_code=row["error_code"],
-        error_message=row["error_message"],
-        progress=row["progress"],
-        trace_carrier=json.loads(row["trace_carrier"]),
-        run_after=row["run_after"],
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-        attempts_before=row["attempts_before"],
         foreign_kind=None if row["kind"] in KNOWN_KINDS else row["kind"],
     )
 
@@ -187,15 +173,3 @@ def _job(org_id: UUID, row: Row) -> Job:
 def job_kind_from(kind: str) -> JobKind:
     """The kind of that name; UNKNOWN for a kind that another version of the product wrote."""
     return JobKind(kind) if kind in KNOWN_KINDS else JobKind.UNKNOWN
-
-
-def _attempt(row: Row) -> JobAttempt:
-    return JobAttempt(
-        attempt=row["attempt"],
-        worker=row["worker"],
-        started_at=row["started_at"],
-        ended_at=row["ended_at"],
-        outcome=row["outcome"],
-        error_code=row["error_code"],
-        error_chain=tuple(row["error_chain"]),
-    )

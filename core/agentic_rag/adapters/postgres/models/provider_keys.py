@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.models.providers.provider_keys import Provider, ProviderKey, SealedKey
 
@@ -94,12 +94,4 @@ class PostgresMasterKeyUsage:
 
 
 def _key(row: Row) -> ProviderKey:
-    return ProviderKey(
-        provider=Provider(row["provider"]),
-        sealed=SealedKey(row["master_id"], row["wrap_nonce"], row["wrapped_key"], row["nonce"], row["ciphertext"]),
-        hint=row["hint"],
-        base_url=row["base_url"],
-        set_by=row["set_by"],
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-    )
+    return value_from(ProviderKey, row, sealed=value_from(SealedKey, row))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.kernel.errors import NotFound
-from agentic_rag.models.embedding.space import EmbeddingSpace, Precision, RegisteredSpace
+from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 LOCK = "SELECT active_space FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2 FOR NO KEY UPDATE"
@@ -30,8 +30,7 @@ RETURNING space_id
 
 def space_from(row: Row) -> RegisteredSpace:
     """The space from a row with the columns of rag_embedding_spaces."""
-    precision = Precision(row["precision"])
-    return RegisteredSpace(row["space_id"], EmbeddingSpace(row["provider"], row["model"], row["dimensions"], precision))
+    return RegisteredSpace(row["space_id"], value_from(EmbeddingSpace, row))
 
 
 async def register_space(

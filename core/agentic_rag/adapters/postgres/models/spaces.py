@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
+
+import msgspec
 
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.models import spaces_sql as sql
 from agentic_rag.adapters.postgres.models.space_rows import register_space, space_from
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
 from agentic_rag.adapters.postgres.session.halfvec import encode_halfvecs
 from agentic_rag.jobs.job import graph_job
 from agentic_rag.kernel.errors import NotFound, SpaceMismatch
 from agentic_rag.models.embedding.ports import ChunkWithoutVector
-from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate, RecallQuestion
+from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate
 from agentic_rag.models.embedding.space import (
     SPACE_TRANSITIONS,
     EmbeddingSpace,
@@ -37,7 +38,10 @@ class PostgresSpaceStore:
         self._is_followed = is_followed
 
     async def all(self, workspace: WorkspaceRef) -> Sequence[SpaceRecord]:
-        return [_record(row) for row in await self._connection.fetch(sql.ALL, *_key(workspace))]
+        return [
+            value_from(SpaceRecord, row, registered=space_from(row))
+            for row in await self._connection.fetch(sql.ALL, *_key(workspace))
+        ]
 
     async def begin(self, workspace: WorkspaceRef, space: EmbeddingSpace, gate: RecallGate | None) -> SpaceRecord:
         await self._lock(workspace)
@@ -52,13 +56,13 @@ class PostgresSpaceStore:
 
     async def gate(self, workspace: WorkspaceRef, space_id: int) -> RecallGate | None:
         stored = await self._connection.fetchval(sql.GATE, *_key(workspace), space_id)
-        return None if stored is None else _gate(stored)
+        return msgspec.convert(stored, RecallGate | None)
 
     async def missing(
         self, workspace: WorkspaceRef, space_id: int, after: int, limit: int
     ) -> Sequence[ChunkWithoutVector]:
         rows = await self._connection.fetch(sql.MISSING, *_key(workspace), space_id, after, limit)
-        return [ChunkWithoutVector(row["ordinal"], row["text"]) for row in rows]
+        return [value_from(ChunkWithoutVector, row) for row in rows]
 
     async def fill(self, workspace: WorkspaceRef, space_id: int, vectors: Mapping[int, bytes]) -> bool:
         await self._lock(workspace)
@@ -127,21 +131,3 @@ class PostgresSpaceStore:
 
 def _key(workspace: WorkspaceRef) -> tuple[UUID, UUID]:
     return workspace.org_id, workspace.workspace_id
-
-
-def _record(row: Row) -> SpaceRecord:
-    verdict = row["verdict"]
-    return SpaceRecord(
-        registered=space_from(row),
-        state=SpaceState(row["state"]),
-        done=row["done"],
-        total=row["total"],
-        since=row["since"],
-        drop_after=row["drop_after"],
-        verdict=None if verdict is None else RecallComparison(**verdict),
-    )
-
-
-def _gate(stored: Mapping[str, Any]) -> RecallGate:
-    questions = tuple(RecallQuestion(one["question"], tuple(one["gold"])) for one in stored["questions"])
-    return RecallGate(questions, stored["k"], stored["tolerance"])

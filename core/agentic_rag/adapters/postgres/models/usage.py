@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
 from agentic_rag.models.billing.limits import Expenditure, first_of_month
 from agentic_rag.models.billing.usage import UsageKey, UsageLine
 
@@ -66,18 +66,8 @@ class PostgresUsageStore:
 
     async def between(self, first: date, last: date, workspace_id: UUID | None = None) -> list[UsageLine]:
         rows = await self._connection.fetch(BETWEEN, self._org_id, first, last, workspace_id)
-        return [
-            UsageLine(
-                UsageKey(row["workspace_id"], row["day"], row["kind"], row["provider"], row["model"], row["own_key"]),
-                row["calls"],
-                row["input_tokens"],
-                row["output_tokens"],
-                row["cost_usd"],
-                row["unpriced_calls"],
-            )
-            for row in rows
-        ]
+        return [value_from(UsageLine, row, key=value_from(UsageKey, row)) for row in rows]
 
     async def spending(self, today: date, workspace_id: UUID | None = None) -> Expenditure:
         row = await self._connection.fetchrow(SPENT, self._org_id, today, first_of_month(today), workspace_id)
-        return Expenditure() if row is None else Expenditure(row["day_usd"], row["month_usd"])
+        return Expenditure() if row is None else value_from(Expenditure, row)

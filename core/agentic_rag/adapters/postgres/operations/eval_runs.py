@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection
-from agentic_rag.operations.evaluation import EvalDataset, EvalQuestion, EvalRun, EvalScore
+import msgspec
+
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
+from agentic_rag.operations.evaluation import EvalDataset, EvalRun, EvalScore
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 BEGIN = """
@@ -51,21 +52,13 @@ class PostgresEvalRunStore:
         row = await self._connection.fetchrow(GET, *self._key(workspace, job_id))
         if row is None:
             return None
-        questions = tuple(_question(one) for one in row["questions"])
-        report = row["report"]
-        return EvalRun(
-            workspace=workspace,
-            job_id=job_id,
-            dataset=EvalDataset(row["dataset"], questions),
-            k=row["k"],
-            answered=row["answered"] if report is None else len(questions),
-            report=report,
-            created_at=row["created_at"],
-        )
+        dataset = msgspec.convert({"name": row["dataset"], "questions": row["questions"]}, EvalDataset)
+        answered = row["answered"] if row["report"] is None else len(dataset.questions)
+        return value_from(EvalRun, row, workspace=workspace, job_id=job_id, dataset=dataset, answered=answered)
 
     async def scores(self, workspace: WorkspaceRef, job_id: UUID) -> list[EvalScore]:
         rows = await self._connection.fetch(SCORES, *self._key(workspace, job_id))
-        return [_score(row["score"]) for row in rows]
+        return [msgspec.convert(row["score"], EvalScore) for row in rows]
 
     async def keep(self, workspace: WorkspaceRef, job_id: UUID, position: int, score: EvalScore) -> None:
         await self._connection.execute(KEEP, *self._key(workspace, job_id), position, asdict(score))
@@ -77,20 +70,3 @@ class PostgresEvalRunStore:
 
     def _key(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[UUID, UUID, UUID]:
         return self._org_id, workspace.workspace_id, job_id
-
-
-def _question(stored: dict[str, Any]) -> EvalQuestion:
-    return EvalQuestion(
-        question_id=stored["question_id"],
-        question=stored["question"],
-        answers=tuple(stored["answers"]),
-        gold_ids=tuple(stored["gold_ids"]),
-        kind=stored["kind"],
-        without=tuple(stored["without"]),
-        gold_spans=tuple((start, end) for start, end in stored["gold_spans"]),
-    )
-
-
-def _score(stored: dict[str, Any]) -> EvalScore:
-    rest = {name: value for name, value in stored.items() if name != "cited"}
-    return EvalScore(cited=tuple(stored["cited"]), **rest)

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.operations import graph_feed_sql as sql
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.erasure.certificate import ErasedStore
 from agentic_rag.jobs.job import JobRef, Lease, graph_job
@@ -47,7 +47,7 @@ class PostgresGraphFeed:
             row = await connection.fetchrow(sql.POSITION, *_key(workspace))
         if row is None:
             raise _no_workspace(workspace)
-        return GraphPosition(row["corpus_version"], row["graph_version"])
+        return value_from(GraphPosition, row)
 
     async def claim(self, lease: Lease, above: int) -> int:
         workspace = lease.job.workspace
@@ -74,9 +74,7 @@ class PostgresGraphFeed:
                 mentions.setdefault(row["ordinal"], []).append(_mention(row))
             wanted = {*entity_ids, *(one.entity_id for held in mentions.values() for one in held)}
             rows = await connection.fetch(sql.ENTITIES, *_key(workspace), sorted(wanted))
-        entities = {
-            row["entity_id"]: GraphEntity(row["entity_id"], row["name"], row["kind"], row["source_id"]) for row in rows
-        }
+        entities = {row["entity_id"]: value_from(GraphEntity, row) for row in rows}
         return {ordinal: tuple(held) for ordinal, held in mentions.items()}, entities
 
     async def losing(self, workspace: WorkspaceRef, nodes: Mapping[UUID, int]) -> None:
@@ -155,9 +153,8 @@ def _no_workspace(workspace: WorkspaceRef) -> NotFound:
 def _document(row: Row) -> ChangedDocument:
     if row["revision_id"] is None:
         return ChangedDocument(row["version"], row["document_id"], None)
-    source = GraphSource(row["document_id"], row["title"], row["revision_id"], row["access_id"])
     ordinals, chunk_ids = row["ordinals"] or (), row["chunk_ids"] or ()
-    return ChangedDocument(row["version"], row["document_id"], source, tuple(ordinals), tuple(chunk_ids))
+    return value_from(ChangedDocument, row, source=value_from(GraphSource, row), ordinals=ordinals, chunk_ids=chunk_ids)
 
 
 def _mention(row: Row) -> GraphMention:

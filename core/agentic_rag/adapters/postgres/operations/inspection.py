@@ -9,11 +9,10 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.operations import inspection_sql as sql
 from agentic_rag.adapters.postgres.retrieval.segments import read_moves, segment_from
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.adapters.postgres.session.halfvec import decode_halfvec
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.adapters.postgres.workspaces.workspaces import space_from
-from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.operations.findings import StoredChunk, StoredDocument
 from agentic_rag.operations.ports import Anomaly, Inspection, StoredOriginal, WorkspaceHead
@@ -49,7 +48,7 @@ class PostgresInspection:
         if row is None:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
         space = None if row["space_id"] is None else space_from(row)
-        return WorkspaceHead(row["corpus_version"], row["graph_version"], space, row["chunks"])
+        return value_from(WorkspaceHead, row, space=space)
 
     async def documents(self) -> AsyncIterator[Sequence[StoredDocument]]:
         after = NIL
@@ -84,9 +83,9 @@ class PostgresInspection:
     async def originals(self) -> AsyncIterator[StoredOriginal]:
         after = ""
         while rows := await self._connection.fetch(sql.ORIGINALS, *self._key, after, PAGE_ORIGINALS):
-            after = rows[-1]["blob_key"]
+            after = rows[-1]["key"]
             for row in rows:
-                yield StoredOriginal(row["document_id"], row["blob_key"], row["content_hash"], row["size"])
+                yield value_from(StoredOriginal, row)
 
     async def blobs_to_delete(self) -> Sequence[str]:
         return [row["blob_key"] for row in await self._connection.fetch(sql.DOOMED, *self._key)]
@@ -110,35 +109,23 @@ class PostgresInspection:
         for row in chunks:
             ordinal = row["ordinal"]
             held[row["document_id"]].append(
-                StoredChunk(
-                    ordinal=ordinal,
-                    index=row["index"],
-                    text=row["text"],
-                    start=row["char_start"],
-                    end=row["char_end"],
-                    content_hash=row["content_hash"],
-                    heading_path=tuple(row["heading_path"]),
-                    title=row["title"],
+                value_from(
+                    StoredChunk,
+                    row,
                     revision_text=texts[row["revision_id"]][0] if row["revision_id"] in texts else None,
                     vector=decode_halfvec(vectors[ordinal]) if ordinal in vectors else None,
                     mentions=frozenset(mentions[ordinal]),
                     copies=frozenset(copies[ordinal]),
                 )
             )
-        return [_document(row, texts.get(row["revision_id"]), held[row["document_id"]]) for row in rows]
-
-
-def _document(row: Row, revision: tuple[str, bytes] | None, chunks: Sequence[StoredChunk]) -> StoredDocument:
-    return StoredDocument(
-        document_id=row["document_id"],
-        source_path=row["source_path"],
-        title=row["title"],
-        status=DocumentStatus(row["status"]),
-        published=row["revision_id"] is not None,
-        chunk_count=row["chunk_count"],
-        content_hash=row["content_hash"],
-        text=None if revision is None else revision[0],
-        text_hash=None if revision is None else revision[1],
-        access_id=row["access_id"],
-        chunks=tuple(chunks),
-    )
+        return [
+            value_from(
+                StoredDocument,
+                row,
+                published=row["revision_id"] is not None,
+                text=texts[row["revision_id"]][0] if row["revision_id"] in texts else None,
+                text_hash=texts[row["revision_id"]][1] if row["revision_id"] in texts else None,
+                chunks=held[row["document_id"]],
+            )
+            for row in rows
+        ]

@@ -29,8 +29,8 @@ LIMIT $4
 
 # $3: documents. The title is that of the first revision with the chunk, under which it was analysed.
 CHUNKS = """
-SELECT c.document_id, c.revision_id, c.ordinal, c.index, c.text, c.char_start, c.char_end, c.content_hash,
-       c.heading_path, r.title
+SELECT c.document_id, c.revision_id, c.ordinal, c.index, c.text, c.char_start AS start, c.char_end AS end,
+       c.content_hash, c.heading_path, r.title
 FROM rag_chunks c
 CROSS JOIN LATERAL (
     SELECT f.revision_id FROM rag_chunks f
@@ -85,7 +85,7 @@ CLOSED = "SELECT ordinal FROM rag_closed_ordinals WHERE org_id = $1 AND workspac
 
 # $3: the last key of the previous page, $4: the limit.
 ORIGINALS = """
-SELECT document_id, blob_key, content_hash, size FROM rag_originals
+SELECT document_id, blob_key AS key, content_hash, size FROM rag_originals
 WHERE org_id = $1 AND workspace_id = $2 AND blob_key > $3
 ORDER BY blob_key
 LIMIT $4

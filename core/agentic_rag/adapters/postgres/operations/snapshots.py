@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.operations.snapshots.snapshot import (
     SNAPSHOT_TRANSITIONS,
     RestoreRecord,
@@ -16,8 +16,8 @@ from agentic_rag.operations.snapshots.snapshot import (
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 _COLUMNS = """
-    workspace_id, snapshot_id, state, reason, with_originals, corpus_version, manifest_key, bytes, counts, error_code,
-    is_stored, created_at, finished_at
+    workspace_id, snapshot_id, state, reason, with_originals, corpus_version, manifest_key, bytes AS size, counts,
+    error_code, is_stored, created_at, finished_at
 """
 
 BEGIN = f"""
@@ -116,7 +116,7 @@ class PostgresSnapshotStore:
         row = await self._connection.fetchrow(RESTORED, self._org_id, workspace.workspace_id, snapshot_id)
         if row is None:
             return None
-        return RestoreRecord(workspace, snapshot_id, row["source_workspace_id"], row["corpus_version"])
+        return value_from(RestoreRecord, row, workspace=workspace, snapshot_id=snapshot_id)
 
     async def record_restore(self, restore: RestoreRecord) -> None:
         await self._connection.execute(
@@ -129,18 +129,4 @@ class PostgresSnapshotStore:
         )
 
     def _record(self, row: Row) -> SnapshotRecord:
-        return SnapshotRecord(
-            workspace=WorkspaceRef(self._org_id, row["workspace_id"]),
-            snapshot_id=row["snapshot_id"],
-            state=SnapshotState(row["state"]),
-            reason=SnapshotReason(row["reason"]),
-            with_originals=row["with_originals"],
-            created_at=row["created_at"],
-            corpus_version=row["corpus_version"],
-            manifest_key=row["manifest_key"],
-            size=row["bytes"],
-            counts=row["counts"],
-            error_code=row["error_code"],
-            is_stored=row["is_stored"],
-            finished_at=row["finished_at"],
-        )
+        return value_from(SnapshotRecord, row, workspace=WorkspaceRef(self._org_id, row["workspace_id"]))

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.retrieval.lexical.bm25 import VisiblePostings
 from agentic_rag.retrieval.lexical.postings import AccessChanges, Segment, SegmentBytes, decode_segment, encode_segment
 
@@ -34,18 +34,7 @@ def segment_from(row: Row) -> Segment:
     """The segment from a row with `SEGMENT_COLUMNS`, without copying the arrays. Errors: `ValueError` for a damaged
     row.
     """
-    return decode_segment(
-        SegmentBytes(
-            ordinals=row["ordinals"],
-            lengths=row["lengths"],
-            access=row["access"],
-            visible_from=row["visible"],
-            terms=row["terms"],
-            offsets=row["offsets"],
-            posting_ordinals=row["posting_ordinals"],
-            posting_counts=row["posting_counts"],
-        )
-    )
+    return decode_segment(value_from(SegmentBytes, row, visible_from=row["visible"]))
 
 
 def segment_arguments(segment: Segment) -> tuple[object, ...]:

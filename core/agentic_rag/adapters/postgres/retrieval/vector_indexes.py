@@ -15,11 +15,11 @@ from uuid import UUID
 
 import asyncpg
 
-from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, PostgresConnection
+from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, PostgresConnection, value_from
 from agentic_rag.adapters.postgres.session.errors import translate
 from agentic_rag.kernel.errors import Retryable
 from agentic_rag.models.embedding.space import RegisteredSpace
-from agentic_rag.retrieval.vector_index import IndexRecord, IndexState
+from agentic_rag.retrieval.vector_index import IndexRecord
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 PREFIX = "rag_hnsw_"
@@ -80,10 +80,7 @@ class PostgresVectorIndexStore:
         self._connection = connection
 
     async def all(self, workspace: WorkspaceRef) -> Sequence[IndexRecord]:
-        return [
-            IndexRecord(row["space_id"], IndexState(row["state"]), row["rows_seen"], row["recall"], row["reason"])
-            for row in await self._connection.fetch(ALL, *_key(workspace))
-        ]
+        return [value_from(IndexRecord, row) for row in await self._connection.fetch(ALL, *_key(workspace))]
 
     async def put(self, workspace: WorkspaceRef, record: IndexRecord) -> None:
         await self._connection.execute(

@@ -7,16 +7,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import asyncpg
+import msgspec
 
 from agentic_rag.adapters.postgres.session.errors import translate
 
 Row: TypeAlias = Mapping[str, Any]
 
+V = TypeVar("V")
 
 DRIVER_ERRORS = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+
+
+def value_from(kind: type[V], row: Row, /, **others: object) -> V:
+    """A dataclass: each field from the column of its name or from `others`; further columns are ignored."""
+    return msgspec.convert({**row, **others}, kind)
 
 
 class PostgresConnection:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.tenancy.api_keys import ApiKey, NewApiKey
-from agentic_rag.tenancy.principals import KeyScope, Role
+from agentic_rag.tenancy.principals import KeyScope
 
 _COLUMNS = "key_id, name, subject, role, groups, scopes, created_at, expires_at, revoked_at, last_used_at"
 
@@ -68,15 +68,4 @@ def read_scopes(stored: list[str] | None) -> frozenset[KeyScope] | None:
 
 
 def _key(row: Row) -> ApiKey:
-    return ApiKey(
-        key_id=row["key_id"],
-        name=row["name"],
-        subject=row["subject"],
-        role=Role(row["role"]),
-        groups=tuple(row["groups"]),
-        scopes=read_scopes(row["scopes"]),
-        created_at=row["created_at"],
-        expires_at=row["expires_at"],
-        revoked_at=row["revoked_at"],
-        last_used_at=row["last_used_at"],
-    )
+    return value_from(ApiKey, row, scopes=read_scopes(row["scopes"]))

@@ -6,7 +6,7 @@ import uuid
 from typing import Any
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.audit import AuditEntry, AuditRecord, idempotent_id
@@ -49,19 +49,7 @@ class PostgresAuditLog:
         rows = await self._connection.fetch(
             PAGE, self._org_id, *decode_instant_cursor(request.after), workspace_id, size + 1
         )
-        records = tuple(
-            AuditRecord(
-                audit_id=row["audit_id"],
-                created_at=row["created_at"],
-                action=row["action"],
-                subject=row["subject"],
-                actor=row["actor"],
-                workspace_id=row["workspace_id"],
-                detail=row["detail"],
-                trace_id=row["trace_id"],
-            )
-            for row in rows[:size]
-        )
+        records = tuple(value_from(AuditRecord, row) for row in rows[:size])
         cursors = tuple(instant_cursor(record.created_at, record.audit_id) for record in records)
         return Page(records, cursors, len(rows) > size)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from uuid import UUID
 
+from agentic_rag.adapters.postgres.session.connection import value_from
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.adapters.postgres.tenancy.api_keys import read_scopes
 from agentic_rag.adapters.verified_principals import VerifiedPrincipals
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.errors import AgenticRagError, Unauthenticated
 from agentic_rag.tenancy.api_keys import token_hash
-from agentic_rag.tenancy.principals import Principal, Role
+from agentic_rag.tenancy.principals import Principal
 
 AUTHENTICATE = "SELECT org_id, key_id, subject, role, groups, scopes, expires_at FROM rag_authenticate($1)"
 
@@ -47,9 +48,7 @@ class PostgresIdentity:
             row = await connection.fetchrow(AUTHENTICATE, digest)
         if row is None or row["org_id"] is None:
             raise Unauthenticated("The API key is unknown, expired or revoked.")
-        principal = Principal(
-            row["org_id"], row["subject"], Role(row["role"]), tuple(row["groups"]), read_scopes(row["scopes"])
-        )
+        principal = value_from(Principal, row, scopes=read_scopes(row["scopes"]))
         expires_at = row["expires_at"]
         left = self._seconds if expires_at is None else (expires_at - self._clock.now()).total_seconds()
         self._verified.put(digest, principal, min(self._seconds, left))

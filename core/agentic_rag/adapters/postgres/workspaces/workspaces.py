@@ -9,7 +9,7 @@ from uuid import UUID
 from agentic_rag.adapters.postgres.models.model_settings import limits_to_json, read_limits
 from agentic_rag.adapters.postgres.models.space_rows import register_space, space_from
 from agentic_rag.adapters.postgres.operations.retention import apply_retention
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
 from agentic_rag.operations.canary import canary_workspace
@@ -132,17 +132,8 @@ class PostgresWorkspaceStore:
         return None if row is None else space_from(row)
 
     def _workspace(self, row: Row) -> Workspace:
-        return Workspace(
-            ref=WorkspaceRef(self._org_id, row["workspace_id"]),
-            name=row["name"],
-            kind=WorkspaceKind(row["kind"]),
-            external_ref=row["external_ref"],
-            corpus_version=row["corpus_version"],
-            graph_version=row["graph_version"],
-            active_space=row["active_space"],
-            created_at=row["created_at"],
-            settings=_settings(row["settings"]),
-        )
+        ref = WorkspaceRef(self._org_id, row["workspace_id"])
+        return value_from(Workspace, row, ref=ref, settings=_settings(row["settings"]))
 
 
 def _history(settings: WorkspaceSettings) -> int:
