@@ -28,97 +28,44 @@ if TYPE_CHECKING:
 class CorpusSnapshot(Protocol):
     """All reads of one retrieval, at one corpus version."""
 
-    @property
-    def version(self) -> int:
-        """The corpus version every reader of this snapshot sees."""
-        ...
-
-    @property
-    def space(self) -> RegisteredSpace | None:
-        """The active embedding space; None for a workspace that never published."""
-        ...
-
-    @property
-    def access(self) -> ReadScope:
-        """What the snapshot's readers may read at its instant, whatever its version. The graph shows nothing else; the
-        other readers are told in each call.
-        """
-        ...
-
-    @property
-    def documents(self) -> DocumentReader:
-        """Chunks and revisions."""
-        ...
-
-    @property
-    def vectors(self) -> VectorReader:
-        """Dense arm."""
-        ...
-
-    @property
-    def lexical(self) -> LexicalReader:
-        """Lexical arm."""
-        ...
-
-    @property
-    def graph(self) -> GraphReader:
-        """Graph arm."""
-        ...
+    version: int
+    """The corpus version every reader of this snapshot sees."""
+    space: RegisteredSpace | None
+    """The active embedding space; None for a workspace that never published."""
+    access: ReadScope
+    """What the snapshot's readers may read at its instant, whatever its version. The graph shows nothing else; the
+    other readers are told in each call.
+    """
+    documents: DocumentReader
+    """Chunks and revisions."""
+    vectors: VectorReader
+    """Dense arm."""
+    lexical: LexicalReader
+    """Lexical arm."""
+    graph: GraphReader
+    """Graph arm."""
 
 
 class Transaction(Protocol):
     """Writes of one organisation; commits when the block ends, rolls back on any exception."""
 
-    @property
-    def organisations(self) -> OrganisationStore: ...
-
-    @property
-    def api_keys(self) -> ApiKeyStore: ...
-
-    @property
-    def workspaces(self) -> WorkspaceStore: ...
-
-    @property
-    def documents(self) -> DocumentStore: ...
-
-    @property
-    def access(self) -> AccessStore: ...
-
-    @property
-    def jobs(self) -> JobStore: ...
-
-    @property
-    def originals(self) -> OriginalStore: ...
-
-    @property
-    def uploads(self) -> UploadStore: ...
-
-    @property
-    def spaces(self) -> SpaceStore: ...
-
-    @property
-    def indexes(self) -> VectorIndexStore: ...
-
-    @property
-    def publisher(self) -> Publisher: ...
-
-    @property
-    def audit(self) -> AuditLog: ...
-
-    @property
-    def providers(self) -> ProviderStore: ...
-
-    @property
-    def usage(self) -> UsageStore: ...
-
-    @property
-    def erasures(self) -> ErasureStore: ...
-
-    @property
-    def snapshots(self) -> SnapshotStore: ...
-
-    @property
-    def eval_runs(self) -> EvalRunStore: ...
+    organisations: OrganisationStore
+    api_keys: ApiKeyStore
+    workspaces: WorkspaceStore
+    documents: DocumentStore
+    access: AccessStore
+    jobs: JobStore
+    originals: OriginalStore
+    uploads: UploadStore
+    spaces: SpaceStore
+    indexes: VectorIndexStore
+    publisher: Publisher
+    audit: AuditLog
+    providers: ProviderStore
+    usage: UsageStore
+    erasures: ErasureStore
+    snapshots: SnapshotStore
+    eval_runs: EvalRunStore
 
 
 class Database(Protocol):

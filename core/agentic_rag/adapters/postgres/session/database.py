@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from uuid import UUID
+
+import msgspec
 
 from agentic_rag.adapters.postgres.documents.document_reader import PostgresDocumentReader
 from agentic_rag.adapters.postgres.documents.documents import PostgresDocumentStore
@@ -32,15 +33,26 @@ from agentic_rag.adapters.postgres.tenancy.access import READABLE, PostgresAcces
 from agentic_rag.adapters.postgres.tenancy.api_keys import PostgresApiKeyStore
 from agentic_rag.adapters.postgres.tenancy.audit import PostgresAuditLog
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisationStore
-from agentic_rag.adapters.postgres.workspaces.workspaces import PostgresWorkspaceStore, rag_config_from
+from agentic_rag.adapters.postgres.workspaces.workspaces import PostgresWorkspaceStore
+from agentic_rag.documents.ports import DocumentReader, DocumentStore, OriginalStore, UploadStore
+from agentic_rag.erasure.ports import ErasureStore
+from agentic_rag.ingestion.ports import Publisher
+from agentic_rag.jobs.ports import JobStore
 from agentic_rag.kernel.database import CorpusSnapshot, Transaction
 from agentic_rag.kernel.errors import InvalidInput, Misconfigured, NotFound
-from agentic_rag.models.embedding.space import RegisteredSpace
-from agentic_rag.retrieval.ports import GraphReader, GraphStore
-from agentic_rag.tenancy.access import ANONYMOUS_READER, ReadIdentity, ReadScope
+from agentic_rag.models.billing.ports import UsageStore
+from agentic_rag.models.embedding.ports import SpaceStore
+from agentic_rag.models.providers.ports import ProviderStore
+from agentic_rag.operations.ports import EvalRunStore
+from agentic_rag.operations.snapshots.ports import SnapshotStore
+from agentic_rag.retrieval.ports import GraphReader, GraphStore, LexicalReader, VectorIndexStore, VectorReader
+from agentic_rag.tenancy.access import ANONYMOUS_READER, ReadIdentity
+from agentic_rag.tenancy.ports import AccessStore, ApiKeyStore, AuditLog
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.corpus_head import CorpusHead
 from agentic_rag.workspaces.effective_settings import effective_rag_config
+from agentic_rag.workspaces.ports import OrganisationStore, WorkspaceStore
+from agentic_rag.workspaces.settings import RagConfig
 from agentic_rag.workspaces.workspace import WorkspaceKind
 
 # The first statement of the transaction; it fixes the snapshot that later statements read.
@@ -86,130 +98,56 @@ WHERE r.rolname = current_user
 SCHEMA_VERSION = "SELECT version_num FROM rag_schema_version"
 
 
-@dataclass(frozen=True, slots=True)
 class PostgresCorpusSnapshot:
-    """Readers are created on access: a retrieval with one arm creates one."""
+    """The readers of one snapshot."""
 
-    connection: PostgresConnection
-    workspace: WorkspaceRef
-    version: int
-    space: RegisteredSpace | None
-    segment_ids: tuple[UUID, ...]
-    cache: SegmentCache
-    is_indexed: bool
-    access: ReadScope
-    outside: GraphReader | None = None
-
-    @property
-    def documents(self) -> PostgresDocumentReader:
-        return PostgresDocumentReader(self.connection, self.workspace, self.version)
-
-    @property
-    def vectors(self) -> PostgresVectorReader:
-        return PostgresVectorReader(self.connection, self.workspace, self.version, self.space, self.is_indexed)
-
-    @property
-    def lexical(self) -> PostgresLexicalReader:
-        return PostgresLexicalReader(
-            self.connection, self.workspace, self.version, self.segment_ids, self.cache, self.access.version
+    def __init__(
+        self,
+        connection: PostgresConnection,
+        workspace: WorkspaceRef,
+        version: int,
+        header: Row,
+        cache: SegmentCache,
+        graph: GraphStore | None,
+    ) -> None:
+        documents = PostgresDocumentReader(connection, workspace, version)
+        self.version = version
+        self.space = None if header["space_id"] is None else space_from(header)
+        self.access = readable_from(header)
+        self.documents: DocumentReader = documents
+        self.vectors: VectorReader = PostgresVectorReader(
+            connection, workspace, version, self.space, header["is_indexed"]
         )
-
-    @property
-    def graph(self) -> GraphReader:
-        """The external graph where one is configured and the snapshot is of the newest version, else the Postgres
-        tables.
-        """
-        if self.outside is not None:
-            return self.outside
-        return PostgresGraphReader(self.connection, self.workspace, self.version, self.access)
+        self.lexical: LexicalReader = PostgresLexicalReader(
+            connection, workspace, version, tuple(header["segment_ids"]), cache, self.access.version
+        )
+        self.graph: GraphReader = PostgresGraphReader(connection, workspace, version, self.access)
+        if graph is not None and version == header["corpus_version"]:
+            visible = partial(documents.visible, access_ids=self.access.access_ids)
+            self.graph = graph.reader(workspace, version, self.access, visible)
 
 
-@dataclass(frozen=True, slots=True)
 class PostgresTransaction:
     """Writes of one organisation."""
 
-    connection: PostgresConnection
-    org_id: UUID
-    is_followed: bool = False
-
-    @property
-    def organisations(self) -> PostgresOrganisationStore:
-        return PostgresOrganisationStore(self.connection, self.org_id)
-
-    @property
-    def api_keys(self) -> PostgresApiKeyStore:
-        return PostgresApiKeyStore(self.connection, self.org_id)
-
-    @property
-    def workspaces(self) -> PostgresWorkspaceStore:
-        """Workspaces and embedding spaces."""
-        return PostgresWorkspaceStore(self.connection, self.org_id)
-
-    @property
-    def documents(self) -> PostgresDocumentStore:
-        """Documents and staged work."""
-        return PostgresDocumentStore(self.connection)
-
-    @property
-    def access(self) -> PostgresAccessStore:
-        return PostgresAccessStore(self.connection, is_followed=self.is_followed)
-
-    @property
-    def jobs(self) -> PostgresJobStore:
-        """The outbox."""
-        return PostgresJobStore(self.connection, self.org_id)
-
-    @property
-    def originals(self) -> PostgresOriginalStore:
-        """Blobs of the originals."""
-        return PostgresOriginalStore(self.connection)
-
-    @property
-    def uploads(self) -> PostgresUploadStore:
-        """Idempotency keys of uploads."""
-        return PostgresUploadStore(self.connection)
-
-    @property
-    def spaces(self) -> PostgresSpaceStore:
-        """Embedding spaces and their states."""
-        return PostgresSpaceStore(self.connection, is_followed=self.is_followed)
-
-    @property
-    def indexes(self) -> PostgresVectorIndexStore:
-        """Approximate indexes."""
-        return PostgresVectorIndexStore(self.connection)
-
-    @property
-    def publisher(self) -> PostgresPublisher:
-        """Publish, erase, compact."""
-        return PostgresPublisher(self.connection, is_followed=self.is_followed)
-
-    @property
-    def audit(self) -> PostgresAuditLog:
-        return PostgresAuditLog(self.connection, self.org_id)
-
-    @property
-    def providers(self) -> PostgresProviderStore:
-        """API keys for model providers that the organisation brought."""
-        return PostgresProviderStore(self.connection, self.org_id)
-
-    @property
-    def usage(self) -> PostgresUsageStore:
-        """Tokens and costs of model calls."""
-        return PostgresUsageStore(self.connection, self.org_id)
-
-    @property
-    def erasures(self) -> PostgresErasureStore:
-        """Certificates of erasures."""
-        return PostgresErasureStore(self.connection)
-
-    @property
-    def snapshots(self) -> PostgresSnapshotStore:
-        return PostgresSnapshotStore(self.connection, self.org_id)
-
-    @property
-    def eval_runs(self) -> PostgresEvalRunStore:
-        return PostgresEvalRunStore(self.connection, self.org_id)
+    def __init__(self, connection: PostgresConnection, org_id: UUID, is_followed: bool = False) -> None:
+        self.organisations: OrganisationStore = PostgresOrganisationStore(connection, org_id)
+        self.api_keys: ApiKeyStore = PostgresApiKeyStore(connection, org_id)
+        self.workspaces: WorkspaceStore = PostgresWorkspaceStore(connection, org_id)
+        self.documents: DocumentStore = PostgresDocumentStore(connection)
+        self.access: AccessStore = PostgresAccessStore(connection, is_followed=is_followed)
+        self.jobs: JobStore = PostgresJobStore(connection, org_id)
+        self.originals: OriginalStore = PostgresOriginalStore(connection)
+        self.uploads: UploadStore = PostgresUploadStore(connection)
+        self.spaces: SpaceStore = PostgresSpaceStore(connection, is_followed=is_followed)
+        self.indexes: VectorIndexStore = PostgresVectorIndexStore(connection)
+        self.publisher: Publisher = PostgresPublisher(connection, is_followed=is_followed)
+        self.audit: AuditLog = PostgresAuditLog(connection, org_id)
+        self.providers: ProviderStore = PostgresProviderStore(connection, org_id)
+        self.usage: UsageStore = PostgresUsageStore(connection, org_id)
+        self.erasures: ErasureStore = PostgresErasureStore(connection)
+        self.snapshots: SnapshotStore = PostgresSnapshotStore(connection, org_id)
+        self.eval_runs: EvalRunStore = PostgresEvalRunStore(connection, org_id)
 
 
 class PostgresDatabase:
@@ -247,23 +185,7 @@ class PostgresDatabase:
             if row is None:
                 raise NotFound(f"There is no workspace {workspace.workspace_id}.")
             version = _version(row, as_of)
-            access = readable_from(row)
-            outside: GraphReader | None = None
-            if self._graph is not None and version == row["corpus_version"]:
-                documents = PostgresDocumentReader(connection, workspace, version)
-                visible = partial(documents.visible, access_ids=access.access_ids)
-                outside = self._graph.reader(workspace, version, access, visible)
-            yield PostgresCorpusSnapshot(
-                connection=connection,
-                workspace=workspace,
-                version=version,
-                outside=outside,
-                space=None if row["space_id"] is None else space_from(row),
-                segment_ids=tuple(row["segment_ids"]),
-                cache=self._cache,
-                is_indexed=row["is_indexed"],
-                access=access,
-            )
+            yield PostgresCorpusSnapshot(connection, workspace, version, row, self._cache, self._graph)
 
     @asynccontextmanager
     async def transaction(self, org_id: UUID) -> AsyncGenerator[Transaction]:
@@ -276,7 +198,7 @@ class PostgresDatabase:
         if row is None:
             return None
         space = None if row["space_id"] is None else space_from(row).space
-        config = effective_rag_config(WorkspaceKind(row["kind"]), rag_config_from(row["rag_config"]))
+        config = effective_rag_config(WorkspaceKind(row["kind"]), msgspec.convert(row["rag_config"], RagConfig | None))
         return CorpusHead(row["corpus_version"], space, row["support_threshold"], readable_from(row), config)
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.models.model_settings import limits_to_json, models_to_json, read_limits, read_models
+import msgspec
+
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.adapters.postgres.tenancy.api_keys import scopes_to_row
@@ -14,7 +15,6 @@ from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.text import is_storable
 from agentic_rag.tenancy.api_keys import NewApiKey
 from agentic_rag.workspaces.organisation import FeatureFlag, Organisation, OrganisationSettings
-from agentic_rag.workspaces.rate_limits import RateLimits
 
 FIND = "SELECT rag_find_organization($1)"
 
@@ -96,19 +96,10 @@ def organisation_from(row: Row | None) -> Organisation:
 
 
 def _settings_to_json(settings: OrganisationSettings) -> dict[str, Any]:
-    return {
-        "flags": {flag.value: settings.is_on(flag) for flag in FeatureFlag},
-        "models": models_to_json(settings.models),
-        "budget": limits_to_json(settings.budget),
-        "rates": {"asks": settings.rates.asks, "writes": settings.rates.writes, "reads": settings.rates.reads},
-    }
+    return {**msgspec.to_builtins(settings), "flags": {flag.value: settings.is_on(flag) for flag in FeatureFlag}}
 
 
 def _settings(stored: Mapping[str, Any]) -> OrganisationSettings:
-    flags, rates = stored.get("flags", {}), stored.get("rates", {})
-    return OrganisationSettings(
-        flags=frozenset(flag for flag in FeatureFlag if flags.get(flag.value) is True),
-        models=read_models(stored.get("models", {})),
-        budget=read_limits(stored.get("budget", {})),
-        rates=RateLimits(rates.get("asks"), rates.get("writes"), rates.get("reads")),
-    )
+    stated = stored.get("flags", {})
+    flags = frozenset(flag for flag in FeatureFlag if stated.get(flag.value) is True)
+    return msgspec.convert({**stored, "flags": flags}, OrganisationSettings)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.models.model_settings import limits_to_json, read_limits
+import msgspec
+
 from agentic_rag.adapters.postgres.models.space_rows import register_space, space_from
 from agentic_rag.adapters.postgres.operations.retention import apply_retention
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
@@ -14,7 +14,7 @@ from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
 from agentic_rag.operations.canary import canary_workspace
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
-from agentic_rag.workspaces.settings import RagConfig, WorkspaceSettings
+from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 
 DEFAULT_HISTORY_DAYS = 7
@@ -84,7 +84,7 @@ class PostgresWorkspaceStore:
             name,
             kind.value,
             external_ref,
-            _settings_to_json(settings),
+            msgspec.to_builtins(settings),
             _history(settings),
         )
         if row is None:
@@ -111,9 +111,9 @@ class PostgresWorkspaceStore:
         row = await self._connection.fetchrow(LOCK, self._org_id, workspace_id)
         if row is None:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
-        settings = apply(_settings(row["settings"]))
+        settings = apply(self._workspace(row).settings)
         changed = await self._connection.fetchrow(
-            CHANGE_SETTINGS, self._org_id, workspace_id, _settings_to_json(settings), _history(settings)
+            CHANGE_SETTINGS, self._org_id, workspace_id, msgspec.to_builtins(settings), _history(settings)
         )
         return self._workspace(changed or row)
 
@@ -132,37 +132,8 @@ class PostgresWorkspaceStore:
         return None if row is None else space_from(row)
 
     def _workspace(self, row: Row) -> Workspace:
-        ref = WorkspaceRef(self._org_id, row["workspace_id"])
-        return value_from(Workspace, row, ref=ref, settings=_settings(row["settings"]))
+        return value_from(Workspace, row, ref=WorkspaceRef(self._org_id, row["workspace_id"]))
 
 
 def _history(settings: WorkspaceSettings) -> int:
     return DEFAULT_HISTORY_DAYS if settings.history_days is None else settings.history_days
-
-
-def _settings_to_json(settings: WorkspaceSettings) -> dict[str, Any]:
-    config = settings.rag_config
-    return {
-        "chunk_profile": settings.chunk_profile,
-        "history_days": settings.history_days,
-        "inline_guidelines": settings.inline_guidelines,
-        "budget": limits_to_json(settings.budget),
-        "embedding_dimensions": settings.embedding_dimensions,
-        "rag_config": config and {"top_k": config.top_k, "similarity_threshold": config.similarity_threshold},
-    }
-
-
-def _settings(stored: Mapping[str, Any]) -> WorkspaceSettings:
-    return WorkspaceSettings(
-        chunk_profile=stored.get("chunk_profile"),
-        history_days=stored.get("history_days"),
-        inline_guidelines=stored.get("inline_guidelines"),
-        budget=read_limits(stored.get("budget", {})),
-        embedding_dimensions=stored.get("embedding_dimensions"),
-        rag_config=rag_config_from(stored.get("rag_config")),
-    )
-
-
-def rag_config_from(stored: Mapping[str, Any] | None) -> RagConfig | None:
-    """The search configuration from a workspace's stored settings."""
-    return None if stored is None else RagConfig(stored["top_k"], stored["similarity_threshold"])
