@@ -4,7 +4,7 @@ that GraphQL does not offer yet.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cache, cached_property
@@ -24,8 +24,6 @@ from agentic_rag_cli.client.choice import choose_workspace
 from agentic_rag_cli.client.ids import id_in, workspaces_in
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
     import httpx2
 
     from agentic_rag.bootstrap import Container

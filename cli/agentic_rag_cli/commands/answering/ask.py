@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.public_ids import NodeKind
+from agentic_rag_cli.client.ids import require_id
 from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.output.answer_view import answer_json, answer_text
 from agentic_rag_cli.wiring import on_graphql, wiring_of
 
 if TYPE_CHECKING:
@@ -36,10 +39,6 @@ def ask(
 
     Example: rag ask --after last "And when?"
     """
-    from agentic_rag.kernel.public_ids import NodeKind
-    from agentic_rag_cli.client.ids import require_id
-    from agentic_rag_cli.output.answer_view import answer_json, answer_text
-
     if after is not None and after != LAST:
         require_id(after, NodeKind.RUN)
     text = (sys.stdin.read() if question == "-" else question).strip()
@@ -59,7 +58,6 @@ def ask(
 
 async def _run_to_follow(client: GraphQLClient, workspace_id: str, after: str | None) -> str | None:
     """The public id of the named run, or of the newest one. Errors: `NotFound`."""
-    from agentic_rag.kernel.public_ids import NodeKind
     from agentic_rag_cli.client.graphql_client import node_id
 
     if after is None:

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agentic_rag.kernel.public_ids import NodeKind, encode
+from agentic_rag_cli.client import queries
+from agentic_rag_cli.client.ids import require_id, workspaces_in
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
@@ -32,9 +35,6 @@ def explain(
 
     Example: rag explain UgGYwN4AAHAA… --why-not QwGYwN4AAHAA…
     """
-    from agentic_rag.kernel.public_ids import NodeKind, encode
-    from agentic_rag_cli.client import queries
-    from agentic_rag_cli.client.ids import require_id, workspaces_in
     from agentic_rag_cli.output.explain_view import explanation_json, explanation_text
 
     run_id = require_id(run, NodeKind.RUN)

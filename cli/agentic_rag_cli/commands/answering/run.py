@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.public_ids import NodeKind, encode
+from agentic_rag_cli.client import queries
+from agentic_rag_cli.client.ids import require_id, workspaces_in
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.output.answer_view import answer_json, answer_text, citation_place
 from agentic_rag_cli.wiring import on_graphql
 
 if TYPE_CHECKING:
@@ -28,7 +32,6 @@ def list_runs(
 
     Example: rag run list --limit 5
     """
-    from agentic_rag_cli.client import queries
 
     async def work(client: GraphQLClient) -> list[dict[str, Any]]:
         return await client.nodes(queries.RUNS, limit, workspaceId=await client.workspace_id(workspace))
@@ -52,7 +55,6 @@ def show(
 
     Example: rag run show UgGYwN4AAHAA…
     """
-    from agentic_rag_cli.output.answer_view import answer_json, answer_text
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
         return (await _stored_run(client, workspace, run))[1]
@@ -81,7 +83,6 @@ def replay(
 
     Example: rag run replay UgGYwN4AAHAA…
     """
-    from agentic_rag_cli.output.answer_view import answer_json, answer_text
 
     async def work(client: GraphQLClient) -> tuple[dict[str, Any], dict[str, Any]]:
         chosen, before = await _stored_run(client, workspace, run)
@@ -105,10 +106,6 @@ def replay(
 
 async def _stored_run(client: GraphQLClient, workspace: str | None, run: str) -> tuple[str, dict[str, Any]]:
     """The workspace's public id and the run. Errors: `NotFound` code RUN_NOT_FOUND, `InvalidInput` code INVALID_ID."""
-    from agentic_rag.kernel.public_ids import NodeKind, encode
-    from agentic_rag_cli.client import queries
-    from agentic_rag_cli.client.ids import require_id, workspaces_in
-
     run_id = require_id(run, NodeKind.RUN)
     chosen = await client.workspace_id(workspace, run)
     (workspace_id,) = workspaces_in([chosen])
@@ -123,8 +120,6 @@ _COMPARED = ("outcome", "answer", "citations", "corpus version")
 
 def _compared(run: Mapping[str, Any]) -> tuple[str, str, str, str]:
     """The parts of an answer that a replay compares."""
-    from agentic_rag_cli.output.answer_view import citation_place
-
     places = "; ".join(map(citation_place, run["citations"]))
     return run["outcome"], run["answer"], places, str(run["versions"]["corpusVersion"])
 

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agentic_rag.documents.document import Chunk, Document, DocumentStatus
+from agentic_rag.erasure.certificate import certificate_json
+from agentic_rag.kernel.errors import NotFound, Permanent
 from agentic_rag.kernel.formatting import format_count
+from agentic_rag.kernel.public_ids import NodeKind, encode
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag_cli.client import queries
+from agentic_rag_cli.commands.documents.proving import document_id_of, tell_proof
 from agentic_rag_cli.commands.documents.readers import readers_input, readers_of
+from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import GroupOption, JsonOption, LimitOption, UserOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import in_process, on_graphql
@@ -16,9 +24,7 @@ from agentic_rag_cli.wiring import in_process, on_graphql
 if TYPE_CHECKING:
     from agentic_rag.erasure.delete import Deletion
     from agentic_rag.operations.prove_erased import ErasureProof
-    from agentic_rag.tenancy.principals import WorkspaceRef
     from agentic_rag_cli.client.graphql_client import GraphQLClient
-    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(help="Documents of a workspace.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -42,7 +48,6 @@ def list_documents(
 
     Example: rag doc list --workspace handbook --status FAILED
     """
-    from agentic_rag_cli.client import queries
 
     async def work(client: GraphQLClient) -> list[dict[str, Any]]:
         chosen = await client.workspace_id(workspace)
@@ -73,7 +78,6 @@ def show(
 
     Example: rag doc show policies/travel.pdf
     """
-    from agentic_rag_cli.client import queries
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
         return await client.fetch(queries.DOCUMENT, id=await client.document_id(workspace, document))
@@ -128,8 +132,6 @@ def chunks(
 
 def _chunk_json(chunk: Chunk, workspace: WorkspaceRef) -> dict[str, Any]:
     """A passage as readers see it."""
-    from agentic_rag.kernel.public_ids import NodeKind, encode
-
     return {
         "id": encode(NodeKind.CHUNK, workspace.workspace_id, chunk.chunk_id),
         "sourceId": encode(NodeKind.DOCUMENT, workspace.workspace_id, chunk.document_id),
@@ -158,7 +160,6 @@ def delete(
 
     Example: rag doc delete policies/travel-2019.pdf
     """
-    from agentic_rag_cli.in_process import ACTOR
 
     async def work(system: System) -> tuple[Document, Deletion]:
         found = await system.document((await system.workspace(workspace, document)).ref, document)
@@ -193,8 +194,6 @@ def share(
 
     Example: rag doc share policies/salaries.pdf --group people --user ada
     """
-    from agentic_rag_cli.client import queries
-
     readers = readers_of(user, group)
     if (readers is None) != everyone:
         raise typer.BadParameter("name users and groups, or give --everyone")
@@ -219,7 +218,6 @@ def prove_erasure(
 
     Example: rag doc prove-erased policies/travel-2019.pdf
     """
-    from agentic_rag_cli.commands.documents.proving import document_id_of, tell_proof
 
     async def work(system: System) -> tuple[WorkspaceRef, ErasureProof]:
         chosen = (await system.workspace(workspace, document)).ref
@@ -247,7 +245,6 @@ def reingest(
         raise typer.BadParameter("name one document, or give --all-failed")
     if all_failed and force:
         raise typer.BadParameter("--force is for one document")
-    from agentic_rag_cli.client import queries
 
     async def work(client: GraphQLClient) -> list[dict[str, Any]]:
         if document is not None:
@@ -273,9 +270,6 @@ def reingest(
 
 async def _reingest_kept(client: GraphQLClient, document_id: str) -> dict[str, Any] | None:
     """Queue the ingestion of a document; None when its original is gone."""
-    from agentic_rag.kernel.errors import NotFound, Permanent
-    from agentic_rag_cli.client import queries
-
     try:
         return await client.fetch(queries.REINGEST, id=document_id, force=False)
     except (NotFound, Permanent):
@@ -294,10 +288,6 @@ def _principals(readers: dict[str, list[str]] | None) -> list[str]:
 
 def _deletion_json(document: Document, deletion: Deletion) -> dict[str, Any]:
     """The result of a deletion by store; `unfinished` names stores that a job empties once they answer."""
-    from dataclasses import asdict
-
-    from agentic_rag.erasure.certificate import certificate_json
-    from agentic_rag.kernel.public_ids import NodeKind, encode
 
     erasure = deletion.erasure
     left_out = ("document_id", "version", "cache_entries", "ordinals", "is_followed")

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentic_rag.settings import Settings
+from agentic_rag_cli.commands.documents.estimates import estimate_directory, estimates_json, show_estimates
+from agentic_rag_cli.commands.documents.ingestion import IngestSummary, ingest_directory, plan_directory
 from agentic_rag_cli.commands.documents.readers import readers_of
 from agentic_rag_cli.corpus import corpus_directory
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import GroupOption, JsonOption, UserOption
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.processes.children import Children, silent
 from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
 
 if TYPE_CHECKING:
     from agentic_rag.ingestion.estimate import FileEstimate
-    from agentic_rag_cli.commands.documents.ingestion import IngestSummary
 
 
 def ingest(
@@ -76,8 +78,6 @@ def show_report(report: IngestSummary) -> None:
 
 
 def _show_estimates(wiring: Wiring, settings: Settings, directory: Path, name: str, *, as_json: bool) -> None:
-    from agentic_rag_cli.commands.documents.estimates import estimate_directory, estimates_json, show_estimates
-
     async def work() -> list[FileEstimate]:
         async with wiring.system(settings) as system:
             return await estimate_directory(system, name, directory)
@@ -94,9 +94,6 @@ def _show_estimates(wiring: Wiring, settings: Settings, directory: Path, name: s
 async def _ingest(
     wiring: Wiring, settings: Settings, directory: Path, name: str, readers: tuple[str, ...], *, wait: bool
 ) -> IngestSummary:
-    from agentic_rag_cli.commands.documents.ingestion import ingest_directory
-    from agentic_rag_cli.processes.children import Children, silent
-
     async with wiring.system(settings) as system, Children(silent, settings.jobs.drain_seconds) as children:
         if wait and not await system.worker_running():
             await wiring.start_worker(children, settings)
@@ -110,7 +107,5 @@ async def _ingest(
 
 
 async def _plan(wiring: Wiring, settings: Settings, directory: Path, name: str) -> IngestSummary:
-    from agentic_rag_cli.commands.documents.ingestion import plan_directory
-
     async with wiring.system(settings) as system:
         return await plan_directory(system, name, directory)

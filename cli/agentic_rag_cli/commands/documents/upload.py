@@ -13,6 +13,7 @@ from agentic_rag_cli.commands.documents.readers import readers_of
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import GroupOption, JsonOption, UrlOption, UserOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.processes.children import Children, silent
 from agentic_rag_cli.wiring import Wiring, on_graphql, run_async, wiring_of
 
 if TYPE_CHECKING:
@@ -72,8 +73,6 @@ def upload(
 async def _with_worker(
     wiring: Wiring, settings: Settings, send: Callable[[GraphQLClient], Coroutine[Any, Any, list[UploadOutcome]]]
 ) -> list[UploadOutcome]:
-    from agentic_rag_cli.processes.children import Children, silent
-
     async with wiring.system(settings) as system, Children(silent, settings.jobs.drain_seconds) as children:
         if not await system.worker_running():
             await wiring.start_worker(children, settings)

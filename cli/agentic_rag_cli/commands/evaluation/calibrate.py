@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
+from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag_cli.in_process import ACTOR, operator_of
+from agentic_rag.settings import Settings
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag_cli.in_process import ACTOR, System, operator_of
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import run_async, wiring_of
-
-if TYPE_CHECKING:
-    from agentic_rag.settings import Settings
-    from agentic_rag.tenancy.principals import WorkspaceRef
-    from agentic_rag_cli.in_process import System
-    from agentic_rag_cli.wiring import Wiring
-    from agentic_rag_eval.records import EvalQuestion
-    from agentic_rag_eval.support_calibration import AskedSupport, Calibration, Rate
+from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
+from agentic_rag_eval.records import EvalQuestion
+from agentic_rag_eval.support_calibration import AskedSupport, Calibration, Rate
+from agentic_rag_eval.support_calibration import calibrate as calibrate_on
 
 SPARE = 2
 """Passages read per requested question, since some have too little text to ask for."""
@@ -133,7 +132,6 @@ async def _run_calibration(
 ) -> Calibration:
     from agentic_rag_eval.dataset import load_dataset
     from agentic_rag_eval.own_questions import EASIER, KNOWN_ITEM, REMOVED_GOLD
-    from agentic_rag_eval.support_calibration import calibrate as calibrate_on
 
     given = None if dataset is None else load_dataset(dataset)
     async with wiring.system(settings) as system:
@@ -150,10 +148,6 @@ async def _run_calibration(
 
 async def supports(system: System, workspace: WorkspaceRef, questions: Sequence[EvalQuestion]) -> list[AskedSupport]:
     """The support of every question that is answered from passages."""
-    from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
-    from agentic_rag.documents.document import DocumentFilter
-    from agentic_rag_eval.support_calibration import AskedSupport
-
     ids = {}
     if any(one.without for one in questions):
         documents = await system.documents(workspace)

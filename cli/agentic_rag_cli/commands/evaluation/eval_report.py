@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
@@ -50,9 +52,6 @@ def report(
 
 
 def _names_a_job(result: str) -> bool:
-    from agentic_rag.kernel.errors import InvalidInput
-    from agentic_rag.kernel.public_ids import NodeKind, decode
-
     try:
         decode(result, NodeKind.JOB)
     except InvalidInput:

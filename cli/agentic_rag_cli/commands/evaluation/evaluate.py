@@ -12,21 +12,23 @@ import typer
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.operations.evaluation import EvalDataset
+from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.settings import Settings
+from agentic_rag_cli.commands.documents.ingestion import ingest_directory
 from agentic_rag_cli.corpus import sample_corpus
 from agentic_rag_cli.exits import ExitCode
-from agentic_rag_cli.in_process import ACTOR
+from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.processes.children import Children, silent
 from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
+from agentic_rag_eval.records import Ask, EvalDocument, EvalQuestion
 
 if TYPE_CHECKING:
-    from agentic_rag_cli.in_process import System
     from agentic_rag_eval.ablation import Arm
     from agentic_rag_eval.comparison import ReportFigures
     from agentic_rag_eval.harness import EvalReport
     from agentic_rag_eval.judged import Judge
-    from agentic_rag_eval.records import Ask, EvalDocument, EvalQuestion
 
 DEMO_WORKSPACE = "demo"
 
@@ -259,7 +261,6 @@ def misses(report: EvalReport, least: dict[str, float | None]) -> list[str]:
 
 
 async def _local(wiring: Wiring, settings: Settings, asked: _EvalRequest) -> tuple[EvalReport, dict[Arm, EvalReport]]:
-    from agentic_rag.retrieval.fusion_options import FusionWeights
     from agentic_rag_cli.commands.evaluation.eval_asking import ask_here, judge_here
     from agentic_rag_eval.ablation import Arm, without
 
@@ -319,9 +320,6 @@ async def _ingest_corpus(system: System, workspace: str, corpus: list[EvalDocume
 
 
 async def _ingest_sample(wiring: Wiring, settings: Settings, workspace: str) -> None:
-    from agentic_rag_cli.commands.documents.ingestion import ingest_directory
-    from agentic_rag_cli.processes.children import Children, silent
-
     async with wiring.system(settings) as system, Children(silent, settings.jobs.drain_seconds) as children:
         if not await system.worker_running():
             await wiring.start_worker(children, settings)

@@ -6,23 +6,24 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import typer
 
 from agentic_rag.jobs.job import Job, JobKind, JobState
+from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage
 from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.public_ids import NodeKind
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag_cli.client.ids import require_id
+from agentic_rag_cli.commands.jobs.job import show_job
+from agentic_rag_cli.commands.jobs.job_views import about, find_jobs, jobs_json
 from agentic_rag_cli.exits import ExitCode
-from agentic_rag_cli.in_process import ACTOR
+from agentic_rag_cli.in_process import ACTOR, System, collect
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import in_process
-
-if TYPE_CHECKING:
-    from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage
-    from agentic_rag.tenancy.principals import WorkspaceRef
-    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(help="Dead letters: jobs that gave up.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -53,7 +54,6 @@ def list_letters(
     if payloads:
         _list_payloads(context, limit, as_json=as_json)
         return
-    from agentic_rag_cli.commands.jobs.job_views import about, jobs_json
 
     async def work(system: System) -> list[dict[str, Any]]:
         ref = (await system.workspace(workspace)).ref
@@ -80,8 +80,6 @@ def show(
 
     Example: rag dlq show SgGYwN4AAHAA…
     """
-    from agentic_rag_cli.commands.jobs.job import show_job
-
     show_job(context, job, workspace, as_json=as_json)
 
 
@@ -153,10 +151,6 @@ def _bulk(context: typer.Context, choice: _Choice, act: Act, success: str, *, as
     """Handle one letter per transaction, so that an interruption keeps the letters already handled. Exit code 3 when
     some failed.
     """
-    from agentic_rag.kernel.public_ids import NodeKind
-    from agentic_rag_cli.client.ids import require_id
-    from agentic_rag_cli.commands.jobs.job_views import jobs_json
-
     if bool(choice.named) == choice.every:
         raise InvalidInput("Name dead letters, or say --all (with --kind or --code to choose among them).")
     named = [require_id(one, NodeKind.JOB) for one in choice.named]
@@ -195,14 +189,10 @@ async def _letters(
     codes: Sequence[str] | None,
     limit: int | None,
 ) -> list[Job]:
-    from agentic_rag_cli.commands.jobs.job_views import find_jobs
-
     return await find_jobs(system, ref, limit, states=[JobState.DEAD], kinds=kinds or (), codes=codes or ())
 
 
 def _list_payloads(context: typer.Context, limit: int, *, as_json: bool) -> None:
-    from agentic_rag_cli.in_process import collect
-
     async def work(system: System) -> list[StoredUndecodableMessage]:
         store = system.container.dead_payloads()
         try:

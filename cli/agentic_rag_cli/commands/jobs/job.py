@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from agentic_rag.jobs.job import JobAttempt, JobKind, JobState
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.formatting import format_count
+from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag.operations.evaluation import EvalRun
+from agentic_rag_cli.client.ids import require_id
+from agentic_rag_cli.commands.jobs.job_views import about, attempt_json, attempt_line, error_text, find_jobs, jobs_json
+from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import in_process
-
-if TYPE_CHECKING:
-    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(help="Work of the data plane.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -34,8 +35,6 @@ def list_jobs(
 
     Example: rag job list --state DEAD
     """
-
-    from agentic_rag_cli.commands.jobs.job_views import about, find_jobs, jobs_json
 
     async def work(system: System) -> list[dict[str, Any]]:
         chosen = (await system.workspace(workspace)).ref
@@ -69,10 +68,7 @@ def show(
 
 def show_job(context: typer.Context, job: str, workspace: str | None, *, as_json: bool) -> None:
     """One job with its attempts. Errors: `NotFound` code JOB_NOT_FOUND, `InvalidInput` code INVALID_ID."""
-    from agentic_rag.kernel.public_ids import NodeKind
-    from agentic_rag_cli.client.ids import require_id
     from agentic_rag_cli.commands.evaluation.evaluating import eval_json
-    from agentic_rag_cli.commands.jobs.job_views import attempt_json, attempt_line, error_text, jobs_json
 
     job_id = require_id(job, NodeKind.JOB)
 

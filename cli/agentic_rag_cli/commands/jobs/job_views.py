@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentic_rag.documents.document import Document
 from agentic_rag.jobs.job import LAPSED, Job, JobAttempt, JobKind, JobState
@@ -11,10 +11,8 @@ from agentic_rag.kernel.error_redaction import redact_arguments
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.kernel.telemetry import parse_trace_id
-
-if TYPE_CHECKING:
-    from agentic_rag.tenancy.principals import WorkspaceRef
-    from agentic_rag_cli.in_process import System
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag_cli.in_process import System, collect
 
 
 async def find_jobs(
@@ -27,7 +25,6 @@ async def find_jobs(
     codes: Sequence[str] = (),
 ) -> list[Job]:
     """Jobs, newest first, at most `limit`."""
-    from agentic_rag_cli.in_process import collect
 
     async def page(request: PageRequest) -> Page[Job]:
         async with system.container.database.transaction(workspace.org_id) as transaction:

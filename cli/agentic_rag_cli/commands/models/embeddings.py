@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,19 +11,19 @@ import typer
 
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.models.embedding.recall_gate import DEFAULT_K, MAX_K
+from agentic_rag.settings import Settings
+from agentic_rag_cli.client import queries
 from agentic_rag_cli.exits import ExitCode, error_line
+from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.recall import recall_line
+from agentic_rag_cli.processes.children import Children, silent
 from agentic_rag_cli.wiring import Wiring, in_process, on_graphql, run_async, wiring_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from agentic_rag.retrieval.measure_recall import RecallReport
-    from agentic_rag.settings import Settings
     from agentic_rag_cli.client.graphql_client import GraphQLClient
-    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(help="Embedding models of a workspace.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -90,7 +92,6 @@ def cancel(context: typer.Context, workspace: WorkspaceOption = None, as_json: J
 
     Example: rag embeddings cancel -w handbook
     """
-    from agentic_rag_cli.client import queries
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
         cancelled = await client.fetch(queries.CANCEL_SWITCH, workspaceId=await client.workspace_id(workspace))
@@ -105,7 +106,6 @@ def recall(context: typer.Context, workspace: WorkspaceOption = None, as_json: J
 
     Exits with 5 when less than 95 % is found. Example: rag embeddings recall -w handbook
     """
-    from dataclasses import asdict
 
     async def work(system: System) -> RecallReport:
         return await system.container.recall_check.run((await system.workspace(workspace)).ref)
@@ -120,8 +120,6 @@ def recall(context: typer.Context, workspace: WorkspaceOption = None, as_json: J
 
 
 async def _spaces(client: GraphQLClient, workspace: str | None) -> Sequence[Mapping[str, Any]]:
-    from agentic_rag_cli.client import queries
-
     return await client.fetch(queries.SPACES, workspaceId=await client.workspace_id(workspace))
 
 
@@ -129,7 +127,6 @@ async def _switch(
     wiring: Wiring, settings: Settings, name: str | None, to: str, gate: Mapping[str, Any] | None, *, wait: bool
 ) -> Mapping[str, Any]:
     from agentic_rag_cli.commands.models.switching import begin_switch, follow_switch
-    from agentic_rag_cli.processes.children import Children, silent
 
     async with (
         wiring.system(settings) as system,

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import secrets
 import sys
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.kernel.secret import Secret
+from agentic_rag.models.providers.master_keys import parse_master_keys
 from agentic_rag.models.providers.provider_keys import NewProviderKey, Provider, ProviderKey
+from agentic_rag_cli.client import queries
 from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import JsonOption, TenantOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import in_process, on_graphql
@@ -20,7 +25,6 @@ from agentic_rag_cli.wiring import in_process, on_graphql
 if TYPE_CHECKING:
     from agentic_rag.models.providers.manage_keys import RotationReport
     from agentic_rag_cli.client.graphql_client import GraphQLClient
-    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(help="Keys that organisations bring for models.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -42,8 +46,6 @@ def set_key(
 
     Example: rag provider-key set openai < key.txt
     """
-    from agentic_rag_cli.in_process import ACTOR
-
     if sys.stdin.isatty():
         terminal.note("Paste the key, then press Enter and Ctrl-D:")
     given = NewProviderKey(provider, Secret(sys.stdin.read()), base_url)
@@ -97,8 +99,6 @@ def remove(
 
     Example: rag provider-key remove openai
     """
-    from agentic_rag_cli.client import queries
-
     removal = on_graphql(
         context, lambda client: client.fetch(queries.REMOVE_PROVIDER_KEY, provider=provider.name), tenant=tenant
     )
@@ -131,8 +131,6 @@ def models(
 
     Example: rag provider-key models --default gemini:gemini-2.5-flash --own-key
     """
-    from agentic_rag_cli.client import queries
-
     changes = {"defaultModel": default, "embedding": embedding, "mustBringKey": own_key}
 
     async def work(client: GraphQLClient) -> dict[str, object]:
@@ -154,9 +152,6 @@ def rotate(context: typer.Context, as_json: JsonOption = False) -> None:
 
     Example: rag provider-key rotate
     """
-    from dataclasses import asdict
-
-    from agentic_rag_cli.in_process import ACTOR
 
     async def work(system: System) -> RotationReport:
         return await system.container.provider_keys.rotate(ACTOR)
@@ -183,8 +178,6 @@ def master(
     Example: rag provider-key master
     """
     from agentic_rag.bootstrap import new_master_key
-    from agentic_rag.kernel.errors import InvalidInput
-    from agentic_rag.models.providers.master_keys import parse_master_keys
 
     made = new_master_key(name or f"{datetime.now(UTC):%Y-%m-%d}-{secrets.token_hex(2)}")
     try:

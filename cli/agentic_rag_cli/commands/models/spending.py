@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agentic_rag.kernel.public_ids import decode
 from agentic_rag.models.billing.limits import DEFAULT_SOFT_SHARE, SpendingLimits, first_of_month
+from agentic_rag_cli.client import queries
 from agentic_rag_cli.options import JsonOption, TenantOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
@@ -36,8 +38,6 @@ def usage(
 
     Example: rag usage --from 2026-11-01 --to 2026-11-30
     """
-    from agentic_rag_cli.client import queries
-
     today = datetime.now(UTC).date()
     until = last.date() if last else today
     since = first.date() if first else first_of_month(until)
@@ -77,7 +77,6 @@ def show(context: typer.Context, workspace: WorkspaceOption = None, as_json: Jso
 
     Example: rag budget show -w handbook
     """
-    from agentic_rag_cli.client import queries
 
     async def work(client: GraphQLClient) -> list[dict[str, Any]]:
         return await client.fetch(queries.BUDGETS, workspaceId=await client.workspace_id(workspace))
@@ -114,8 +113,6 @@ def set_limits(
 
     Example: rag budget set --day 5 --month 100
     """
-    from agentic_rag_cli.client import queries
-
     limits = SpendingLimits(day, month, soft_share)
 
     async def work(client: GraphQLClient) -> None:
@@ -128,8 +125,6 @@ def set_limits(
 
 
 def _line_json(line: dict[str, Any]) -> dict[str, Any]:
-    from agentic_rag.kernel.public_ids import decode
-
     workspace = {"workspace": str(decode(line["workspaceId"]).workspace_id)}
     tokens = {name: int(line[name]) for name in ("inputTokens", "outputTokens")}
     return workspace | {name: value for name, value in line.items() if name != "workspaceId"} | tokens

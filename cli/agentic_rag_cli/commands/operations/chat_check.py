@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from agentic_rag.answering.prompts.probe import PROBE, read_probe
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.models.billing.prices import PLATFORM
+from agentic_rag.models.chat.ports import ChatModel
 from agentic_rag.models.chat.request import ChatReply, FinishReason, ReplyInvalid
 from agentic_rag.settings import Settings
 from agentic_rag_cli.commands.operations.check import DEGRADED, Check, ok
-
-if TYPE_CHECKING:
-    from agentic_rag.models.chat.ports import ChatModel
 
 MOST_SECONDS = 20.0
 """Upper bound on the wait, whatever the time-out of answers."""

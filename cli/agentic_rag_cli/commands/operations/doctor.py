@@ -7,6 +7,8 @@ from dataclasses import asdict
 import typer
 
 from agentic_rag.settings import SettingsInvalid
+from agentic_rag_cli.commands.operations.check import FAILED, failure, ok
+from agentic_rag_cli.commands.operations.doctor_checks import check_python, examine
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
@@ -20,9 +22,6 @@ def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
 
     Example: rag doctor
     """
-    from agentic_rag_cli.commands.operations.check import FAILED, failure, ok
-    from agentic_rag_cli.commands.operations.doctor_checks import check_python, examine
-
     wiring = wiring_of(context)
     try:
         settings = wiring.settings()

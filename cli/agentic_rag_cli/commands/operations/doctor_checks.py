@@ -8,9 +8,12 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from agentic_rag.embedded.errors import EmbeddedServerError
+from agentic_rag.embedded.loopback import is_free
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag.settings import Settings
 from agentic_rag.settings.addresses import Neo4jAddress
+from agentic_rag_cli.client.access import server_url
 from agentic_rag_cli.commands.operations.check import DEGRADED, OK, SKIPPED, Check, failure, ok
 from agentic_rag_cli.exits import PRODUCT_ERRORS
 from agentic_rag_cli.wiring import Wiring
@@ -94,9 +97,6 @@ def check_removed_settings(settings: Settings) -> Check:
 
 def check_port(settings: Settings, answer_seconds: float = _ANSWER_SECONDS) -> Check:
     """The server's port is free, or our own server uses it."""
-    from agentic_rag.embedded.loopback import is_free
-    from agentic_rag_cli.client.access import server_url
-
     port = settings.server.port
     if port == 0 or is_free(port):
         return ok("port", f"{port} is free")
@@ -170,7 +170,6 @@ def _postgres_address(settings: Settings) -> tuple[str | None, list[Check]]:
 def _redis_address(settings: Settings) -> tuple[str | None, list[Check]]:
     if settings.stores.redis_url:
         return settings.stores.redis_url, []
-    from agentic_rag.embedded.errors import EmbeddedServerError
     from agentic_rag.embedded.redis import EmbeddedRedis, redis_in_wheel, redis_on_path
 
     def program() -> str:
@@ -189,8 +188,6 @@ def _find_embedded_server(
     name: str, program: Callable[[], str], attach: Callable[[], str]
 ) -> tuple[str | None, list[Check]]:
     """The address of a running embedded server; without one, a check that its program is installed."""
-    from agentic_rag.embedded.errors import EmbeddedServerError
-
     try:
         found = program()
     except EmbeddedServerError as error:

@@ -11,13 +11,13 @@ from agentic_rag.jobs.job import JobRef
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
     from agentic_rag.operations.graph.sync import GraphStatus
-    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(
     help="The entity graph: in Postgres, or in the Neo4j of NEO4J_URI, which follows it.",

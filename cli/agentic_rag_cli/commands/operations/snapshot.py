@@ -13,18 +13,18 @@ import typer
 from agentic_rag.kernel.errors import NotFound, Permanent
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
-from agentic_rag.operations.snapshots.snapshot import SnapshotRecord, SnapshotState
+from agentic_rag.operations.snapshots.snapshot import Manifest, SnapshotRecord, SnapshotState
 from agentic_rag.settings import Settings
-from agentic_rag_cli.in_process import ACTOR
+from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
+from agentic_rag_cli.client.ids import require_id
+from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.processes.children import Children, silent
 from agentic_rag_cli.wiring import Wiring, in_process, run_async, wiring_of
 
 if TYPE_CHECKING:
     from agentic_rag.operations.snapshots.restore import ProgressReport, RestoreReport
-    from agentic_rag.operations.snapshots.snapshot import Manifest
-    from agentic_rag.tenancy.principals import WorkspaceRef
-    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(help="Snapshots of workspaces: taken, kept, restored.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -62,8 +62,6 @@ def create(
 async def _create(
     wiring: Wiring, settings: Settings, name: str | None, *, originals: bool, wait: bool
 ) -> SnapshotRecord:
-    from agentic_rag_cli.processes.children import Children, silent
-
     async with wiring.system(settings) as system, Children(silent, settings.jobs.drain_seconds) as children:
         chosen = (await system.workspace(name)).ref
         asked = await system.container.take_snapshot.request(chosen, ACTOR, with_originals=originals)
@@ -138,8 +136,6 @@ def show(
     Example: rag snapshot show U3Rh…
     """
 
-    from agentic_rag_cli.client.ids import require_id
-
     wanted = require_id(snapshot, NodeKind.SNAPSHOT)
 
     async def work(system: System) -> SnapshotRecord:
@@ -179,9 +175,6 @@ def restore(
 
     Example: rag snapshot restore U3Rh… --into handbook-monday
     """
-    from agentic_rag.tenancy.principals import validate_name
-    from agentic_rag_cli.client.ids import require_id
-
     wanted = None if snapshot is None else require_id(snapshot, NodeKind.SNAPSHOT)
     name = None if into is None else validate_name(into, ("into",))
     if wanted is None and source is None:
@@ -221,8 +214,6 @@ def delete(
 
     Example: rag snapshot delete U3Rh…
     """
-
-    from agentic_rag_cli.client.ids import require_id
 
     wanted = require_id(snapshot, NodeKind.SNAPSHOT)
 

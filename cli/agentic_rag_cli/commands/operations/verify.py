@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.kernel.public_ids import encode_workspace
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_cli.commands.documents.proving import document_id_of, finding_json, tell_proof
 from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.recall import recall_line
@@ -20,9 +24,6 @@ if TYPE_CHECKING:
     from agentic_rag.operations.prove_erased import ErasureProof
     from agentic_rag.operations.verify import VerificationReport
     from agentic_rag.retrieval.measure_recall import RecallReport
-    from agentic_rag.tenancy.principals import WorkspaceRef
-    from agentic_rag.workspaces.workspace import Workspace
-    from agentic_rag_cli.in_process import System
 
 
 def verify(
@@ -89,8 +90,6 @@ class _VerifyResult:
 
 async def _measure_recall(system: System, workspace: WorkspaceRef) -> RecallReport | None:
     """The recall of a workspace; None when it has nothing to measure with."""
-    from agentic_rag.kernel.errors import NotFound
-
     try:
         return await system.container.recall_check.run(workspace)
     except NotFound as error:

@@ -15,18 +15,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agentic_rag.embedded.loopback import HOST, free_port
 from agentic_rag.models.embedding.space import LOCAL_PROVIDERS
 from agentic_rag.settings import Settings
+from agentic_rag_cli.client import queries
+from agentic_rag_cli.client.access import ensure_token, server_url
+from agentic_rag_cli.commands.documents.ingestion import IngestSummary, ingest_directory
 from agentic_rag_cli.corpus import SAMPLE_QUESTION, is_sample, sample_corpus
+from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.output.answer_view import answer_json, answer_text
+from agentic_rag_cli.processes.children import Children, silent
 from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
 
 if TYPE_CHECKING:
     from agentic_rag_cli.client.graphql_client import GraphQLClient
-    from agentic_rag_cli.commands.documents.ingestion import IngestSummary
-    from agentic_rag_cli.in_process import System
-    from agentic_rag_cli.processes.children import Children
 
 
 @dataclass(slots=True)
@@ -75,8 +79,6 @@ def demo(
 
     Example: rag demo --source ~/reports --question "What was agreed about the crane?"
     """
-    from agentic_rag.embedded.loopback import HOST, free_port
-    from agentic_rag_cli.client.access import ensure_token
     from agentic_rag_cli.processes.servers import migrate
 
     wiring = wiring_of(context)
@@ -107,10 +109,7 @@ def demo(
 async def _demonstrate(
     wiring: Wiring, settings: Settings, token: str, directory: Path, question: str | None, steps: StepTimer
 ) -> DemoResult:
-    from agentic_rag_cli.client.access import server_url
     from agentic_rag_cli.client.graphql_client import GraphQLClient
-    from agentic_rag_cli.commands.documents.ingestion import ingest_directory
-    from agentic_rag_cli.processes.children import Children, silent
     from agentic_rag_cli.processes.local_programs import start_programs
 
     name = workspace_name(directory)
@@ -140,7 +139,6 @@ async def _answering_space(system: System, settings: Settings, name: str, childr
     """Switch to the space of the configured model, since an earlier run with another model left the workspace in that
     model's space; returns the space.
     """
-    from agentic_rag_cli.client import queries
     from agentic_rag_cli.commands.models.switching import begin_switch, follow_switch
 
     async with system.client() as client:
@@ -178,8 +176,6 @@ def workspace_name(directory: Path) -> str:
 
 
 def _print(shown: DemoResult, workspace: str, directory: Path) -> None:
-    from agentic_rag_cli.output.answer_view import answer_text
-
     terminal.note("")
     terminal.result(f"{shown.report.summary()}, embedded by {shown.space}")
     if shown.made_from:
@@ -203,8 +199,6 @@ def _activation() -> str:
 
 
 def _as_json(shown: DemoResult, steps: StepTimer) -> dict[str, object]:
-    from agentic_rag_cli.output.answer_view import answer_json
-
     return {
         "ingest": shown.report.as_json(),
         "answer": answer_json(shown.answer),

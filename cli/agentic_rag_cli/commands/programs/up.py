@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
+from agentic_rag.embedded.loopback import free_port
 from agentic_rag.settings import Settings
 from agentic_rag.settings.variable import UNSET_PATH
+from agentic_rag_cli.client.access import ensure_token, server_url
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import run_async, wiring_of
 
@@ -26,8 +28,6 @@ def up(
 
     Example: rag up --port 8080
     """
-    from agentic_rag.embedded.loopback import free_port
-    from agentic_rag_cli.client.access import ensure_token
     from agentic_rag_cli.processes.local_programs import require_free, run_programs
     from agentic_rag_cli.processes.servers import migrate
 
@@ -53,8 +53,6 @@ def _print_line(name: str, line: str) -> None:
 
 
 def _welcome(settings: Settings, token: str) -> str:
-    from agentic_rag_cli.client.access import server_url
-
     url = server_url(settings)
     home = "" if settings.stores.home == UNSET_PATH else f"\n  state     {settings.stores.state_home}"
     return (

@@ -8,6 +8,8 @@ import typer
 
 from agentic_rag_cli.options import WithParentOption
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.processes.children import stop_with_parent
+from agentic_rag_cli.processes.programs import run_worker
 from agentic_rag_cli.wiring import run_async, wiring_of
 
 
@@ -25,9 +27,6 @@ def worker(
 
     Example: DATABASE_URL=… REDIS_URL=… rag worker --processes 4
     """
-    from agentic_rag_cli.processes.children import stop_with_parent
-    from agentic_rag_cli.processes.programs import run_worker
-
     wiring = wiring_of(context)
     settings = wiring.settings()
     if with_parent:

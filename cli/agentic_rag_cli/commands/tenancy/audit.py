@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import typer
 
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.kernel.public_ids import NodeKind, encode
+from agentic_rag.tenancy.audit import AuditRecord
+from agentic_rag_cli.in_process import System, collect
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import in_process
-
-if TYPE_CHECKING:
-    from agentic_rag.tenancy.audit import AuditRecord
-    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(help="Who did what.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -33,8 +31,6 @@ def list_entries(
 
     Example: rag audit list --limit 10
     """
-
-    from agentic_rag_cli.in_process import collect
 
     async def work(system: System) -> list[AuditRecord]:
         ref = (await system.workspace(workspace)).ref

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import time
+from typing import Annotated
 from uuid import UUID
 
 import typer
 
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Role
+from agentic_rag.tenancy.token_claims import LOCAL_AUDIENCE, LOCAL_ISSUER
+from agentic_rag_cli.client.access import with_local_issuer
+from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import TenantOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import in_process, wiring_of
-
-if TYPE_CHECKING:
-    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(help="Tokens for development.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -38,12 +39,8 @@ def dev(
 
     Example: curl -H "Authorization: Bearer $(rag token dev --tenant acme --role admin)" …
     """
-    import time
 
     import jwt
-
-    from agentic_rag.tenancy.token_claims import LOCAL_AUDIENCE, LOCAL_ISSUER
-    from agentic_rag_cli.client.access import with_local_issuer
 
     settings = with_local_issuer(wiring_of(context).settings()).tenancy
     if not settings.jwt_secret:

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.tenancy.principals import validate_name
 from agentic_rag.workspaces.organisation import FeatureFlag, Organisation, parse_feature_flag
 from agentic_rag.workspaces.rate_limits import RateLimits, Traffic
 from agentic_rag_cli.exits import ExitCode
-from agentic_rag_cli.in_process import ACTOR
+from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
     from agentic_rag.operations.leak_canaries import CanaryReport
-    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(help="Organisations: each owns its workspaces.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -53,7 +53,6 @@ def create(
 
     Example: rag tenant create acme --external-ref org_2x9
     """
-    from agentic_rag.tenancy.principals import validate_name
 
     async def work(system: System) -> Organisation:
         reference = None if external_ref is None else validate_name(external_ref, ("externalRef",))

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from agentic_rag.tenancy.principals import validate_name
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
@@ -46,8 +47,6 @@ def create(
 
     Example: rag workspace create handbook
     """
-    from agentic_rag.tenancy.principals import validate_name
-
     wish = {"name": validate_name(name, ("name",)), "embeddingDimensions": dimensions}
     made = _json(on_graphql(context, lambda client: client.fetch(queries.CREATE_WORKSPACE, input=wish))["workspace"])
     if as_json:
