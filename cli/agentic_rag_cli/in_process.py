@@ -20,14 +20,13 @@ from agentic_rag.settings import Settings
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
 from agentic_rag.workspaces.organisation import Organisation
 from agentic_rag.workspaces.workspace import Workspace
-from agentic_rag_cli.client.choice import choose_workspace
-from agentic_rag_cli.client.ids import id_in, workspaces_in
+from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.client.ids import choose_workspace, id_in, workspaces_in
 
 if TYPE_CHECKING:
     import httpx2
 
     from agentic_rag.bootstrap import Container
-    from agentic_rag_cli.client.graphql_client import GraphQLClient
     from agentic_rag_server.graphql.schema import RagSchema
 
 T = TypeVar("T")
@@ -57,8 +56,6 @@ class System:
         """A client of the application in this process, as an operator of `org_id` (default: the system's
         organisation).
         """
-        from agentic_rag_cli.client.graphql_client import GraphQLClient
-
         timeout = self.container.settings.answering.timeout_ms
         return GraphQLClient("http://in-process", str(org_id or self.org_id), timeout, self._transport)
 
@@ -86,13 +83,8 @@ class System:
 
         Errors: those of `choose_workspace`.
         """
-        every = await self.workspaces()
-        if name is None:
-            meant = workspaces_in(things)
-            named = [one for one in every if one.ref.workspace_id in meant]
-            if len(meant) == len(named) == 1:
-                return named[0]
-        return choose_workspace({one.name: one for one in every}, name)
+        every = {one.ref.workspace_id: one for one in await self.workspaces()}
+        return every[choose_workspace({key: one.name for key, one in every.items()}, name, workspaces_in(things))]
 
     async def ensure_workspace(self, name: str) -> Workspace:
         """The workspace of that name, created when it is missing. Errors: `InvalidInput`."""

@@ -11,13 +11,13 @@ import typer
 
 from agentic_rag.settings import Settings, load_settings
 from agentic_rag_cli.client.access import token_of
+from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.in_process import System, open_system
 from agentic_rag_cli.processes.children import Children
 
 if TYPE_CHECKING:
     import httpx2
 
-    from agentic_rag_cli.client.graphql_client import GraphQLClient
 
 T = TypeVar("T")
 
@@ -54,8 +54,6 @@ class Wiring:
 
     def remote(self, settings: Settings, address: str) -> GraphQLClient:
         """A client of a server, with the token from the settings. Errors: `Unauthenticated` code TOKEN_MISSING."""
-        from agentic_rag_cli.client.graphql_client import GraphQLClient
-
         return GraphQLClient(address, token_of(settings), settings.answering.timeout_ms, self.transport)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from http import HTTPStatus
 from pathlib import Path
-from typing import Any
-
-import httpx2
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 from agentic_rag.kernel.errors import (
     AgenticRagError,
@@ -22,11 +22,12 @@ from agentic_rag.kernel.errors import (
     Unauthenticated,
 )
 from agentic_rag.kernel.pagination import MAX_PAGE
-from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
+from agentic_rag.kernel.public_ids import NodeKind, encode_workspace
 from agentic_rag_cli.client import queries
-from agentic_rag_cli.client.choice import choose_workspace
-from agentic_rag_cli.client.ids import id_in, workspaces_in
-from agentic_rag_cli.client.server_client import ServerClient
+from agentic_rag_cli.client.ids import choose_workspace, node_id, workspaces_in
+
+if TYPE_CHECKING:
+    import httpx2
 
 _ERRORS: Mapping[str, type[AgenticRagError]] = {
     "UNAUTHENTICATED": Unauthenticated,
@@ -50,23 +51,44 @@ _REFUSALS = ("BUDGET_EXCEEDED", "POLICY_REFUSED", "PROVIDER_KEY_MISSING")
 _SLACK_SECONDS = 5.0
 """Seconds that the client waits beyond the server's own time budget."""
 
+_CONNECT_SECONDS = 5.0
+
 _PREFLIGHT = {"GraphQL-Require-Preflight": "1"}
 
 
-class GraphQLClient(ServerClient):
-    """Errors of every call: those of `ServerClient`, `DependencyUnavailable` code SERVER_FAULT, `Unauthenticated`, and
-    the errors of the server's codes.
+class GraphQLClient:
+    """One connection pool to one server. Use as `async with`. The first client imports httpx2, so that commands without
+    one start quickly.
+
+    Errors of every call: `DependencyUnavailable` codes SERVER_UNREACHABLE, SERVER_TIMEOUT and SERVER_FAULT,
+    `Unauthenticated`, and the errors of the server's codes.
     """
 
     def __init__(
         self, base_url: str, token: str, timeout_ms: int, transport: httpx2.AsyncBaseTransport | None = None
     ) -> None:
-        accept = {"Accept": "application/graphql-response+json"}
-        super().__init__(base_url, token, timeout_ms / 1000 + _SLACK_SECONDS, transport, accept)
+        import httpx2
+
+        self.base_url = base_url.rstrip("/").removesuffix("/graphql")
+        self._http = httpx2.AsyncClient(
+            base_url=self.base_url,
+            headers={"Authorization": f"Bearer {token}", "Accept": "application/graphql-response+json"},
+            timeout=httpx2.Timeout(timeout_ms / 1000 + _SLACK_SECONDS, connect=_CONNECT_SECONDS),
+            transport=transport,
+            trust_env=False,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.aclose()
 
     async def fetch(self, query: str, **variables: Any) -> Any:
         """The only root field of a document. Errors: also those of its `userErrors`, with the server's code."""
-        return self._field(await self.send("POST", "/graphql", json={"query": query, "variables": variables}))
+        return await self._post(json={"query": query, "variables": variables})
 
     async def nodes(self, query: str, limit: int | None = None, **variables: Any) -> list[dict[str, Any]]:
         """The rows of a connection, page after page, at most `limit`."""
@@ -86,12 +108,8 @@ class GraphQLClient(ServerClient):
         else of the only one. Errors: those of `choose_workspace`.
         """
         known = await self.fetch(queries.WORKSPACES)
-        if name is None:
-            meant = {encode_workspace(one) for one in workspaces_in(things)}
-            named = [one["id"] for one in known if one["id"] in meant]
-            if len(meant) == len(named) == 1:
-                return named[0]
-        return choose_workspace({one["name"]: one["id"] for one in known}, name)
+        names = {one["id"]: one["name"] for one in known}
+        return choose_workspace(names, name, [encode_workspace(one) for one in workspaces_in(things)])
 
     async def document_id(self, workspace: str | None, wanted: str) -> str:
         """The public id of a document by id or source path. Errors: `NotFound` code DOCUMENT_NOT_FOUND."""
@@ -126,18 +144,32 @@ class GraphQLClient(ServerClient):
             "map": json.dumps({"0": ["variables.file"]}),
         }
         with await asyncio.to_thread(file.open, "rb") as content:
-            return self._field(
-                await self.send(
-                    "POST", "/graphql", headers=_PREFLIGHT, data=form, files={"0": (file.name, content)}, timeout=120.0
-                )
-            )
+            return await self._post(headers=_PREFLIGHT, data=form, files={"0": (file.name, content)}, timeout=120.0)
 
-    def _field(self, response: httpx2.Response) -> Any:
-        (found,) = self._data(response).values()
+    async def _post(self, **request: Any) -> Any:
+        (found,) = self._data(await self._send(request)).values()
         errors = found.get("userErrors") if isinstance(found, dict) else None
         if errors:
             raise _user_error(errors[0]["code"], errors[0]["message"])
         return found
+
+    async def _send(self, request: Mapping[str, Any]) -> httpx2.Response:
+        """The server's response, whatever its status."""
+        import httpx2
+
+        try:
+            return await self._http.post("/graphql", **request)
+        except httpx2.TimeoutException as error:
+            raise DependencyUnavailable(
+                f"{self.base_url} did not answer in time.", dependency="server", code="SERVER_TIMEOUT"
+            ) from error
+        except (httpx2.TransportError, httpx2.InvalidURL) as error:
+            raise DependencyUnavailable(
+                f"No server answers at {self.base_url} ({error}). Start one with `rag up`, or give its address with "
+                "--url.",
+                dependency="server",
+                code="SERVER_UNREACHABLE",
+            ) from error
 
     def _data(self, response: httpx2.Response) -> dict[str, Any]:
         try:
@@ -147,7 +179,7 @@ class GraphQLClient(ServerClient):
         errors = body.get("errors") if isinstance(body, dict) else None
         if errors:
             raise _server_error(errors[0].get("extensions") or {}, str(errors[0].get("message", "")))
-        if response.status_code == httpx2.codes.UNAUTHORIZED:
+        if response.status_code == HTTPStatus.UNAUTHORIZED:
             raise Unauthenticated(
                 f"{self.base_url} did not accept the token: set AGENTIC_RAG_TOKEN, or AGENTIC_RAG_HOME to the server's."
             )
@@ -159,13 +191,6 @@ class GraphQLClient(ServerClient):
             dependency="server",
             code="SERVER_FAULT",
         )
-
-
-def node_id(workspace_id: str, text: str, kind: NodeKind) -> str | None:
-    """The public id in `text`: a public id or the bare UUID of an object of the workspace; None for anything else."""
-    key = id_in(text, kind)
-    (workspace,) = workspaces_in([workspace_id])
-    return None if key is None else encode(kind, workspace, key)
 
 
 def _kind_of(code: str, otherwise: type[AgenticRagError]) -> type[AgenticRagError]:

@@ -1,12 +1,15 @@
-"""Parses ids that users type."""
+"""Reads the ids and names that users type."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from typing import TypeVar
 from uuid import UUID
 
-from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.kernel.public_ids import NodeKind, decode
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.public_ids import NodeKind, decode, encode
+
+T = TypeVar("T")
 
 
 def require_id(text: str, kind: NodeKind) -> UUID:
@@ -27,6 +30,34 @@ def id_in(text: str, kind: NodeKind) -> UUID | None:
         return decode(text, kind).key
     except InvalidInput:
         return None
+
+
+def node_id(workspace_id: str, text: str, kind: NodeKind) -> str | None:
+    """The public id in `text`: a public id or the bare UUID of an object of the workspace; None for anything else."""
+    key = id_in(text, kind)
+    return None if key is None else encode(kind, decode(workspace_id).workspace_id, key)
+
+
+def choose_workspace(names: Mapping[T, str], name: str | None, meant: Collection[T] = ()) -> T:
+    """The id of the workspace of that name, else the only id that is `meant`, else the only workspace; `names` has the
+    name of each.
+
+    Errors: `NotFound` code WORKSPACE_NOT_FOUND, `InvalidInput` code WORKSPACE_AMBIGUOUS.
+    """
+    found = set(meant) if name is None else {one for one, known in names.items() if known == name}
+    if len(found) == 1 and found <= names.keys():
+        return found.pop()
+    if not names:
+        raise NotFound(
+            "There is no workspace yet: `rag ingest --source DIR --workspace NAME` makes one.",
+            code="WORKSPACE_NOT_FOUND",
+        )
+    shown = ", ".join(sorted(names.values()))
+    if name is not None:
+        raise NotFound(f"There is no workspace {name!r}. There are: {shown}.", code="WORKSPACE_NOT_FOUND")
+    if len(names) > 1:
+        raise InvalidInput(f"Say which workspace with --workspace; there are: {shown}.", code="WORKSPACE_AMBIGUOUS")
+    return next(iter(names))
 
 
 def workspaces_in(things: Iterable[str]) -> set[UUID]:

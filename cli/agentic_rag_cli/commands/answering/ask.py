@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.public_ids import NodeKind
-from agentic_rag_cli.client.ids import require_id
+from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.client.ids import node_id, require_id
 from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.answer_view import answer_json, answer_text
 from agentic_rag_cli.wiring import on_graphql, wiring_of
-
-if TYPE_CHECKING:
-    from agentic_rag_cli.client.graphql_client import GraphQLClient
 
 LAST = "last"
 NO_RUN = "Nothing was asked in this workspace yet: `--after last` has no run to follow."
@@ -58,8 +56,6 @@ def ask(
 
 async def _run_to_follow(client: GraphQLClient, workspace_id: str, after: str | None) -> str | None:
     """The public id of the named run, or of the newest one. Errors: `NotFound`."""
-    from agentic_rag_cli.client.graphql_client import node_id
-
     if after is None:
         return None
     found = await client.last_run(workspace_id) if after == LAST else node_id(workspace_id, after, NodeKind.RUN)

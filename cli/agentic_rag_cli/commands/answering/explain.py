@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from agentic_rag.kernel.public_ids import NodeKind, encode
+from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.client import queries
-from agentic_rag_cli.client.ids import require_id, workspaces_in
+from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.client.ids import node_id, require_id
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
-
-if TYPE_CHECKING:
-    from agentic_rag_cli.client.graphql_client import GraphQLClient
 
 
 def explain(
@@ -37,13 +35,14 @@ def explain(
     """
     from agentic_rag_cli.output.explain_view import explanation_json, explanation_text
 
-    run_id = require_id(run, NodeKind.RUN)
-    chunk_ids = [require_id(one, NodeKind.CHUNK) for one in why_not or ()]
+    require_id(run, NodeKind.RUN)
+    for one in why_not or ():
+        require_id(one, NodeKind.CHUNK)
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
-        (chosen,) = workspaces_in([await client.workspace_id(workspace, run)])
-        asked = [encode(NodeKind.CHUNK, chosen, one) for one in chunk_ids]
-        return await client.fetch(queries.EXPLAIN, runId=encode(NodeKind.RUN, chosen, run_id), whyNot=asked)
+        chosen = await client.workspace_id(workspace, run)
+        asked = [node_id(chosen, one, NodeKind.CHUNK) for one in why_not or ()]
+        return await client.fetch(queries.EXPLAIN, runId=node_id(chosen, run, NodeKind.RUN), whyNot=asked)
 
     found = on_graphql(context, work)
     if as_json:

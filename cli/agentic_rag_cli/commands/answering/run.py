@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from agentic_rag.kernel.errors import NotFound
-from agentic_rag.kernel.public_ids import NodeKind, encode
+from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.client import queries
-from agentic_rag_cli.client.ids import require_id, workspaces_in
+from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.client.ids import node_id, require_id
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.answer_view import answer_json, answer_text, citation_place
 from agentic_rag_cli.wiring import on_graphql
-
-if TYPE_CHECKING:
-    from agentic_rag_cli.client.graphql_client import GraphQLClient
 
 app = typer.Typer(
     help="Questions that were asked, and how they were answered.", no_args_is_help=True, rich_markup_mode=None
@@ -106,10 +104,9 @@ def replay(
 
 async def _stored_run(client: GraphQLClient, workspace: str | None, run: str) -> tuple[str, dict[str, Any]]:
     """The workspace's public id and the run. Errors: `NotFound` code RUN_NOT_FOUND, `InvalidInput` code INVALID_ID."""
-    run_id = require_id(run, NodeKind.RUN)
+    require_id(run, NodeKind.RUN)
     chosen = await client.workspace_id(workspace, run)
-    (workspace_id,) = workspaces_in([chosen])
-    found = await client.fetch(queries.RUN, id=encode(NodeKind.RUN, workspace_id, run_id))
+    found = await client.fetch(queries.RUN, id=node_id(chosen, run, NodeKind.RUN))
     if found is None:
         raise NotFound(f"There is no run {run}; `rag run list` shows them.", code="RUN_NOT_FOUND")
     return chosen, found

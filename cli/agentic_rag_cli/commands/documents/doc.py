@@ -14,6 +14,7 @@ from agentic_rag.kernel.formatting import format_count
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.client import queries
+from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.proving import document_id_of, tell_proof
 from agentic_rag_cli.commands.documents.readers import readers_input, readers_of
 from agentic_rag_cli.in_process import ACTOR, System
@@ -24,7 +25,6 @@ from agentic_rag_cli.wiring import in_process, on_graphql
 if TYPE_CHECKING:
     from agentic_rag.erasure.delete import Deletion
     from agentic_rag.operations.prove_erased import ErasureProof
-    from agentic_rag_cli.client.graphql_client import GraphQLClient
 
 app = typer.Typer(help="Documents of a workspace.", no_args_is_help=True, rich_markup_mode=None)
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from agentic_rag.settings import Settings
+from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.readers import readers_of
+from agentic_rag_cli.commands.documents.uploading import UploadOutcome, Uploads, upload_files
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import GroupOption, JsonOption, UrlOption, UserOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.processes.children import Children, silent
 from agentic_rag_cli.wiring import Wiring, on_graphql, run_async, wiring_of
-
-if TYPE_CHECKING:
-    from agentic_rag_cli.client.graphql_client import GraphQLClient
-    from agentic_rag_cli.commands.documents.uploading import UploadOutcome
 
 
 def upload(
@@ -47,8 +45,6 @@ def upload(
     address = url or settings.client.url
 
     async def send(client: GraphQLClient) -> list[UploadOutcome]:
-        from agentic_rag_cli.commands.documents.uploading import Uploads, upload_files
-
         uploads = Uploads(client, await client.workspace_id(workspace), readers)
         bar = terminal.ProgressLine("uploading")
         try:

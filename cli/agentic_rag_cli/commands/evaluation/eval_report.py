@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode
+from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.commands.evaluation.evaluating import read_report
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
-
-if TYPE_CHECKING:
-    from agentic_rag_cli.client.graphql_client import GraphQLClient
 
 
 def report(
@@ -60,8 +59,6 @@ def _names_a_job(result: str) -> bool:
 
 
 def _of_job(context: typer.Context, job: str, workspace: str | None) -> Mapping[str, Any]:
-    from agentic_rag_cli.commands.evaluation.evaluating import read_report
-
     async def work(client: GraphQLClient) -> Mapping[str, Any]:
         return await read_report(client, job, workspace)
 

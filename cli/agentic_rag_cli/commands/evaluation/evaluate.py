@@ -15,6 +15,7 @@ from agentic_rag.operations.evaluation import EvalDataset
 from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.settings import Settings
 from agentic_rag_cli.commands.documents.ingestion import ingest_directory
+from agentic_rag_cli.commands.evaluation.evaluating import start
 from agentic_rag_cli.corpus import sample_corpus
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import ACTOR, System
@@ -153,8 +154,6 @@ def _run_evaluation(wiring: Wiring, asked: _EvalRequest, url: str | None) -> tup
 
 def _start(wiring: Wiring, asked: EvalDataset, workspace: str | None, alone: bool, as_json: bool) -> None:
     """Queue the questions and print the job."""
-    from agentic_rag_cli.commands.evaluation.evaluating import start
-
     if not alone:
         raise InvalidInput(
             "--background takes --dataset and --workspace: a worker asks about what is ingested, and "

@@ -10,7 +10,8 @@ from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag.operations.evaluation import EvalDataset, EvalRun, read_figures
 from agentic_rag_cli.client import queries
-from agentic_rag_cli.client.graphql_client import GraphQLClient, node_id
+from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.client.ids import node_id
 
 
 async def start(client: GraphQLClient, workspace: str | None, asked: EvalDataset) -> str:

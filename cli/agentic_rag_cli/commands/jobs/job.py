@@ -12,6 +12,7 @@ from agentic_rag.kernel.formatting import format_count
 from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag.operations.evaluation import EvalRun
 from agentic_rag_cli.client.ids import require_id
+from agentic_rag_cli.commands.evaluation.evaluating import eval_json
 from agentic_rag_cli.commands.jobs.job_views import about, attempt_json, attempt_line, error_text, find_jobs, jobs_json
 from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
@@ -68,8 +69,6 @@ def show(
 
 def show_job(context: typer.Context, job: str, workspace: str | None, *, as_json: bool) -> None:
     """One job with its attempts. Errors: `NotFound` code JOB_NOT_FOUND, `InvalidInput` code INVALID_ID."""
-    from agentic_rag_cli.commands.evaluation.evaluating import eval_json
-
     job_id = require_id(job, NodeKind.JOB)
 
     async def work(system: System) -> tuple[dict[str, Any], tuple[JobAttempt, ...], EvalRun | None]:

@@ -13,6 +13,8 @@ from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.models.embedding.recall_gate import DEFAULT_K, MAX_K
 from agentic_rag.settings import Settings
 from agentic_rag_cli.client import queries
+from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.commands.models.switching import begin_switch, follow_switch, gate_from
 from agentic_rag_cli.exits import ExitCode, error_line
 from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
@@ -23,7 +25,6 @@ from agentic_rag_cli.wiring import Wiring, in_process, on_graphql, run_async, wi
 
 if TYPE_CHECKING:
     from agentic_rag.retrieval.measure_recall import RecallReport
-    from agentic_rag_cli.client.graphql_client import GraphQLClient
 
 app = typer.Typer(help="Embedding models of a workspace.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -71,8 +72,6 @@ def switch(
 
     Example: rag embeddings switch --to openai:text-embedding-3-small -w handbook --gate golden.jsonl --wait
     """
-    from agentic_rag_cli.commands.models.switching import gate_from
-
     judged = None if gate is None else gate_from(gate, gate_k, gate_tolerance)
     wiring = wiring_of(context)
     try:
@@ -126,8 +125,6 @@ async def _spaces(client: GraphQLClient, workspace: str | None) -> Sequence[Mapp
 async def _switch(
     wiring: Wiring, settings: Settings, name: str | None, to: str, gate: Mapping[str, Any] | None, *, wait: bool
 ) -> Mapping[str, Any]:
-    from agentic_rag_cli.commands.models.switching import begin_switch, follow_switch
-
     async with (
         wiring.system(settings) as system,
         system.client() as client,

@@ -16,6 +16,7 @@ from agentic_rag.kernel.secret import Secret
 from agentic_rag.models.providers.master_keys import parse_master_keys
 from agentic_rag.models.providers.provider_keys import NewProviderKey, Provider, ProviderKey
 from agentic_rag_cli.client import queries
+from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import JsonOption, TenantOption
@@ -24,7 +25,6 @@ from agentic_rag_cli.wiring import in_process, on_graphql
 
 if TYPE_CHECKING:
     from agentic_rag.models.providers.manage_keys import RotationReport
-    from agentic_rag_cli.client.graphql_client import GraphQLClient
 
 app = typer.Typer(help="Keys that organisations bring for models.", no_args_is_help=True, rich_markup_mode=None)
 

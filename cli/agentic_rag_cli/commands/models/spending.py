@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from agentic_rag.kernel.public_ids import decode
 from agentic_rag.models.billing.limits import DEFAULT_SOFT_SHARE, SpendingLimits, first_of_month
 from agentic_rag_cli.client import queries
+from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.options import JsonOption, TenantOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
-
-if TYPE_CHECKING:
-    from agentic_rag_cli.client.graphql_client import GraphQLClient
 
 app = typer.Typer(help="Ceilings on what models cost.", no_args_is_help=True, rich_markup_mode=None)
 

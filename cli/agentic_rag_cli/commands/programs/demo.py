@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -20,7 +20,9 @@ from agentic_rag.models.embedding.space import LOCAL_PROVIDERS
 from agentic_rag.settings import Settings
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.access import ensure_token, server_url
+from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.ingestion import IngestSummary, ingest_directory
+from agentic_rag_cli.commands.models.switching import begin_switch, follow_switch
 from agentic_rag_cli.corpus import SAMPLE_QUESTION, is_sample, sample_corpus
 from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption
@@ -28,9 +30,6 @@ from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.answer_view import answer_json, answer_text
 from agentic_rag_cli.processes.children import Children, silent
 from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
-
-if TYPE_CHECKING:
-    from agentic_rag_cli.client.graphql_client import GraphQLClient
 
 
 @dataclass(slots=True)
@@ -109,7 +108,6 @@ def demo(
 async def _demonstrate(
     wiring: Wiring, settings: Settings, token: str, directory: Path, question: str | None, steps: StepTimer
 ) -> DemoResult:
-    from agentic_rag_cli.client.graphql_client import GraphQLClient
     from agentic_rag_cli.processes.local_programs import start_programs
 
     name = workspace_name(directory)
@@ -139,8 +137,6 @@ async def _answering_space(system: System, settings: Settings, name: str, childr
     """Switch to the space of the configured model, since an earlier run with another model left the workspace in that
     model's space; returns the space.
     """
-    from agentic_rag_cli.commands.models.switching import begin_switch, follow_switch
-
     async with system.client() as client:
         workspace_id = await client.workspace_id(name)
         spaces = await client.fetch(queries.SPACES, workspaceId=workspace_id)
