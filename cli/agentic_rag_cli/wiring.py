@@ -82,6 +82,19 @@ def in_process(context: typer.Context, work: Callable[[System], Coroutine[Any, A
         return run_async(with_system(settings))
 
 
+async def beside_worker(context: typer.Context, system: System, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run `work` while a worker runs: one that runs already, else one that is started for as long. Errors: `ChildDied`,
+    those of `work`.
+    """
+    from agentic_rag_cli.processes.children import Children, silent
+
+    settings = system.container.settings
+    async with Children(silent, settings.jobs.drain_seconds) as children:
+        if not await system.worker_running():
+            await wiring_of(context).start_worker(children, settings)
+        return await children.guard(work())
+
+
 def on_graphql(
     context: typer.Context,
     work: Callable[[GraphQLClient], Coroutine[Any, Any, T]],

@@ -1,15 +1,18 @@
 """Uncertainty of figures over questions: percentile bootstrap intervals and paired comparisons (Efron and Tibshirani,
 "An Introduction to the Bootstrap", 1993; for retrieval: Sakai, "Evaluating evaluation metrics based on the bootstrap",
-2006). Seeded: the same figures give the same intervals.
+2006). Seeded: the same figures give the same intervals. numpy is imported with the first figure, since the command line
+imports this module for every command.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 SAMPLES = 10_000
 CONFIDENCE = 0.95
@@ -48,6 +51,8 @@ class PairedDifference:
 
 def interval_of(values: Sequence[float], samples: int = SAMPLES) -> Interval | None:
     """The mean of at least one value with its interval; None without values."""
+    import numpy as np
+
     if not values:
         return None
     means = _bootstrap_means(np.asarray(values, np.float64), samples)
@@ -61,6 +66,8 @@ def compare_pairs(first: Sequence[float], second: Sequence[float], samples: int 
     The p-value is the share of resampled means, of differences shifted to mean 0, at least as far from 0 as the
     observed one. It is never 0, since only `samples` are drawn. Errors: `ValueError` for different lengths.
     """
+    import numpy as np
+
     differences = np.asarray(second, np.float64) - np.asarray(first, np.float64) if len(first) == len(second) else None
     if differences is None:
         raise ValueError("two systems are compared on the same questions")
@@ -79,6 +86,8 @@ def compare_pairs(first: Sequence[float], second: Sequence[float], samples: int 
 
 def _bootstrap_means(values: NDArray[np.float64], samples: int) -> NDArray[np.float64]:
     """Means of samples drawn with replacement, in blocks, since a large dataset would take gigabytes at once."""
+    import numpy as np
+
     random = np.random.default_rng(_SEED)
     block = max(1, 2_000_000 // len(values))
     parts = [

@@ -8,9 +8,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
-
-from agentic_rag.kernel.formatting import format_count
+from typing import Any, Self
 
 _BAR_WIDTH = 28
 _REDRAW_SECONDS = 0.05
@@ -32,6 +30,14 @@ def result_json(value: Any) -> None:
     print(json.dumps(value, ensure_ascii=False, indent=2).translate(_IN_JSON))
 
 
+def show(value: Any, text: str, *, as_json: bool) -> None:
+    """Print the result: `value` as JSON, else `text`."""
+    if as_json:
+        result_json(value)
+    else:
+        result(text)
+
+
 def note(text: str) -> None:
     """Print a message for people to standard error."""
     print(_visible(text), file=sys.stderr, flush=True)
@@ -49,12 +55,6 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     )
 
 
-def file_line(outcome: str, name: str, code: str | None, message: str | None, chunks: int) -> str:
-    """A file and its outcome: the reason for a refusal, or the number of chunks."""
-    why = f"  [{code}] {message}" if code else f"  {format_count(chunks, 'chunk')}" if chunks else ""
-    return f"{outcome:<10} {name}{why}"
-
-
 def _visible(text: str) -> str:
     return text.replace("\r\n", "\n").translate(_SHOWN)
 
@@ -64,13 +64,21 @@ def _one_line(text: str) -> str:
 
 
 class ProgressLine:
-    """One line on standard error, redrawn in place; silent when standard error is not a terminal."""
+    """One line on standard error, redrawn in place until its block ends; silent when standard error is no terminal."""
 
     def __init__(self, label: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._label = label
         self._clock = clock
         self._shown = sys.stderr.isatty()
         self._drawn_at = float("-inf")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Clear the line."""
+        if self._shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
 
     def update(self, done: int, total: int, remark: str = "") -> None:
         """Show `done` of `total`."""
@@ -82,8 +90,3 @@ class ProgressLine:
         bar = "█" * filled + "░" * (_BAR_WIDTH - filled)
         line = f"{self._label} {bar} {done}/{total} {_one_line(remark[:40])}"
         print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
-
-    def close(self) -> None:
-        """Clear the line."""
-        if self._shown:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)

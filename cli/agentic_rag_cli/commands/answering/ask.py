@@ -48,10 +48,7 @@ def ask(
         return await client.ask(text, chosen, after=await _run_to_follow(client, chosen, after))
 
     run = on_graphql(context, work, address=url or wiring_of(context).settings().client.url)
-    if as_json:
-        terminal.result_json(answer_json(run))
-    else:
-        terminal.result(answer_text(run))
+    terminal.show(answer_json(run), answer_text(run), as_json=as_json)
 
 
 async def _run_to_follow(client: GraphQLClient, workspace_id: str, after: str | None) -> str | None:

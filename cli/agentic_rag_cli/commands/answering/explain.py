@@ -45,7 +45,4 @@ def explain(
         return await client.fetch(queries.EXPLAIN, runId=node_id(chosen, run, NodeKind.RUN), whyNot=asked)
 
     found = on_graphql(context, work)
-    if as_json:
-        terminal.result_json(explanation_json(found))
-    else:
-        terminal.result(explanation_text(found))
+    terminal.show(explanation_json(found), explanation_text(found), as_json=as_json)

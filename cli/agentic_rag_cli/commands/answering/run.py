@@ -35,11 +35,8 @@ def list_runs(
         return await client.nodes(queries.RUNS, limit, workspaceId=await client.workspace_id(workspace))
 
     found = [_row_json(one) for one in on_graphql(context, work)]
-    if as_json:
-        terminal.result_json(found)
-        return
     rows = [(one["id"], one["outcome"], one["cache"], f"{1000 * one['seconds']:.0f}", one["question"]) for one in found]
-    terminal.result(terminal.table(("ID", "OUTCOME", "CACHE", "MS", "QUESTION"), rows))
+    terminal.show(found, terminal.table(("ID", "OUTCOME", "CACHE", "MS", "QUESTION"), rows), as_json=as_json)
 
 
 @app.command("show")

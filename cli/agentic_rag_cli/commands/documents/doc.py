@@ -55,9 +55,6 @@ def list_documents(
         return await client.nodes(queries.DOCUMENTS, limit, workspaceId=chosen, statuses=wanted)
 
     found = [_json(one) for one in on_graphql(context, work)]
-    if as_json:
-        terminal.result_json(found)
-        return
     rows = [
         (
             one["status"],
@@ -67,7 +64,7 @@ def list_documents(
         )
         for one in found
     ]
-    terminal.result(terminal.table(("STATUS", "CHUNKS", "DOCUMENT", ""), rows))
+    terminal.show(found, terminal.table(("STATUS", "CHUNKS", "DOCUMENT", ""), rows), as_json=as_json)
 
 
 @app.command("show")
@@ -123,11 +120,8 @@ def chunks(
     chosen, every = in_process(context, work)
     wanted = " ".join((containing or "").casefold().split())
     found = [_chunk_json(one, chosen.workspace) for one in every if wanted in " ".join(one.text.casefold().split())]
-    if as_json:
-        terminal.result_json(found)
-        return
     rows = [(one["id"], _place(one["page"], one["lineStart"]), _opening(one["text"])) for one in found]
-    terminal.result(terminal.table(("ID", "PLACE", "BEGINS"), rows))
+    terminal.show(found, terminal.table(("ID", "PLACE", "BEGINS"), rows), as_json=as_json)
 
 
 def _chunk_json(chunk: Chunk, workspace: WorkspaceRef) -> dict[str, Any]:
@@ -204,10 +198,11 @@ def share(
         return shared["document"]["sourcePath"]
 
     shared = on_graphql(context, work)
-    if as_json:
-        terminal.result_json({"document": shared, "readableBy": list(readers) if readers else None})
-    else:
-        terminal.result(f"{shared}: {', '.join(readers) if readers else 'the whole workspace'}")
+    terminal.show(
+        {"document": shared, "readableBy": list(readers) if readers else None},
+        f"{shared}: {', '.join(readers) if readers else 'the whole workspace'}",
+        as_json=as_json,
+    )
 
 
 @app.command("prove-erased")

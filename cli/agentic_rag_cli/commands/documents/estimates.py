@@ -24,18 +24,16 @@ async def estimate_directory(system: System, workspace: str, directory: Path) ->
     return await system.container.estimate.run(known.ref if known else None, source)
 
 
-def show_estimates(workspace: str, found: Sequence[FileEstimate]) -> None:
-    """Print a line for each file and the sum."""
+def estimates_text(workspace: str, found: Sequence[FileEstimate]) -> str:
+    """A line for each file, and the sum."""
     rows = [
-        (one.path, f"[{one.fault.code}] {one.fault.message}" if one.fault else "", *_cells(one.cost)) for one in found
+        (*_cells(one.cost), one.path, f"[{one.fault.code}] {one.fault.message}" if one.fault else "") for one in found
     ]
-    terminal.result(
-        terminal.table(("CHUNKS", "TOKENS", "REUSED", "USD", "FILE", ""), [(*row[2:], *row[:2]) for row in rows])
-    )
-    total = total_cost(found)
+    total = _total_cost(found)
     price = "price of the model not known" if total["costUsd"] is None else f"about USD {total['costUsd']:.6f}"
     chunks, tokens = format_count(total["chunks"], "chunk"), format_count(total["tokens"], "token")
-    terminal.result(f"{workspace}: {chunks}, {tokens} to embed, {price}")
+    table = terminal.table(("CHUNKS", "TOKENS", "REUSED", "USD", "FILE", ""), rows)
+    return f"{table}\n{workspace}: {chunks}, {tokens} to embed, {price}"
 
 
 def estimates_json(workspace: str, source: Path, found: Sequence[FileEstimate]) -> dict[str, Any]:
@@ -43,7 +41,7 @@ def estimates_json(workspace: str, source: Path, found: Sequence[FileEstimate]) 
     return {
         "workspace": workspace,
         "source": str(source),
-        **total_cost(found),
+        **_total_cost(found),
         "files": [
             {
                 "path": one.path,
@@ -56,7 +54,7 @@ def estimates_json(workspace: str, source: Path, found: Sequence[FileEstimate]) 
     }
 
 
-def total_cost(found: Sequence[FileEstimate]) -> dict[str, Any]:
+def _total_cost(found: Sequence[FileEstimate]) -> dict[str, Any]:
     """The sum over files; the price is None when it is unknown."""
     costs = [one.cost for one in found if one.cost is not None]
     prices = [cost.usd for cost in costs]
@@ -69,11 +67,13 @@ def total_cost(found: Sequence[FileEstimate]) -> dict[str, Any]:
 
 
 def _cost_json(cost: EmbeddingCost | None) -> dict[str, Any]:
+    if cost is None:
+        return dict.fromkeys(("chunks", "tokens", "reusedChunks", "costUsd"))
     return {
-        "chunks": cost.chunks if cost else None,
-        "tokens": cost.tokens if cost else None,
-        "reusedChunks": cost.reused_chunks if cost else None,
-        "costUsd": cost.usd if cost else None,
+        "chunks": cost.chunks,
+        "tokens": cost.tokens,
+        "reusedChunks": cost.reused_chunks,
+        "costUsd": cost.usd,
     }
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.kernel.errors import Retryable
+from agentic_rag.kernel.formatting import format_count
 from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
 from agentic_rag_cli.in_process import ACTOR, System
 
@@ -52,7 +53,12 @@ class FileOutcome:
     @property
     def needs_attention(self) -> bool:
         """Whether a person has to look at the file."""
-        return self.outcome in ("FAILED", "UNREADABLE")
+        return self.outcome in ("FAILED", "UNREADABLE", "REFUSED")
+
+    def line(self) -> str:
+        """The file and its outcome in one line: the reason for a refusal, or the number of chunks."""
+        chunks = f"  {format_count(self.chunks, 'chunk')}" if self.chunks else ""
+        return f"{self.outcome:<10} {self.path}{f'  [{self.code}] {self.message}' if self.code else chunks}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +93,7 @@ class IngestSummary:
             "deleted": self.count("DELETED"),
             "failed": self.failures,
             "seconds": self.seconds,
-            "files": [
-                {
-                    "path": file.path,
-                    "outcome": file.outcome,
-                    "code": file.code,
-                    "message": file.message,
-                    "chunks": file.chunks,
-                }
-                for file in self.files
-            ],
+            "files": [asdict(file) for file in self.files],
         }
 
     def summary(self) -> str:

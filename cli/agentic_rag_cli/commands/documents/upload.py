@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from agentic_rag.settings import Settings
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.readers import readers_of
 from agentic_rag_cli.commands.documents.uploading import UploadOutcome, Uploads, upload_files
 from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import GroupOption, JsonOption, UrlOption, UserOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.processes.children import Children, silent
-from agentic_rag_cli.wiring import Wiring, on_graphql, run_async, wiring_of
+from agentic_rag_cli.wiring import beside_worker, in_process, on_graphql, wiring_of
 
 
 def upload(
@@ -39,38 +38,20 @@ def upload(
 
     Example: rag upload policy.pdf travel.docx --workspace handbook --wait
     """
-    wiring = wiring_of(context)
-    settings = wiring.settings()
     readers = readers_of(user, group)
-    address = url or settings.client.url
+    address = url or wiring_of(context).settings().client.url
 
     async def send(client: GraphQLClient) -> list[UploadOutcome]:
         uploads = Uploads(client, await client.workspace_id(workspace), readers)
-        bar = terminal.ProgressLine("uploading")
-        try:
+        with terminal.ProgressLine("uploading") as bar:
             return await upload_files(uploads, files, idempotency_key, wait=wait, progress=bar.update)
-        finally:
-            bar.close()
 
-    if address or not wait:
-        outcomes = on_graphql(context, send, address=address)
-    else:
-        with wiring.servers(settings) as ready:
-            outcomes = run_async(_with_worker(wiring, ready, send))
-    if as_json:
-        terminal.result_json([one.as_json() for one in outcomes])
-    else:
-        for one in outcomes:
-            terminal.result(terminal.file_line(one.outcome, str(one.file), one.code, one.message, one.chunks))
+    async def send_here(system: System) -> list[UploadOutcome]:
+        async with system.client() as client:
+            return await beside_worker(context, system, partial(send, client))
+
+    outcomes = on_graphql(context, send, address=address) if address or not wait else in_process(context, send_here)
+    lines = [one.line() for one in outcomes]
+    terminal.show([one.as_json() for one in outcomes], "\n".join(lines), as_json=as_json)
     if any(one.needs_attention for one in outcomes):
         raise typer.Exit(ExitCode.PARTIAL if any(not one.needs_attention for one in outcomes) else ExitCode.FAILED)
-
-
-async def _with_worker(
-    wiring: Wiring, settings: Settings, send: Callable[[GraphQLClient], Coroutine[Any, Any, list[UploadOutcome]]]
-) -> list[UploadOutcome]:
-    async with wiring.system(settings) as system, Children(silent, settings.jobs.drain_seconds) as children:
-        if not await system.worker_running():
-            await wiring.start_worker(children, settings)
-        async with system.client() as client:
-            return await children.guard(send(client))

@@ -5,64 +5,33 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
-from agentic_rag_cli.commands.documents.ingestion import STALL_SECONDS, IngestStalled, ProgressReport
+from agentic_rag_cli.commands.documents.ingestion import STALL_SECONDS, FileOutcome, IngestStalled, ProgressReport
 from agentic_rag_cli.commands.documents.readers import readers_input
 
 _POLL_SECONDS = 0.25
+_FINAL = ("READY", "FAILED")
 
 
 @dataclass(frozen=True, slots=True)
-class UploadState:
-    """The state of a document, in the terms of the REST API."""
+class UploadOutcome(FileOutcome):
+    """The outcome of a file: READY, FAILED, QUEUED, UNCHANGED, or REFUSED before anything was stored. `response` is the
+    server's answer.
+    """
 
-    status: str
-    code: str | None = None
-    message: str | None = None
-    chunks_done: int = 0
-    chunk_count: int = 0
-
-    @property
-    def is_final(self) -> bool:
-        """READY or FAILED."""
-        return self.status in ("READY", "FAILED")
-
-
-@dataclass(frozen=True, slots=True)
-class AcceptedUpload:
-    """An accepted file; `response` is the server's answer."""
-
-    file: Path
-    response: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class UploadOutcome:
-    """The outcome of a file: READY, FAILED, QUEUED, UNCHANGED, or REFUSED before anything was stored."""
-
-    file: str
-    outcome: str
-    response: dict[str, Any]
-    code: str | None = None
-    message: str | None = None
-    chunks: int = 0
-
-    @property
-    def needs_attention(self) -> bool:
-        """Whether a person has to look at the file."""
-        return self.outcome in ("FAILED", "REFUSED")
+    response: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def as_json(self) -> dict[str, Any]:
         """The JSON form, with the names of the REST API."""
         error = None if self.code is None else {"code": self.code, "message": self.message}
-        return {"file": self.file, "outcome": self.outcome, "chunkCount": self.chunks, "error": error, **self.response}
+        return {"file": self.path, "outcome": self.outcome, "chunkCount": self.chunks, "error": error, **self.response}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +58,12 @@ class Uploads:
             "statusUrl": f"/v1/workspaces/{document['workspaceId']}/documents/{document['id']}",
         }
 
-    async def state_of(self, response: dict[str, Any]) -> UploadState:
+    async def state_of(self, response: Mapping[str, Any]) -> dict[str, Any]:
         """The state of an upload's document. Errors: `NotFound`."""
         found = await self.client.fetch(queries.DOCUMENT_STATE, id=response["id"])
         if found is None:
             raise NotFound("The document was deleted meanwhile.")
-        error = found["error"] or {}
-        return UploadState(
-            found["status"], error.get("code"), error.get("message"), found["chunksDone"], found["chunkCount"]
-        )
+        return found
 
 
 def _digest(file: Path) -> tuple[str, int]:
@@ -112,42 +78,45 @@ async def upload_files(
     that do not concern a single file.
     """
     outcomes: list[UploadOutcome] = []
-    accepted: list[AcceptedUpload] = []
+    accepted: list[tuple[Path, dict[str, Any]]] = []
     for number, file in enumerate(files):
         progress(number, len(files), file.name)
         try:
             # Several files need one key each.
-            shown = await uploads.upload(file, key if key is None or len(files) == 1 else f"{key}:{file.name}")
+            own_key = key if key is None or len(files) == 1 else f"{key}:{file.name}"
+            accepted.append((file, await uploads.upload(file, own_key)))
         except (InvalidInput, NotFound) as error:
             if error.code == "WORKSPACE_NOT_FOUND":
                 raise
-            outcomes.append(UploadOutcome(str(file), "REFUSED", {}, error.code, error.message))
-        else:
-            accepted.append(AcceptedUpload(file, shown))
+            outcomes.append(UploadOutcome(str(file), "REFUSED", error.code, error.message))
     progress(len(files), len(files), "")
-    for one, standing in zip(accepted, await _standings(uploads, accepted, progress, wait=wait), strict=True):
-        outcome = "UNCHANGED" if one.response["unchanged"] else standing.status if standing.is_final else "QUEUED"
-        outcomes.append(
-            UploadOutcome(str(one.file), outcome, one.response, standing.code, standing.message, standing.chunk_count)
-        )
-    return outcomes
+    states = await _states(uploads, [response for _, response in accepted], progress, wait=wait)
+    return outcomes + [
+        _outcome(file, response, state) for (file, response), state in zip(accepted, states, strict=True)
+    ]
 
 
-async def _standings(
-    uploads: Uploads, accepted: Sequence[AcceptedUpload], progress: ProgressReport, *, wait: bool
-) -> list[UploadState]:
-    last: list[UploadState] = []
+def _outcome(file: Path, response: Mapping[str, Any], state: Mapping[str, Any]) -> UploadOutcome:
+    error = state["error"] or {}
+    outcome = "UNCHANGED" if response["unchanged"] else state["status"] if state["status"] in _FINAL else "QUEUED"
+    return UploadOutcome(str(file), outcome, error.get("code"), error.get("message"), state["chunkCount"], response)
+
+
+async def _states(
+    uploads: Uploads, accepted: Sequence[Mapping[str, Any]], progress: ProgressReport, *, wait: bool
+) -> list[dict[str, Any]]:
+    last: list[dict[str, Any]] = []
     moved = time.monotonic()
     while True:
-        standings = [await uploads.state_of(one.response) for one in accepted]
-        if not wait or all(one.is_final for one in standings):
-            return standings
-        if standings != last:
-            last, moved = standings, time.monotonic()
+        states = [await uploads.state_of(one) for one in accepted]
+        if not wait or all(one["status"] in _FINAL for one in states):
+            return states
+        if states != last:
+            last, moved = states, time.monotonic()
         elif time.monotonic() - moved > STALL_SECONDS:
             raise IngestStalled(
                 f"Nothing moved for {STALL_SECONDS:.0f} s. The jobs stay queued: see whether a `rag worker` runs."
             )
-        done, count = sum(one.chunks_done for one in standings), sum(one.chunk_count for one in standings)
+        done, count = sum(one["chunksDone"] for one in states), sum(one["chunkCount"] for one in states)
         progress(done, max(count, done + 1), "chunks")
         await asyncio.sleep(_POLL_SECONDS)

@@ -11,15 +11,16 @@ import typer
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.settings import Settings
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.in_process import ACTOR, System, operator_of
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
+from agentic_rag_cli.wiring import in_process
+from agentic_rag_eval.dataset import load_dataset
+from agentic_rag_eval.own_questions import EASIER, KNOWN_ITEM, REMOVED_GOLD, SourcePassage, as_lines, own_questions
 from agentic_rag_eval.records import EvalQuestion
 from agentic_rag_eval.support_calibration import AskedSupport, Calibration, Rate
-from agentic_rag_eval.support_calibration import calibrate as calibrate_on
+from agentic_rag_eval.support_calibration import calibrate as calibrate_support
 
 SPARE = 2
 """Passages read per requested question, since some have too little text to ask for."""
@@ -43,11 +44,11 @@ def init(
 
     Example: rag eval init --workspace handbook --questions 400 --out own.jsonl
     """
-    from agentic_rag_eval.own_questions import KNOWN_ITEM, as_lines
 
-    wiring = wiring_of(context)
-    with wiring.servers(wiring.settings()) as settings:
-        made = run_async(_make_questions(wiring, settings, workspace, questions, seed))
+    async def work(system: System) -> list[EvalQuestion]:
+        return await own_set(system, (await system.workspace(workspace)).ref, questions, seed)
+
+    made = in_process(context, work)
     out.write_text(as_lines(made), encoding="utf-8")
     known = sum(one.kind == KNOWN_ITEM for one in made)
     if as_json:
@@ -81,35 +82,23 @@ def calibrate(
 
     Example: rag eval calibrate --workspace handbook --error 0.05
     """
-    wiring = wiring_of(context)
-    with wiring.servers(wiring.settings()) as settings:
-        if reset:
-            space = run_async(_keep_threshold(wiring, settings, workspace, None))
-            shown = {"threshold": settings.answering.min_support, "space": space, "kept": True}
-            terminal.result_json(shown) if as_json else terminal.result(
-                f"The default holds again: {settings.answering.min_support}."
-            )
-            return
-        found = run_async(_run_calibration(wiring, settings, workspace, dataset, questions, seed, error))
-        space = None if dry_run else run_async(_keep_threshold(wiring, settings, workspace, found.threshold))
-    if as_json:
-        terminal.result_json(_json(found, space))
-    else:
-        terminal.result(_table(found, space))
+    if reset:
+        _go_back(context, workspace, as_json=as_json)
+        return
+    given = None if dataset is None else load_dataset(dataset)
 
+    async def measure(system: System) -> tuple[Calibration, str | None]:
+        ref = (await system.workspace(workspace)).ref
+        asked = await supports(system, ref, given or await own_set(system, ref, questions, seed))
+        found = _calibrate_on(asked, given, error)
+        return found, None if dry_run else await _keep_threshold(system, ref, found.threshold)
 
-async def _make_questions(
-    wiring: Wiring, settings: Settings, workspace: str | None, wanted: int, seed: int
-) -> list[EvalQuestion]:
-
-    async with wiring.system(settings) as system:
-        return await own_set(system, (await system.workspace(workspace)).ref, wanted, seed)
+    found, space = in_process(context, measure)
+    terminal.show(_json(found, space), _table(found, space), as_json=as_json)
 
 
 async def own_set(system: System, workspace: WorkspaceRef, wanted: int, seed: int) -> list[EvalQuestion]:
     """Questions made from a workspace's passages. Errors: `InvalidInput` when there are too few."""
-    from agentic_rag_eval.own_questions import SourcePassage, own_questions
-
     chunks = await system.container.calibrate_support.passages(workspace, SPARE * wanted, seed)
     passages = [SourcePassage(chunk.source_path, chunk.text) for chunk in chunks]
     made = own_questions(passages, wanted, seed)
@@ -121,29 +110,14 @@ async def own_set(system: System, workspace: WorkspaceRef, wanted: int, seed: in
     return made
 
 
-async def _run_calibration(
-    wiring: Wiring,
-    settings: Settings,
-    workspace: str | None,
-    dataset: Path | None,
-    wanted: int,
-    seed: int,
-    error: float,
-) -> Calibration:
-    from agentic_rag_eval.dataset import load_dataset
-    from agentic_rag_eval.own_questions import EASIER, KNOWN_ITEM, REMOVED_GOLD
-
-    given = None if dataset is None else load_dataset(dataset)
-    async with wiring.system(settings) as system:
-        chosen = (await system.workspace(workspace)).ref
-        asked = await supports(system, chosen, given or await own_set(system, chosen, wanted, seed))
+def _calibrate_on(asked: Sequence[AskedSupport], given: Sequence[EvalQuestion] | None, error: float) -> Calibration:
     answerable = sum(one.answerable for one in asked)
     if answerable < FEWEST:
         raise InvalidInput(
             f"Only {answerable} of the questions have gold_ids; {FEWEST} are needed.", code="DATASET_INVALID"
         )
     made = given is None or all(one.kind in (KNOWN_ITEM, REMOVED_GOLD) for one in given)
-    return calibrate_on(asked, error, EASIER if made else 1.0)
+    return calibrate_support(asked, error, EASIER if made else 1.0)
 
 
 async def supports(system: System, workspace: WorkspaceRef, questions: Sequence[EvalQuestion]) -> list[AskedSupport]:
@@ -153,8 +127,7 @@ async def supports(system: System, workspace: WorkspaceRef, questions: Sequence[
         documents = await system.documents(workspace)
         ids = {document.source_path: document.document_id for document in documents}
     found: list[AskedSupport] = []
-    bar = terminal.ProgressLine("asking")
-    try:
+    with terminal.ProgressLine("asking") as bar:
         for done, one in enumerate(questions, 1):
             without = tuple(ids[path] for path in one.without if path in ids)
             options = AnswerOptions(cache=CacheMode.BYPASS, filter=DocumentFilter(without_ids=without))
@@ -166,16 +139,26 @@ async def supports(system: System, workspace: WorkspaceRef, questions: Sequence[
                 signs = tuple(sign.value for sign in support.contributions)
                 found.append(AskedSupport(support.score, bool(one.gold_ids) and not one.without, signs))
             bar.update(done, len(questions))
-    finally:
-        bar.close()
     return found
 
 
-async def _keep_threshold(wiring: Wiring, settings: Settings, workspace: str | None, threshold: float | None) -> str:
+async def _keep_threshold(system: System, workspace: WorkspaceRef, threshold: float | None) -> str:
+    return (await system.container.calibrate_support.keep(workspace, threshold, ACTOR)).name
 
-    async with wiring.system(settings) as system:
-        chosen = (await system.workspace(workspace)).ref
-        return (await system.container.calibrate_support.keep(chosen, threshold, ACTOR)).name
+
+def _go_back(context: typer.Context, workspace: str | None, *, as_json: bool) -> None:
+    """Forget the workspace's own threshold."""
+
+    async def work(system: System) -> tuple[str, float]:
+        space = await _keep_threshold(system, (await system.workspace(workspace)).ref, None)
+        return space, system.container.settings.answering.min_support
+
+    space, threshold = in_process(context, work)
+    terminal.show(
+        {"threshold": threshold, "space": space, "kept": True},
+        f"The default holds again: {threshold}.",
+        as_json=as_json,
+    )
 
 
 def _json(found: Calibration, space: str | None) -> dict[str, object]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ from agentic_rag.kernel.formatting import format_count
 from agentic_rag.operations.evaluation import EvalDataset
 from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.settings import Settings
+from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.ingestion import ingest_directory
 from agentic_rag_cli.commands.evaluation.evaluating import start
 from agentic_rag_cli.corpus import sample_corpus
@@ -21,15 +22,13 @@ from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.processes.children import Children, silent
-from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
+from agentic_rag_cli.wiring import beside_worker, in_process, on_graphql, wiring_of
+from agentic_rag_eval import ablation, comparison, harness
+from agentic_rag_eval.ablation import Arm
+from agentic_rag_eval.dataset import golden_set, load_corpus, load_dataset
+from agentic_rag_eval.harness import EvalReport
+from agentic_rag_eval.judged import Judge
 from agentic_rag_eval.records import Ask, EvalDocument, EvalQuestion
-
-if TYPE_CHECKING:
-    from agentic_rag_eval.ablation import Arm
-    from agentic_rag_eval.comparison import ReportFigures
-    from agentic_rag_eval.harness import EvalReport
-    from agentic_rag_eval.judged import Judge
 
 DEMO_WORKSPACE = "demo"
 
@@ -100,14 +99,13 @@ def evaluate_dataset(
     """
     if context.invoked_subcommand is not None:
         return
-    baseline = _baseline(gate)
-    wiring = wiring_of(context)
+    baseline = None if gate is None else comparison.read_report(gate)
     asked = _load_inputs(dataset, corpus, workspace, demo=demo, ablate=ablate)
     if background:
         alone = not (url or corpus or demo or ablate or gate)
-        _start(wiring, EvalDataset(asked.name, tuple(asked.questions)), workspace, alone, as_json)
+        _start(context, EvalDataset(asked.name, tuple(asked.questions)), workspace, alone, as_json)
         return
-    report, arms = _run_evaluation(wiring, asked, url)
+    report, arms = _run_evaluation(context, asked, url)
     least = {
         "hit_rate": min_hit_rate,
         f"recall@{report.summary.k}": min_recall,
@@ -116,22 +114,28 @@ def evaluate_dataset(
         "citation_validity": min_citation_validity,
         "abstention_recall": min_abstention_recall,
     }
-    _end(_print_report(asked.name, report, arms, baseline, misses(report, least), as_json=as_json))
-
-
-def _baseline(gate: Path | None) -> tuple[Path, ReportFigures] | None:
-    """The baseline report for the comparison."""
-    from agentic_rag_eval.comparison import read_report
-
-    return None if gate is None else (gate, read_report(gate))
+    shown = {"dataset": asked.name, **harness.as_json(report)}
+    missed, tables = misses(report, least), [harness.as_table(report)]
+    added = ablation.compare_arms(report, arms)
+    if added:
+        shown["ablations"] = ablation.as_json_values(added)
+        tables.append(ablation.as_table(added))
+    if baseline is not None:
+        compared = comparison.compare(baseline, comparison.read_figures(shown))
+        shown["comparison"] = comparison.as_json(compared)
+        tables.append(f"  against {gate}\n{comparison.as_table(compared)}")
+        missed += [f"{name} fell significantly" for name in compared.losses]
+    terminal.show({**shown, "missed": missed}, "\n\n".join(tables), as_json=as_json)
+    for line in missed:
+        terminal.note(f"threshold missed: {line}")
+    if missed:
+        raise typer.Exit(ExitCode.THRESHOLD)
 
 
 def _load_inputs(
     dataset: Path | None, corpus: Path | None, workspace: str | None, *, demo: bool, ablate: bool
 ) -> _EvalRequest:
     """Read the files that the options name."""
-    from agentic_rag_eval.dataset import golden_set, load_corpus, load_dataset
-
     return _EvalRequest(
         name=dataset.name if dataset else "golden",
         questions=load_dataset(dataset) if dataset else golden_set(),
@@ -142,17 +146,24 @@ def _load_inputs(
     )
 
 
-def _run_evaluation(wiring: Wiring, asked: _EvalRequest, url: str | None) -> tuple[EvalReport, dict[Arm, EvalReport]]:
+def _run_evaluation(
+    context: typer.Context, asked: _EvalRequest, url: str | None
+) -> tuple[EvalReport, dict[Arm, EvalReport]]:
     """Ask a server or this process. Reports without one arm exist only with `--ablate`."""
-    settings = wiring.settings()
+    settings = wiring_of(context).settings()
     address = _address(settings, url, asked)
-    if address:
-        return run_async(_remote(wiring, settings, address, asked)), {}
-    with wiring.servers(settings) as ready:
-        return run_async(_local(wiring, ready, asked))
+    if not address:
+        return in_process(context, lambda system: _evaluate_here(context, system, asked))
+
+    async def evaluate_there(client: GraphQLClient) -> EvalReport:
+        from agentic_rag_cli.commands.evaluation.eval_asking import ask_server
+
+        return await _evaluate(asked.questions, await ask_server(client, asked.workspace), settings, "asking")
+
+    return on_graphql(context, evaluate_there, address=address), {}
 
 
-def _start(wiring: Wiring, asked: EvalDataset, workspace: str | None, alone: bool, as_json: bool) -> None:
+def _start(context: typer.Context, asked: EvalDataset, workspace: str | None, alone: bool, as_json: bool) -> None:
     """Queue the questions and print the job."""
     if not alone:
         raise InvalidInput(
@@ -160,48 +171,13 @@ def _start(wiring: Wiring, asked: EvalDataset, workspace: str | None, alone: boo
             "`rag eval report JOB --json` gives the report that --gate and `rag eval compare` read."
         )
 
-    async def begin(settings: Settings) -> str:
-        async with wiring.system(settings) as system, system.client() as client:
-            return await start(client, workspace, asked)
-
-    with wiring.servers(wiring.settings()) as ready:
-        job = run_async(begin(ready))
+    job = on_graphql(context, lambda client: start(client, workspace, asked))
     if as_json:
         terminal.result_json({"jobId": job, "questions": len(asked.questions)})
         return
     terminal.result(job)
     questions = format_count(len(asked.questions), "question")
     terminal.note(f"A worker asks {questions}: rag job show {job}; rag eval report {job}")
-
-
-def _print_report(
-    dataset: str,
-    report: EvalReport,
-    arms: Mapping[Arm, EvalReport],
-    baseline: tuple[Path, ReportFigures] | None,
-    missed: list[str],
-    *,
-    as_json: bool,
-) -> list[str]:
-    """Print the report; returns `missed` and the significant losses against the baseline."""
-    from agentic_rag_eval import ablation, comparison, harness
-
-    shown = {"dataset": dataset, **harness.as_json(report)}
-    tables = [harness.as_table(report)]
-    added = ablation.compare_arms(report, arms)
-    if added:
-        shown["ablations"] = ablation.as_json_values(added)
-        tables.append(ablation.as_table(added))
-    if baseline is not None:
-        compared = comparison.compare(baseline[1], comparison.read_figures(shown))
-        shown["comparison"] = comparison.as_json(compared)
-        tables.append(f"  against {baseline[0]}\n{comparison.as_table(compared)}")
-        missed = [*missed, *(f"{name} fell significantly" for name in compared.losses)]
-    if as_json:
-        terminal.result_json({**shown, "missed": missed})
-    else:
-        terminal.result("\n\n".join(tables))
-    return missed
 
 
 @app.command("compare")
@@ -216,23 +192,9 @@ def compare_reports(
 
     Example: rag eval compare before.json after.json
     """
-    from agentic_rag_eval.comparison import as_json as comparison_json
-    from agentic_rag_eval.comparison import as_table as comparison_table
-    from agentic_rag_eval.comparison import compare, read_report
-
-    compared = compare(read_report(first), read_report(second))
-    if as_json:
-        terminal.result_json(comparison_json(compared))
-    else:
-        terminal.result(comparison_table(compared))
+    compared = comparison.compare(comparison.read_report(first), comparison.read_report(second))
+    terminal.show(comparison.as_json(compared), comparison.as_table(compared), as_json=as_json)
     if compared.losses:
-        raise typer.Exit(ExitCode.THRESHOLD)
-
-
-def _end(missed: list[str]) -> None:
-    for line in missed:
-        terminal.note(f"threshold missed: {line}")
-    if missed:
         raise typer.Exit(ExitCode.THRESHOLD)
 
 
@@ -259,45 +221,33 @@ def misses(report: EvalReport, least: dict[str, float | None]) -> list[str]:
     return lines
 
 
-async def _local(wiring: Wiring, settings: Settings, asked: _EvalRequest) -> tuple[EvalReport, dict[Arm, EvalReport]]:
+async def _evaluate_here(
+    context: typer.Context, system: System, asked: _EvalRequest
+) -> tuple[EvalReport, dict[Arm, EvalReport]]:
     from agentic_rag_cli.commands.evaluation.eval_asking import ask_here, judge_here
-    from agentic_rag_eval.ablation import Arm, without
 
-    workspace = asked.workspace
+    container, settings, workspace = system.container, system.container.settings, asked.workspace
     if asked.demo:
         workspace = workspace or DEMO_WORKSPACE
-        await _ingest_sample(wiring, settings, workspace)
-    async with wiring.system(settings) as system:
-        if asked.documents:
-            await _ingest_corpus(system, workspace or DEMO_WORKSPACE, asked.documents)
-        chosen = (await system.workspace(workspace)).ref
-        judge = judge_here(system.container) if settings.models.enable_llm_judge else None
-        report = await _evaluate(asked.questions, await ask_here(system.container, chosen), settings, "asking", judge)
-        shares = FusionWeights(*settings.retrieval.shares)
-        arms: dict[Arm, EvalReport] = {}
-        for arm in Arm if asked.ablate else ():
-            ask = await ask_here(system.container, chosen, without(arm, shares))
-            arms[arm] = await _evaluate(asked.questions, ask, settings, f"without {arm.value}")
-        return report, arms
-
-
-async def _remote(wiring: Wiring, settings: Settings, address: str, asked: _EvalRequest) -> EvalReport:
-    from agentic_rag_cli.commands.evaluation.eval_asking import ask_server
-
-    async with wiring.remote(settings, address) as client:
-        return await _evaluate(asked.questions, await ask_server(client, asked.workspace), settings, "asking")
+        await _ingest_sample(context, system, workspace)
+    if asked.documents:
+        await _ingest_corpus(system, workspace or DEMO_WORKSPACE, asked.documents)
+    chosen = (await system.workspace(workspace)).ref
+    judge = judge_here(container) if settings.models.enable_llm_judge else None
+    report = await _evaluate(asked.questions, await ask_here(container, chosen), settings, "asking", judge)
+    shares = FusionWeights(*settings.retrieval.shares)
+    arms: dict[Arm, EvalReport] = {}
+    for arm in Arm if asked.ablate else ():
+        ask = await ask_here(container, chosen, ablation.without(arm, shares))
+        arms[arm] = await _evaluate(asked.questions, ask, settings, f"without {arm.value}")
+    return report, arms
 
 
 async def _evaluate(
     questions: list[EvalQuestion], ask: Ask, settings: Settings, label: str, judge: Judge | None = None
 ) -> EvalReport:
-    from agentic_rag_eval.harness import evaluate
-
-    bar = terminal.ProgressLine(label)
-    try:
-        return await evaluate(questions, ask, settings.answering.top_k, bar.update, judge)
-    finally:
-        bar.close()
+    with terminal.ProgressLine(label) as bar:
+        return await harness.evaluate(questions, ask, settings.answering.top_k, bar.update, judge)
 
 
 async def _ingest_corpus(system: System, workspace: str, corpus: list[EvalDocument]) -> None:
@@ -318,15 +268,8 @@ async def _ingest_corpus(system: System, workspace: str, corpus: list[EvalDocume
     )
 
 
-async def _ingest_sample(wiring: Wiring, settings: Settings, workspace: str) -> None:
-    async with wiring.system(settings) as system, Children(silent, settings.jobs.drain_seconds) as children:
-        if not await system.worker_running():
-            await wiring.start_worker(children, settings)
-        bar = terminal.ProgressLine("ingesting")
-        try:
-            report = await children.guard(
-                ingest_directory(system, workspace, sample_corpus(), wait=True, progress=bar.update)
-            )
-        finally:
-            bar.close()
+async def _ingest_sample(context: typer.Context, system: System, workspace: str) -> None:
+    with terminal.ProgressLine("ingesting") as bar:
+        ingesting = partial(ingest_directory, system, workspace, sample_corpus(), wait=True, progress=bar.update)
+        report = await beside_worker(context, system, ingesting)
     terminal.note(report.summary())

@@ -60,13 +60,10 @@ def list_letters(
         return await jobs_json(system, ref, await _letters(system, ref, kind, code, limit))
 
     shown = in_process(context, work)
-    if as_json:
-        terminal.result_json(shown)
-        return
     rows = [
         (row["id"], row["kind"], row["attempts"], row["updatedAt"], row["error"]["code"], about(row)) for row in shown
     ]
-    terminal.result(terminal.table(("ID", "KIND", "ATTEMPTS", "GAVE UP", "ERROR", "ABOUT"), rows))
+    terminal.show(shown, terminal.table(("ID", "KIND", "ATTEMPTS", "GAVE UP", "ERROR", "ABOUT"), rows), as_json=as_json)
 
 
 @app.command("show")
@@ -159,11 +156,10 @@ def _bulk(context: typer.Context, choice: _Choice, act: Act, success: str, *, as
         ref = (await system.workspace(choice.workspace, *choice.named)).ref
         wanted = named or [one.job_id for one in await _letters(system, ref, choice.kinds, choice.codes, None)]
         done: list[tuple[Job, str]] = []
-        progress = terminal.ProgressLine("dead letters")
-        for place, job_id in enumerate(wanted, 1):
-            done.append(await act(system, ref, job_id))
-            progress.update(place, len(wanted))
-        progress.close()
+        with terminal.ProgressLine("dead letters") as bar:
+            for place, job_id in enumerate(wanted, 1):
+                done.append(await act(system, ref, job_id))
+                bar.update(place, len(wanted))
         rows = await jobs_json(system, ref, [job for job, _ in done])
         return [{**row, "outcome": outcome} for row, (_, outcome) in zip(rows, done, strict=True)]
 
@@ -201,14 +197,13 @@ def _list_payloads(context: typer.Context, limit: int, *, as_json: bool) -> None
             await store.aclose()
 
     shown = [_payload_json(one) for one in in_process(context, work)]
-    if as_json:
-        terminal.result_json(shown)
-        return
     rows = [
         (row["id"], row["queue"], row["entry"], row["bytes"], row["deliveries"], row["lastSeen"], row["reason"])
         for row in shown
     ]
-    terminal.result(terminal.table(("ID", "QUEUE", "ENTRY", "BYTES", "TIMES", "LAST SEEN", "WHY"), rows))
+    terminal.show(
+        shown, terminal.table(("ID", "QUEUE", "ENTRY", "BYTES", "TIMES", "LAST SEEN", "WHY"), rows), as_json=as_json
+    )
 
 
 def _purge_payloads(context: typer.Context, wanted: Sequence[str], *, as_json: bool) -> None:
@@ -228,10 +223,7 @@ def _purge_payloads(context: typer.Context, wanted: Sequence[str], *, as_json: b
     if not all(purged):
         missing = next(one for one, gone in zip(ids, purged, strict=True) if not gone)
         raise NotFound(f"There is no payload {missing}; `rag dlq list --payloads` shows them.")
-    if as_json:
-        terminal.result_json([{"id": str(one), "outcome": "PURGED"} for one in ids])
-    else:
-        terminal.result(f"{len(ids)} PURGED")
+    terminal.show([{"id": str(one), "outcome": "PURGED"} for one in ids], f"{len(ids)} PURGED", as_json=as_json)
 
 
 def _payload_json(stored: StoredUndecodableMessage) -> dict[str, Any]:

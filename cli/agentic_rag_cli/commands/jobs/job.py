@@ -43,14 +43,11 @@ def list_jobs(
         return await jobs_json(system, chosen, found)
 
     shown = in_process(context, work)
-    if as_json:
-        terminal.result_json(shown)
-        return
     rows = [
         (row["id"], row["kind"], row["state"], row["attempts"], (row["error"] or {}).get("code"), about(row))
         for row in shown
     ]
-    terminal.result(terminal.table(("ID", "KIND", "STATE", "ATTEMPTS", "ERROR", "ABOUT"), rows))
+    terminal.show(shown, terminal.table(("ID", "KIND", "STATE", "ATTEMPTS", "ERROR", "ABOUT"), rows), as_json=as_json)
 
 
 @app.command("show")

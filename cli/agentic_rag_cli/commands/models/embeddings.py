@@ -11,17 +11,15 @@ import typer
 
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.models.embedding.recall_gate import DEFAULT_K, MAX_K
-from agentic_rag.settings import Settings
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
-from agentic_rag_cli.commands.models.switching import begin_switch, follow_switch, gate_from
+from agentic_rag_cli.commands.models.switching import begin_switch, gate_from, wait_for_switch
 from agentic_rag_cli.exits import ExitCode, error_line
 from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.recall import recall_line
-from agentic_rag_cli.processes.children import Children, silent
-from agentic_rag_cli.wiring import Wiring, in_process, on_graphql, run_async, wiring_of
+from agentic_rag_cli.wiring import beside_worker, in_process, on_graphql
 
 if TYPE_CHECKING:
     from agentic_rag.retrieval.measure_recall import RecallReport
@@ -73,10 +71,17 @@ def switch(
     Example: rag embeddings switch --to openai:text-embedding-3-small -w handbook --gate golden.jsonl --wait
     """
     judged = None if gate is None else gate_from(gate, gate_k, gate_tolerance)
-    wiring = wiring_of(context)
+
+    async def work(system: System) -> Mapping[str, Any]:
+        async with system.client() as client:
+            workspace_id = await client.workspace_id(workspace)
+            begun = await begin_switch(client, workspace_id, to, judged)
+            if not wait or begun["jobId"] is None:
+                return begun["space"]
+            return await beside_worker(context, system, lambda: wait_for_switch(client, workspace_id, begun))
+
     try:
-        with wiring.servers(wiring.settings()) as ready:
-            record = run_async(_switch(wiring, ready, workspace, to, judged, wait=wait))
+        record = in_process(context, work)
     except AgenticRagError as error:
         if error.code != "SWITCH_GATE_REFUSED":
             raise
@@ -110,10 +115,7 @@ def recall(context: typer.Context, workspace: WorkspaceOption = None, as_json: J
         return await system.container.recall_check.run((await system.workspace(workspace)).ref)
 
     report = in_process(context, work)
-    if as_json:
-        terminal.result_json(asdict(report))
-    else:
-        terminal.result(recall_line(report))
+    terminal.show(asdict(report), recall_line(report), as_json=as_json)
     if not report.is_enough:
         raise typer.Exit(ExitCode.THRESHOLD)
 
@@ -122,32 +124,12 @@ async def _spaces(client: GraphQLClient, workspace: str | None) -> Sequence[Mapp
     return await client.fetch(queries.SPACES, workspaceId=await client.workspace_id(workspace))
 
 
-async def _switch(
-    wiring: Wiring, settings: Settings, name: str | None, to: str, gate: Mapping[str, Any] | None, *, wait: bool
-) -> Mapping[str, Any]:
-    async with (
-        wiring.system(settings) as system,
-        system.client() as client,
-        Children(silent, settings.jobs.drain_seconds) as children,
-    ):
-        workspace_id = await client.workspace_id(name)
-        begun = await begin_switch(client, workspace_id, to, gate)
-        if not wait or begun["jobId"] is None:
-            return begun["space"]
-        if not await system.worker_running():
-            await wiring.start_worker(children, settings)
-        return await follow_switch(client, workspace_id, begun, children)
-
-
 def _show(spaces: Sequence[Mapping[str, Any]], as_json: bool) -> None:
-    if as_json:
-        terminal.result_json(spaces)
-        return
     rows = [
         (one["name"], one["state"], f"{one['done']}/{one['total']}", one["dropAfter"], _verdict(one["verdict"]))
         for one in spaces
     ]
-    terminal.result(terminal.table(("SPACE", "STATE", "DONE", "DROPPED AFTER", "GATE"), rows))
+    terminal.show(spaces, terminal.table(("SPACE", "STATE", "DONE", "DROPPED AFTER", "GATE"), rows), as_json=as_json)
 
 
 def _verdict(verdict: Mapping[str, Any] | None) -> str | None:

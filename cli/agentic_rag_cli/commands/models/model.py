@@ -42,10 +42,9 @@ def get(
     from agentic_rag.bootstrap import obtain_model
 
     obtained = obtain_model(wiring_of(context).settings(), name, from_hub=source is ModelOrigin.HUB)
-    if as_json:
-        terminal.result_json(
-            {"directory": str(obtained.directory), "sha256": obtained.sha256, "obtained": obtained.is_new}
-        )
-        return
     state = "obtained" if obtained.is_new else "was there"
-    terminal.result(f"{obtained.directory} ({state}, sha256 {obtained.sha256})")
+    terminal.show(
+        {"directory": str(obtained.directory), "sha256": obtained.sha256, "obtained": obtained.is_new},
+        f"{obtained.directory} ({state}, sha256 {obtained.sha256})",
+        as_json=as_json,
+    )

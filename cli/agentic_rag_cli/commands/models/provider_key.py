@@ -54,10 +54,7 @@ def set_key(
         return await system.container.provider_keys.set((await system.organisation(tenant)).org_id, given, ACTOR)
 
     stored = in_process(context, work)
-    if as_json:
-        terminal.result_json(_json(stored))
-    else:
-        terminal.result(f"stored a key for {stored.provider.value}{_ending(stored)}")
+    terminal.show(_json(stored), f"stored a key for {stored.provider.value}{_ending(stored)}", as_json=as_json)
 
 
 @app.command("list")
@@ -71,9 +68,6 @@ def list_keys(context: typer.Context, tenant: TenantOption = None, as_json: Json
         return await system.container.provider_keys.all((await system.organisation(tenant)).org_id)
 
     found = in_process(context, work)
-    if as_json:
-        terminal.result_json([_json(one) for one in found])
-        return
     rows = [
         (
             one.provider.value,
@@ -85,7 +79,11 @@ def list_keys(context: typer.Context, tenant: TenantOption = None, as_json: Json
         )
         for one in found
     ]
-    terminal.result(terminal.table(("PROVIDER", "KEY", "BASE URL", "SET BY", "SET AT", "MASTER KEY"), rows))
+    terminal.show(
+        [_json(one) for one in found],
+        terminal.table(("PROVIDER", "KEY", "BASE URL", "SET BY", "SET AT", "MASTER KEY"), rows),
+        as_json=as_json,
+    )
 
 
 @app.command("remove")
@@ -103,10 +101,11 @@ def remove(
         context, lambda client: client.fetch(queries.REMOVE_PROVIDER_KEY, provider=provider.name), tenant=tenant
     )
     removed = removal["removed"]
-    if as_json:
-        terminal.result_json({"removed": removed})
-    else:
-        terminal.result(f"removed the key for {provider.value}" if removed else f"there is no key for {provider.value}")
+    terminal.show(
+        {"removed": removed},
+        f"removed the key for {provider.value}" if removed else f"there is no key for {provider.value}",
+        as_json=as_json,
+    )
     if not removed:
         raise typer.Exit(ExitCode.FAILED)
 
@@ -139,10 +138,7 @@ def models(
         return (await client.fetch(queries.UPDATE_MODEL_SETTINGS, input=changes))["settings"]
 
     shown = on_graphql(context, work, tenant=tenant)
-    if as_json:
-        terminal.result_json(shown)
-    else:
-        terminal.result(terminal.table(("SETTING", "VALUE"), list(shown.items())))
+    terminal.show(shown, terminal.table(("SETTING", "VALUE"), list(shown.items())), as_json=as_json)
 
 
 @app.command("rotate")
@@ -157,12 +153,11 @@ def rotate(context: typer.Context, as_json: JsonOption = False) -> None:
         return await system.container.provider_keys.rotate(ACTOR)
 
     done = in_process(context, work)
-    if as_json:
-        terminal.result_json(asdict(done))
-    else:
-        terminal.result(
-            f"{format_count(done.rewrapped, 'key')} wrapped with {done.active!r}, {done.unreadable} unreadable"
-        )
+    terminal.show(
+        asdict(done),
+        f"{format_count(done.rewrapped, 'key')} wrapped with {done.active!r}, {done.unreadable} unreadable",
+        as_json=as_json,
+    )
     if done.unreadable:
         raise typer.Exit(ExitCode.PARTIAL)
 

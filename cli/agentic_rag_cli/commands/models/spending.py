@@ -80,9 +80,6 @@ def show(context: typer.Context, workspace: WorkspaceOption = None, as_json: Jso
         return await client.fetch(queries.BUDGETS, workspaceId=await client.workspace_id(workspace))
 
     found = on_graphql(context, work)
-    if as_json:
-        terminal.result_json(found)
-        return
     rows = [
         (
             one["scope"],
@@ -93,7 +90,9 @@ def show(context: typer.Context, workspace: WorkspaceOption = None, as_json: Jso
         )
         for one in found
     ]
-    terminal.result(terminal.table(("SCOPE", "PERIOD", "LIMIT USD", "SPENT USD", "BEGINS ANEW"), rows))
+    terminal.show(
+        found, terminal.table(("SCOPE", "PERIOD", "LIMIT USD", "SPENT USD", "BEGINS ANEW"), rows), as_json=as_json
+    )
 
 
 @app.command("set")

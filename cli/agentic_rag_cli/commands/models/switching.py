@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from agentic_rag.models.embedding.recall_gate import RecallQuestion, build_recal
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.processes.children import Children
 from agentic_rag_eval.dataset import load_dataset
 
 _POLL_SECONDS = 0.2
@@ -37,42 +36,30 @@ async def begin_switch(
     return await client.fetch(queries.SWITCH, input={"workspaceId": workspace_id, "to": to, "gate": gate})
 
 
-async def follow_switch(
-    client: GraphQLClient, workspace_id: str, begun: Mapping[str, Any], children: Children
-) -> Mapping[str, Any]:
-    """`wait_for_switch` with a progress bar, while the processes that do the work live."""
-    bar = terminal.ProgressLine("re-embedding")
-    try:
-        return await children.guard(wait_for_switch(client, workspace_id, begun, bar.update))
-    finally:
-        bar.close()
-
-
-async def wait_for_switch(
-    client: GraphQLClient, workspace_id: str, begun: Mapping[str, Any], progress: Callable[[int, int], None]
-) -> Mapping[str, Any]:
+async def wait_for_switch(client: GraphQLClient, workspace_id: str, begun: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return when the space is active. Errors: the error code of its job (SWITCH_GATE_REFUSED among them),
     SWITCH_CANCELLED, SWITCH_STALLED after two minutes without progress.
     """
     moved, last = time.monotonic(), (-1, -1)
-    while True:
-        spaces = await client.fetch(queries.SPACES, workspaceId=workspace_id)
-        space = next((one for one in spaces if one["name"] == begun["space"]["name"]), begun["space"])
-        job = None if begun["jobId"] is None else await client.fetch(queries.JOB_STATE, id=begun["jobId"])
-        progress(space["done"], space["total"])
-        if space["state"] == "ACTIVE":
-            return space
-        if job is not None and job["state"] == "DEAD":
-            raise AgenticRagError(job["errorMessage"] or "The job gave up.", code=job["errorCode"])
-        if job is None or job["state"] in ("DONE", "CANCELLED"):
-            raise Permanent("The switch was called off.", code="SWITCH_CANCELLED")
-        step = (space["done"], job["progress"])
-        if step != last:
-            moved, last = time.monotonic(), step
-        elif time.monotonic() - moved > _STALL_SECONDS:
-            raise Retryable(
-                "Nothing moved for two minutes: see `rag job list` and the worker's log. The switch goes on when a "
-                "worker does.",
-                code="SWITCH_STALLED",
-            )
-        await asyncio.sleep(_POLL_SECONDS)
+    with terminal.ProgressLine("re-embedding") as bar:
+        while True:
+            spaces = await client.fetch(queries.SPACES, workspaceId=workspace_id)
+            space = next((one for one in spaces if one["name"] == begun["space"]["name"]), begun["space"])
+            job = None if begun["jobId"] is None else await client.fetch(queries.JOB_STATE, id=begun["jobId"])
+            bar.update(space["done"], space["total"])
+            if space["state"] == "ACTIVE":
+                return space
+            if job is not None and job["state"] == "DEAD":
+                raise AgenticRagError(job["errorMessage"] or "The job gave up.", code=job["errorCode"])
+            if job is None or job["state"] in ("DONE", "CANCELLED"):
+                raise Permanent("The switch was called off.", code="SWITCH_CANCELLED")
+            step = (space["done"], job["progress"])
+            if step != last:
+                moved, last = time.monotonic(), step
+            elif time.monotonic() - moved > _STALL_SECONDS:
+                raise Retryable(
+                    "Nothing moved for two minutes: see `rag job list` and the worker's log. The switch goes on when a "
+                    "worker does.",
+                    code="SWITCH_STALLED",
+                )
+            await asyncio.sleep(_POLL_SECONDS)

@@ -40,21 +40,22 @@ def status(context: typer.Context, workspace: WorkspaceOption = None, as_json: J
         return [(one, await system.container.graph_sync.status(one.ref)) for one in chosen]
 
     found = in_process(context, work)
-    if as_json:
-        terminal.result_json([_status_json(one, stands) for one, stands in found])
-    else:
-        rows = [
-            (
-                one.name,
-                "neo4j" if stands.is_outside else "postgres",
-                stands.graph_version,
-                stands.corpus_version,
-                "–" if stands.fault else _counts(stands),
-                stands.fault or ("equal" if stands.is_equal else "differs" if stands.lag == 0 else "behind"),
-            )
-            for one, stands in found
-        ]
-        terminal.result(terminal.table(("WORKSPACE", "STORE", "AT", "OF", "HOLDS", "STATE"), rows))
+    rows = [
+        (
+            one.name,
+            "neo4j" if stands.is_outside else "postgres",
+            stands.graph_version,
+            stands.corpus_version,
+            "–" if stands.fault else _counts(stands),
+            stands.fault or ("equal" if stands.is_equal else "differs" if stands.lag == 0 else "behind"),
+        )
+        for one, stands in found
+    ]
+    terminal.show(
+        [_status_json(one, stands) for one, stands in found],
+        terminal.table(("WORKSPACE", "STORE", "AT", "OF", "HOLDS", "STATE"), rows),
+        as_json=as_json,
+    )
     if any(stands.fault for _, stands in found):
         raise typer.Exit(ExitCode.UNAVAILABLE)
     if not all(stands.is_equal for _, stands in found):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
@@ -14,14 +13,12 @@ from agentic_rag.kernel.errors import NotFound, Permanent
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from agentic_rag.operations.snapshots.snapshot import Manifest, SnapshotRecord, SnapshotState
-from agentic_rag.settings import Settings
 from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
 from agentic_rag_cli.client.ids import require_id
 from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.processes.children import Children, silent
-from agentic_rag_cli.wiring import Wiring, in_process, run_async, wiring_of
+from agentic_rag_cli.wiring import beside_worker, in_process
 
 if TYPE_CHECKING:
     from agentic_rag.operations.snapshots.restore import ProgressReport, RestoreReport
@@ -50,30 +47,13 @@ def create(
     Example: rag snapshot create --workspace handbook
     """
 
-    wiring = wiring_of(context)
-    with wiring.servers(wiring.settings()) as ready:
-        record = run_async(_create(wiring, ready, workspace, originals=originals, wait=wait))
-    if as_json:
-        terminal.result_json(_snapshot_json(record))
-    else:
-        terminal.result(_line(record))
+    async def work(system: System) -> SnapshotRecord:
+        ref = (await system.workspace(workspace)).ref
+        asked = await system.container.take_snapshot.request(ref, ACTOR, with_originals=originals)
+        return await beside_worker(context, system, lambda: _wait(system, asked)) if wait else asked
 
-
-async def _create(
-    wiring: Wiring, settings: Settings, name: str | None, *, originals: bool, wait: bool
-) -> SnapshotRecord:
-    async with wiring.system(settings) as system, Children(silent, settings.jobs.drain_seconds) as children:
-        chosen = (await system.workspace(name)).ref
-        asked = await system.container.take_snapshot.request(chosen, ACTOR, with_originals=originals)
-        if not wait:
-            return asked
-        if not await system.worker_running():
-            await wiring.start_worker(children, settings)
-        bar = terminal.ProgressLine("writing")
-        try:
-            return await children.guard(_wait(system, asked, bar.update))
-        finally:
-            bar.close()
+    record = in_process(context, work)
+    terminal.show(_snapshot_json(record), _line(record), as_json=as_json)
 
 
 @app.command("list")
@@ -101,30 +81,23 @@ def list_snapshots(
 
     found = in_process(context, work)
     shown = [_snapshot_json(one) for one in found]
-    if as_json:
-        terminal.result_json(shown)
-        return
     rows = [
         (row["id"], row["state"], row["reason"], row["corpusVersion"], row["size"], row["createdAt"], row["errorCode"])
         for row in shown
     ]
-    terminal.result(terminal.table(("ID", "STATE", "REASON", "VERSION", "BYTES", "CREATED", "ERROR"), rows))
+    terminal.show(
+        shown, terminal.table(("ID", "STATE", "REASON", "VERSION", "BYTES", "CREATED", "ERROR"), rows), as_json=as_json
+    )
 
 
 def _list_archives(context: typer.Context, *, as_json: bool) -> None:
 
-    async def work(system: System) -> list[tuple[Manifest, str]]:
-        return await _stored(system)
-
-    shown = [_stored_snapshot_json(manifest, folder) for manifest, folder in in_process(context, work)]
-    if as_json:
-        terminal.result_json(shown)
-        return
+    shown = [_stored_snapshot_json(manifest, folder) for manifest, folder in in_process(context, _stored)]
     rows = [
         (row["id"], row["workspace"], row["corpusVersion"], row["counts"].get("rag_documents"), row["createdAt"])
         for row in shown
     ]
-    terminal.result(terminal.table(("ID", "WORKSPACE", "VERSION", "DOCUMENTS", "CREATED"), rows))
+    terminal.show(shown, terminal.table(("ID", "WORKSPACE", "VERSION", "DOCUMENTS", "CREATED"), rows), as_json=as_json)
 
 
 @app.command("show")
@@ -179,13 +152,10 @@ def restore(
     name = None if into is None else validate_name(into, ("into",))
     if wanted is None and source is None:
         raise typer.BadParameter("name a snapshot, or a directory with --from")
-    bar = terminal.ProgressLine("restoring")
 
     async def work(system: System) -> RestoreReport:
-        try:
+        with terminal.ProgressLine("restoring") as bar:
             return await _restore(system, wanted, source, name, bar.update)
-        finally:
-            bar.close()
 
     report = in_process(context, work)
     if as_json:
@@ -223,10 +193,11 @@ def delete(
         )
 
     record = in_process(context, work)
-    if as_json:
-        terminal.result_json({"deletedId": snapshot, "size": record.size})
-    else:
-        terminal.result(f"deleted {snapshot} ({format_count(record.size, 'byte')})")
+    terminal.show(
+        {"deletedId": snapshot, "size": record.size},
+        f"deleted {snapshot} ({format_count(record.size, 'byte')})",
+        as_json=as_json,
+    )
 
 
 def _line(record: SnapshotRecord) -> str:
@@ -271,22 +242,23 @@ async def _restore(
     return await use_case.run(system.org_id, place, into, progress, ACTOR)
 
 
-async def _wait(system: System, asked: SnapshotRecord, progress: Callable[[int, int, str], None]) -> SnapshotRecord:
+async def _wait(system: System, asked: SnapshotRecord) -> SnapshotRecord:
     """Wait until a snapshot is READY. Errors: `Permanent` with the snapshot's error code."""
-    while True:
-        for record in await _known(system, asked.workspace):
-            if record.snapshot_id != asked.snapshot_id or record.state is SnapshotState.BUILDING:
-                continue
-            if record.state is SnapshotState.READY:
-                return record
-            raise Permanent(
-                f"The snapshot failed with {record.error_code}: `rag job show {asked.snapshot_id}` tells why.",
-                code="SNAPSHOT_FAILED",
-            )
-        job = await system.job(asked.workspace, asked.snapshot_id)
-        steps = 0 if job is None else job.progress
-        progress(steps, steps + 1, "" if job is None else job.state.value.lower())
-        await asyncio.sleep(_POLL_SECONDS)
+    with terminal.ProgressLine("writing") as bar:
+        while True:
+            for record in await _known(system, asked.workspace):
+                if record.snapshot_id != asked.snapshot_id or record.state is SnapshotState.BUILDING:
+                    continue
+                if record.state is SnapshotState.READY:
+                    return record
+                raise Permanent(
+                    f"The snapshot failed with {record.error_code}: `rag job show {asked.snapshot_id}` tells why.",
+                    code="SNAPSHOT_FAILED",
+                )
+            job = await system.job(asked.workspace, asked.snapshot_id)
+            steps = 0 if job is None else job.progress
+            bar.update(steps, steps + 1, "" if job is None else job.state.value.lower())
+            await asyncio.sleep(_POLL_SECONDS)
 
 
 def _snapshot_json(record: SnapshotRecord) -> dict[str, Any]:

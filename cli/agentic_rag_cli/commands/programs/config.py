@@ -22,7 +22,4 @@ def show(context: typer.Context, as_json: JsonOption = False) -> None:
     for warning in settings.warnings:
         terminal.note(f"warning: {warning}")
     effective = mask_secrets(settings)
-    if as_json:
-        terminal.result_json(effective)
-    else:
-        terminal.result("\n".join(f"{name}={value}" for name, value in effective.items()))
+    terminal.show(effective, "\n".join(f"{name}={value}" for name, value in effective.items()), as_json=as_json)

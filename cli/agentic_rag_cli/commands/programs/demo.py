@@ -22,7 +22,7 @@ from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.access import ensure_token, server_url
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.ingestion import IngestSummary, ingest_directory
-from agentic_rag_cli.commands.models.switching import begin_switch, follow_switch
+from agentic_rag_cli.commands.models.switching import begin_switch, wait_for_switch
 from agentic_rag_cli.corpus import SAMPLE_QUESTION, is_sample, sample_corpus
 from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption
@@ -114,10 +114,8 @@ async def _demonstrate(
     async with Children(silent, settings.jobs.drain_seconds) as children, wiring.system(settings) as system:
         with steps.step("start server and worker"):
             await start_programs(children, settings)
-        bar = terminal.ProgressLine("  ingesting")
-        with steps.step("ingest through the queue"):
+        with steps.step("ingest through the queue"), terminal.ProgressLine("  ingesting") as bar:
             report = await children.guard(ingest_directory(system, name, directory, wait=True, progress=bar.update))
-            bar.close()
         for file in report.files:
             if file.needs_attention:
                 terminal.note(f"  {file.outcome} {file.path} [{file.code}] {file.message}")
@@ -149,7 +147,7 @@ async def _answering_space(system: System, settings: Settings, name: str, childr
             to = embedder if embedder in LOCAL_PROVIDERS else f"{embedder}:{model}:{dimensions}"
             begun = await begin_switch(client, workspace_id, to)
             if begun["jobId"] is not None:
-                await follow_switch(client, workspace_id, begun, children)
+                await children.guard(wait_for_switch(client, workspace_id, begun))
         return begun["space"]["name"]
 
 

@@ -23,10 +23,11 @@ def up(context: typer.Context, as_json: JsonOption = False) -> None:
     wiring = wiring_of(context)
     with wiring.servers(wiring.settings()) as settings:
         applied = run_async(migrate(settings))
-    if as_json:
-        terminal.result_json({"applied": applied})
-    else:
-        terminal.result(f"applied {', '.join(applied)}" if applied else "the schema is up to date")
+    terminal.show(
+        {"applied": applied},
+        f"applied {', '.join(applied)}" if applied else "the schema is up to date",
+        as_json=as_json,
+    )
 
 
 @app.command("status")

@@ -42,11 +42,8 @@ def list_entries(
         return await collect(page, limit)
 
     shown = [audit_json(one) for one in in_process(context, work)]
-    if as_json:
-        terminal.result_json(shown)
-        return
     rows = [(row["createdAt"], row["actor"], row["action"], row["subject"]) for row in shown]
-    terminal.result(terminal.table(("AT", "WHO", "WHAT", "SUBJECT"), rows))
+    terminal.show(shown, terminal.table(("AT", "WHO", "WHAT", "SUBJECT"), rows), as_json=as_json)
 
 
 def audit_json(record: AuditRecord) -> dict[str, Any]:

@@ -63,13 +63,10 @@ def list_keys(context: typer.Context, tenant: TenantOption = None, as_json: Json
     Example: rag key list --tenant acme
     """
     found = [_json(key) for key in on_graphql(context, lambda client: client.fetch(queries.API_KEYS), tenant=tenant)]
-    if as_json:
-        terminal.result_json(found)
-        return
     rows = [
         (key["name"], key["role"], _scopes(key), _state(key), _minute(key["lastUsedAt"]), key["id"]) for key in found
     ]
-    terminal.result(terminal.table(("NAME", "ROLE", "SCOPES", "STATE", "LAST USED", "ID"), rows))
+    terminal.show(found, terminal.table(("NAME", "ROLE", "SCOPES", "STATE", "LAST USED", "ID"), rows), as_json=as_json)
 
 
 @app.command("revoke")
@@ -85,10 +82,7 @@ def revoke(
     """
     key_id = encode_in_organisation(NodeKind.API_KEY, _key_id(key))
     revoked = on_graphql(context, lambda client: client.fetch(queries.REVOKE_API_KEY, id=key_id), tenant=tenant)
-    if as_json:
-        terminal.result_json(_json(revoked["apiKey"]))
-    else:
-        terminal.result(f"revoked {revoked['apiKey']['name']}")
+    terminal.show(_json(revoked["apiKey"]), f"revoked {revoked['apiKey']['name']}", as_json=as_json)
 
 
 def _key_id(text: str) -> UUID:

@@ -33,11 +33,12 @@ def list_tenants(context: typer.Context, as_json: JsonOption = False) -> None:
     """
 
     found = in_process(context, lambda system: system.container.organisations.all())
-    if as_json:
-        terminal.result_json([_organisation_json(one) for one in found])
-    else:
-        rows = [(one.name, one.org_id, one.external_ref, _features(one)) for one in found]
-        terminal.result(terminal.table(("NAME", "ID", "EXTERNAL ID", "FEATURES"), rows))
+    rows = [(one.name, one.org_id, one.external_ref, _features(one)) for one in found]
+    terminal.show(
+        [_organisation_json(one) for one in found],
+        terminal.table(("NAME", "ID", "EXTERNAL ID", "FEATURES"), rows),
+        as_json=as_json,
+    )
 
 
 @app.command("create")
@@ -123,13 +124,10 @@ def set_limits(
         return organisation.settings.rates, await system.container.admission.in_force(organisation.org_id)
 
     own, in_force = in_process(context, work)
-    if as_json:
-        terminal.result_json(_limits_json(own, in_force))
-        return
     rows = [
         (one.value, in_force.of(one) or "no limit", "settings" if own.of(one) is None else "its own") for one in Traffic
     ]
-    terminal.result(terminal.table(("REQUESTS", "A MINUTE", "FROM"), rows))
+    terminal.show(_limits_json(own, in_force), terminal.table(("REQUESTS", "A MINUTE", "FROM"), rows), as_json=as_json)
 
 
 def _per_minute(name: str, text: str) -> int | None:

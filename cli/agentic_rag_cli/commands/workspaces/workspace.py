@@ -22,11 +22,8 @@ def list_workspaces(context: typer.Context, as_json: JsonOption = False) -> None
     Example: rag workspace list
     """
     found = [_json(one) for one in on_graphql(context, lambda client: client.fetch(queries.WORKSPACES))]
-    if as_json:
-        terminal.result_json(found)
-    else:
-        rows = [(one["name"], one["kind"], one["corpusVersion"], one["id"]) for one in found]
-        terminal.result(terminal.table(("NAME", "KIND", "VERSION", "ID"), rows))
+    rows = [(one["name"], one["kind"], one["corpusVersion"], one["id"]) for one in found]
+    terminal.show(found, terminal.table(("NAME", "KIND", "VERSION", "ID"), rows), as_json=as_json)
 
 
 @app.command("create")
@@ -49,10 +46,7 @@ def create(
     """
     wish = {"name": validate_name(name, ("name",)), "embeddingDimensions": dimensions}
     made = _json(on_graphql(context, lambda client: client.fetch(queries.CREATE_WORKSPACE, input=wish))["workspace"])
-    if as_json:
-        terminal.result_json(made)
-    else:
-        terminal.result(f"created {made['name']} ({made['id']})")
+    terminal.show(made, f"created {made['name']} ({made['id']})", as_json=as_json)
 
 
 def _json(workspace: dict[str, str]) -> dict[str, str]:
