@@ -11,8 +11,7 @@ from agentic_rag.documents.ports import Original
 from agentic_rag.ingestion.submit import CONTENT_PROVENANCE, ingest_job
 from agentic_rag.jobs.job import JobKind, JobRef
 from agentic_rag.kernel.database import Database
-from agentic_rag.kernel.errors import NotFound, Permanent, no_such_document
-from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
+from agentic_rag.kernel.errors import Permanent, no_such_document
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditAction
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -68,24 +67,6 @@ class ReingestDocument:
                 )
         self._telemetry.event("rag_document_reingested", document_id=str(document_id), force=force, new=is_new)
         return Reingestion(document, job, is_new)
-
-    async def run_failures(self, workspace: WorkspaceRef, actor: str = SYSTEM_ACTOR) -> list[Reingestion]:
-        """Queue every FAILED document of a workspace whose original is kept, by source path."""
-        done: list[Reingestion] = []
-        after: str | None = None
-        while True:
-            async with self._database.transaction(workspace.org_id) as transaction:
-                page = await transaction.documents.page(
-                    workspace, PageRequest(MAX_PAGE, after), [DocumentStatus.FAILED]
-                )
-            for document in page.items:
-                try:
-                    done.append(await self.run(workspace, document.document_id, actor))
-                except (NotFound, Permanent):
-                    continue  # Deleted since it was listed, or its original is gone: it stays as it is.
-            if not page.has_next:
-                return done
-            after = page.cursors[-1]
 
 
 def _content(document: Document, originals: Sequence[Original]) -> bytes:

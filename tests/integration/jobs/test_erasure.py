@@ -296,7 +296,7 @@ async def test_a_failed_document_is_ingested_again_with_fresh_attempts(plane: Da
     await plane.ingest_folder(folder)
     plane.embedder.before = None
 
-    (queued,) = await reingest(plane).run_failures(plane.workspace)
+    queued = await reingest(plane).run(plane.workspace, document_id_for(plane.workspace, "a.md"))
     async with plane.worker():
         await plane.until_idle()
 

@@ -12,7 +12,6 @@ from tests.memory_store.session.state import EntityMention, PassageRow, Workspac
 
 from agentic_rag.language.tokenizer import content_terms
 from agentic_rag.models.embedding.space import RegisteredSpace
-from agentic_rag.models.embedding.vectors import decode_half
 from agentic_rag.retrieval.candidates import (
     SCORE_DIGITS,
     ArmHit,
@@ -60,7 +59,7 @@ class MemoryVectorReader:
         if not found or not query.any():
             return []
         ordinals = np.array([ordinal for ordinal, _ in found], np.int64)
-        vectors = decode_half([vector for _, vector in found]).astype(np.float64)
+        vectors = np.array([np.frombuffer(vector, "<f2") for _, vector in found], np.float64)
         cosines = _cosines(query.astype(np.float64), vectors)
         order = np.lexsort((ordinals, -cosines))[:limit]
         return [

@@ -155,9 +155,9 @@ def estimated() -> Product:
     space = "openai/text-embedding-3-small/1536/half"
     return Product(
         estimates=[
-            FileEstimate("a.md", EmbeddingCost(space, 10, 4_000, 2, 900, 0.02)),
+            FileEstimate("a.md", EmbeddingCost(space, 10, 4_000, 2, 900, 0.00008, 0.000098)),
             FileEstimate("b.pdf", None, ParseFailed("it needs a password", code="PARSE_ENCRYPTED")),
-            FileEstimate("c.md", EmbeddingCost(space, 5, 1_000, 0, 0, 0.02)),
+            FileEstimate("c.md", EmbeddingCost(space, 5, 1_000, 0, 0, 0.00002, 0.00002)),
         ]
     )
 
@@ -188,7 +188,7 @@ def test_an_estimate_for_a_workspace_that_is_not_there_yet_makes_none(tmp_path: 
 
 
 def test_a_model_without_a_known_price_has_an_unknown_cost(tmp_path: Path) -> None:
-    product = Product(estimates=[FileEstimate("a.md", EmbeddingCost("openai/own/8/half", 1, 9, 0, 0, None))])
+    product = Product(estimates=[FileEstimate("a.md", EmbeddingCost("openai/own/8/half", 1, 9, 0, 0))])
 
     shown = Terminal(product).rag("ingest", "-s", str(tmp_path), "-w", "handbook", "--estimate")
 

@@ -55,5 +55,5 @@ async def test_a_workspace_is_estimated_in_the_space_that_it_was_switched_to(tmp
     assert one.cost is not None
     assert without.cost is not None
     assert one.cost.space == PAID.name
-    assert (one.cost.usd or 0) > 0
+    assert (one.cost.cost_usd or 0) > 0
     assert without.cost.space == DETERMINISTIC_SPACE.name

@@ -57,7 +57,7 @@ def estimates_json(workspace: str, source: Path, found: Sequence[FileEstimate]) 
 def _total_cost(found: Sequence[FileEstimate]) -> dict[str, Any]:
     """The sum over files; the price is None when it is unknown."""
     costs = [one.cost for one in found if one.cost is not None]
-    prices = [cost.usd for cost in costs]
+    prices = [cost.cost_usd for cost in costs]
     return {
         "chunks": sum(cost.chunks for cost in costs),
         "tokens": sum(cost.tokens for cost in costs),
@@ -73,11 +73,11 @@ def _cost_json(cost: EmbeddingCost | None) -> dict[str, Any]:
         "chunks": cost.chunks,
         "tokens": cost.tokens,
         "reusedChunks": cost.reused_chunks,
-        "costUsd": cost.usd,
+        "costUsd": cost.cost_usd,
     }
 
 
 def _cells(cost: EmbeddingCost | None) -> tuple[object, object, object, object]:
     if cost is None:
         return "", "", "", ""
-    return cost.chunks, cost.tokens, cost.reused_chunks, "?" if cost.usd is None else f"{cost.usd:.6f}"
+    return cost.chunks, cost.tokens, cost.reused_chunks, "?" if cost.cost_usd is None else f"{cost.cost_usd:.6f}"

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from agentic_rag.models.billing.prices import TokenPrice
 from agentic_rag.models.embedding.space import EmbeddingSpace
 
-_TOKENS = 1_000_000
 _PREFIX = "embedding_"
 _SPACE, _CHUNKS, _REUSED, _COST, _FULL = (
     f"{_PREFIX}{name}" for name in ("space", "chunks", "reused_chunks", "cost_usd", "estimated_cost_usd")
@@ -22,9 +21,7 @@ PROVENANCE_KEYS = frozenset({_SPACE, _CHUNKS, _REUSED, _COST, _FULL, _PAID_TOKEN
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingCost:
-    """Chunks and tokens of one revision, embedded and reused, and the price of a million tokens in USD
-    (None: unknown).
-    """
+    """Chunks and tokens of one revision, embedded and reused, at the price of the day; None: the price is unknown."""
 
     space: str
     """`EmbeddingSpace.name`."""
@@ -34,22 +31,9 @@ class EmbeddingCost:
     reused_chunks: int
     """Chunks reused from the previous revision (an edit pays only for its changes)."""
     reused_tokens: int
-    usd_per_million: float | None
-
-    @property
-    def usd(self) -> float | None:
-        """The cost of the embedded chunks; None when the price is unknown."""
-        return _price(self.tokens, self.usd_per_million)
-
-    @property
-    def full_usd(self) -> float | None:
-        """The cost of embedding all chunks."""
-        return _price(self.tokens + self.reused_tokens, self.usd_per_million)
-
-    @property
-    def savings_usd(self) -> float | None:
-        """The cost saved by reuse."""
-        return _price(self.reused_tokens, self.usd_per_million)
+    cost_usd: float | None = None
+    estimated_cost_usd: float | None = None
+    """The cost of embedding all chunks; its difference from the actual cost was saved by reuse."""
 
     def provenance(self) -> Mapping[str, str]:
         """The cost as entries of a document's provenance."""
@@ -60,23 +44,9 @@ class EmbeddingCost:
             _REUSED: str(self.reused_chunks),
             _REUSED_TOKENS: str(self.reused_tokens),
         }
-        if self.usd is not None and self.full_usd is not None:
-            found[_COST], found[_FULL] = f"{self.usd:.8f}", f"{self.full_usd:.8f}"
+        if self.cost_usd is not None and self.estimated_cost_usd is not None:
+            found[_COST], found[_FULL] = f"{self.cost_usd:.8f}", f"{self.estimated_cost_usd:.8f}"
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedCost:
-    """The cost recorded at publication, at the price of that day."""
-
-    space: str
-    chunks: int
-    tokens: int
-    reused_chunks: int
-    reused_tokens: int
-    cost_usd: float | None
-    estimated_cost_usd: float | None
-    """The estimated cost of embedding all chunks; its difference from the actual cost was saved by reuse."""
 
 
 def compute_embedding_cost(
@@ -85,22 +55,22 @@ def compute_embedding_cost(
     """The cost of embedding a revision. `paid` and `reused` are the tokens of its embedded and its reused chunks.
     Without a price only tokens are counted.
     """
+    tokens, reused_tokens = sum(paid), sum(reused)
     return EmbeddingCost(
         space=space.name,
         chunks=len(paid),
-        tokens=sum(paid),
+        tokens=tokens,
         reused_chunks=len(reused),
-        reused_tokens=sum(reused),
-        usd_per_million=None if price is None else price.input_usd,
+        reused_tokens=reused_tokens,
+        cost_usd=None if price is None else price.of(tokens),
+        estimated_cost_usd=None if price is None else price.of(tokens + reused_tokens),
     )
 
 
-def read_cost(provenance: Mapping[str, str]) -> RecordedCost | None:
-    """The embedding cost in a document's provenance; None when the document was never published or predates cost
-    records.
-    """
+def read_cost(provenance: Mapping[str, str]) -> EmbeddingCost | None:
+    """The cost recorded at publication; None when the document was never published or predates cost records."""
     try:
-        return RecordedCost(
+        return EmbeddingCost(
             space=provenance[_SPACE],
             chunks=int(provenance[_CHUNKS]),
             tokens=int(provenance[_PAID_TOKENS]),
@@ -111,10 +81,6 @@ def read_cost(provenance: Mapping[str, str]) -> RecordedCost | None:
         )
     except (KeyError, ValueError):
         return None
-
-
-def _price(tokens: int, usd_per_million: float | None) -> float | None:
-    return None if usd_per_million is None else tokens * usd_per_million / _TOKENS
 
 
 def _number(text: str | None) -> float | None:

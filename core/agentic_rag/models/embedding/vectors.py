@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,12 +16,3 @@ def encode_half(vectors: NDArray[np.float32]) -> list[bytes]:
     if not np.isfinite(halves).all():
         raise ValueError("a vector has a component that half precision cannot hold")
     return [row.tobytes() for row in halves]
-
-
-def decode_half(rows: Sequence[bytes]) -> NDArray[np.float32]:
-    """The inverse of `encode_half`: rows of equal length as an array of shape (len(rows), dimensions)."""
-    if not rows:
-        return np.zeros((0, 0), np.float32)
-    if any(len(row) != len(rows[0]) for row in rows):
-        raise ValueError("stored vectors differ in length")
-    return np.frombuffer(b"".join(rows), "<f2").reshape(len(rows), -1).astype(np.float32)
