@@ -15,7 +15,6 @@ from agentic_rag.answering.question import (
     AnswerOptions,
     Question,
 )
-from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.text import fold_text
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
@@ -66,36 +65,13 @@ class AnswerDefaults:
 class EffectiveOptions:
     """Options without gaps."""
 
-    top_k: int
-    min_score: float
+    search: SearchSettings
+    """The options that are stored with the run."""
     max_context_tokens: int
     use_hyde: bool
     use_tools: bool
-    filter: DocumentFilter
     timeout_ms: int
-    fusion: FusionMethod
-    weights: FusionWeights
     support_threshold: float
-    per_document: int | None
-    diversity: float
-    reranker: str | None
-    similarity_threshold: float
-    """As `workspaces.settings.RagConfig`; 0: none."""
-
-    @property
-    def search(self) -> SearchSettings:
-        """The options that are stored with the run."""
-        return SearchSettings(
-            self.top_k,
-            self.min_score,
-            self.fusion,
-            self.weights,
-            self.per_document,
-            self.diversity,
-            self.filter,
-            self.reranker,
-            self.similarity_threshold,
-        )
 
 
 def effective(
@@ -106,23 +82,26 @@ def effective(
 ) -> EffectiveOptions:
     """The caller's options over the workspace's (`support_threshold`, `config`) over the process's defaults."""
     top_k = defaults.top_k if config is None else config.top_k
-    return EffectiveOptions(
+    search = SearchSettings(
         top_k=top_k if options.top_k is None else options.top_k,
         min_score=defaults.min_score if options.min_score is None else options.min_score,
+        fusion=options.fusion or defaults.fusion,
+        weights=options.weights or defaults.weights,
+        per_document=(defaults.per_document if options.per_document is None else options.per_document) or None,
+        diversity=defaults.diversity if options.diversity is None else options.diversity,
+        filter=options.filter,
+        reranker=defaults.reranker,
+        similarity_threshold=0.0 if config is None else config.similarity_threshold,
+    )
+    return EffectiveOptions(
+        search=search,
         max_context_tokens=(
             defaults.max_context_tokens if options.max_context_tokens is None else options.max_context_tokens
         ),
         use_hyde=defaults.use_hyde if options.use_hyde is None else options.use_hyde,
         use_tools=defaults.use_tools if options.use_tools is None else options.use_tools,
-        filter=options.filter,
         timeout_ms=defaults.timeout_ms if options.timeout_ms is None else options.timeout_ms,
-        fusion=options.fusion or defaults.fusion,
-        weights=options.weights or defaults.weights,
         support_threshold=defaults.support_threshold if support_threshold is None else support_threshold,
-        per_document=(defaults.per_document if options.per_document is None else options.per_document) or None,
-        diversity=defaults.diversity if options.diversity is None else options.diversity,
-        reranker=defaults.reranker,
-        similarity_threshold=0.0 if config is None else config.similarity_threshold,
     )
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.answering.answer import SearchSettings
-from agentic_rag.answering.hyde.merge_vectors import merge_vectors
 from agentic_rag.answering.options import AnswerDefaults, effective
 from agentic_rag.answering.question import AnswerOptions
 from agentic_rag.answering.run import Run
@@ -31,6 +30,8 @@ from agentic_rag.answering.runs.explanation import (
     place_in_arm,
 )
 from agentic_rag.answering.runs.read import ReadRuns
+from agentic_rag.answering.search_query import build_query
+from agentic_rag.answering.stages.embed import embed_with_passage
 from agentic_rag.documents.chunk_history import ChunkVersion, nearest_version
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.database import CorpusSnapshot, Database
@@ -38,12 +39,10 @@ from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.text import fold_text
 from agentic_rag.models.embedding.ports import EmbedderSource
-from agentic_rag.models.embedding.similarity_threshold import min_cosine
 from agentic_rag.models.embedding.space import RegisteredSpace
 from agentic_rag.retrieval.arms.table import EXPANDING_ARMS, SEED_ARMS, arm_weights
 from agentic_rag.retrieval.candidates import ArmHit, Candidate, Retriever, SearchScope
-from agentic_rag.retrieval.fusion import dense_trust_of
-from agentic_rag.retrieval.query import QueryVector, RetrievalQuery
+from agentic_rag.retrieval.query import RetrievalQuery
 from agentic_rag.retrieval.retrieve import Retrieve, scope_of
 from agentic_rag.tenancy.access import ReadIdentity, read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
@@ -155,6 +154,8 @@ class ExplainRun:
         async with self._snapshot(reading, run, space) as snapshot:
             access_ids = snapshot.access.access_ids
             settings = _settings(run)
+            if Dependency.GRAPH in run.answer.degraded:
+                settings = replace(settings, weights=replace(settings.weights, graph=0.0))
             places = await snapshot.documents.placements(chunk_ids, access_ids)
             scope = await scope_of(snapshot, settings.filter, access_ids)
             visible: dict[UUID, ChunkVersion] = {}
@@ -169,7 +170,18 @@ class ExplainRun:
             if visible:
 
                 async def rerun(used: Mapping[str, NDArray[np.float32]]) -> list[_Rerun]:
-                    queries = [_query(run, settings, text, used.get(text), scope, space) for text in searches]
+                    queries = (
+                        build_query(
+                            run.workspace.workspace_id,
+                            settings,
+                            text,
+                            used.get(text),
+                            scope,
+                            None if space is None else space.space,
+                            run.answer.debug.standalone_question or run.question,
+                        )
+                        for text in searches
+                    )
                     return [await self._again(snapshot, one, self._has_reranking(run)) for one in queries]
 
                 reruns = await rerun(vectors.used)
@@ -218,18 +230,14 @@ class ExplainRun:
         waiting = {place for place, part in enumerate(plan.sub_questions if plan else ()) if part.depends_on}
         whole = _standalone(run)
         texts = {text: whole if place in waiting else text for place, text in enumerate(_searches(run))}
-        distinct = list(dict.fromkeys(texts.values()))
-        written = [] if run.answer.debug.hyde_text is None else [run.answer.debug.hyde_text]
         embedder = (await self._embedders.of(run.workspace)).for_space(space.space)
-        matrix = await embedder.embed([*distinct, *written])
-        found = dict(zip(distinct, matrix, strict=False))
-        alone = {text: found[embedded] for text, embedded in texts.items()}
         divided = plan is not None and len(plan.sub_questions) > 1
         moved = whole if divided else next(iter(texts.values()))
-        if not written or moved not in found:
-            return _Vectors(alone)
-        found[moved] = merge_vectors(found[moved], matrix[-1])
-        return _Vectors({text: found[embedded] for text, embedded in texts.items()}, alone)
+        alone, used = await embed_with_passage(embedder, texts.values(), moved, run.answer.debug.hyde_text)
+        by_question = {text: alone[embedded] for text, embedded in texts.items()}
+        if used is alone:
+            return _Vectors(by_question)
+        return _Vectors({text: used[embedded] for text, embedded in texts.items()}, by_question)
 
     @asynccontextmanager
     async def _snapshot(
@@ -300,34 +308,6 @@ def _searches(run: Run) -> tuple[str, ...]:
 def _settings(run: Run) -> SearchSettings:
     """The run's search settings; the defaults for a run that was stored without them."""
     return run.answer.debug.search or effective(AnswerOptions(filter=DocumentFilter()), AnswerDefaults()).search
-
-
-def _query(
-    run: Run,
-    settings: SearchSettings,
-    text: str,
-    vector: NDArray[np.float32] | None,
-    scope: SearchScope,
-    space: RegisteredSpace | None,
-) -> RetrievalQuery:
-    weights = settings.weights
-    if Dependency.GRAPH in run.answer.degraded:
-        weights = replace(weights, graph=0.0)
-    return RetrievalQuery(
-        workspace_id=run.workspace.workspace_id,
-        text=text,
-        vector=None if vector is None or space is None else QueryVector(space.space, vector),
-        scope=scope,
-        top_k=settings.top_k,
-        fusion=settings.fusion,
-        weights=weights,
-        dense_trust=1.0 if space is None else dense_trust_of(space.space),
-        min_score=settings.min_score,
-        per_document=settings.per_document,
-        diversity=settings.diversity,
-        min_cosine=0.0 if space is None else min_cosine(settings.similarity_threshold, space.space),
-        title_query=run.answer.debug.standalone_question or run.question,
-    )
 
 
 def _why_not_visible(chunk_id: UUID, place: ChunkVersion | None, version: int, scope: SearchScope) -> WhyNot | None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from agentic_rag.answering.hyde.merge_vectors import merge_vectors
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
@@ -10,7 +14,10 @@ from agentic_rag.answering.run_state import RunState, StageResult
 from agentic_rag.answering.stages.stage import note_degraded
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import BudgetExceeded, DependencyUnavailable, Permanent, Retryable, SpaceMismatch
-from agentic_rag.models.embedding.ports import EmbedderSource
+from agentic_rag.models.embedding.ports import Embedder, EmbedderSource
+
+Vectors = Mapping[str, NDArray[np.float32]]
+"""Vectors by text."""
 
 
 class EmbedStage:
@@ -26,7 +33,7 @@ class EmbedStage:
 
 async def embed_searches(embedders: EmbedderSource, state: RunState) -> StageResult:
     """The state with the vectors of its searches in the state's space. Errors: `SpaceMismatch`."""
-    if state.options.weights.vector == 0:
+    if state.options.search.weights.vector == 0:
         return StageResult(state, outcome="skipped: the text arms have no weight")
     question = state.question
     parts = question.sub_questions
@@ -34,23 +41,32 @@ async def embed_searches(embedders: EmbedderSource, state: RunState) -> StageRes
         question.text if part.depends_on else search for part, search in zip(parts, question.searches, strict=True)
     ]
     is_divided = len(parts) > 1
-    distinct = list(dict.fromkeys((*texts, question.text) if is_divided else texts))
-    hypothetical = [] if question.hyde_text is None else [question.hyde_text]
+    whole = question.text if is_divided else texts[0]
     try:
         embedder = (await embedders.of(question.asked.workspace)).for_space(state.space)
-        matrix = await embedder.embed([*distinct, *hypothetical])
+        _, found = await embed_with_passage(embedder, (*texts, whole), whole, question.hyde_text)
     except SpaceMismatch:
         raise
     except (BudgetExceeded, Retryable, Permanent, DependencyUnavailable) as error:
         without = replace(state, question=replace(question, vectors=()))
         return StageResult(note_degraded(without, Dependency.EMBEDDER), outcome=f"degraded: {error.code}")
-    found = dict(zip(distinct, matrix, strict=False))
-    if hypothetical:
-        text = question.text if is_divided else texts[0]
-        found[text] = merge_vectors(found[text], matrix[-1])
     embedded = replace(
         question,
         vectors=tuple(found[text] for text in texts),
         whole_vector=found[question.text] if is_divided else None,
     )
     return StageResult(replace(state, question=embedded))
+
+
+async def embed_with_passage(
+    embedder: Embedder, texts: Iterable[str], whole: str, passage: str | None
+) -> tuple[Vectors, Vectors]:
+    """The vectors of the texts, each embedded once, in one call: as they are; and as they are searched with, where that
+    of `whole` leans towards the hypothetical passage. The same object twice without a passage.
+    """
+    distinct = list(dict.fromkeys(texts))
+    matrix = await embedder.embed(distinct if passage is None else [*distinct, passage])
+    alone = dict(zip(distinct, matrix, strict=False))
+    if passage is None or whole not in alone:
+        return alone, alone
+    return alone, {**alone, whole: merge_vectors(alone[whole], matrix[-1])}

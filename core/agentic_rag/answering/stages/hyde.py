@@ -24,7 +24,7 @@ class HydeStage:
             return StageResult(state, outcome="skipped: off")
         if self._passages is None:
             return StageResult(state, outcome="skipped: no chat model")
-        if state.options.weights.vector == 0:
+        if state.options.search.weights.vector == 0:
             return StageResult(state, outcome="skipped: the text arms have no weight")
         question = state.question
         passage = await self._passages.write(question.asked.workspace, question.text, state.deadline)

@@ -24,17 +24,16 @@ from agentic_rag.answering.plan import SubQuestion
 from agentic_rag.answering.query.planner import detect_answer_type
 from agentic_rag.answering.query.rewrite import fill_placeholder, has_placeholder
 from agentic_rag.answering.run_state import Retrieved, RunState, StageResult
+from agentic_rag.answering.search_query import build_query
 from agentic_rag.answering.stages.collect import PartSearch, collect
 from agentic_rag.answering.stages.embed import embed_searches
 from agentic_rag.answering.state_machine import StageEvent
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import CorpusSnapshot
 from agentic_rag.models.embedding.ports import EmbedderSource
-from agentic_rag.models.embedding.similarity_threshold import min_cosine
 from agentic_rag.retrieval.candidates import SearchScope
-from agentic_rag.retrieval.fusion import dense_trust_of
 from agentic_rag.retrieval.passage import Passage
-from agentic_rag.retrieval.query import QueryVector, RetrievalQuery
+from agentic_rag.retrieval.query import RetrievalQuery
 from agentic_rag.retrieval.retrieve import Retrieve, scope_of, trace_of
 
 READ_SHARE = 0.85
@@ -62,7 +61,7 @@ class RetrieveStage:
         snapshot = await reads.snapshot()
         state = await self._in_space(state, snapshot)
         question = state.question
-        scope = await scope_of(snapshot, state.options.filter, snapshot.access.access_ids)
+        scope = await scope_of(snapshot, state.options.search.filter, snapshot.access.access_ids)
         searches: list[PartSearch] = []
         optional = _OptionalReads(lambda: self._seconds(state))
         for place, part in enumerate(question.sub_questions):
@@ -172,22 +171,8 @@ def _find_earlier_answers(state: RunState, part: SubQuestion, searches: Sequence
 def _query(
     state: RunState, text: str, vector: NDArray[np.float32] | None, scope: SearchScope, title_query: str = ""
 ) -> RetrievalQuery:
-    options = state.options
-    return RetrievalQuery(
-        workspace_id=state.question.asked.workspace.workspace_id,
-        text=text,
-        vector=None if vector is None else QueryVector(state.space, vector),
-        scope=scope,
-        top_k=options.top_k,
-        fusion=options.fusion,
-        weights=options.weights,
-        dense_trust=dense_trust_of(state.space),
-        min_score=options.min_score,
-        per_document=options.per_document,
-        diversity=options.diversity,
-        title_query=title_query,
-        min_cosine=min_cosine(options.similarity_threshold, state.space),
-    )
+    workspace_id = state.question.asked.workspace.workspace_id
+    return build_query(workspace_id, state.options.search, text, vector, scope, state.space, title_query)
 
 
 def _add_evidence(retrieved: Retrieved, evidence: FoundEvidence) -> Retrieved:
