@@ -1,4 +1,4 @@
-"""Permissions: the weakest role of each action, and its scope for credentials that are limited to scopes."""
+"""Permissions: the table of actions, and its check."""
 
 from __future__ import annotations
 
@@ -10,66 +10,39 @@ from agentic_rag.tenancy.principals import KeyScope, Principal, Role
 _STRENGTH = {role: strength for strength, role in enumerate(Role)}
 
 
+@enum.unique
 class Action(enum.Enum):
-    """An action; its value completes the sentence "To … takes the role …"."""
+    """An action: words that complete the sentence "To … takes the role …", the weakest role, and the scope that a
+    limited credential needs. Actions without a scope need `admin`, so that a new action is closed to narrow keys.
+    """
 
-    READ = "read"
-    ASK = "ask"
-    CREATE_WORKSPACE = "create a workspace"
-    DELETE_DOCUMENT = "delete a document"
-    SET_DOCUMENT_ACCESS = "say who reads a document"
-    REINGEST_DOCUMENT = "ingest a document again"
-    SEE_DEAD_LETTERS = "see dead letters"
-    REPLAY_DEAD_LETTER = "replay a dead letter"
-    PURGE_DEAD_LETTER = "purge a dead letter"
-    UPLOAD_DOCUMENT = "upload a document"
-    MANAGE_GUIDELINES = "manage guidelines"
-    TAKE_SNAPSHOT = "take or list snapshots"
-    EVALUATE = "start or read evaluations"
-    SWITCH_SPACE = "switch the embedding model"
-    MANAGE_PROVIDER_KEYS = "manage keys of providers"
-    CHANGE_WORKSPACE = "change a workspace's settings"
-    CHANGE_ORGANISATION = "change the organisation's settings"
-    MANAGE_KEYS = "see, make or revoke API keys"
-    SEE_USAGE = "see what models cost"
-    SET_BUDGET = "set a budget"
-    SET_RATE_LIMITS = "say how much an organisation may send"
-    REQUIRE_OWN_KEY = "say whose key an organisation works with"
+    READ = "read", Role.VIEWER, KeyScope.READ
+    ASK = "ask", Role.VIEWER, KeyScope.ASK
+    CREATE_WORKSPACE = "create a workspace", Role.ADMIN
+    DELETE_DOCUMENT = "delete a document", Role.MEMBER, KeyScope.DELETE
+    SET_DOCUMENT_ACCESS = "say who reads a document", Role.MEMBER
+    REINGEST_DOCUMENT = "ingest a document again", Role.MEMBER, KeyScope.UPLOAD
+    SEE_DEAD_LETTERS = "see dead letters", Role.ADMIN
+    REPLAY_DEAD_LETTER = "replay a dead letter", Role.ADMIN
+    PURGE_DEAD_LETTER = "purge a dead letter", Role.ADMIN
+    UPLOAD_DOCUMENT = "upload a document", Role.MEMBER, KeyScope.UPLOAD
+    MANAGE_GUIDELINES = "manage guidelines", Role.ADMIN
+    TAKE_SNAPSHOT = "take or list snapshots", Role.ADMIN
+    EVALUATE = "start or read evaluations", Role.ADMIN
+    SWITCH_SPACE = "switch the embedding model", Role.ADMIN
+    MANAGE_PROVIDER_KEYS = "manage keys of providers", Role.ADMIN
+    CHANGE_WORKSPACE = "change a workspace's settings", Role.ADMIN
+    CHANGE_ORGANISATION = "change the organisation's settings", Role.ADMIN
+    MANAGE_KEYS = "see, make or revoke API keys", Role.ADMIN
+    SEE_USAGE = "see what models cost", Role.ADMIN
+    SET_BUDGET = "set a budget", Role.ADMIN
+    SET_RATE_LIMITS = "say how much an organisation may send", Role.OPERATOR
+    REQUIRE_OWN_KEY = "say whose key an organisation works with", Role.OPERATOR
 
-
-_NEEDED = {
-    Action.READ: Role.VIEWER,
-    Action.ASK: Role.VIEWER,
-    Action.CREATE_WORKSPACE: Role.ADMIN,
-    Action.DELETE_DOCUMENT: Role.MEMBER,
-    Action.SET_DOCUMENT_ACCESS: Role.MEMBER,
-    Action.UPLOAD_DOCUMENT: Role.MEMBER,
-    Action.MANAGE_GUIDELINES: Role.ADMIN,
-    Action.REINGEST_DOCUMENT: Role.MEMBER,
-    Action.SEE_DEAD_LETTERS: Role.ADMIN,
-    Action.REPLAY_DEAD_LETTER: Role.ADMIN,
-    Action.PURGE_DEAD_LETTER: Role.ADMIN,
-    Action.TAKE_SNAPSHOT: Role.ADMIN,
-    Action.EVALUATE: Role.ADMIN,
-    Action.SWITCH_SPACE: Role.ADMIN,
-    Action.MANAGE_PROVIDER_KEYS: Role.ADMIN,
-    Action.CHANGE_WORKSPACE: Role.ADMIN,
-    Action.CHANGE_ORGANISATION: Role.ADMIN,
-    Action.MANAGE_KEYS: Role.ADMIN,
-    Action.SEE_USAGE: Role.ADMIN,
-    Action.SET_BUDGET: Role.ADMIN,
-    Action.SET_RATE_LIMITS: Role.OPERATOR,
-    Action.REQUIRE_OWN_KEY: Role.OPERATOR,
-}
-
-_SCOPES = {
-    Action.READ: KeyScope.READ,
-    Action.ASK: KeyScope.ASK,
-    Action.UPLOAD_DOCUMENT: KeyScope.UPLOAD,
-    Action.REINGEST_DOCUMENT: KeyScope.UPLOAD,
-    Action.DELETE_DOCUMENT: KeyScope.DELETE,
-}
-"""Every other action needs the scope `admin`, so that a new action is closed to narrow keys."""
+    def __init__(self, words: str, role: Role, scope: KeyScope = KeyScope.ADMIN) -> None:
+        self.words = words
+        self.role = role
+        self.scope = scope
 
 
 def at_least(principal: Principal, role: Role) -> bool:
@@ -77,24 +50,18 @@ def at_least(principal: Principal, role: Role) -> bool:
     return _STRENGTH[principal.role] >= _STRENGTH[role]
 
 
-def scope_of(action: Action) -> KeyScope:
-    """The scope that a limited credential needs for the action."""
-    return _SCOPES.get(action, KeyScope.ADMIN)
-
-
 def can_perform(principal: Principal, action: Action) -> bool:
     """Whether the caller's role and scopes permit the action."""
-    return at_least(principal, _NEEDED[action]) and _has_scope(principal, action)
+    return at_least(principal, action.role) and _has_scope(principal, action)
 
 
 def authorise(principal: Principal, action: Action) -> None:
     """Errors: `Forbidden`, with the missing role or scope."""
-    needed = _NEEDED[action]
-    if not at_least(principal, needed):
-        raise Forbidden(f"To {action.value} takes the role {needed.value}; this token has {principal.role.value}.")
+    if not at_least(principal, action.role):
+        raise Forbidden(f"To {action.words} takes the role {action.role.value}; this token has {principal.role.value}.")
     if not _has_scope(principal, action):
-        raise Forbidden(f"To {action.value} takes the scope {scope_of(action).value}, which this API key has not.")
+        raise Forbidden(f"To {action.words} takes the scope {action.scope.value}, which this API key has not.")
 
 
 def _has_scope(principal: Principal, action: Action) -> bool:
-    return principal.scopes is None or scope_of(action) in principal.scopes
+    return principal.scopes is None or action.scope in principal.scopes

@@ -6,7 +6,7 @@ import pytest
 
 from agentic_rag.kernel.errors import Forbidden
 from agentic_rag.tenancy.principals import KeyScope, Principal, Role
-from agentic_rag_server.auth.roles import Action, authorise, can_perform, scope_of
+from agentic_rag_server.auth.roles import Action, authorise, can_perform
 
 ORG = UUID(int=1)
 MEMBERS = {Action.UPLOAD_DOCUMENT, Action.DELETE_DOCUMENT, Action.REINGEST_DOCUMENT}
@@ -33,7 +33,7 @@ def test_a_key_of_one_scope_does_what_that_scope_is_for_whatever_its_role(scope:
     key = Principal(ORG, "robot", Role.OPERATOR, scopes=frozenset({scope}))
 
     assert {action for action in Action if can_perform(key, action)} == {
-        action for action in Action if scope_of(action) is scope
+        action for action in Action if action.scope is scope
     }
 
 

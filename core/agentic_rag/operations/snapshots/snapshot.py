@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, cast
 from uuid import UUID
+
+import msgspec
 
 from agentic_rag.kernel.errors import Permanent
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -145,6 +146,14 @@ class Manifest:
         return tuple(part for part in self.parts if part.table == table)
 
 
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """The members of a manifest that every format has."""
+
+    format: int
+    product: str | None = None
+
+
 def encode_manifest(manifest: Manifest) -> bytes:
     """A manifest as JSON for people and programs."""
     return json.dumps(asdict(manifest), default=str, indent=1, sort_keys=True).encode()
@@ -153,15 +162,15 @@ def encode_manifest(manifest: Manifest) -> bytes:
 def decode_manifest(content: bytes) -> Manifest:
     """The inverse of `encode_manifest`. Errors: `Permanent` codes SNAPSHOT_DAMAGED, SNAPSHOT_TOO_NEW."""
     try:
-        fields: dict[str, Any] = json.loads(content)
-        if int(fields["format"]) > ARCHIVE_FORMAT:
+        maker = msgspec.json.decode(content, type=_Maker)
+        if maker.format > ARCHIVE_FORMAT:
             raise Permanent(
-                f"The snapshot has format {fields['format']}, made by agentic-rag {fields.get('product')}; this "
-                f"version reads up to {ARCHIVE_FORMAT}. Restore it with that version or a newer one.",
+                f"The snapshot has format {maker.format}, made by agentic-rag {maker.product}; this version reads up "
+                f"to {ARCHIVE_FORMAT}. Restore it with that version or a newer one.",
                 code="SNAPSHOT_TOO_NEW",
             )
-        return _manifest_from(fields)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return msgspec.json.decode(content, type=Manifest)
+    except ValueError as error:
         raise damage_error("its manifest cannot be read") from error
 
 
@@ -180,35 +189,4 @@ def damage_error(what: str) -> Permanent:
     return Permanent(
         f"The snapshot is damaged: {what}. Nothing was written; restore another snapshot, or another copy of this one.",
         code="SNAPSHOT_DAMAGED",
-    )
-
-
-def _manifest_from(fields: Mapping[str, Any]) -> Manifest:
-    parts = cast(list[dict[str, Any]], fields["parts"])
-    tables = cast(list[dict[str, Any]], fields["tables"])
-    return Manifest(
-        snapshot_id=UUID(fields["snapshot_id"]),
-        org_id=UUID(fields["org_id"]),
-        workspace_id=UUID(fields["workspace_id"]),
-        workspace_name=str(fields["workspace_name"]),
-        corpus_version=int(fields["corpus_version"]),
-        schema=str(fields["schema"]),
-        product=str(fields["product"]),
-        created_at=str(fields["created_at"]),
-        spaces=tuple(str(name) for name in fields["spaces"]),
-        with_originals=bool(fields["with_originals"]),
-        missing_originals=int(fields["missing_originals"]),
-        tables=tuple(TableShape(str(one["name"]), tuple(str(name) for name in one["columns"])) for one in tables),
-        parts=tuple(
-            ArchivePart(
-                key=str(one["key"]),
-                table=str(one["table"]),
-                rows=int(one["rows"]),
-                size=int(one["size"]),
-                raw_size=int(one["raw_size"]),
-                sha256=str(one["sha256"]),
-            )
-            for one in parts
-        ),
-        format=int(fields["format"]),
     )

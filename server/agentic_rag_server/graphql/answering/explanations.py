@@ -125,10 +125,9 @@ def _candidate(one: explanation.CandidateExplanation, workspace_id: UUID) -> Exp
     return to_schema(
         ExplainedCandidate,
         one,
+        trace,
         chunk_id=encode(NodeKind.CHUNK, workspace_id, trace.chunk_id),
         source_id=encode(NodeKind.DOCUMENT, workspace_id, trace.document_id),
-        title=trace.title,
-        score=trace.score,
         scores=show_arms(trace.arms),
         path=show_path(trace.path, workspace_id),
     )

@@ -103,11 +103,10 @@ def show_run(run: run_values.Run) -> Run:
     return to_schema(
         Run,
         run,
+        run.answer,
         id=encode(NodeKind.RUN, workspace_id, run.run_id),
         workspace_id=encode_workspace(workspace_id),
-        outcome=run.answer.outcome,
         answer=run.answer.text,
-        degraded=run.answer.degraded,
         source=run,
     )
 

@@ -251,10 +251,7 @@ def _show_deletion(public_id: str, deletion: Deletion) -> DeleteDocumentPayload:
         deleted_id=strawberry.ID(public_id),
         corpus_version=erasure.version,
         erased=to_schema(
-            ErasureCounts,
-            erasure,
-            cache_entries=erasure.cache_entries + deletion.cache_entries,
-            blobs=deletion.blobs,
+            ErasureCounts, erasure, deletion, cache_entries=erasure.cache_entries + deletion.cache_entries
         ),
         certificate=None if deletion.certificate is None else show_certificate(deletion.certificate),
         unfinished=list(deletion.unfinished),

@@ -74,6 +74,8 @@ class _Cost:
 
 
 _NOTHING = _Cost()
+_HEIGHTS = ("height", "plain", "lists", "introspection_height", "introspection_lists")
+_COUNTS = ("aliases", "directives", "fields", "top", "answers")
 
 
 def parse_within(text: str, limits: Limits) -> DocumentNode:
@@ -203,21 +205,9 @@ def _and_directives(cost: _Cost, more: int) -> _Cost:
 
 
 def _together(members: Iterable[_Cost]) -> _Cost:
-    total = _NOTHING
-    for cost in members:
-        total = _Cost(
-            height=max(total.height, cost.height),
-            plain=max(total.plain, cost.plain),
-            lists=max(total.lists, cost.lists),
-            introspection_height=max(total.introspection_height, cost.introspection_height),
-            introspection_lists=max(total.introspection_lists, cost.introspection_lists),
-            aliases=total.aliases + cost.aliases,
-            directives=total.directives + cost.directives,
-            fields=total.fields + cost.fields,
-            top=total.top + cost.top,
-            answers=total.answers + cost.answers,
-        )
-    return total
+    costs = list(members)
+    heights = {name: max((getattr(cost, name) for cost in costs), default=0) for name in _HEIGHTS}
+    return _Cost(**heights, **{name: sum(getattr(cost, name) for cost in costs) for name in _COUNTS})
 
 
 def uses_introspection(document: DocumentNode) -> bool:

@@ -34,10 +34,8 @@ from agentic_rag_server.graphql.schema import RagSchema
 from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.request_telemetry import trace_id_of
 from agentic_rag_server.rest.http.errors import headers_of, status_of
+from agentic_rag_server.rest.http.models import NOT_STORED
 from agentic_rag_server.rest.http.multipart import is_multipart
-
-NOT_STORED = {"cache-control": "no-store"}
-"""An answer holds the data of one caller."""
 
 A_FILE: Demand = {Traffic.WRITE: 1}
 """The demand of a request with a file, counted before its body is read. Only mutations take files."""

@@ -129,12 +129,4 @@ def _gold(text: str) -> str:
 
 
 def _show_space(record: spaces.SpaceRecord) -> EmbeddingSpace:
-    space = record.registered.space
-    return to_schema(
-        EmbeddingSpace,
-        record,
-        name=space.name,
-        provider=space.provider,
-        model=space.model,
-        dimensions=space.dimensions,
-    )
+    return to_schema(EmbeddingSpace, record, record.registered.space)

@@ -116,14 +116,4 @@ class SpendingMutation:
 
 
 def _show_line(line: usage.UsageLine) -> UsageLine:
-    key = line.key
-    return to_schema(
-        UsageLine,
-        line,
-        workspace_id=encode_workspace(key.workspace_id),
-        day=key.day,
-        kind=key.kind,
-        provider=key.provider,
-        model=key.model,
-        own_key=key.own_key,
-    )
+    return to_schema(UsageLine, line, line.key, workspace_id=encode_workspace(line.key.workspace_id))
