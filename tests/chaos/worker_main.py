@@ -258,11 +258,10 @@ class SteppedContainer(Container):
     @cached_property
     def graph_sync(self) -> Any:
         sync = super().graph_sync
-        if sync._writer is not None:
-            sync._writer = Stepped(sync._writer, self._gate, {
-                "apply": ("<graph.begin", "graph.applied"), "set_watermark": ("<graph.watermark", "graph.reached"),
-            })  # fmt: skip
-        return sync
+        if sync.writer is None:
+            return sync
+        steps = {"apply": ("<graph.begin", "graph.applied"), "set_watermark": ("<graph.watermark", "graph.reached")}
+        return replace(sync, writer=Stepped(sync.writer, self._gate, steps))
 
     @cached_property
     def _analysis(self) -> Any:

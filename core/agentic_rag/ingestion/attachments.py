@@ -4,11 +4,11 @@ façades, over those of every upload and deletion.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, replace
 from uuid import UUID
 
 from agentic_rag.documents.document import Document
+from agentic_rag.documents.document_access import visible_access_sets
 from agentic_rag.erasure.delete import DeleteDocument, Deletion
 from agentic_rag.ingestion.upload import ReceivedUpload, Upload, UploadDocument, UploadOptions
 from agentic_rag.kernel.database import Database
@@ -31,33 +31,26 @@ class Attachment:
     document: Document
 
 
+@dataclass(frozen=True, slots=True)
 class Attachments:
     """A holder without a workspace holds nothing; its first upload or its first plain text makes the workspace."""
 
-    def __init__(
-        self,
-        database: Database,
-        upload: UploadDocument,
-        delete: DeleteDocument,
-        administer: Administer,
-        models: TenantModels,
-    ) -> None:
-        self._database = database
-        self._upload = upload
-        self._delete = delete
-        self._administer = administer
-        self._models = models
+    database: Database
+    upload: UploadDocument
+    erasure: DeleteDocument
+    administer: Administer
+    models: TenantModels
 
     async def is_ours(self, org_id: UUID, reference: str) -> bool:
         """Whether `reference` names the organisation: its id, or its id at whoever issues its tokens."""
         if reference.lower() == str(org_id):
             return True
-        async with self._database.transaction(org_id) as transaction:
+        async with self.database.transaction(org_id) as transaction:
             return (await transaction.organisations.current()).external_ref == reference
 
     async def require_feature(self, org_id: UUID, flag: FeatureFlag) -> None:
         """Errors: `FeatureDisabled` unless the organisation switched it on."""
-        async with self._database.transaction(org_id) as transaction:
+        async with self.database.transaction(org_id) as transaction:
             organisation = await transaction.organisations.current()
         if not organisation.settings.is_on(flag):
             raise FeatureDisabled(
@@ -67,11 +60,11 @@ class Attachments:
 
     async def require_provider(self, org_id: UUID) -> None:
         """Errors: `MissingProviderKey`."""
-        await self._models.check(org_id)
+        await self.models.check(org_id)
 
     async def find(self, holder: ExternalOwner) -> Workspace | None:
         """The holder's workspace, or None before its first document."""
-        async with self._database.transaction(holder.org_id) as transaction:
+        async with self.database.transaction(holder.org_id) as transaction:
             return await transaction.workspaces.by_reference(holder.kind, holder.external_ref)
 
     async def open(self, holder: ExternalOwner, actor: str) -> Workspace:
@@ -90,26 +83,12 @@ class Attachments:
             )
         return found
 
-    async def receive(
-        self,
-        workspace: WorkspaceRef,
-        file_name: str,
-        pieces: AsyncIterator[bytes],
-        accepted: Collection[str] | None = None,
-    ) -> ReceivedUpload:
-        """As `UploadDocument.receive`; `accepted` are the media types that are taken (None: all that can be read)."""
-        return await self._upload.receive(workspace, file_name, pieces, accepted)
-
-    async def discard(self, received: ReceivedUpload) -> None:
-        """As `UploadDocument.discard`."""
-        await self._upload.discard(received)
-
     async def submit(self, received: ReceivedUpload, options: UploadOptions, uploaded_by: Principal) -> Attachment:
         """As `UploadDocument.submit`, with the document as it stands. Errors: also `NotFound` code DOCUMENT_ERASED when
         it was deleted meanwhile.
         """
-        upload = await self._upload.submit(received, options, uploaded_by)
-        async with self._database.transaction(upload.workspace.org_id) as transaction:
+        upload = await self.upload.submit(received, options, uploaded_by)
+        async with self.database.transaction(upload.workspace.org_id) as transaction:
             document = await transaction.documents.get(upload.workspace, upload.document_id)
         if document is None:
             raise NotFound("The document was deleted meanwhile.", code="DOCUMENT_ERASED")
@@ -117,13 +96,11 @@ class Attachments:
 
     async def page(self, holder: ExternalOwner, request: PageRequest, principal: Principal) -> Page[Document]:
         """Those of the holder's documents that the caller may read, by source path; who manages them sees all."""
-        async with self._database.transaction(holder.org_id) as transaction:
+        async with self.database.transaction(holder.org_id) as transaction:
             workspace = await transaction.workspaces.by_reference(holder.kind, holder.external_ref)
             if workspace is None:
                 return Page((), (), False)
-            readable = None
-            if not may_manage_access(principal):
-                readable = (await transaction.access.readable(workspace.ref, read_identity(principal))).access_ids
+            readable = await visible_access_sets(transaction, principal, workspace.ref)
             return await transaction.documents.page(workspace.ref, request, access_ids=readable)
 
     async def delete(self, holder: ExternalOwner, document_id: UUID, principal: Principal) -> Deletion:
@@ -131,7 +108,7 @@ class Attachments:
         workspace = await self.find(holder)
         deletion: Deletion | None = None
         if workspace is not None and await self._can_read(workspace.ref, document_id, principal):
-            deletion = await self._delete.run(workspace.ref, document_id, principal.subject)
+            deletion = await self.erasure.run(workspace.ref, document_id, principal.subject)
         if deletion is None or deletion.erasure is None:
             raise no_such_document()
         return deletion
@@ -146,7 +123,7 @@ class Attachments:
         when they are too long, `NotFound` (workspace).
         """
         kept = text if text is not None and text.strip() else None
-        changed = await self._administer.change_workspace(
+        changed = await self.administer.change_workspace(
             workspace, lambda before: replace(before, inline_guidelines=kept), actor
         )
         return changed.settings.inline_guidelines
@@ -154,14 +131,14 @@ class Attachments:
     async def _can_read(self, workspace: WorkspaceRef, document_id: UUID, principal: Principal) -> bool:
         if may_manage_access(principal):
             return True
-        async with self._database.transaction(workspace.org_id) as transaction:
+        async with self.database.transaction(workspace.org_id) as transaction:
             return not await transaction.access.unreadable(workspace, [document_id], read_identity(principal))
 
     async def _create_workspace(self, holder: ExternalOwner, name: str, actor: str) -> Workspace | None:
         """The new workspace; None when its name or holder has one already."""
         try:
             wish = NewWorkspace(name, holder.kind, holder.external_ref)
-            return await self._administer.create_workspace(holder.org_id, wish, actor)
+            return await self.administer.create_workspace(holder.org_id, wish, actor)
         except InvalidInput as error:
             if error.code != "WORKSPACE_EXISTS":
                 raise

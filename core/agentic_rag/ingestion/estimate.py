@@ -31,24 +31,16 @@ class FileEstimate:
     fault: AgenticRagError | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class EstimateIngest:
     """Reads, parses and chunks what a synchronisation would ingest, one file at a time."""
 
-    def __init__(
-        self,
-        database: Database,
-        sync: SyncSource,
-        parser: Parser,
-        analysis: TextAnalysis,
-        embedders: EmbedderSource,
-        chunk_profile: str,
-    ) -> None:
-        self._database = database
-        self._sync = sync
-        self._parser = parser
-        self._analysis = analysis
-        self._embedders = embedders
-        self._chunk_profile = chunk_profile
+    database: Database
+    sync: SyncSource
+    parser: Parser
+    analysis: TextAnalysis
+    embedders: EmbedderSource
+    chunk_profile: str
 
     async def run(self, workspace: WorkspaceRef | None, source: SourceConnector) -> list[FileEstimate]:
         """An estimate for each file that is new or changed; for all files when there is no workspace yet.
@@ -57,7 +49,7 @@ class EstimateIngest:
         """
         wanted: frozenset[str] | None = None
         if workspace is not None:
-            found = await self._sync.run(workspace, source, "estimate", dry_run=True)
+            found = await self.sync.run(workspace, source, "estimate", dry_run=True)
             wanted = frozenset((*found.new, *found.changed))
         changes = await source.changes(frozenset(), None)
         items = [item for item in changes.upserted if wanted is None or item.path in wanted]
@@ -68,20 +60,20 @@ class EstimateIngest:
     ) -> FileEstimate:
         document_id = _NOBODYS if workspace is None else document_id_for(workspace, item.path)
         visible: list[VisibleChunk] = []
-        embedders = await self._embedders.of(workspace or WorkspaceRef(DEFAULT_ORG_ID, _NOBODYS))
-        profile, space = self._chunk_profile, embedders.default.space
+        embedders = await self.embedders.of(workspace or WorkspaceRef(DEFAULT_ORG_ID, _NOBODYS))
+        profile, space = self.chunk_profile, embedders.default.space
         if workspace is not None:
-            async with self._database.transaction(workspace.org_id) as transaction:
+            async with self.database.transaction(workspace.org_id) as transaction:
                 stored = await transaction.workspaces.get(workspace.workspace_id)
                 profile = (effective_settings(stored).chunk_profile if stored else None) or profile
                 active = await transaction.workspaces.active_space(workspace)
                 space = space if active is None else active.space
                 visible = await transaction.documents.visible_chunks(workspace, document_id)
         try:
-            parsed = await self._parser.parse(await source.read(item), item.path.rsplit("/", 1)[-1], None)
+            parsed = await self.parser.parse(await source.read(item), item.path.rsplit("/", 1)[-1], None)
         except ParseFailed as fault:
             return FileEstimate(item.path, None, fault)
-        drafts = await self._analysis.chunk(document_id, parsed, profile)
+        drafts = await self.analysis.chunk(document_id, parsed, profile)
         diff = diff_revision(visible, drafts)
-        cost = await self._analysis.cost(diff.added, [kept.draft for kept in diff.kept], space)
+        cost = await self.analysis.cost(diff.added, [kept.draft for kept in diff.kept], space)
         return FileEstimate(item.path, cost)

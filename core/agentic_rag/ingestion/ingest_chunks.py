@@ -113,23 +113,15 @@ class _IngestTotals:
     version: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class IngestChunks:
     """Works in batches; while one batch is in its publish transaction, the next is cut, embedded and analysed."""
 
-    def __init__(
-        self,
-        database: Database,
-        embedders: EmbedderSource,
-        analysis: TextAnalysis,
-        *,
-        batch_documents: int = 512,
-        batch_chunks: int = 1_000,
-    ) -> None:
-        self._database = database
-        self._embedders = embedders
-        self._analysis = analysis
-        self._batch_documents = batch_documents
-        self._batch_chunks = batch_chunks
+    database: Database
+    embedders: EmbedderSource
+    analysis: TextAnalysis
+    batch_documents: int = 512
+    batch_chunks: int = 1_000
 
     async def run(
         self,
@@ -143,8 +135,8 @@ class IngestChunks:
         Errors: `InvalidInput` (a blank chunk), `NotFound` (workspace), `SpaceMismatch`, `SpaceSwitched` (run it again),
         those of the embedder. What was published before an error stays published, and running again continues after it.
         """
-        embedders = await self._embedders.of(workspace)
-        async with self._database.transaction(workspace.org_id) as transaction:
+        embedders = await self.embedders.of(workspace)
+        async with self.database.transaction(workspace.org_id) as transaction:
             if await transaction.workspaces.get(workspace.workspace_id) is None:
                 raise NotFound("There is no such workspace.")
             space = await space_for(transaction, workspace, embedders)
@@ -180,7 +172,7 @@ class IngestChunks:
         """Cut plain text under a named chunk profile. Errors: `InvalidInput` (unknown profile)."""
         text = strip_unstorable(document.text)
         parsed = ParsedDocument(text, (), (), document.title, MEDIA_TYPE, PARSER, PARSER_VERSION)
-        drafts = await self._analysis.chunk(_UNNAMED, parsed, profile)
+        drafts = await self.analysis.chunk(_UNNAMED, parsed, profile)
         cuts = ChunkOffsets(text, tuple((draft.start, draft.end) for draft in drafts))
         return ChunkedDocument(document.source_path, document.title, tuple(draft.text for draft in drafts), cuts=cuts)
 
@@ -189,7 +181,7 @@ class IngestChunks:
         paths: set[str] = set()
         chunks = 0
         for document in documents:
-            full = len(batch) >= self._batch_documents or chunks + len(document.texts) > self._batch_chunks
+            full = len(batch) >= self.batch_documents or chunks + len(document.texts) > self.batch_chunks
             if batch and (full or document.source_path in paths):
                 yield batch
                 batch, paths, chunks = [], set[str](), 0
@@ -206,7 +198,7 @@ class IngestChunks:
         cuts = await asyncio.to_thread(lambda: [_cut(workspace, document) for document in batch])
         tally.documents += len(cuts)
         tally.chunks += sum(len(cut.drafts) for cut in cuts)
-        async with self._database.transaction(workspace.org_id) as transaction:
+        async with self.database.transaction(workspace.org_id) as transaction:
             known = await transaction.documents.get_many(workspace, [cut.revision.document_id for cut in cuts])
             there = [cut for cut in cuts if _is_there(known.get(cut.revision.document_id), cut)]
             tally.unchanged += len(there)
@@ -230,7 +222,7 @@ class IngestChunks:
                 for part in split_slices(len(titled), embedder.batch_size)
             )
         )
-        batches, indexed = await asyncio.gather(embedding, self._analysis.index(workspace, titled))
+        batches, indexed = await asyncio.gather(embedding, self.analysis.index(workspace, titled))
         vectors = [one for batch in batches for one in batch]
         chunks = iter(new_chunks([draft for _, draft in titled], vectors, indexed))
         tally.embedded += len(titled)
@@ -246,7 +238,7 @@ class IngestChunks:
         on_progress: Callable[[int], None] | None,
     ) -> None:
         if publications:
-            async with self._database.transaction(workspace.org_id) as transaction:
+            async with self.database.transaction(workspace.org_id) as transaction:
                 results = await transaction.publisher.publish(workspace, space_id, publications)
             _check(results)
             tally.publishes += 1
@@ -256,7 +248,7 @@ class IngestChunks:
 
     async def _compact(self, workspace: WorkspaceRef, tally: _IngestTotals) -> None:
         if tally.publishes > 1 or (tally.version is not None and is_compaction_due(tally.version)):
-            async with self._database.transaction(workspace.org_id) as transaction:
+            async with self.database.transaction(workspace.org_id) as transaction:
                 await transaction.jobs.enqueue(compaction_job(workspace))
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from agentic_rag.documents.document import document_id_for
-from agentic_rag.documents.ports import NewDocument
+from agentic_rag.documents.document import Document, DocumentStatus, document_id_for, revision_id_for
+from agentic_rag.documents.ports import NewDocument, Parser
 from agentic_rag.ingestion.ingest_run import CONTENT_ARGUMENT, FORCE_ARGUMENT
 from agentic_rag.jobs.job import JobKind, JobRef, NewJob
 from agentic_rag.kernel.database import Transaction
@@ -40,6 +40,18 @@ class Submission:
     def document_id(self) -> UUID:
         """The same path in the same workspace is the same document."""
         return document_id_for(self.workspace, self.source_path)
+
+    def is_underway(self, document: Document) -> bool:
+        """Whether these very bytes were handed over and wait or are being ingested."""
+        registered = document.provenance.get(CONTENT_PROVENANCE)
+        unfinished = document.status in (DocumentStatus.PENDING, DocumentStatus.PROCESSING)
+        return unfinished and registered == self.content_hash.hex()
+
+
+def is_published(document: Document, content_hash: bytes, parser: Parser, profile: str) -> bool:
+    """Whether readers see this content as this parser and chunk profile make it."""
+    expected = revision_id_for(document.document_id, content_hash, parser.version, profile)
+    return document.status is DocumentStatus.READY and document.revision_id == expected
 
 
 @dataclass(frozen=True, slots=True)

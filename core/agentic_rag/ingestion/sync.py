@@ -11,12 +11,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from agentic_rag.documents.document import Document, DocumentStatus, document_id_for, revision_id_for
+from agentic_rag.documents.document import Document, document_id_for
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
 from agentic_rag.documents.ports import BlobStore, Parser
 from agentic_rag.erasure.delete import delete_job
 from agentic_rag.ingestion.ports import SourceConnector, SourceItem, UnreadableItem
-from agentic_rag.ingestion.submit import CONTENT_PROVENANCE, Submission, ingest_job, submit
+from agentic_rag.ingestion.submit import Submission, ingest_job, is_published, submit
 from agentic_rag.jobs.job import JobKind
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import DependencyUnavailable, NotFound
@@ -69,26 +69,17 @@ class _FetchResult:
     known: Document | None
 
 
+@dataclass(frozen=True, slots=True)
 class SyncSource:
     """Reads a source through its connector; everything it hands over goes through the outbox."""
 
-    def __init__(
-        self,
-        database: Database,
-        blobs: BlobStore,
-        keys: OriginalKeys,
-        parser: Parser,
-        telemetry: Telemetry,
-        chunk_profile: str,
-        embedders: EmbedderSource,
-    ) -> None:
-        self._database = database
-        self._blobs = blobs
-        self._keys = keys
-        self._parser = parser
-        self._telemetry = telemetry
-        self._chunk_profile = chunk_profile
-        self._embedders = embedders
+    database: Database
+    blobs: BlobStore
+    keys: OriginalKeys
+    parser: Parser
+    telemetry: Telemetry
+    chunk_profile: str
+    embedders: EmbedderSource
 
     async def run(
         self,
@@ -108,8 +99,8 @@ class SyncSource:
         one is tried again.
         """
         stored, known = await self._load_documents(workspace, source)
-        await self._embedders.admit(workspace)
-        profile = effective_settings(stored).chunk_profile or self._chunk_profile
+        await self.embedders.admit(workspace)
+        profile = effective_settings(stored).chunk_profile or self.chunk_profile
         changes = await source.changes(frozenset(known), None)
         found = _SyncChanges([], [], 0, 0, list(changes.unreadable), [])
         suspects: list[SourceItem] = []
@@ -140,7 +131,7 @@ class SyncSource:
     async def _load_documents(
         self, workspace: WorkspaceRef, source: SourceConnector
     ) -> tuple[Workspace, Mapping[str, Document]]:
-        async with self._database.transaction(workspace.org_id) as transaction:
+        async with self.database.transaction(workspace.org_id) as transaction:
             stored = await transaction.workspaces.get(workspace.workspace_id)
             if stored is None:
                 raise NotFound("There is no such workspace.")
@@ -151,12 +142,8 @@ class SyncSource:
         return (
             document.provenance.get(FINGERPRINT_PROVENANCE) == item.fingerprint
             and document.content_hash is not None
-            and self._is_current(document, document.content_hash, profile)
+            and is_published(document, document.content_hash, self.parser, profile)
         )
-
-    def _is_current(self, document: Document, content_hash: bytes, profile: str) -> bool:
-        expected = revision_id_for(document.document_id, content_hash, self._parser.version, profile)
-        return document.status is DocumentStatus.READY and document.revision_id == expected
 
     async def _fetch(
         self,
@@ -177,7 +164,7 @@ class SyncSource:
             except DependencyUnavailable as error:
                 found.unreadable.append(UnreadableItem(item.path, UNREADABLE_WHEN_READ, error.message))
                 continue
-            key = self._keys.new(workspace, item.path)
+            key = self.keys.new(workspace, item.path)
             submission = _submission(workspace.ref, source, item, content, uploaded_by, key)
             batch.append(_FetchResult(submission, content, known.get(item.path)))
             size += len(content)
@@ -201,9 +188,9 @@ class SyncSource:
         underway: list[Submission] = []
         for fetched in batch:
             submission, document = fetched.submission, fetched.known
-            if document is not None and self._is_current(document, submission.content_hash, profile):
+            if document is not None and is_published(document, submission.content_hash, self.parser, profile):
                 found.unchanged += 1
-            elif document is not None and _is_underway(document, submission):
+            elif document is not None and submission.is_underway(document):
                 found.in_progress += 1
                 underway.append(submission)
             else:
@@ -223,18 +210,18 @@ class SyncSource:
     ) -> None:
         """Keep the bytes, then register; blobs that nothing came to name do not stay."""
         try:
-            puts = [self._blobs.put(one.submission.key, one.content) for one in fresh]
+            puts = [self.blobs.put(one.submission.key, one.content) for one in fresh]
             for outcome in await asyncio.gather(*puts, return_exceptions=True):
                 if outcome is not None:
                     raise outcome  # Only now: none is under way any more.
             spare = await self._register(workspace, [one.submission for one in fresh], underway, readable_by)
         except BaseException:
             for fetched in fresh:
-                await delete_unless_in_use(self._database, self._blobs, workspace, fetched.submission.key)
+                await delete_unless_in_use(self.database, self.blobs, workspace, fetched.submission.key)
             raise
         with contextlib.suppress(DependencyUnavailable):  # Then they stay, named by nothing.
             for key in spare:
-                await self._blobs.delete(key)
+                await self.blobs.delete(key)
 
     async def _register(
         self,
@@ -245,8 +232,8 @@ class SyncSource:
     ) -> list[str]:
         """Hand over in one transaction. Keys of blobs whose content was there already."""
         spare: list[str] = []
-        carrier = self._telemetry.carrier()
-        async with self._database.transaction(workspace.org_id) as transaction:
+        carrier = self.telemetry.carrier()
+        async with self.database.transaction(workspace.org_id) as transaction:
             access_id = await transaction.access.intern(workspace, readable_by)
             for submission in underway:
                 await transaction.jobs.enqueue(
@@ -262,16 +249,16 @@ class SyncSource:
     async def _delete(self, workspace: WorkspaceRef, paths: Sequence[str]) -> None:
         if not paths:
             return
-        carrier = self._telemetry.carrier()
+        carrier = self.telemetry.carrier()
         for path in paths:
             document_id = document_id_for(workspace, path)
             # One at a time: a publish of several of them holds their jobs in an order of its own.
-            async with self._database.transaction(workspace.org_id) as transaction:
+            async with self.database.transaction(workspace.org_id) as transaction:
                 await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.INGEST)
                 await transaction.jobs.enqueue(delete_job(workspace, document_id, carrier))
 
     def _tell(self, result: SyncResult) -> None:
-        self._telemetry.event(
+        self.telemetry.event(
             "rag_source_synchronised",
             new=len(result.new),
             changed=len(result.changed),
@@ -280,13 +267,6 @@ class SyncSource:
             unreadable=len(result.unreadable),
             dry_run=result.dry_run,
         )
-
-
-def _is_underway(document: Document, submission: Submission) -> bool:
-    return (
-        document.status in (DocumentStatus.PENDING, DocumentStatus.PROCESSING)
-        and document.provenance.get(CONTENT_PROVENANCE) == submission.content_hash.hex()
-    )
 
 
 def _submission(

@@ -8,12 +8,11 @@ from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from agentic_rag.documents.document import Document, DocumentStatus, revision_id_for
 from agentic_rag.documents.document_access import may_read, require_owner
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
 from agentic_rag.documents.ports import HEAD_BYTES, BlobStore, Parser, SniffMediaType, StoredBlob
 from agentic_rag.documents.upload_arguments import validate_idempotency_key, validate_source_path, validate_title
-from agentic_rag.ingestion.submit import CONTENT_PROVENANCE, Submission, ingest_job, submit
+from agentic_rag.ingestion.submit import Submission, ingest_job, is_published, submit
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import (
     ContentRefused,
@@ -80,31 +79,19 @@ class Upload:
     """Whether the idempotency key had been answered before; all else is what the first was told."""
 
 
+@dataclass(frozen=True, slots=True)
 class UploadDocument:
     """Safe to be called by many at once with one idempotency key: one document comes of it."""
 
-    def __init__(
-        self,
-        database: Database,
-        blobs: BlobStore,
-        keys: OriginalKeys,
-        sniff: SniffMediaType,
-        parser: Parser,
-        telemetry: Telemetry,
-        embedders: EmbedderSource,
-        *,
-        chunk_profile: str,
-        max_bytes: int,
-    ) -> None:
-        self._database = database
-        self._blobs = blobs
-        self._keys = keys
-        self._sniff = sniff
-        self._parser = parser
-        self._telemetry = telemetry
-        self._embedders = embedders
-        self._chunk_profile = chunk_profile
-        self._max_bytes = max_bytes
+    database: Database
+    blobs: BlobStore
+    keys: OriginalKeys
+    sniff: SniffMediaType
+    parser: Parser
+    telemetry: Telemetry
+    embedders: EmbedderSource
+    chunk_profile: str
+    max_bytes: int
 
     async def run(
         self,
@@ -132,22 +119,22 @@ class UploadDocument:
         codes UPLOAD_EMPTY, CONTENT_MISMATCH, CONTENT_UNSUPPORTED, CONTENT_ENCRYPTED from the first bytes, before any
         is stored; `DependencyUnavailable`; whatever `pieces` raises.
         """
-        async with self._database.transaction(workspace.org_id) as transaction:
+        async with self.database.transaction(workspace.org_id) as transaction:
             stored = await transaction.workspaces.get(workspace.workspace_id)
         if stored is None:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
-        await self._embedders.admit(workspace)
+        await self.embedders.admit(workspace)
         limited = self._limit_size(pieces)
         head = await _head(limited)
         try:
-            media_type = self._sniff(head, file_name)
+            media_type = self.sniff(head, file_name)
         except ParseFailed as error:
             raise _as_upload_error(error) from error
         if accepted is not None and media_type not in accepted:
             taken = ", ".join(sorted(accepted))
             raise ContentUnsupported(f"The file is {media_type}; here {taken} are taken.", path=("file",))
-        key = self._keys.new(stored, file_name)
-        blob = await self._blobs.put_stream(key, prepend(head, limited))
+        key = self.keys.new(stored, file_name)
+        blob = await self.blobs.put_stream(key, prepend(head, limited))
         return ReceivedUpload(stored, key, file_name, media_type, blob)
 
     async def submit(self, received: ReceivedUpload, options: UploadOptions, uploaded_by: Principal | str) -> Upload:
@@ -164,7 +151,7 @@ class UploadDocument:
             uploader = _principal(received.workspace.ref, uploaded_by)
             submission = self._submission(received, path, validate_title(options.title), uploader.subject)
             key = validate_idempotency_key(options.idempotency_key)
-            async with self._database.transaction(received.workspace.ref.org_id) as transaction:
+            async with self.database.transaction(received.workspace.ref.org_id) as transaction:
                 submission = await self._admit(transaction, submission, uploader, options.readable_by)
                 upload, blob_key = await self._register(transaction, submission, received.workspace, key)
                 if submission.access_id is not None:
@@ -174,13 +161,13 @@ class UploadDocument:
             raise
         if blob_key != received.key:
             with contextlib.suppress(DependencyUnavailable):  # Then it stays, named by nothing.
-                await self._blobs.delete(received.key)
+                await self.blobs.delete(received.key)
         self._tell(upload)
         return upload
 
     async def discard(self, received: ReceivedUpload) -> None:
         """Remove the bytes of an upload that comes to nothing."""
-        await delete_unless_in_use(self._database, self._blobs, received.workspace.ref, received.key)
+        await delete_unless_in_use(self.database, self.blobs, received.workspace.ref, received.key)
 
     def _submission(self, received: ReceivedUpload, path: str, title: str | None, uploaded_by: str) -> Submission:
         name = received.file_name
@@ -230,18 +217,19 @@ class UploadDocument:
                 return _answer(submission, taken.job_id, replayed=True), None
         # Locked, before any job: newer bytes or an erasure may be under way, and what it says would be out of date.
         document = await transaction.documents.get_for_update(ref, document_id)
-        carrier = self._telemetry.carrier()
+        carrier = self.telemetry.carrier()
+        profile = effective_settings(workspace).chunk_profile or self.chunk_profile
         blob_key: str | None = None
         job_id: UUID | None = None
-        if document is not None and _is_underway(document, submission):
+        if document is not None and submission.is_underway(document):
             job, _ = await transaction.jobs.enqueue(ingest_job(ref, document_id, submission.content_hash, carrier))
             job_id = job.job_id
-        elif document is None or not self._is_current(document, submission, workspace):
+        elif document is None or not is_published(document, submission.content_hash, self.parser, profile):
             submitted = await submit(transaction, submission, carrier)
             job_id, blob_key = submitted.job.job_id, submitted.key
             await audit(
                 transaction,
-                self._telemetry,
+                self.telemetry,
                 AuditAction.UPLOAD_DOCUMENT,
                 ref,
                 document_id,
@@ -253,21 +241,16 @@ class UploadDocument:
             await transaction.uploads.settle(ref, key, job_id)
         return _answer(submission, job_id), blob_key
 
-    def _is_current(self, document: Document, submission: Submission, workspace: Workspace) -> bool:
-        profile = effective_settings(workspace).chunk_profile or self._chunk_profile
-        expected = revision_id_for(document.document_id, submission.content_hash, self._parser.version, profile)
-        return document.status is DocumentStatus.READY and document.revision_id == expected
-
     async def _limit_size(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         size = 0
         async for piece in pieces:
             size += len(piece)
-            if size > self._max_bytes:
-                raise UploadTooLarge(f"A file may have {format_bytes(self._max_bytes)} at most: split it.")
+            if size > self.max_bytes:
+                raise UploadTooLarge(f"A file may have {format_bytes(self.max_bytes)} at most: split it.")
             yield piece
 
     def _tell(self, upload: Upload) -> None:
-        self._telemetry.event(
+        self.telemetry.event(
             "rag_document_uploaded",
             document_id=str(upload.document_id),
             size=upload.size,
@@ -303,13 +286,6 @@ def _principal(workspace: WorkspaceRef, uploaded_by: Principal | str) -> Princip
     if isinstance(uploaded_by, Principal):
         return uploaded_by
     return Principal(workspace.org_id, uploaded_by, Role.MEMBER)
-
-
-def _is_underway(document: Document, submission: Submission) -> bool:
-    return (
-        document.status in (DocumentStatus.PENDING, DocumentStatus.PROCESSING)
-        and document.provenance.get(CONTENT_PROVENANCE) == submission.content_hash.hex()
-    )
 
 
 async def _head(pieces: AsyncIterator[bytes]) -> bytes:

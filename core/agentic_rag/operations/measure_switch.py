@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,28 +26,21 @@ PASSAGES_PER_DOCUMENT = 4
 """Passages retrieved per wanted document: several passages of one document count once."""
 
 
+@dataclass(frozen=True, slots=True)
 class MeasureSwitch:
     """Retrieves as answering does (all arms, the same fusion), once per question and space."""
 
-    def __init__(
-        self,
-        database: Database,
-        embedders: EmbedderSource,
-        retrieve: Retrieve,
-        weights: FusionWeights,
-        fusion: FusionMethod = FusionMethod.WEIGHTED,
-    ) -> None:
-        self._database = database
-        self._embedders = embedders
-        self._retrieve = retrieve
-        self._weights = weights
-        self._fusion = fusion
+    database: Database
+    embedders: EmbedderSource
+    retrieve: Retrieve
+    weights: FusionWeights
+    fusion: FusionMethod = FusionMethod.WEIGHTED
 
     async def run(
         self, workspace: WorkspaceRef, target: RegisteredSpace, gate: RecallGate, advance: Callable[[], None]
     ) -> RecallComparison:
         """Compare the active space with `target`. Errors: those of the embedders, `NotFound`."""
-        async with self._database.snapshot(workspace, readers=UNRESTRICTED_READER) as snapshot:
+        async with self.database.snapshot(workspace, readers=UNRESTRICTED_READER) as snapshot:
             active = snapshot.space
         if active is None:
             raise NotFound("The workspace answers in no space yet.", code="SPACE_GONE")
@@ -59,7 +53,7 @@ class MeasureSwitch:
     ) -> list[float]:
         vectors = await self._vectors(workspace, space.space, [one.question for one in gate.questions], advance)
         recalls: list[float] = []
-        async with self._database.snapshot(workspace, space_id=space.space_id, readers=UNRESTRICTED_READER) as snapshot:
+        async with self.database.snapshot(workspace, space_id=space.space_id, readers=UNRESTRICTED_READER) as snapshot:
             for question, vector in zip(gate.questions, vectors, strict=True):
                 query = RetrievalQuery(
                     workspace_id=workspace.workspace_id,
@@ -67,11 +61,11 @@ class MeasureSwitch:
                     vector=QueryVector(space.space, vector),
                     scope=SearchScope(snapshot.access.access_ids),
                     top_k=gate.k * PASSAGES_PER_DOCUMENT,
-                    fusion=self._fusion,
-                    weights=self._weights,
+                    fusion=self.fusion,
+                    weights=self.weights,
                     dense_trust=dense_trust_of(space.space),
                 )
-                found = await self._retrieve.run(snapshot, query)
+                found = await self.retrieve.run(snapshot, query)
                 recalls.append(recall_at_k([_names(chunk) for chunk, _ in found.chunks], question.gold, gate.k))
                 advance()
         return recalls
@@ -79,7 +73,7 @@ class MeasureSwitch:
     async def _vectors(
         self, workspace: WorkspaceRef, space: EmbeddingSpace, texts: Sequence[str], advance: Callable[[], None]
     ) -> NDArray[np.float32]:
-        embedder = (await self._embedders.of(workspace)).for_space(space)
+        embedder = (await self.embedders.of(workspace)).for_space(space)
         parts: list[NDArray[np.float32]] = []
         for start in range(0, len(texts), embedder.batch_size):
             parts.append(await embedder.embed(texts[start : start + embedder.batch_size]))

@@ -34,26 +34,19 @@ class SwitchStart:
     version: int | None
 
 
+@dataclass(frozen=True, slots=True)
 class SwitchEmbedding:
     """Begins, cancels and carries out switches. `grace` is how long a retired space is kept."""
 
-    def __init__(
-        self,
-        database: Database,
-        embedders: EmbedderSource,
-        measurement: MeasureSwitch,
-        telemetry: Telemetry,
-        grace: timedelta,
-    ) -> None:
-        self._database = database
-        self._embedders = embedders
-        self._measurement = measurement
-        self._telemetry = telemetry
-        self._grace = grace
+    database: Database
+    embedders: EmbedderSource
+    measurement: MeasureSwitch
+    telemetry: Telemetry
+    grace: timedelta
 
     async def spaces(self, workspace: WorkspaceRef) -> Sequence[SpaceRecord]:
         """The workspace's spaces, oldest first. Errors: `NotFound` code WORKSPACE_NOT_FOUND."""
-        async with self._database.transaction(workspace.org_id) as transaction:
+        async with self.database.transaction(workspace.org_id) as transaction:
             await _require_workspace(transaction, workspace)
             return await transaction.spaces.all(workspace)
 
@@ -65,14 +58,14 @@ class SwitchEmbedding:
         space of a workspace. Errors: `InvalidInput` (SPACE_UNKNOWN, SPACE_ALREADY_ACTIVE, SWITCH_UNDER_WAY),
         `NotFound`.
         """
-        await self._embedders.admit(workspace)
-        embedders = await self._embedders.of(workspace)
+        await self.embedders.admit(workspace)
+        embedders = await self.embedders.of(workspace)
         space = embedders.resolve_space(parse_choice(to))
         try:
             embedders.for_space(space)
         except SpaceMismatch as error:
             raise InvalidInput(error.message, code="SPACE_UNKNOWN", path=("to",)) from error
-        async with self._database.transaction(workspace.org_id) as transaction:
+        async with self.database.transaction(workspace.org_id) as transaction:
             await _require_workspace(transaction, workspace)
             if await transaction.workspaces.active_space(workspace) is None:
                 await transaction.workspaces.register_space(workspace, space)
@@ -83,7 +76,7 @@ class SwitchEmbedding:
             before = next((one for one in known if one.registered.space == space), None)
             must_start_fill(before, [one for one in known if one.state is SpaceState.FILLING])
             if gate is None and before is not None and before.state is SpaceState.RETIRED:
-                version = await transaction.spaces.activate(workspace, before.registered.space_id, self._grace)
+                version = await transaction.spaces.activate(workspace, before.registered.space_id, self.grace)
                 if version is not None:
                     await self._audit(transaction, AuditAction.SWITCH_EMBEDDINGS, workspace, space, actor)
                     after = {one.registered: one for one in await transaction.spaces.all(workspace)}
@@ -96,7 +89,7 @@ class SwitchEmbedding:
                     JobKind.REEMBED,
                     f"switch:{space.name}",
                     {SPACE_ARGUMENT: space.name},
-                    trace_carrier=self._telemetry.carrier(),
+                    trace_carrier=self.telemetry.carrier(),
                 )
             )
             begun = SwitchStart(await transaction.spaces.begin(workspace, space, gate), job, None)
@@ -106,10 +99,10 @@ class SwitchEmbedding:
 
     async def cancel(self, workspace: WorkspaceRef, actor: str = SYSTEM_ACTOR) -> SpaceRecord:
         """Cancel the switch in progress; its job then ends on its own. Errors: `NotFound` code SWITCH_NOT_FOUND."""
-        async with self._database.transaction(workspace.org_id) as transaction:
+        async with self.database.transaction(workspace.org_id) as transaction:
             await _require_workspace(transaction, workspace)
             for record in await transaction.spaces.all(workspace):
-                if await transaction.spaces.abandon(workspace, record.registered.space_id, self._grace):
+                if await transaction.spaces.abandon(workspace, record.registered.space_id, self.grace):
                     space = record.registered.space
                     await self._audit(transaction, AuditAction.CANCEL_SWITCH, workspace, space, actor)
                     after = {one.registered: one for one in await transaction.spaces.all(workspace)}
@@ -127,10 +120,10 @@ class SwitchEmbedding:
             _check_verdict(record)
             return
         space_id = record.registered.space_id
-        embedder = (await self._embedders.of(workspace)).for_space(record.registered.space)
+        embedder = (await self.embedders.of(workspace)).for_space(record.registered.space)
         if not await self._fill(lease, space_id, embedder, progress):
             return
-        async with self._database.transaction(workspace.org_id) as transaction:
+        async with self.database.transaction(workspace.org_id) as transaction:
             gate = await transaction.spaces.gate(workspace, space_id)
         if gate is not None:
             await self._judge(lease, record, gate, progress)
@@ -140,7 +133,7 @@ class SwitchEmbedding:
         await self._switch(lease, record, embedder)
 
     async def _record(self, lease: Lease) -> SpaceRecord | None:
-        async with self._database.transaction(lease.job.workspace.org_id) as transaction:
+        async with self.database.transaction(lease.job.workspace.org_id) as transaction:
             records = await transaction.spaces.all(lease.job.workspace)
         wanted = lease.job.arguments.get(SPACE_ARGUMENT)
         return next((one for one in records if one.registered.space.name == wanted), None)
@@ -150,29 +143,29 @@ class SwitchEmbedding:
         workspace = lease.job.workspace
         last = -1
         while True:
-            async with self._database.transaction(workspace.org_id) as transaction:
+            async with self.database.transaction(workspace.org_id) as transaction:
                 batch = await transaction.spaces.missing(workspace, space_id, last, embedder.batch_size)
             if not batch:
                 return True
             vectors = await embed_texts(embedder, [one.text for one in batch])
-            async with self._database.transaction(workspace.org_id) as transaction:
+            async with self.database.transaction(workspace.org_id) as transaction:
                 await require_lease(transaction.jobs, lease)
                 named = {one.ordinal: vector for one, vector in zip(batch, vectors, strict=True)}
                 if not await transaction.spaces.fill(workspace, space_id, named):
                     return False
             last = batch[-1].ordinal
-            self._telemetry.count("rag_chunks_total", len(batch), paid="reembedded")
+            self.telemetry.count("rag_chunks_total", len(batch), paid="reembedded")
             progress.advance()
 
     async def _judge(self, lease: Lease, record: SpaceRecord, gate: RecallGate, progress: JobProgress) -> None:
         workspace = lease.job.workspace
-        verdict = await self._measurement.run(workspace, record.registered, gate, progress.advance)
-        async with self._database.transaction(workspace.org_id) as transaction:
+        verdict = await self.measurement.run(workspace, record.registered, gate, progress.advance)
+        async with self.database.transaction(workspace.org_id) as transaction:
             await require_lease(transaction.jobs, lease)
             if not verdict.passed:
-                await transaction.spaces.abandon(workspace, record.registered.space_id, self._grace)
+                await transaction.spaces.abandon(workspace, record.registered.space_id, self.grace)
             await transaction.spaces.record_verdict(workspace, record.registered.space_id, verdict)
-        self._telemetry.event(
+        self.telemetry.event(
             "rag_switch_judged", space=record.registered.space.name, before=verdict.before, after=verdict.after
         )
         if not verdict.passed:
@@ -183,7 +176,7 @@ class SwitchEmbedding:
         last fill.
         """
         workspace, space_id = lease.job.workspace, record.registered.space_id
-        async with self._database.transaction(workspace.org_id) as transaction:
+        async with self.database.transaction(workspace.org_id) as transaction:
             await require_lease(transaction.jobs, lease)
             if not await transaction.spaces.hold(workspace, space_id):
                 return
@@ -191,16 +184,16 @@ class SwitchEmbedding:
                 vectors = await embed_texts(embedder, [one.text for one in late])
                 named = {one.ordinal: vector for one, vector in zip(late, vectors, strict=True)}
                 await transaction.spaces.fill(workspace, space_id, named)
-            version = await transaction.spaces.activate(workspace, space_id, self._grace)
+            version = await transaction.spaces.activate(workspace, space_id, self.grace)
         self._tell(record, version)
 
     async def _audit(
         self, transaction: Transaction, action: AuditAction, workspace: WorkspaceRef, space: EmbeddingSpace, actor: str
     ) -> None:
-        await audit(transaction, self._telemetry, action, workspace, space.name, actor)
+        await audit(transaction, self.telemetry, action, workspace, space.name, actor)
 
     def _tell(self, record: SpaceRecord, version: int | None) -> None:
-        self._telemetry.event("rag_space_switched", space=record.registered.space.name, version=version)
+        self.telemetry.event("rag_space_switched", space=record.registered.space.name, version=version)
 
 
 def _check_verdict(record: SpaceRecord | None) -> None:

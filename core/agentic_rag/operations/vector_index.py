@@ -28,29 +28,22 @@ class IndexLimits:
     recall: float = REQUIRED_RECALL
 
 
+@dataclass(frozen=True, slots=True)
 class MaintainVectorIndex:
     """The body of INDEX jobs; idempotent."""
 
-    def __init__(
-        self,
-        database: Database,
-        builder: IndexBuilder,
-        recall: MeasureRecall,
-        telemetry: Telemetry,
-        limits: IndexLimits,
-    ) -> None:
-        self._database = database
-        self._builder = builder
-        self._recall = recall
-        self._telemetry = telemetry
-        self._limits = limits
+    database: Database
+    builder: IndexBuilder
+    recall: MeasureRecall
+    telemetry: Telemetry
+    limits: IndexLimits
 
     async def run(self, lease: Lease, progress: JobProgress) -> None:
         """Build, measure or drop the workspace's indexes as its size requires. Errors: those of `IndexBuilder`,
         `LeaseLost`.
         """
         workspace = lease.job.workspace
-        async with self._database.transaction(workspace.org_id) as transaction:
+        async with self.database.transaction(workspace.org_id) as transaction:
             spaces = await transaction.spaces.all(workspace)
             records = await transaction.indexes.all(workspace)
         await self._drop_orphans(lease, spaces, records)
@@ -59,19 +52,19 @@ class MaintainVectorIndex:
             return
         number, rows = active.registered.space_id, active.done
         record = next((one for one in records if one.space_id == number), None)
-        step = next_index_action(record, rows, active.registered.space.dimensions, self._limits.exact_bytes)
+        step = next_index_action(record, rows, active.registered.space.dimensions, self.limits.exact_bytes)
         if step is IndexAction.NOTHING:
             # Recorded too, so that upkeep, which only estimates sizes, does not enqueue the job again at once.
             await self._put(lease, record or IndexRecord(number, IndexState.REJECTED, rows))
         elif step is IndexAction.DROP:
             await self._drop(lease, number)
         elif step is IndexAction.BUILD:
-            if await self._builder.others(workspace, number) >= self._limits.max_indexes:
-                capped = f"there are {self._limits.max_indexes} indexes already, the most of all workspaces"
+            if await self.builder.others(workspace, number) >= self.limits.max_indexes:
+                capped = f"there are {self.limits.max_indexes} indexes already, the most of all workspaces"
                 await self._put(lease, IndexRecord(number, IndexState.REJECTED, rows, None, capped))
                 return
             await self._put(lease, IndexRecord(number, IndexState.BUILDING, rows))
-            await self._builder.build(workspace, active.registered)
+            await self.builder.build(workspace, active.registered)
             progress.advance()
         if step in (IndexAction.BUILD, IndexAction.MEASURE):
             await self._judge(lease, number, rows, progress)
@@ -88,16 +81,16 @@ class MaintainVectorIndex:
                 await transaction.indexes.put(lease.job.workspace, failed)
 
     async def _judge(self, lease: Lease, number: int, rows: int, progress: JobProgress) -> None:
-        measured = await self._recall.run(lease.job.workspace, VectorSearch.INDEXED, progress.advance, space_id=number)
-        passed = measured.recall >= self._limits.recall
+        measured = await self.recall.run(lease.job.workspace, VectorSearch.INDEXED, progress.advance, space_id=number)
+        passed = measured.recall >= self.limits.recall
         state = IndexState.READY if passed else IndexState.REJECTED
         await self._put(lease, IndexRecord(number, state, rows, measured.recall))
-        self._telemetry.event(
+        self.telemetry.event(
             "rag_vector_index_measured", rows=rows, recall=measured.recall, exact_ms=measured.exact_ms,
             index_ms=measured.searched_ms, ready=passed,
         )  # fmt: skip
         if not passed:
-            await self._builder.drop(lease.job.workspace, number)
+            await self.builder.drop(lease.job.workspace, number)
 
     async def _drop_orphans(self, lease: Lease, spaces: Sequence[SpaceRecord], records: Sequence[IndexRecord]) -> None:
         """Drops indexes of removed and abandoned spaces; indexes of retired spaces are kept for switching back."""
@@ -111,12 +104,12 @@ class MaintainVectorIndex:
         drop.
         """
         await self._put(lease, IndexRecord(number, IndexState.BUILDING, 0))
-        await self._builder.drop(lease.job.workspace, number)
-        async with self._database.transaction(lease.job.workspace.org_id) as transaction:
+        await self.builder.drop(lease.job.workspace, number)
+        async with self.database.transaction(lease.job.workspace.org_id) as transaction:
             await require_lease(transaction.jobs, lease)
             await transaction.indexes.forget(lease.job.workspace, number)
 
     async def _put(self, lease: Lease, record: IndexRecord) -> None:
-        async with self._database.transaction(lease.job.workspace.org_id) as transaction:
+        async with self.database.transaction(lease.job.workspace.org_id) as transaction:
             await require_lease(transaction.jobs, lease)
             await transaction.indexes.put(lease.job.workspace, record)

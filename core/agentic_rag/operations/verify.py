@@ -91,22 +91,15 @@ class _Postings:
         return self.restricted.get(ordinal, DEFAULT_ACCESS_ID) if ordinal in self.posted else None
 
 
+@dataclass(frozen=True, slots=True)
 class VerifyStores:
     """Reads only, in pages. Memory is bounded by a page of documents, a segment, and some 30 bytes per chunk."""
 
-    def __init__(
-        self,
-        inspect: InspectWorkspace,
-        database: Database,
-        blobs: BlobStore,
-        space: EmbeddingSpace,
-        further: Sequence[FurtherCheck] = (),
-    ) -> None:
-        self._inspect = inspect
-        self._database = database
-        self._blobs = blobs
-        self._space = space
-        self._further = further
+    inspect: InspectWorkspace
+    database: Database
+    blobs: BlobStore
+    space: EmbeddingSpace
+    further: Sequence[FurtherCheck] = ()
 
     async def run(self, workspace: WorkspaceRef, *, full: bool = False) -> VerificationReport:
         """Check one workspace; `full` recomputes everything instead of a sample.
@@ -114,7 +107,7 @@ class VerifyStores:
         Errors: `NotFound` (workspace), `DependencyUnavailable`.
         """
         tally = _FindingCounts()
-        async with self._inspect(workspace) as inspection:
+        async with self.inspect(workspace) as inspection:
             head = await inspection.head()
             self._check_head(head, workspace, tally)
             postings = await _read_segments(inspection, tally)
@@ -128,7 +121,7 @@ class VerifyStores:
             for one, other, chunks in await inspection.duplicate_chunks(MOST_PAIRS):
                 tally.add([finding("DUPLICATE_CHUNKS", f"{one} and {other}", format_count(chunks, "passage"))])
             originals = await self._check_originals(inspection, workspace, tally, full=full)
-        for check in self._further:
+        for check in self.further:
             known = {(one.kind, one.subject) for one in tally.findings}
             tally.add(one for one in await check(workspace) if (one.kind, one.subject) not in known)
         order = {severity: place for place, severity in enumerate(Severity)}
@@ -143,8 +136,8 @@ class VerifyStores:
 
     def _check_head(self, head: WorkspaceHead, workspace: WorkspaceRef, tally: _FindingCounts) -> None:
         name = str(workspace.workspace_id)
-        if head.space is not None and head.space.space != self._space:
-            tally.add([finding("SPACE_MISMATCH", name, f"{head.space.space.name} against {self._space.name}")])
+        if head.space is not None and head.space.space != self.space:
+            tally.add([finding("SPACE_MISMATCH", name, f"{head.space.space.name} against {self.space.name}")])
         if head.graph_version != head.corpus_version:
             tally.add([finding("GRAPH_BEHIND", name, f"{head.graph_version} of {head.corpus_version}")])
 
@@ -179,9 +172,9 @@ class VerifyStores:
     async def _check_originals(
         self, inspection: Inspection, workspace: WorkspaceRef, tally: _FindingCounts, *, full: bool
     ) -> int:
-        async with self._database.transaction(workspace.org_id) as transaction:
+        async with self.database.transaction(workspace.org_id) as transaction:
             stored = await transaction.workspaces.get(workspace.workspace_id)
-        unnamed: set[str] = set() if stored is None else set(await self._blobs.keys(owner_prefix(stored)))
+        unnamed: set[str] = set() if stored is None else set(await self.blobs.keys(owner_prefix(stored)))
         unnamed.difference_update(await inspection.blobs_to_delete())
         seen = 0
         async for held in inspection.originals():
@@ -192,7 +185,7 @@ class VerifyStores:
                 continue
             digest, size = hashlib.sha256(), 0
             try:
-                async for piece in self._blobs.stream(held.key):
+                async for piece in self.blobs.stream(held.key):
                     digest.update(piece)
                     size += len(piece)
             except NotFound:

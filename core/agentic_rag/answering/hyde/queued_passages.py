@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 
 from agentic_rag.answering.ports import PassageExchange
 from agentic_rag.jobs.job import JobKind, NewJob, QueueName
@@ -19,28 +20,20 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 LATE = LlmError("HYDE_LATE")
 
 
+@dataclass(frozen=True, slots=True)
 class QueuedPassages:
     """The job does not contain the question: that goes through the exchange and expires when nobody waits any more."""
 
-    def __init__(
-        self,
-        database: Database,
-        queue: JobQueue,
-        exchange: PassageExchange,
-        clock: Clock,
-        ids: Ids,
-        telemetry: Telemetry,
-    ) -> None:
-        self._database = database
-        self._queue = queue
-        self._exchange = exchange
-        self._clock = clock
-        self._ids = ids
-        self._telemetry = telemetry
+    database: Database
+    queue: JobQueue
+    exchange: PassageExchange
+    clock: Clock
+    ids: Ids
+    telemetry: Telemetry
 
     async def write(self, workspace: WorkspaceRef, question: str, deadline: Deadline) -> LlmResult[str] | LlmError:
         """A passage for `question`, if some worker writes it in time."""
-        seconds = deadline.remaining(self._clock.monotonic()) * CHAT_SHARE[ChatTask.HYDE]
+        seconds = deadline.remaining(self.clock.monotonic()) * CHAT_SHARE[ChatTask.HYDE]
         if seconds < MIN_CHAT_SECONDS:
             return LATE
         try:
@@ -49,17 +42,17 @@ class QueuedPassages:
         except TimeoutError:
             return LATE
         except AgenticRagError as error:
-            self._telemetry.event("rag_hyde_failed", code=error.code, reason=error.reason)
+            self.telemetry.event("rag_hyde_failed", code=error.code, reason=error.reason)
             return LlmError(error.code)
 
     async def _request_passage(
         self, workspace: WorkspaceRef, question: str, seconds: float
     ) -> LlmResult[str] | LlmError:
-        key = self._ids.new().hex
-        await self._exchange.ask(key, question, seconds)
-        job = NewJob(workspace, JobKind.HYDE, key, {}, QueueName.INTERACTIVE, self._telemetry.carrier())
-        async with self._database.transaction(workspace.org_id) as transaction:
+        key = self.ids.new().hex
+        await self.exchange.ask(key, question, seconds)
+        job = NewJob(workspace, JobKind.HYDE, key, {}, QueueName.INTERACTIVE, self.telemetry.carrier())
+        async with self.database.transaction(workspace.org_id) as transaction:
             ref, _ = await transaction.jobs.enqueue(job)
         # The dispatcher would offer it too, at its next poll.
-        await self._queue.offer(QueueName.INTERACTIVE, [ref])
-        return await self._exchange.wait(key)
+        await self.queue.offer(QueueName.INTERACTIVE, [ref])
+        return await self.exchange.wait(key)

@@ -83,22 +83,15 @@ class _Vectors:
     alone: Mapping[str, NDArray[np.float32]] | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class ExplainRun:
     """The use case behind `rag explain` and `explainRun`. `seconds` bounds the repeated searches."""
 
-    def __init__(
-        self,
-        database: Database,
-        runs: ReadRuns,
-        embedders: EmbedderSource,
-        retrieve: Retrieve,
-        seconds: float = DEADLINE_SECONDS,
-    ) -> None:
-        self._seconds = seconds
-        self._database = database
-        self._runs = runs
-        self._embedders = embedders
-        self._retrieve = retrieve
+    database: Database
+    runs: ReadRuns
+    embedders: EmbedderSource
+    retrieve: Retrieve
+    seconds: float = DEADLINE_SECONDS
 
     async def run(
         self, principal: Principal, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID] = ()
@@ -119,7 +112,7 @@ class ExplainRun:
                 code="TOO_MANY_CHUNKS",
                 path=("whyNot",),
             )
-        run = await self._runs.get(principal, workspace, run_id)
+        run = await self.runs.get(principal, workspace, run_id)
         if run is None:
             raise NotFound("There is no such run.", code="RUN_NOT_FOUND")
         explained = explain_candidates(run.answer)
@@ -132,14 +125,14 @@ class ExplainRun:
         return Explanation(run, _searches(run), explained, tuple(answers))
 
     async def _in_time(self, reading: ReadIdentity, run: Run, chunk_ids: Sequence[UUID]) -> list[WhyNot]:
-        deadline = asyncio.timeout(self._seconds)
+        deadline = asyncio.timeout(self.seconds)
         try:
             async with deadline:
                 return await self._why_not(reading, run, chunk_ids)
         except TimeoutError:
             if not deadline.expired():
                 raise
-            explanation = f"The searches could not be run again within {self._seconds:g} s: ask once more."
+            explanation = f"The searches could not be run again within {self.seconds:g} s: ask once more."
             return [WhyNot(one, "", WhyNotVerdict.LATE, explanation) for one in chunk_ids]
 
     async def _why_not(self, reading: ReadIdentity, run: Run, chunk_ids: Sequence[UUID]) -> list[WhyNot]:
@@ -194,7 +187,7 @@ class ExplainRun:
         """The run's space; None when the run had no vectors. Errors: `InvalidInput` code RUN_SPACE_GONE."""
         if run.versions.space is None or Dependency.EMBEDDER in run.answer.degraded:
             return None
-        async with self._database.transaction(run.workspace.org_id) as transaction:
+        async with self.database.transaction(run.workspace.org_id) as transaction:
             spaces = await transaction.spaces.all(run.workspace)
         for record in spaces:
             if record.registered.space.name == run.versions.space:
@@ -216,11 +209,11 @@ class ExplainRun:
     def _has_reranking(self, run: Run) -> bool:
         """True when the run's reranker ordered its searches and is available now."""
         name = _settings(run).reranker
-        return name is not None and name == self._retrieve.reranker and Dependency.RERANKER not in run.answer.degraded
+        return name is not None and name == self.retrieve.reranker and Dependency.RERANKER not in run.answer.degraded
 
     def _missing_reranker(self, run: Run) -> str | None:
         name = _settings(run).reranker
-        return name if name != self._retrieve.reranker and Dependency.RERANKER not in run.answer.degraded else None
+        return name if name != self.retrieve.reranker and Dependency.RERANKER not in run.answer.degraded else None
 
     async def _vectors(self, run: Run, space: RegisteredSpace | None) -> _Vectors:
         """The vector of each search as the run embedded it; a part that waited for another has the whole question's."""
@@ -230,7 +223,7 @@ class ExplainRun:
         waiting = {place for place, part in enumerate(plan.sub_questions if plan else ()) if part.depends_on}
         whole = _standalone(run)
         texts = {text: whole if place in waiting else text for place, text in enumerate(_searches(run))}
-        embedder = (await self._embedders.of(run.workspace)).for_space(space.space)
+        embedder = (await self.embedders.of(run.workspace)).for_space(space.space)
         divided = plan is not None and len(plan.sub_questions) > 1
         moved = whole if divided else next(iter(texts.values()))
         alone, used = await embed_with_passage(embedder, texts.values(), moved, run.answer.debug.hyde_text)
@@ -245,7 +238,7 @@ class ExplainRun:
     ) -> AsyncGenerator[CorpusSnapshot]:
         version = run.versions.corpus_version
         try:
-            async with self._database.snapshot(
+            async with self.database.snapshot(
                 run.workspace, version, None if space is None else space.space_id, reading
             ) as snapshot:
                 yield snapshot
@@ -260,7 +253,7 @@ class ExplainRun:
             ) from error
 
     async def _again(self, snapshot: CorpusSnapshot, query: RetrievalQuery, is_reordered: bool) -> _Rerun:
-        ranking = await self._retrieve.rank(snapshot, query)
+        ranking = await self.retrieve.rank(snapshot, query)
         deep: dict[Retriever, Sequence[ArmHit]] = {}
         for arm in SEED_ARMS if query.terms else ():
             hits = await arm.search(snapshot, query, MAX_RANK_DEPTH, True)
@@ -272,7 +265,7 @@ class ExplainRun:
             ArmRanking(name, weight, name in deep or name in expanded, ranking.arms.get(name, ()), deep.get(name, ()))
             for name, weight in weights.items()
         )
-        reranked = await self._retrieve.rerank_order(snapshot, query, ranking) if is_reordered else None
+        reranked = await self.retrieve.rerank_order(snapshot, query, ranking) if is_reordered else None
         return _Rerun(query.text, ranking.candidates, query.top_k, rankings, reranked)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
@@ -45,16 +45,14 @@ SENTENCES_FOR_FINDINGS = 2
 _Read = TypeVar("_Read")
 
 
+@dataclass(frozen=True, slots=True)
 class RetrieveStage:
     """Searches part by part in dependency order inside the run's snapshot."""
 
-    def __init__(
-        self, retrieve: Retrieve, embedders: EmbedderSource, clock: Clock, finders: Sequence[EvidenceFinder]
-    ) -> None:
-        self._finders = finders
-        self._retrieve = retrieve
-        self._embedders = embedders
-        self._clock = clock
+    retrieve: Retrieve
+    embedders: EmbedderSource
+    clock: Clock
+    finders: Sequence[EvidenceFinder]
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach passages, candidates and the parts with their weighted terms."""
@@ -74,7 +72,7 @@ class RetrieveStage:
             try:
                 async with asyncio.timeout(self._seconds(state)):
                     query = _query(state, search, vector, scope, title_query=question.text)
-                    found = await self._retrieve.run(snapshot, query)
+                    found = await self.retrieve.run(snapshot, query)
             except TimeoutError:
                 if not searches:
                     return StageResult(state, StageEvent.OUT_OF_TIME, "BUDGET")
@@ -88,7 +86,7 @@ class RetrieveStage:
         whole = cited = None
         if len(question.sub_questions) > 1:
             query = _query(state, question.text, question.whole_vector, scope)
-            whole = await optional.read(lambda: self._retrieve.run(snapshot, query))
+            whole = await optional.read(lambda: self.retrieve.run(snapshot, query))
         if any(turn.cited for turn in question.asked.history):
             vector = question.vectors[0] if len(question.vectors) == 1 else None
             again = _query(
@@ -107,7 +105,7 @@ class RetrieveStage:
     ) -> Retrieved:
         """The evidence with what the finders add and with the neighbours of the first passages."""
         retrieved = state.retrieved
-        for finder in self._finders:
+        for finder in self.finders:
             find = partial(finder.find, snapshot, state.question.text, retrieved.passages, scope)
             evidence = await optional.read(find)
             if evidence is not None:
@@ -118,7 +116,7 @@ class RetrieveStage:
         return replace(retrieved, passages=expanded, evidence_truncated=optional.is_truncated)
 
     def _seconds(self, state: RunState) -> float:
-        return state.deadline.remaining(self._clock.monotonic()) * READ_SHARE
+        return state.deadline.remaining(self.clock.monotonic()) * READ_SHARE
 
     async def _in_space(self, state: RunState, snapshot: CorpusSnapshot) -> RunState:
         """The question embedded in the space that this snapshot reads. It was already, unless the workspace was
@@ -129,7 +127,7 @@ class RetrieveStage:
         switched = replace(state, space=snapshot.space.space)
         if not state.question.vectors:
             return switched
-        return (await embed_searches(self._embedders, switched)).state
+        return (await embed_searches(self.embedders, switched)).state
 
 
 class _OptionalReads:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +20,14 @@ from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
+@dataclass(frozen=True, slots=True)
 class UsageMeters:
     """Creates metered clients for workspaces."""
 
-    def __init__(self, budgets: EnforceBudgets, ledger: UsageLedger, clock: Clock, prices: PriceTable) -> None:
-        self.budgets = budgets
-        self.ledger = ledger
-        self.clock = clock
-        self.prices = prices
+    budgets: EnforceBudgets
+    ledger: UsageLedger
+    clock: Clock
+    prices: PriceTable
 
     def embedders(self, workspace: WorkspaceRef, embedders: Embedders, own_keys: frozenset[str]) -> Embedders:
         """The same embedders, metered for the workspace; `own_keys` are the providers whose key the organisation
@@ -39,30 +40,30 @@ class UsageMeters:
         return ChatMeter(self, workspace, provider, own_key=own_key)
 
 
+@dataclass(frozen=True, slots=True)
 class ChatMeter:
     """Charges a chat model's calls to one workspace."""
 
-    def __init__(self, meters: UsageMeters, workspace: WorkspaceRef, provider: str, *, own_key: bool) -> None:
-        self._meters = meters
-        self._workspace = workspace
-        self._provider = provider
-        self._own_key = own_key
+    meters: UsageMeters
+    workspace: WorkspaceRef
+    provider: str
+    own_key: bool
 
     async def admit(self) -> None:
         """Admit a call of unknown length. Errors: `BudgetExceeded`."""
-        await self._meters.budgets.admit(self._workspace, None)
+        await self.meters.budgets.admit(self.workspace, None)
 
     def note(self, model: str, usage: ChatUsage) -> None:
         """Record a call."""
-        price = self._meters.prices.of(self._provider, model)
-        self._meters.ledger.note(
+        price = self.meters.prices.of(self.provider, model)
+        self.meters.ledger.note(
             Charge(
-                workspace=self._workspace,
-                day=self._meters.clock.now().date(),
+                workspace=self.workspace,
+                day=self.meters.clock.now().date(),
                 kind=UsageKind.CHAT,
-                provider=self._provider,
+                provider=self.provider,
                 model=model,
-                own_key=self._own_key,
+                own_key=self.own_key,
                 input_tokens=usage.input_tokens,
                 output_tokens=usage.output_tokens,
                 cost_usd=None if price is None else price.of(usage.input_tokens, usage.output_tokens),
@@ -70,78 +71,76 @@ class ChatMeter:
         )
 
 
+@dataclass(frozen=True, slots=True)
 class MeteredEmbedders:
     """Implements `models.embedding.ports.Embedders` over `inner`, with metering."""
 
-    def __init__(
-        self, meters: UsageMeters, workspace: WorkspaceRef, inner: Embedders, own_keys: frozenset[str]
-    ) -> None:
-        self._meters = meters
-        self._workspace = workspace
-        self._inner = inner
-        self._own_keys = own_keys
+    meters: UsageMeters
+    workspace: WorkspaceRef
+    inner: Embedders
+    own_keys: frozenset[str]
 
     @property
     def default(self) -> Embedder:
         """The embedder of a workspace without vectors."""
-        return self._wrap_embedder(self._inner.default)
+        return self._wrap_embedder(self.inner.default)
 
     def for_space(self, space: EmbeddingSpace) -> Embedder:
         """The embedder of a space."""
-        return self._wrap_embedder(self._inner.for_space(space))
+        return self._wrap_embedder(self.inner.for_space(space))
 
     def starting(self, dimensions: int | None) -> EmbeddingSpace:
         """The space of a new workspace."""
-        return self._inner.starting(dimensions)
+        return self.inner.starting(dimensions)
 
     def resolve_space(self, choice: SpaceChoice) -> EmbeddingSpace:
         """The space that a user named."""
-        return self._inner.resolve_space(choice)
+        return self.inner.resolve_space(choice)
 
     def _wrap_embedder(self, embedder: Embedder) -> Embedder:
         if embedder.space.is_local:
             return embedder
-        own_key = embedder.space.provider in self._own_keys
-        return MeteredEmbedder(self._meters, self._workspace, embedder, own_key=own_key)
+        own_key = embedder.space.provider in self.own_keys
+        return MeteredEmbedder(self.meters, self.workspace, embedder, own_key=own_key)
 
 
+@dataclass(frozen=True, slots=True)
 class MeteredEmbedder:
     """Implements `models.embedding.ports.Embedder` over a remote one: each call is recorded and, unless it is free,
     must fit the budget. Errors besides those of `inner`: `BudgetExceeded`.
     """
 
-    def __init__(self, meters: UsageMeters, workspace: WorkspaceRef, inner: Embedder, *, own_key: bool) -> None:
-        self._meters = meters
-        self._workspace = workspace
-        self._inner = inner
-        self._own_key = own_key
+    meters: UsageMeters
+    workspace: WorkspaceRef
+    inner: Embedder
+    own_key: bool
 
     @property
     def space(self) -> EmbeddingSpace:
         """The space of all vectors of this embedder."""
-        return self._inner.space
+        return self.inner.space
 
     @property
     def batch_size(self) -> int:
         """The largest batch worth sending in one call."""
-        return self._inner.batch_size
+        return self.inner.batch_size
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit-length vectors, shape (len(texts), dimensions), in the order of `texts`."""
-        price = self._meters.prices.of_space(self.space)
+        price = self.meters.prices.of_space(self.space)
         estimate = sum(map(estimate_tokens, texts))
         if price != FREE:
-            await self._meters.budgets.admit(self._workspace, None if price is None else price.of(estimate))
-        vectors, tokens = await _embed_with_usage(self._inner, texts)
+            await self.meters.budgets.admit(self.workspace, None if price is None else price.of(estimate))
+        vectors, tokens = await _embed_with_usage(self.inner, texts)
         tokens = estimate if tokens is None else tokens
-        self._meters.ledger.note(
+        self.meters.ledger.note(
             Charge(
-                workspace=self._workspace,
-                day=self._meters.clock.now().date(),
+                workspace=self.workspace,
+                day=self.meters.clock.now().date(),
                 kind=UsageKind.EMBEDDING,
                 provider=self.space.provider,
                 model=self.space.model,
-                own_key=self._own_key,
+                own_key=self.own_key,
                 input_tokens=tokens,
                 output_tokens=0,
                 cost_usd=None if price is None else price.of(tokens),
@@ -151,7 +150,7 @@ class MeteredEmbedder:
 
     async def aclose(self) -> None:
         """Release connections."""
-        await self._inner.aclose()
+        await self.inner.aclose()
 
 
 async def _embed_with_usage(embedder: Embedder, texts: Sequence[str]) -> tuple[NDArray[np.float32], int | None]:

@@ -51,25 +51,17 @@ class GraphStatus:
         return self.fault is None and self.lag == 0 and self.held in (None, self.expected)
 
 
+@dataclass(frozen=True, slots=True)
 class GraphSync:
     """Follows Postgres, which it reads in short transactions. A document may therefore be newer than the graph's
     recorded version; it is compared again when the graph reaches that version. Safe to stop and rerun at any point.
     """
 
-    def __init__(
-        self,
-        feed: GraphFeed,
-        writer: GraphWriter | None,
-        telemetry: Telemetry,
-        *,
-        documents: int = DOCUMENTS,
-        chunks: int = CHUNKS_PER_TRANSACTION,
-    ) -> None:
-        self._feed = feed
-        self._writer = writer
-        self._telemetry = telemetry
-        self._documents = documents
-        self._chunks = chunks
+    feed: GraphFeed
+    writer: GraphWriter | None
+    telemetry: Telemetry
+    documents: int = DOCUMENTS
+    chunks: int = CHUNKS_PER_TRANSACTION
 
     async def run(self, lease: Lease, progress: JobProgress) -> bool:
         """The body of GRAPH jobs; True if it completed the job itself, with its last write.
@@ -78,15 +70,15 @@ class GraphSync:
         while the graph is behind.
         Errors: `LeaseLost`, `Retryable`, `DependencyUnavailable` (Postgres).
         """
-        if self._writer is None:
-            await self._feed.settle(lease)
+        if self.writer is None:
+            await self.feed.settle(lease)
             return False
         try:
-            return await self._follow(lease, self._writer, progress)
+            return await self._follow(lease, self.writer, progress)
         except (DependencyUnavailable, Misconfigured) as error:
             if isinstance(error, DependencyUnavailable) and error.dependency == "postgres":
                 raise
-            self._telemetry.event(
+            self.telemetry.event(
                 "rag_graph_unreachable", workspace_id=str(lease.job.workspace.workspace_id), code=error.code
             )
             return False
@@ -95,23 +87,23 @@ class GraphSync:
         """Clear and refill the workspace's graph; returns the job that does it, or None if the graph is in Postgres and
         always correct. Errors: `NotFound`, `DependencyUnavailable`.
         """
-        return None if self._writer is None else await self._feed.restart(workspace)
+        return None if self.writer is None else await self.feed.restart(workspace)
 
     async def counts(self, workspace: WorkspaceRef) -> GraphCounts:
         """The counts of the graph outside Postgres; zeros without one. Errors: `DependencyUnavailable`."""
-        return GraphCounts() if self._writer is None else await self._writer.counts(workspace)
+        return GraphCounts() if self.writer is None else await self.writer.counts(workspace)
 
     async def status(self, workspace: WorkspaceRef) -> GraphStatus:
         """The graph's state next to what Postgres expects. Errors: `NotFound`, `DependencyUnavailable`
         (Postgres only).
         """
-        position = await self._feed.position(workspace)
-        expected = await self._feed.counts(workspace)
-        if self._writer is None:
+        position = await self.feed.position(workspace)
+        expected = await self.feed.counts(workspace)
+        if self.writer is None:
             return GraphStatus(False, position.corpus_version, position.corpus_version, expected)
         try:
-            watermark = await self._writer.watermark(workspace)
-            held = await self._writer.counts(workspace)
+            watermark = await self.writer.watermark(workspace)
+            held = await self.writer.counts(workspace)
         except (DependencyUnavailable, Misconfigured) as error:
             fault = f"[{error.code}] {error.message}"
             return GraphStatus(True, position.corpus_version, position.graph_version, expected, fault=fault)
@@ -121,25 +113,25 @@ class GraphSync:
 
     async def _follow(self, lease: Lease, writer: GraphWriter, progress: JobProgress) -> bool:
         workspace = lease.job.workspace
-        fence = await self._feed.claim(lease, (await writer.watermark(workspace)).fence)
+        fence = await self.feed.claim(lease, (await writer.watermark(workspace)).fence)
         watermark = await writer.claim(workspace, fence)
-        since = graph_since(await self._feed.position(workspace), watermark)
+        since = graph_since(await self.feed.position(workspace), watermark)
         if since == 0 and watermark.version != 0:
-            await self._feed.record_watermark(workspace, fence, 0)
+            await self.feed.record_watermark(workspace, fence, 0)
             while await writer.clear(workspace, fence):
                 progress.advance()
         cursor = GraphCursor(since)
         while True:
-            batch = await self._feed.next_changes(workspace, cursor, self._documents)
+            batch = await self.feed.next_changes(workspace, cursor, self.documents)
             await self._bring(writer, workspace, fence, batch.corpus_version, batch.documents, progress)
             if batch.is_last:
                 await writer.set_watermark(workspace, fence, batch.corpus_version, batch.corpus_version)
-                if await self._feed.complete_job(lease, fence, batch.corpus_version):
+                if await self.feed.complete_job(lease, fence, batch.corpus_version):
                     return True
             elif since and batch.complete > cursor.version:
                 # A first fill reports no version before it is complete: it may lack old documents as well as new ones.
                 await writer.set_watermark(workspace, fence, batch.complete, batch.corpus_version)
-                await self._feed.record_watermark(workspace, fence, batch.complete)
+                await self.feed.record_watermark(workspace, fence, batch.complete)
             cursor = batch.cursor
 
     async def _bring(
@@ -157,14 +149,14 @@ class GraphSync:
         held = await writer.document_ordinals(workspace, [document.document_id for document in documents])
         gone = [document.document_id for document in documents if document.source is None]
         if losses := {one: len(held[one]) + 1 for one in gone if one in held}:
-            await self._feed.losing(workspace, losses)
-        for part in split_change(documents, held, self._chunks):
+            await self.feed.losing(workspace, losses)
+        for part in split_change(documents, held, self.chunks):
             removed = await writer.chunks(workspace, part.removed) if part.removed else []
             touched = entities_in(removed)
             if gone and part.is_last:
                 touched.update(await writer.entities_first_seen_in(workspace, gone))
             ordinals = [ordinal for _, ordinal, _ in part.added]
-            mentions, entities = await self._feed.payload(workspace, ordinals, sorted(touched))
+            mentions, entities = await self.feed.payload(workspace, ordinals, sorted(touched))
             added = [
                 GraphChunk(
                     ordinal,

@@ -67,30 +67,22 @@ class _Target:
     """None: the archive's own ids are free."""
 
 
+@dataclass(frozen=True, slots=True)
 class RestoreSnapshot:
     """Idempotent: a completed restore is recognised, and an interrupted one leaves only files that the next one
     overwrites.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        archive: WorkspaceArchive,
-        blobs: BlobStore,
-        cache: AnswerCache,
-        telemetry: Telemetry,
-        schema_head: str,
-    ) -> None:
-        self._database = database
-        self._archive = archive
-        self._blobs = blobs
-        self._cache = cache
-        self._telemetry = telemetry
-        self._schema_head = schema_head
+    database: Database
+    archive: WorkspaceArchive
+    blobs: BlobStore
+    cache: AnswerCache
+    telemetry: Telemetry
+    schema_head: str
 
     async def places(self, org_id: UUID) -> list[ArchiveLocation]:
         """Every archive of an organisation in the blob store, whether or not the database lists it."""
-        return await archives_in(self._blobs, snapshots_prefix(org_id))
+        return await archives_in(self.blobs, snapshots_prefix(org_id))
 
     async def find(self, org_id: UUID, snapshot_id: UUID) -> ArchiveLocation:
         """The archive of a snapshot; if two attempts are complete, the later. Errors: `NotFound`."""
@@ -117,9 +109,9 @@ class RestoreSnapshot:
         """
         show = progress or _unseen
         manifest = await place.manifest()
-        if manifest.schema > self._schema_head:
+        if manifest.schema > self.schema_head:
             raise Permanent(
-                f"The snapshot's schema is {manifest.schema}, this version's {self._schema_head}: restore it with "
+                f"The snapshot's schema is {manifest.schema}, this version's {self.schema_head}: restore it with "
                 f"agentic-rag {manifest.product} or newer.",
                 code="SNAPSHOT_TOO_NEW",
             )
@@ -129,7 +121,7 @@ class RestoreSnapshot:
         steps = 2 * len(manifest.parts)
         await self._check(place, manifest, lambda done, what: show(done, steps, what))
         report = await self._write(place, manifest, found, actor, lambda done, what: show(done, steps, what))
-        self._telemetry.event(
+        self.telemetry.event(
             "rag_snapshot_restored",
             snapshot_id=str(report.snapshot_id),
             workspace_id=str(report.workspace.workspace_id),
@@ -141,7 +133,7 @@ class RestoreSnapshot:
     async def _target(self, org_id: UUID, manifest: Manifest, into: str | None) -> _Target | RestoreReport:
         own = WorkspaceRef(org_id, manifest.workspace_id)
         name = into or manifest.workspace_name
-        async with self._database.transaction(org_id) as transaction:
+        async with self.database.transaction(org_id) as transaction:
             named = await transaction.workspaces.by_name(name)
             if named is not None and await transaction.snapshots.restore_record(named.ref, manifest.snapshot_id):
                 return RestoreReport(
@@ -190,7 +182,7 @@ class RestoreSnapshot:
     ) -> RestoreReport:
         counts: dict[str, int] = {}
         done = len(manifest.parts)
-        async with self._archive.restoring(target.workspace) as writer:
+        async with self.archive.restoring(target.workspace) as writer:
             for table in manifest.tables:
                 if not await writer.accepts(table):
                     raise damage_error(f"this schema has no {table.name} with the columns it names")
@@ -213,7 +205,7 @@ class RestoreSnapshot:
             )
             await audit(
                 writer.transaction,
-                self._telemetry,
+                self.telemetry,
                 AuditAction.RESTORE,
                 target.workspace,
                 manifest.snapshot_id,
@@ -224,9 +216,9 @@ class RestoreSnapshot:
             )
             # The cache may have entries for newer versions of this workspace from before its loss; version numbers are
             # reused.
-            await self._cache.forget(target.workspace)
+            await self.cache.forget(target.workspace)
         if erased:
-            await delete_marked_blobs(self._database, self._blobs, target.workspace)
+            await delete_marked_blobs(self.database, self.blobs, target.workspace)
         return RestoreReport(
             manifest.snapshot_id,
             manifest.workspace_id,
@@ -271,7 +263,7 @@ class RestoreSnapshot:
             )
             name = str(row["blob_key"]).rsplit("/", 1)[-1].split("-", 2)[-1]
             key = original_key(workspace, taken, upload, name)
-            await self._blobs.put(key, content)
+            await self.blobs.put(key, content)
             rewritten.append(json.dumps(row | {"blob_key": key}))
         return rewritten
 
@@ -297,7 +289,7 @@ class RestoreSnapshot:
             if hash_of is not None and hash_of in held:
                 await transaction.documents.set_status(workspace, document.document_id, DocumentStatus.PENDING)
                 await transaction.jobs.enqueue(
-                    ingest_job(workspace, document.document_id, hash_of, self._telemetry.carrier())
+                    ingest_job(workspace, document.document_id, hash_of, self.telemetry.carrier())
                 )
                 requeued += 1
             else:

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC
 from uuid import UUID
 
@@ -49,44 +50,36 @@ OVER = frozenset({SnapshotState.FAILED, SnapshotState.EXPIRED})
 """States of snapshots that cannot, or can no longer, be restored."""
 
 
+@dataclass(frozen=True, slots=True)
 class TakeSnapshot:
     """The body of SNAPSHOT jobs, and their requests. A snapshot and its job share their id."""
 
-    def __init__(
-        self,
-        database: Database,
-        archive: WorkspaceArchive,
-        blobs: BlobStore,
-        clock: Clock,
-        telemetry: Telemetry,
-        keep: int,
-    ) -> None:
-        self._database = database
-        self._archive = archive
-        self._blobs = blobs
-        self._clock = clock
-        self._telemetry = telemetry
-        self._keep = keep
+    database: Database
+    archive: WorkspaceArchive
+    blobs: BlobStore
+    clock: Clock
+    telemetry: Telemetry
+    keep: int
 
     async def request(
         self, workspace: WorkspaceRef, actor: str = SYSTEM_ACTOR, *, with_originals: bool = True
     ) -> SnapshotRecord:
         """Enqueue a snapshot, or return an unfinished one requested earlier. Errors: `NotFound`."""
         arguments = {ORIGINALS_ARGUMENT: str(with_originals).lower()}
-        async with self._database.transaction(workspace.org_id) as transaction:
+        async with self.database.transaction(workspace.org_id) as transaction:
             ref, is_new = await transaction.jobs.enqueue(
                 NewJob(
                     workspace,
                     JobKind.SNAPSHOT,
                     SnapshotReason.MANUAL.value,
                     arguments,
-                    trace_carrier=self._telemetry.carrier(),
+                    trace_carrier=self.telemetry.carrier(),
                 )
             )
             if is_new:
                 await audit(
                     transaction,
-                    self._telemetry,
+                    self.telemetry,
                     AuditAction.SNAPSHOT,
                     workspace,
                     ref.job_id,
@@ -103,7 +96,7 @@ class TakeSnapshot:
         if lease.job.key == SWEEP:
             await self._sweep(workspace, progress)
             return
-        async with self._database.transaction(workspace.org_id) as transaction:
+        async with self.database.transaction(workspace.org_id) as transaction:
             await require_lease(transaction.jobs, lease)
             record = await transaction.snapshots.begin(
                 workspace,
@@ -131,7 +124,7 @@ class TakeSnapshot:
 
         Errors: `NotFound` code SNAPSHOT_NOT_FOUND, `InvalidInput` code SNAPSHOT_UNFINISHED.
         """
-        async with self._database.transaction(workspace.org_id) as transaction:
+        async with self.database.transaction(workspace.org_id) as transaction:
             record = await transaction.snapshots.get(workspace, snapshot_id)
             if record is None:
                 raise NotFound(f"There is no snapshot {snapshot_id}.", code="SNAPSHOT_NOT_FOUND")
@@ -141,38 +134,38 @@ class TakeSnapshot:
                     code="SNAPSHOT_UNFINISHED",
                 )
             if await transaction.snapshots.move(workspace, snapshot_id, SnapshotState.EXPIRED, record.error_code):
-                await audit(transaction, self._telemetry, AuditAction.DELETE_SNAPSHOT, workspace, snapshot_id, actor)
+                await audit(transaction, self.telemetry, AuditAction.DELETE_SNAPSHOT, workspace, snapshot_id, actor)
         await self._remove(record)
-        self._telemetry.event("rag_snapshot_deleted", snapshot_id=str(snapshot_id))
+        self.telemetry.event("rag_snapshot_deleted", snapshot_id=str(snapshot_id))
         return record
 
     async def _build(self, lease: Lease, progress: JobProgress, record: SnapshotRecord) -> None:
         workspace = record.workspace
-        place = ArchiveLocation(self._blobs, f"{snapshot_folder(workspace, record.snapshot_id)}/{lease.fence}")
+        place = ArchiveLocation(self.blobs, f"{snapshot_folder(workspace, record.snapshot_id)}/{lease.fence}")
 
         async def before() -> None:
             # Losing the lease right after this check does no harm: the next holder writes to another folder.
-            async with self._database.transaction(workspace.org_id) as transaction:
+            async with self.database.transaction(workspace.org_id) as transaction:
                 await require_lease(transaction.jobs, lease)
             progress.advance()
 
         writer = PartWriter(place, before)
-        async with self._archive.reading(workspace) as reader:
-            originals = _Originals(self._blobs, place, before, wanted=record.with_originals)
+        async with self.archive.reading(workspace) as reader:
+            originals = _Originals(self.blobs, place, before, wanted=record.with_originals)
             for table in reader.tables:
                 rows = reader.rows(table)
                 await writer.table(table.name, originals.copy_blobs(rows) if table.name == ORIGINALS else rows)
             manifest = self._manifest(record, reader, writer, originals.missing)
         content = encode_manifest(manifest)
         await before()
-        await self._blobs.put(place.key(MANIFEST), content)
+        await self.blobs.put(place.key(MANIFEST), content)
         size = sum(part.size for part in writer.parts) + originals.size + len(content)
-        async with self._database.transaction(workspace.org_id) as transaction:
+        async with self.database.transaction(workspace.org_id) as transaction:
             await require_lease(transaction.jobs, lease)
             await transaction.snapshots.finish(
                 workspace, record.snapshot_id, manifest.corpus_version, place.key(MANIFEST), size, manifest.counts
             )
-        self._telemetry.event(
+        self.telemetry.event(
             "rag_snapshot_taken",
             snapshot_id=str(record.snapshot_id),
             version=manifest.corpus_version,
@@ -190,7 +183,7 @@ class TakeSnapshot:
             corpus_version=reader.corpus_version,
             schema=reader.schema,
             product=__version__,
-            created_at=self._clock.now().astimezone(UTC).isoformat(),
+            created_at=self.clock.now().astimezone(UTC).isoformat(),
             spaces=reader.spaces,
             with_originals=record.with_originals,
             missing_originals=missing,
@@ -200,20 +193,20 @@ class TakeSnapshot:
 
     async def _expire(self, workspace: WorkspaceRef) -> None:
         """Expires all but the newest scheduled snapshots."""
-        async with self._database.transaction(workspace.org_id) as transaction:
+        async with self.database.transaction(workspace.org_id) as transaction:
             ready = [
                 record
                 for record in await transaction.snapshots.all(workspace)
                 if record.state is SnapshotState.READY and record.reason is SnapshotReason.SCHEDULED
             ]
-            for record in ready[self._keep :]:
+            for record in ready[self.keep :]:
                 await transaction.snapshots.move(workspace, record.snapshot_id, SnapshotState.EXPIRED)
 
     async def _sweep(self, workspace: WorkspaceRef, progress: JobProgress) -> None:
         """Removes the files of failed and expired snapshots. If the blob store does not answer, upkeep enqueues another
         sweep.
         """
-        async with self._database.transaction(workspace.org_id) as transaction:
+        async with self.database.transaction(workspace.org_id) as transaction:
             stored = [record for record in await transaction.snapshots.all(workspace) if record.is_stored]
             unfinished = [record for record in stored if record.state is SnapshotState.BUILDING]
             for record in unfinished:
@@ -232,23 +225,23 @@ class TakeSnapshot:
         """
         folder = snapshot_folder(record.workspace, record.snapshot_id)
         try:
-            while keys := await self._blobs.keys(folder):
-                async with self._database.transaction(record.workspace.org_id) as transaction:
+            while keys := await self.blobs.keys(folder):
+                async with self.database.transaction(record.workspace.org_id) as transaction:
                     now = await transaction.snapshots.get(record.workspace, record.snapshot_id)
                 if now is None or now.state not in OVER:
                     return
                 for key in keys:
-                    await self._blobs.delete(key)
+                    await self.blobs.delete(key)
         except DependencyUnavailable as error:
-            self._telemetry.event("rag_snapshot_files_left", snapshot_id=str(record.snapshot_id), code=error.code)
+            self.telemetry.event("rag_snapshot_files_left", snapshot_id=str(record.snapshot_id), code=error.code)
             return
-        async with self._database.transaction(record.workspace.org_id) as transaction:
+        async with self.database.transaction(record.workspace.org_id) as transaction:
             await transaction.snapshots.mark_empty(record.workspace, record.snapshot_id)
 
     async def _remove_other_attempts(self, record: SnapshotRecord, kept: ArchiveLocation) -> None:
-        for key in await self._blobs.keys(snapshot_folder(record.workspace, record.snapshot_id)):
+        for key in await self.blobs.keys(snapshot_folder(record.workspace, record.snapshot_id)):
             if not key.startswith(f"{kept.folder}/"):
-                await self._blobs.delete(key)
+                await self.blobs.delete(key)
 
 
 class _Originals:

@@ -176,10 +176,10 @@ class AttachedDocumentsEndpoint(Endpoint):
         workspace = await self.workspace_of(principal, owner)
 
         async def receive(file_name: str, pieces: AsyncIterator[bytes]) -> ReceivedUpload:
-            return await attachments.receive(workspace.ref, file_name, pieces, self.facade.accepted)
+            return await self._parts.upload.receive(workspace.ref, file_name, pieces, self.facade.accepted)
 
         received, options = await read_upload(
-            body, receive, attachments.discard, request.headers.get("idempotency-key")
+            body, receive, self._parts.upload.discard, request.headers.get("idempotency-key")
         )
         return await attachments.submit(received, options, principal)
 
