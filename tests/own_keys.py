@@ -21,8 +21,9 @@ from agentic_rag.tenancy.api_keys import NewApiKey
 from agentic_rag.tenancy.principals import Role
 from agentic_rag_server.app import build_app
 from agentic_rag_server.main import server_parts
+from agentic_rag_worker.job_handlers import job_handlers
 from agentic_rag_worker.timings import WorkerTimings
-from agentic_rag_worker.worker import WorkerOptions, run_worker, worker_parts
+from agentic_rag_worker.worker import WorkerOptions, run_worker
 from tests.provider_stub import ProviderStub
 
 SET_KEY = """
@@ -150,7 +151,9 @@ async def running(settings: Settings) -> AsyncIterator[Product]:
     options = WorkerOptions(slots=4, interactive_slots=1, timings=WorkerTimings(poll_longest=0.1, consumer_poll=0.02))
     pool = PostgresPool(settings.stores.database_url)
     async with build_container(settings) as container:
-        worker = asyncio.create_task(run_worker(worker_parts(container), options, stop=stop, handle_signals=False))
+        worker = asyncio.create_task(
+            run_worker(container, job_handlers(container), options, stop=stop, handle_signals=False)
+        )
         transport = httpx2.ASGITransport(app=build_app(server_parts(container)))
         try:
             async with httpx2.AsyncClient(transport=transport, base_url="http://test", timeout=60) as http:

@@ -5,7 +5,7 @@ that GraphQL does not offer yet.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +13,7 @@ from uuid import UUID
 
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.jobs.job import Job
+from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.pagination import MAX_PAGE, Page, PageRequest
 from agentic_rag.kernel.public_ids import NodeKind
@@ -101,12 +102,7 @@ class System:
         self, workspace: WorkspaceRef, statuses: Sequence[DocumentStatus] = (), limit: int | None = None
     ) -> list[Document]:
         """Documents by source path, at most `limit`."""
-
-        async def page(request: PageRequest) -> Page[Document]:
-            async with self.container.database.transaction(workspace.org_id) as transaction:
-                return await transaction.documents.page(workspace, request, statuses)
-
-        return await collect(page, limit)
+        return await self.collect(lambda tx, request: tx.documents.page(workspace, request, statuses), limit)
 
     async def document(self, workspace: WorkspaceRef, wanted: str) -> Document:
         """A document by id or source path. Errors: `NotFound` code DOCUMENT_NOT_FOUND."""
@@ -120,6 +116,12 @@ class System:
         if found is None:
             raise NotFound(f"There is no document {wanted!r}; `rag doc list` shows them.", code="DOCUMENT_NOT_FOUND")
         return found
+
+    async def collect(
+        self, read: Callable[[Transaction, PageRequest], Awaitable[Page[T]]], limit: int | None = None
+    ) -> list[T]:
+        """Rows of the organisation, each page read in a transaction of its own, at most `limit`."""
+        return await collect(in_transaction(self.container.database, self.org_id, read), limit)
 
     async def documents_of(self, workspace: WorkspaceRef, jobs: Iterable[Job]) -> Mapping[UUID, Document]:
         """The documents of the jobs, by id; deleted ones are left out."""
@@ -143,11 +145,20 @@ class System:
 
     async def worker_running(self) -> bool:
         """Whether a worker holds the dispatch lead. The check takes the lead for a moment."""
-        board = self.container.job_board()
-        try:
+        async with aclosing(self.container.job_board()) as board:
             return not await board.lead()
-        finally:
-            await board.aclose()
+
+
+def in_transaction(
+    database: Database, org_id: UUID, read: Callable[[Transaction, PageRequest], Awaitable[Page[T]]]
+) -> Callable[[PageRequest], Awaitable[Page[T]]]:
+    """`read` for `collect`: each page in a transaction of its own."""
+
+    async def page(request: PageRequest) -> Page[T]:
+        async with database.transaction(org_id) as transaction:
+            return await read(transaction, request)
+
+    return page
 
 
 async def collect(fetch: Callable[[PageRequest], Awaitable[Page[T]]], limit: int | None = None) -> list[T]:

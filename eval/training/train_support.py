@@ -10,27 +10,18 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict, astuple, replace
 from pathlib import Path
-from uuid import UUID
 
 from eval.training.fit_support import Separation, SupportSet, TrainedSupport, train_support
 
 from agentic_rag.answering.evidence.answerability import AnswerabilityFeatures, SupportWeights
-from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
-from agentic_rag.bootstrap import Container, build_container
-from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
 from agentic_rag.settings import Settings, load_settings
-from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
+from agentic_rag_cli.commands.evaluation.calibrate import supports
+from agentic_rag_cli.in_process import open_system
 from agentic_rag_cli.processes.servers import reachable
 from agentic_rag_eval.dataset import load_dataset
-from agentic_rag_eval.records import EvalQuestion
-from agentic_rag_eval.support_calibration import AskedSupport
-
-MAINTAINER = Principal(org_id=DEFAULT_ORG_ID, subject="training", role=Role.OPERATOR)
 
 
 def main() -> None:
@@ -65,7 +56,7 @@ def _parse_arguments() -> argparse.Namespace:
 
 async def _ask_sets(settings: Settings, sets: list[str], most: int) -> list[SupportSet]:
     found: list[SupportSet] = []
-    async with build_container(settings) as container:
+    async with open_system(settings) as system:
         for given in sets:
             name, _, path = given.partition("=")
             if not path:
@@ -75,47 +66,9 @@ async def _ask_sets(settings: Settings, sets: list[str], most: int) -> list[Supp
             removed = [replace(one, without=one.gold_ids, gold_ids=()) for one in known]
             unanswerable = [one for one in questions if not one.answerable]
             print(f"{name}: {len(known)} questions with and without their documents", file=sys.stderr)
-            workspace = await _find_workspace(container, name)
-            asked = await _measure_support(container, workspace, [*known, *removed, *unanswerable])
-            found.append(SupportSet(name, tuple(asked)))
+            workspace = (await system.workspace(name)).ref
+            found.append(SupportSet(name, tuple(await supports(system, workspace, [*known, *removed, *unanswerable]))))
     return found
-
-
-async def _find_workspace(container: Container, name: str) -> WorkspaceRef:
-    async with container.database.transaction(DEFAULT_ORG_ID) as transaction:
-        for one in await transaction.workspaces.all():
-            if one.name == name:
-                return one.ref
-    raise InvalidInput(f"There is no workspace {name!r}.", code="WORKSPACE_NOT_FOUND")
-
-
-async def _measure_support(
-    container: Container, workspace: WorkspaceRef, questions: Sequence[EvalQuestion]
-) -> list[AskedSupport]:
-    """The support of every question that is answered from passages."""
-    ids = await _document_ids(container, workspace)
-    found: list[AskedSupport] = []
-    for one in questions:
-        without = tuple(ids[path] for path in one.without if path in ids)
-        options = AnswerOptions(cache=CacheMode.BYPASS, filter=DocumentFilter(without_ids=without))
-        run = await container.answer.ask(MAINTAINER, Question(workspace, one.question, options=options))
-        support = run.answer.debug.support
-        if support is not None:
-            signs = tuple(sign.value for sign in support.contributions)
-            found.append(AskedSupport(support.score, bool(one.gold_ids) and not one.without, signs))
-    return found
-
-
-async def _document_ids(container: Container, workspace: WorkspaceRef) -> dict[str, UUID]:
-    found: dict[str, UUID] = {}
-    after: str | None = None
-    while True:
-        async with container.database.transaction(workspace.org_id) as transaction:
-            page = await transaction.documents.page(workspace, PageRequest(MAX_PAGE, after), ())
-        found |= {one.source_path: one.document_id for one in page.items}
-        if not page.has_next:
-            return found
-        after = page.cursors[-1]
 
 
 def _table(found: TrainedSupport) -> str:

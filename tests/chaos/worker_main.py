@@ -25,7 +25,8 @@ from uuid import UUID, uuid4
 from agentic_rag.bootstrap import Container
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable
 from agentic_rag.settings import load_settings
-from agentic_rag_worker.worker import run_worker, worker_options, worker_parts
+from agentic_rag_worker.job_handlers import job_handlers
+from agentic_rag_worker.worker import run_worker, worker_options
 from tests.waiting import eventually
 
 CURRENT: ContextVar[UUID | None] = ContextVar("document", default=None)
@@ -290,7 +291,7 @@ async def main() -> None:
     if exact := os.environ.get("CHAOS_EXACT_SCAN_BYTES"):
         container.exact_scan_bytes = int(exact)
     try:
-        await run_worker(worker_parts(container), options)
+        await run_worker(container, job_handlers(container), options)
     finally:
         await container.aclose()
 

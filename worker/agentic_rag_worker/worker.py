@@ -8,23 +8,16 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from arq.connections import ArqRedis
-
 from agentic_rag.bootstrap import Container, build_container, route_library_logs, settle_collector
-from agentic_rag.jobs.job import JobKind, QueueName, RetryPolicy
+from agentic_rag.jobs.job import JobKind, QueueName
 from agentic_rag.jobs.message import QueueLayout
-from agentic_rag.jobs.ports import DeadPayloads, JobBoard, JobQueue
 from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
-from agentic_rag.kernel.clock import Clock
-from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import Misconfigured
-from agentic_rag.kernel.ids import Ids
-from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.settings import Settings
 from agentic_rag_worker.arq_worker import DeadPayloadRecorder, Deliver, QueueConsumer
 from agentic_rag_worker.canary_schedule import CanaryRounds, CanarySchedule
@@ -59,53 +52,8 @@ class WorkerOptions:
     """How often a self-attack tests the isolation of organisations; 0: never."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerParts:
-    """What a worker is made of. It closes what the factories make."""
-
-    database: Database
-    queue: JobQueue
-    handlers: Mapping[JobKind, Handler]
-    """A job of a kind without a handler becomes a dead letter."""
-    clock: Clock
-    ids: Ids
-    telemetry: Telemetry
-    retry_policy: RetryPolicy
-    queue_name: str
-    """The prefix of the queues' keys."""
-    partitions: int
-    """The number of partitions of the bulk queue."""
-    dead_payloads: Callable[[], DeadPayloads]
-    job_board: Callable[[], JobBoard]
-    heartbeat_database: Callable[[], Database]
-    """Makes a database for the event loop that calls it."""
-    arq_pool: Callable[[], ArqRedis]
-    readiness: Callable[[], Coroutine[Any, Any, Mapping[str, str | None]]]
-    """Each dependency by name: None when it answers, else what is wrong."""
-
-
 MoreHandlers = Callable[[Container], Mapping[JobKind, Handler]]
 """Makes the handlers of kinds that live outside core."""
-
-
-def worker_parts(container: Container, more: MoreHandlers | None = None) -> WorkerParts:
-    """The parts of a container that a worker uses."""
-    return WorkerParts(
-        database=container.database,
-        queue=container.queue,
-        handlers={**job_handlers(container), **({} if more is None else more(container))},
-        clock=container.clock,
-        ids=container.ids,
-        telemetry=container.telemetry,
-        retry_policy=container.retry_policy,
-        queue_name=container.queue_name,
-        partitions=container.partitions,
-        dead_payloads=container.dead_payloads,
-        job_board=container.job_board,
-        heartbeat_database=container.heartbeat_database,
-        arq_pool=container.arq_pool,
-        readiness=container.readiness,
-    )
 
 
 def worker_options(settings: Settings) -> WorkerOptions:
@@ -124,7 +72,8 @@ def worker_options(settings: Settings) -> WorkerOptions:
 
 
 async def run_worker(
-    parts: WorkerParts,
+    parts: Container,
+    handlers: Mapping[JobKind, Handler],
     options: WorkerOptions | None = None,
     *,
     stop: asyncio.Event | None = None,
@@ -132,6 +81,8 @@ async def run_worker(
     canaries: CanaryRounds | None = None,
 ) -> None:
     """Work until SIGTERM, SIGINT or `stop`; then drain: running jobs finish within the grace period or are released.
+
+    A job of a kind without a handler becomes a dead letter.
 
     Errors: `OSError` when the metrics port is in use; an error that ends a service ends the worker.
     """
@@ -143,7 +94,7 @@ async def run_worker(
     runner = JobRunner(
         database=parts.database,
         queue=parts.queue,
-        handlers=parts.handlers,
+        handlers=handlers,
         policy=parts.retry_policy,
         heartbeat=heartbeat,
         exclusive_lock=exclusive_lock,
@@ -185,7 +136,7 @@ async def run_worker(
 
 
 def _canary_schedules(
-    parts: WorkerParts, options: WorkerOptions, canaries: CanaryRounds | None, dispatcher: Dispatcher
+    parts: Container, options: WorkerOptions, canaries: CanaryRounds | None, dispatcher: Dispatcher
 ) -> list[CanarySchedule]:
     every = options.canary_seconds
     if canaries is None or every <= 0:
@@ -194,7 +145,7 @@ def _canary_schedules(
 
 
 def _queues(
-    parts: WorkerParts, options: WorkerOptions, runner: JobRunner, exclusive_lock: ExclusiveLock
+    parts: Container, options: WorkerOptions, runner: JobRunner, exclusive_lock: ExclusiveLock
 ) -> list[tuple[str, Deliver, JobSlots]]:
     """The key, delivery function and slots of each queue that this process consumes. The partitions of the bulk queue
     share their slots and pause while a job runs exclusively.
@@ -244,7 +195,7 @@ async def _cancel(tasks: Iterable[asyncio.Task[Any]]) -> None:
         _, left = await asyncio.wait(left, timeout=CANCEL_AGAIN_SECONDS)
 
 
-async def _serve_metrics(parts: WorkerParts, options: WorkerOptions, closing: contextlib.AsyncExitStack) -> None:
+async def _serve_metrics(parts: Container, options: WorkerOptions, closing: contextlib.AsyncExitStack) -> None:
     if options.metrics_port is None:
         return
     server = MetricsServer(parts.telemetry, parts.readiness, options.metrics_host, options.metrics_port)
@@ -282,7 +233,8 @@ async def _work_with(settings: Settings, more: MoreHandlers | None) -> None:
     async with build_container(settings) as container:
         try:
             canaries = container.leak_canaries if options.canary_seconds > 0 else None
-            await run_worker(worker_parts(container, more), options, canaries=canaries)
+            handlers = {**job_handlers(container), **({} if more is None else more(container))}
+            await run_worker(container, handlers, options, canaries=canaries)
         except OSError as error:
             raise Misconfigured(
                 f"{options.metrics_host}:{options.metrics_port} cannot be used for the worker's metrics ({error}): "

@@ -8,7 +8,7 @@ from typing import Any
 
 from agentic_rag.retrieval.candidates import Retriever
 from agentic_rag_cli.output.path_view import path_text
-from agentic_rag_cli.output.terminal import table
+from agentic_rag_cli.output.terminal import shorten, table
 
 _WIDTH = 100
 _TITLE = 44
@@ -71,7 +71,7 @@ def _candidates(candidates: Sequence[Mapping[str, Any]]) -> str:
             f"{one['score']:.3f}",
             *_arms(one["scores"]),
             " ".join([_FATES[one["fate"]], *(f"[{marker}]" for marker in one["markers"])]),
-            _shorten(one["title"]),
+            shorten(one["title"], _TITLE),
         )
         for one in candidates
     ]
@@ -91,7 +91,7 @@ def _paths(candidates: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _why_not(one: Mapping[str, Any]) -> str:
-    name = _shorten(one["title"]) if one["title"] else one["chunkId"]
+    name = shorten(one["title"], _TITLE) if one["title"] else one["chunkId"]
     lines = [fill(f"Why not “{name}”? {one['explanation']}", _WIDTH)]
     if one["searches"]:
         rows = [
@@ -110,7 +110,3 @@ def _arm_state(arm: Mapping[str, Any]) -> str:
     if arm["rank"] is None or arm["normalized"] is None:
         return _STATES.get(arm["state"], "–")
     return f"#{arm['rank']} {arm['normalized']:.3f}" + (" (too low)" if arm["state"] == "BEYOND" else "")
-
-
-def _shorten(title: str) -> str:
-    return title if len(title) <= _TITLE else f"{title[: _TITLE - 1]}…"

@@ -55,6 +55,11 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     )
 
 
+def shorten(text: str, most: int) -> str:
+    """At most so many characters; an ellipsis stands for the rest."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def _visible(text: str) -> str:
     return text.replace("\r\n", "\n").translate(_SHOWN)
 

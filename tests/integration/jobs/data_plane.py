@@ -137,7 +137,7 @@ class Hold:
 
 @dataclass
 class DataPlane:
-    """The `WorkerParts` of a worker, and the other use cases of the data plane."""
+    """The parts of a container that a worker uses, and the other use cases of the data plane."""
 
     database_url: str
     redis_url: str
@@ -303,7 +303,7 @@ class DataPlane:
         """A worker in this process, drained at the end; the event stops it earlier."""
         stop = asyncio.Event()
         options = WorkerOptions(slots=slots, interactive_slots=1, timings=replace(timings, stall=stall_seconds))
-        task = asyncio.create_task(run_worker(self, options, stop=stop, handle_signals=False))
+        task = asyncio.create_task(run_worker(self, self.handlers, options, stop=stop, handle_signals=False))
         try:
             yield stop
         finally:

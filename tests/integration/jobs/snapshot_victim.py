@@ -40,7 +40,7 @@ async def main() -> None:
     )
     plane.blobs = FatalBlobs(plane.blob_root, task["fatal"])
     if task["folder"] is None:
-        await run_worker(plane, WorkerOptions(slots=1, timings=QUICK))
+        await run_worker(plane, plane.handlers, WorkerOptions(slots=1, timings=QUICK))
     else:
         await plane.restore_snapshot.run(DEFAULT_ORG_ID, ArchiveLocation(plane.blobs, task["folder"]))
 

@@ -29,7 +29,7 @@ async def main() -> None:
         return asyncio.get_running_loop().create_future() if len(log.read_text().splitlines()) >= 3 else None
 
     plane.embedder.before = note
-    await run_worker(plane, WorkerOptions(slots=2, timings=QUICK))
+    await run_worker(plane, plane.handlers, WorkerOptions(slots=2, timings=QUICK))
 
 
 if __name__ == "__main__":

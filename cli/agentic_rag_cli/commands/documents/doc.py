@@ -15,7 +15,7 @@ from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
-from agentic_rag_cli.commands.documents.proving import document_id_of, tell_proof
+from agentic_rag_cli.commands.documents.proving import prove_document_erased
 from agentic_rag_cli.commands.documents.readers import readers_input, readers_of
 from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import GroupOption, JsonOption, LimitOption, UserOption, WorkspaceOption
@@ -24,7 +24,6 @@ from agentic_rag_cli.wiring import in_process, on_graphql
 
 if TYPE_CHECKING:
     from agentic_rag.erasure.delete import Deletion
-    from agentic_rag.operations.prove_erased import ErasureProof
 
 app = typer.Typer(help="Documents of a workspace.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -120,7 +119,14 @@ def chunks(
     chosen, every = in_process(context, work)
     wanted = " ".join((containing or "").casefold().split())
     found = [_chunk_json(one, chosen.workspace) for one in every if wanted in " ".join(one.text.casefold().split())]
-    rows = [(one["id"], _place(one["page"], one["lineStart"]), _opening(one["text"])) for one in found]
+    rows = [
+        (
+            one["id"],
+            f"line {one['lineStart']}" if one["page"] is None else f"page {one['page']}",
+            terminal.shorten(" ".join(one["text"].split()), _OPENING),
+        )
+        for one in found
+    ]
     terminal.show(found, terminal.table(("ID", "PLACE", "BEGINS"), rows), as_json=as_json)
 
 
@@ -135,15 +141,6 @@ def _chunk_json(chunk: Chunk, workspace: WorkspaceRef) -> dict[str, Any]:
         "headingPath": list(chunk.heading_path),
         "text": chunk.text,
     }
-
-
-def _place(page: int | None, line: int) -> str:
-    return f"line {line}" if page is None else f"page {page}"
-
-
-def _opening(text: str) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= _OPENING else f"{words[: _OPENING - 1]}…"
 
 
 @app.command("delete")
@@ -213,12 +210,7 @@ def prove_erasure(
 
     Example: rag doc prove-erased policies/travel-2019.pdf
     """
-
-    async def work(system: System) -> tuple[WorkspaceRef, ErasureProof]:
-        chosen = (await system.workspace(workspace, document)).ref
-        return chosen, await system.container.prove_erasure.run(chosen, document_id_of(chosen, document))
-
-    tell_proof(document, *in_process(context, work), as_json=as_json)
+    prove_document_erased(context, workspace, document, as_json=as_json)
 
 
 @app.command("reingest")

@@ -10,9 +10,9 @@ from uuid import UUID
 from agentic_rag.answering.prompts.grade import Grade, grade_prompt
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.answering.run import Run
-from agentic_rag.documents.document import Document, DocumentFilter
+from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.jobs.job import JobKind
 from agentic_rag.kernel.errors import InvalidInput, Misconfigured
-from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.billing.prices import PriceTable
@@ -22,9 +22,11 @@ from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
-from agentic_rag_cli.in_process import collect, operator_of
+from agentic_rag_cli.in_process import collect, in_transaction, operator_of
+from agentic_rag_eval.job import Examiner, RunEvaluation
 from agentic_rag_eval.judged import Judge
 from agentic_rag_eval.records import Ask, AskRecord, CitedSpan, EmbeddingUsage, EvalQuestion, RetrievedSpan
+from agentic_rag_worker.job_handlers import Handler
 
 if TYPE_CHECKING:
     from agentic_rag.bootstrap import Container
@@ -48,12 +50,10 @@ def record_of(run: Run, paths: Mapping[UUID, str]) -> AskRecord:
 
 async def ask_here(container: Container, workspace: WorkspaceRef, weights: FusionWeights | None = None) -> Ask:
     """Ask in this process, without the answer cache; `weights` replaces the settings' arm weights."""
-
-    async def page(request: PageRequest) -> Page[Document]:
-        async with container.database.transaction(workspace.org_id) as transaction:
-            return await transaction.documents.page(workspace, request)
-
-    paths = {document.document_id: document.source_path for document in await collect(page)}
+    documents = in_transaction(
+        container.database, workspace.org_id, lambda tx, page: tx.documents.page(workspace, page)
+    )
+    paths = {document.document_id: document.source_path for document in await collect(documents)}
     ids = {path: document_id for document_id, path in paths.items()}
     spaces = await container.switch_spaces.spaces(workspace)
     principal = operator_of(workspace.org_id)
@@ -93,6 +93,17 @@ def judge_here(container: Container) -> Judge:
         return result if isinstance(result, LlmError) else result.value
 
     return judge
+
+
+def evaluation_bodies(container: Container) -> Mapping[JobKind, Handler]:
+    """The job handlers of evaluations. They ask questions as `rag eval` does."""
+
+    async def examine(workspace: WorkspaceRef) -> Examiner:
+        judge = judge_here(container) if container.settings.models.enable_llm_judge else None
+        return Examiner(await ask_here(container, workspace), judge)
+
+    # The slowest single step is the answer of a chat model with its judge.
+    return {JobKind.EVAL: Handler(RunEvaluation(container.database, examine).run, 86_400.0, 300.0)}
 
 
 async def ask_server(client: GraphQLClient, workspace: str | None) -> Ask:

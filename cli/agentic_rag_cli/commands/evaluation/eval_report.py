@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.kernel.public_ids import NodeKind, decode
-from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag.kernel.public_ids import NodeKind
+from agentic_rag_cli.client.ids import id_in
 from agentic_rag_cli.commands.evaluation.evaluating import read_report
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
+from agentic_rag_eval.report_page import page
+from agentic_rag_eval.stored_report import load_report, parse_report
 
 
 def report(
@@ -33,14 +33,11 @@ def report(
 
     Example: rag eval report mine.json --out mine.html
     """
-    from agentic_rag_eval.report_page import page
-    from agentic_rag_eval.stored_report import load_report, parse_report
-
     path = Path(result)
-    if path.is_file() or not _names_a_job(result):
+    if path.is_file() or id_in(result, NodeKind.JOB) is None:
         found, beside = load_report(path), path.with_suffix(".html")
     else:
-        values = _of_job(context, result, workspace)
+        values = on_graphql(context, lambda client: read_report(client, result, workspace))
         if as_json:
             terminal.result_json(values)
             return
@@ -48,18 +45,3 @@ def report(
     target = out or beside
     target.write_text(page(found), encoding="utf-8")
     terminal.result(str(target))
-
-
-def _names_a_job(result: str) -> bool:
-    try:
-        decode(result, NodeKind.JOB)
-    except InvalidInput:
-        return False
-    return True
-
-
-def _of_job(context: typer.Context, job: str, workspace: str | None) -> Mapping[str, Any]:
-    async def work(client: GraphQLClient) -> Mapping[str, Any]:
-        return await read_report(client, job, workspace)
-
-    return on_graphql(context, work)

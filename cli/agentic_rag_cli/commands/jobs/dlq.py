@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Annotated, Any
 from uuid import UUID
@@ -17,8 +18,8 @@ from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.client.ids import require_id
-from agentic_rag_cli.commands.jobs.job import show_job
-from agentic_rag_cli.commands.jobs.job_views import about, find_jobs, jobs_json
+from agentic_rag_cli.commands.jobs import job as job_commands
+from agentic_rag_cli.commands.jobs.job_views import about, jobs_json
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import ACTOR, System, collect
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
@@ -66,18 +67,11 @@ def list_letters(
     terminal.show(shown, terminal.table(("ID", "KIND", "ATTEMPTS", "GAVE UP", "ERROR", "ABOUT"), rows), as_json=as_json)
 
 
-@app.command("show")
-def show(
-    context: typer.Context,
-    job: Annotated[str, typer.Argument(metavar="JOB", help="Id of the dead letter.")],
-    workspace: WorkspaceOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show a dead letter with its arguments, and what went wrong in each attempt.
-
-    Example: rag dlq show SgGYwN4AAHAA…
-    """
-    show_job(context, job, workspace, as_json=as_json)
+app.command(
+    "show",
+    help="Show a dead letter with its arguments, and what went wrong in each attempt.\n\n"
+    "Example: rag dlq show SgGYwN4AAHAA…",
+)(job_commands.show)
 
 
 @app.command("replay")
@@ -179,22 +173,17 @@ def _bulk(context: typer.Context, choice: _Choice, act: Act, success: str, *, as
 
 
 async def _letters(
-    system: System,
-    ref: WorkspaceRef,
-    kinds: Sequence[JobKind] | None,
-    codes: Sequence[str] | None,
-    limit: int | None,
+    system: System, ref: WorkspaceRef, kinds: Sequence[JobKind] | None, codes: Sequence[str] | None, limit: int | None
 ) -> list[Job]:
-    return await find_jobs(system, ref, limit, states=[JobState.DEAD], kinds=kinds or (), codes=codes or ())
+    return await system.collect(
+        lambda tx, page: tx.jobs.page(ref, page, [JobState.DEAD], kinds or (), codes or ()), limit
+    )
 
 
 def _list_payloads(context: typer.Context, limit: int, *, as_json: bool) -> None:
     async def work(system: System) -> list[StoredUndecodableMessage]:
-        store = system.container.dead_payloads()
-        try:
+        async with aclosing(system.container.dead_payloads()) as store:
             return await collect(store.page, limit)
-        finally:
-            await store.aclose()
 
     shown = [_payload_json(one) for one in in_process(context, work)]
     rows = [
@@ -213,11 +202,8 @@ def _purge_payloads(context: typer.Context, wanted: Sequence[str], *, as_json: b
         raise InvalidInput("An id of --payload is one that `rag dlq list --payloads` shows.") from error
 
     async def work(system: System) -> list[bool]:
-        store = system.container.dead_payloads()
-        try:
+        async with aclosing(system.container.dead_payloads()) as store:
             return [await store.purge(one) for one in ids]
-        finally:
-            await store.aclose()
 
     purged = in_process(context, work)
     if not all(purged):

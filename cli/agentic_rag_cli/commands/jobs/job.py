@@ -13,7 +13,7 @@ from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag.operations.evaluation import EvalRun
 from agentic_rag_cli.client.ids import require_id
 from agentic_rag_cli.commands.evaluation.evaluating import eval_json
-from agentic_rag_cli.commands.jobs.job_views import about, attempt_json, attempt_line, error_text, find_jobs, jobs_json
+from agentic_rag_cli.commands.jobs.job_views import about, attempt_json, attempt_line, error_text, jobs_json
 from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
@@ -39,7 +39,7 @@ def list_jobs(
 
     async def work(system: System) -> list[dict[str, Any]]:
         chosen = (await system.workspace(workspace)).ref
-        found = await find_jobs(system, chosen, limit, states=state or ())
+        found = await system.collect(lambda tx, page: tx.jobs.page(chosen, page, state or ()), limit)
         return await jobs_json(system, chosen, found)
 
     shown = in_process(context, work)
@@ -61,11 +61,6 @@ def show(
 
     Example: rag job show SgGYwN4AAHAA…
     """
-    show_job(context, job, workspace, as_json=as_json)
-
-
-def show_job(context: typer.Context, job: str, workspace: str | None, *, as_json: bool) -> None:
-    """One job with its attempts. Errors: `NotFound` code JOB_NOT_FOUND, `InvalidInput` code INVALID_ID."""
     job_id = require_id(job, NodeKind.JOB)
 
     async def work(system: System) -> tuple[dict[str, Any], tuple[JobAttempt, ...], EvalRun | None]:

@@ -6,31 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentic_rag.documents.document import Document
-from agentic_rag.jobs.job import LAPSED, Job, JobAttempt, JobKind, JobState
+from agentic_rag.jobs.job import LAPSED, Job, JobAttempt
 from agentic_rag.kernel.error_redaction import redact_arguments
-from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.kernel.telemetry import parse_trace_id
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_cli.in_process import System, collect
-
-
-async def find_jobs(
-    system: System,
-    workspace: WorkspaceRef,
-    limit: int | None,
-    *,
-    states: Sequence[JobState] = (),
-    kinds: Sequence[JobKind] = (),
-    codes: Sequence[str] = (),
-) -> list[Job]:
-    """Jobs, newest first, at most `limit`."""
-
-    async def page(request: PageRequest) -> Page[Job]:
-        async with system.container.database.transaction(workspace.org_id) as transaction:
-            return await transaction.jobs.page(workspace, request, states, kinds, codes)
-
-    return await collect(page, limit)
+from agentic_rag_cli.in_process import System
 
 
 async def jobs_json(system: System, workspace: WorkspaceRef, jobs: Sequence[Job]) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 
 from agentic_rag.answering.prompts.probe import PROBE, read_probe
 from agentic_rag.kernel.errors import AgenticRagError
@@ -28,11 +29,8 @@ async def check_chat(settings: Settings) -> Check:
     from agentic_rag.bootstrap import open_chat_model
 
     seconds = min(settings.models.timeout_seconds, MOST_SECONDS)
-    model = open_chat_model(settings)
-    try:
+    async with aclosing(open_chat_model(settings)) as model:
         return await _probe(model, settings, seconds)
-    finally:
-        await model.aclose()
 
 
 async def _probe(model: ChatModel, settings: Settings, seconds: float) -> Check:

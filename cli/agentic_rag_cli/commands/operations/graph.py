@@ -86,15 +86,12 @@ def rebuild(context: typer.Context, workspace: WorkspaceOption = None, as_json: 
 
 
 def _counts(status: GraphStatus) -> str:
-    held, expected = status.held or status.expected, status.expected
-    pairs = (
-        ("sources", held.sources, expected.sources),
-        ("chunks", held.chunks, expected.chunks),
-        ("entities", held.entities, expected.entities),
-        ("mentions", held.mentions, expected.mentions),
-        ("related", held.related, expected.related),
+    expected = asdict(status.expected)
+    held = expected if status.held is None else asdict(status.held)
+    return ", ".join(
+        f"{name} {held[name]}" if held[name] == wanted else f"{name} {held[name]} of {wanted}"
+        for name, wanted in expected.items()
     )
-    return ", ".join(f"{name} {has}" if has == wanted else f"{name} {has} of {wanted}" for name, has, wanted in pairs)
 
 
 def _status_json(workspace: Workspace, status: GraphStatus) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from agentic_rag.kernel.formatting import format_count
 from agentic_rag.kernel.public_ids import encode_workspace
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.workspace import Workspace
-from agentic_rag_cli.commands.documents.proving import document_id_of, finding_json, tell_proof
+from agentic_rag_cli.commands.documents.proving import finding_json, prove_document_erased
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
@@ -21,7 +21,6 @@ from agentic_rag_cli.output.recall import recall_line
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
-    from agentic_rag.operations.prove_erased import ErasureProof
     from agentic_rag.operations.verify import VerificationReport
     from agentic_rag.retrieval.measure_recall import RecallReport
 
@@ -48,7 +47,7 @@ def verify(
     Example: rag verify --workspace handbook --full
     """
     if document is not None:
-        _verify_erasure(context, workspace, document, as_json=as_json)
+        prove_document_erased(context, workspace, document, as_json=as_json)
         return
 
     async def work(system: System) -> list[_VerifyResult]:
@@ -108,14 +107,6 @@ def _tell_recall(report: RecallReport | None) -> None:
     else:
         verdict = "ok" if report.is_enough else "LOW"
         terminal.result(f"  recall   {verdict}: {recall_line(report)}")
-
-
-def _verify_erasure(context: typer.Context, workspace: str | None, document: str, *, as_json: bool) -> None:
-    async def work(system: System) -> tuple[WorkspaceRef, ErasureProof]:
-        chosen = (await system.workspace(workspace, document)).ref
-        return chosen, await system.container.prove_erasure.run(chosen, document_id_of(chosen, document))
-
-    tell_proof(document, *in_process(context, work), as_json=as_json)
 
 
 def _tell(workspace: Workspace, report: VerificationReport) -> None:

@@ -9,7 +9,6 @@ import typer
 from agentic_rag_cli.client.access import ensure_token, with_local_issuer
 from agentic_rag_cli.options import WithParentOption
 from agentic_rag_cli.processes.children import stop_with_parent
-from agentic_rag_cli.processes.programs import run_server
 from agentic_rag_cli.wiring import wiring_of
 
 
@@ -25,6 +24,8 @@ def serve(
 
     Example: AGENTIC_RAG_ENABLED=true DATABASE_URL=… REDIS_URL=… rag serve --port 8080
     """
+    from agentic_rag_server.main import run_server
+
     wiring = wiring_of(context)
     settings = wiring.settings()
     given = {"host": host, "port": port}

@@ -9,7 +9,6 @@ import typer
 from agentic_rag_cli.options import WithParentOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.processes.children import stop_with_parent
-from agentic_rag_cli.processes.programs import run_worker
 from agentic_rag_cli.wiring import run_async, wiring_of
 
 
@@ -34,7 +33,10 @@ def worker(
     count = settings.jobs.worker_processes if processes is None else processes
     with wiring.servers(settings) as ready:
         if count == 1:
-            run_worker(ready)
+            from agentic_rag_cli.commands.evaluation.eval_asking import evaluation_bodies
+            from agentic_rag_worker.worker import run_program
+
+            run_program(ready, evaluation_bodies)
             return
         from agentic_rag_cli.processes.supervisor import supervise
 

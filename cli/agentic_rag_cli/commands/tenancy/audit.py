@@ -7,10 +7,9 @@ from uuid import UUID
 
 import typer
 
-from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.tenancy.audit import AuditRecord
-from agentic_rag_cli.in_process import System, collect
+from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import in_process
@@ -33,13 +32,8 @@ def list_entries(
     """
 
     async def work(system: System) -> list[AuditRecord]:
-        ref = (await system.workspace(workspace)).ref
-
-        async def page(request: PageRequest) -> Page[AuditRecord]:
-            async with system.container.database.transaction(ref.org_id) as transaction:
-                return await transaction.audit.page(request, ref.workspace_id)
-
-        return await collect(page, limit)
+        workspace_id = (await system.workspace(workspace)).ref.workspace_id
+        return await system.collect(lambda tx, request: tx.audit.page(request, workspace_id), limit)
 
     shown = [audit_json(one) for one in in_process(context, work)]
     rows = [(row["createdAt"], row["actor"], row["action"], row["subject"]) for row in shown]
