@@ -11,7 +11,7 @@ from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag_eval.comparison import Comparison, compare, read_figures
 from agentic_rag_eval.comparison import as_json as comparison_json
 from agentic_rag_eval.harness import EvalReport, as_json
-from agentic_rag_eval.resampling import PairedDifference
+from agentic_rag_eval.resampling import format_change
 
 SHOWN = ("recall@5", "recall@10", "all_gold@5", "ndcg@10", "mrr", "span@5", "answer_contained", "f1")
 """Figures of the table; the JSON report contains all."""
@@ -53,12 +53,7 @@ def as_table(added: Mapping[Arm, Comparison]) -> str:
     for name in SHOWN:
         found = [one.differences.get(name) for one in added.values()]
         if any(found):
-            lines.append(f"  {name:<24}" + "".join(f"{_format_difference(one):>24}" for one in found))
+            lines.append(
+                f"  {name:<24}" + "".join(f"{format_change(one.difference) if one else '–':>24}" for one in found)
+            )
     return "\n".join(lines)
-
-
-def _format_difference(one: PairedDifference | None) -> str:
-    if one is None:
-        return "–"
-    found = one.difference
-    return f"{100 * found.mean:+.1f} [{100 * found.low:+.1f}, {100 * found.high:+.1f}]"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag_eval.metrics import HIGHER_IS_WORSE
 from agentic_rag_eval.resampling import PairedDifference, compare_pairs
+from agentic_rag_eval.stored_report import read_report_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,8 @@ class Comparison:
 
 
 def read_report(path: Path) -> ReportFigures:
-    """A report as `rag eval --json` printed it. Errors: `InvalidInput` codes REPORT_MISSING, REPORT_INVALID."""
-    if not path.is_file():
-        raise InvalidInput(f"There is no report at {path}: `rag eval --json` prints one.", code="REPORT_MISSING")
-    try:
-        return read_figures(json.loads(path.read_bytes()))
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
-        raise InvalidInput(f"{path} is no report of `rag eval --json` ({problem}).", code="REPORT_INVALID") from problem
+    """A report as `rag eval --json` printed it. Errors: those of `read_report_file`."""
+    return read_report_file(path, read_figures)
 
 
 def read_figures(report: Mapping[str, Any]) -> ReportFigures:

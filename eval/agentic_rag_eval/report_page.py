@@ -10,8 +10,8 @@ from math import ceil
 
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag_eval.metrics import HIGHER_IS_WORSE
-from agentic_rag_eval.resampling import Interval, interval_of
-from agentic_rag_eval.stored_report import StoredQuestion, StoredReport
+from agentic_rag_eval.resampling import Interval, format_change, interval_of
+from agentic_rag_eval.stored_report import StoredDifference, StoredQuestion, StoredReport
 from agentic_rag_eval.svg_plots import PlotRow, Tone, bar_plot, interval_plot
 
 _STYLE = """
@@ -55,46 +55,48 @@ def page(report: StoredReport) -> str:
 
 
 def _head(title: str, report: StoredReport) -> str:
-    right = len(report.questions) - len(report.wrong)
-    lines = [f"{format_count(len(report.questions), 'question')}, {right} of them answered as wanted; K is {report.k}."]
-    if report.tokens is not None:
-        price = "price not known" if report.usd is None else f"{report.usd:.6f} USD by list price"
-        lines.append(f"About {format_count(report.tokens, 'token')} embedded to search: {price}.")
+    summary, right = report.summary, len(report.questions) - len(report.wrong)
+    lines = [
+        f"{format_count(len(report.questions), 'question')}, {right} of them answered as wanted; K is {summary.k}."
+    ]
+    if summary.usage is not None:
+        price = "price not known" if summary.usage.usd is None else f"{summary.usage.usd:.6f} USD by list price"
+        lines.append(f"About {format_count(summary.usage.tokens, 'token')} embedded to search: {price}.")
     lines.append("Shares are in percent with 95 % bootstrap intervals over questions.")
     return f'<h1>{escape(title)}</h1><p class="soft">{escape(" ".join(lines))}</p>'
 
 
 def _figures(report: StoredReport) -> str:
-    marks = [_share(name, found) for name, found in report.figures.items()]
+    marks = [_share(name, found) for name, found in report.summary.figures.items()]
     return _section("Figures", interval_plot("Figures with intervals", marks, (0.0, 100.0)))
 
 
 def _types(report: StoredReport) -> str:
-    if len(report.by_type) < 2:
+    if len(report.summary.by_type) < 2:
         return ""
     marks: list[PlotRow] = []
-    for kind in report.by_type:
+    for kind in report.summary.by_type:
         found = interval_of([float(one.right) for one in report.questions if one.kind == kind])
         if found is not None:
             marks.append(_share(kind, found))
-    names = list(dict.fromkeys(name for figures in report.by_type.values() for name in figures))
+    names = list(dict.fromkeys(name for figures in report.summary.by_type.values() for name in figures))
     rows = [
-        [name, *(_cell(figures.get(name)) for figures in report.by_type.values())]
+        [name, *(_cell(figures.get(name)) for figures in report.summary.by_type.values())]
         for name in names
     ]  # fmt: skip
     return _section(
         "By type",
         "<p>Answered as wanted:</p>",
         interval_plot("Answered as wanted, by type", marks, (0.0, 100.0)),
-        _table(["figure", *report.by_type], rows),
+        _table(["figure", *report.summary.by_type], rows),
     )
 
 
 def _arms(report: StoredReport) -> str:
-    if not report.added:
+    if not report.ablations:
         return ""
     parts = ["<p>All arms against all but one, on the same questions; right of 0 the arm helps.</p>"]
-    added = {arm: _differences(figures) for arm, figures in report.added.items()}
+    added = {arm: _differences(figures) for arm, figures in report.ablations.items()}
     reach = _reach([mark for marks in added.values() for mark in marks])
     for arm, every in added.items():
         marks = [one for one in every if one.low or one.high]
@@ -104,9 +106,9 @@ def _arms(report: StoredReport) -> str:
 
 
 def _changes(report: StoredReport) -> str:
-    if not report.changed:
+    if not report.comparison.figures:
         return ""
-    marks = _differences(report.changed)
+    marks = _differences(report.comparison.figures)
     reach = _reach(marks)
     return _section("Against the baseline", interval_plot("Changes", marks, (-reach, reach)))
 
@@ -163,20 +165,17 @@ def _share(name: str, found: Interval) -> PlotRow:
     return PlotRow(name, 100 * found.mean, 100 * found.low, 100 * found.high, f"{_cell(found)} of {found.questions}")
 
 
-def _differences(found: Mapping[str, Interval]) -> list[PlotRow]:
+def _differences(found: Mapping[str, StoredDifference]) -> list[PlotRow]:
+    changes = [(name, one.difference) for name, one in found.items()]
     return [
-        PlotRow(name, 100 * one.mean, 100 * one.low, 100 * one.high, _format_difference(one), _tone(name, one))
-        for name, one in found.items()
+        PlotRow(name, 100 * one.mean, 100 * one.low, 100 * one.high, format_change(one), _tone(name, one))
+        for name, one in changes
     ]
 
 
 def _reach(marks: Sequence[PlotRow]) -> float:
     """The upper end of an axis from 0, in whole tens so that its ticks are round."""
     return 10.0 * max([1, *(ceil(max(abs(one.low), abs(one.high)) / 10) for one in marks)])
-
-
-def _format_difference(one: Interval) -> str:
-    return f"{100 * one.mean:+.1f} [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
 
 
 def _tone(name: str, one: Interval) -> Tone:

@@ -49,6 +49,11 @@ class PairedDifference:
         return self.difference.high < 0
 
 
+def format_change(one: Interval) -> str:
+    """A mean difference with its interval, in points of a hundred."""
+    return f"{100 * one.mean:+.1f} [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
+
+
 def interval_of(values: Sequence[float], samples: int = SAMPLES) -> Interval | None:
     """The mean of at least one value with its interval; None without values."""
     import numpy as np
