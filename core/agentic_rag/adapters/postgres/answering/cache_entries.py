@@ -24,12 +24,7 @@ WHERE ctid = ANY (ARRAY (
 ))
 """
 
-FORGET = """
-WITH gone AS (
-    DELETE FROM rag_cache_entries WHERE org_id = $1 AND workspace_id = $2 RETURNING 1
-)
-SELECT count(*) FROM gone
-"""
+FORGET = "DELETE FROM rag_cache_entries WHERE org_id = $1 AND workspace_id = $2"
 
 HOLDING = """
 SELECT count(*) FROM rag_cache_entries WHERE org_id = $1 AND workspace_id = $2 AND position($3::bytea IN answer) > 0
@@ -75,7 +70,7 @@ class PostgresAnswerCache:
 
     async def forget(self, workspace: WorkspaceRef) -> int:
         async with self._pool.transaction(workspace.org_id) as connection:
-            gone: int = await connection.fetchval(FORGET, workspace.org_id, workspace.workspace_id)
+            gone = await connection.change(FORGET, workspace.org_id, workspace.workspace_id)
         self._available = True
         return gone
 

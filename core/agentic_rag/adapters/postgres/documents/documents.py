@@ -185,7 +185,7 @@ class PostgresDocumentStore:
         faulty = (None, None, 0, False)
         if fault is not None:
             faulty = (fault.code, fault.message, fault.attempts, fault.retryable)
-        tag = await self._connection.execute(
+        changed = await self._connection.change(
             SET_STATUS,
             workspace.org_id,
             workspace.workspace_id,
@@ -194,7 +194,7 @@ class PostgresDocumentStore:
             *faulty,
             _MOVES_TO[status],
         )
-        return tag == "UPDATE 1"
+        return changed == 1
 
     async def set_progress(
         self, workspace: WorkspaceRef, document_id: UUID, chunks_done: int, chunk_count: int

@@ -33,12 +33,9 @@ WITH gone AS (
       AND o.content_hash IS DISTINCT FROM d.content_hash
       AND encode(o.content_hash, 'hex') IS DISTINCT FROM d.provenance ->> 'content_sha256'
     RETURNING o.blob_key, o.document_id
-), doomed AS (
-    INSERT INTO rag_doomed_blobs (org_id, workspace_id, blob_key, document_id)
-    SELECT $1, $2, blob_key, document_id FROM gone
-    RETURNING 1
 )
-SELECT count(*) FROM doomed
+INSERT INTO rag_doomed_blobs (org_id, workspace_id, blob_key, document_id)
+SELECT $1, $2, blob_key, document_id FROM gone
 """
 
 DOOM = """
@@ -46,12 +43,9 @@ WITH gone AS (
     DELETE FROM rag_originals
     WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
     RETURNING blob_key, document_id
-), doomed AS (
-    INSERT INTO rag_doomed_blobs (org_id, workspace_id, blob_key, document_id)
-    SELECT $1, $2, blob_key, document_id FROM gone
-    RETURNING 1
 )
-SELECT count(*) FROM doomed
+INSERT INTO rag_doomed_blobs (org_id, workspace_id, blob_key, document_id)
+SELECT $1, $2, blob_key, document_id FROM gone
 """
 
 DOOMED = """
@@ -62,12 +56,8 @@ LIMIT $4
 """
 
 FORGET = """
-WITH gone AS (
-    DELETE FROM rag_doomed_blobs
-    WHERE org_id = $1 AND workspace_id = $2 AND blob_key = ANY ($3::text[])
-    RETURNING 1
-)
-SELECT count(*) FROM gone
+DELETE FROM rag_doomed_blobs
+WHERE org_id = $1 AND workspace_id = $2 AND blob_key = ANY ($3::text[])
 """
 
 NAMED = """
@@ -94,22 +84,17 @@ class PostgresOriginalStore:
         return [value_from(Original, row) for row in rows]
 
     async def supersede(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> int:
-        doomed: int = await self._connection.fetchval(
-            SUPERSEDE, workspace.org_id, workspace.workspace_id, list(document_ids)
-        )
-        return doomed
+        return await self._connection.change(SUPERSEDE, workspace.org_id, workspace.workspace_id, list(document_ids))
 
     async def mark_for_deletion(self, workspace: WorkspaceRef, document_id: UUID) -> int:
-        doomed: int = await self._connection.fetchval(DOOM, workspace.org_id, workspace.workspace_id, document_id)
-        return doomed
+        return await self._connection.change(DOOM, workspace.org_id, workspace.workspace_id, document_id)
 
     async def keys_to_delete(self, workspace: WorkspaceRef, document_id: UUID | None, limit: int) -> list[str]:
         rows = await self._connection.fetch(DOOMED, workspace.org_id, workspace.workspace_id, document_id, limit)
         return [row["blob_key"] for row in rows]
 
     async def forget(self, workspace: WorkspaceRef, keys: Sequence[str]) -> int:
-        gone: int = await self._connection.fetchval(FORGET, workspace.org_id, workspace.workspace_id, list(keys))
-        return gone
+        return await self._connection.change(FORGET, workspace.org_id, workspace.workspace_id, list(keys))
 
     async def keys_in_use(self, workspace: WorkspaceRef, keys: Sequence[str]) -> frozenset[str]:
         rows = await self._connection.fetch(NAMED, workspace.org_id, workspace.workspace_id, list(keys))

@@ -51,14 +51,9 @@ FROM unnest($5::integer[], $6::bytea[]) AS v(index, vector)
 WHERE s.org_id = $1 AND s.workspace_id = $2 AND s.revision_id = $3 AND s.index = v.index
 """
 
-# Data-modifying parts of one statement see the same snapshot, so the count includes the deleted rows.
 DISCARD = """
-WITH chunks AS (
-    DELETE FROM rag_staged_chunks
-    WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 AND revision_id IS DISTINCT FROM $4
-    RETURNING 1
-)
-SELECT count(*) FROM chunks
+DELETE FROM rag_staged_chunks
+WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 AND revision_id IS DISTINCT FROM $4
 """
 
 DISCARD_REVISIONS = """
@@ -130,6 +125,6 @@ class StagingRows:
     async def discard(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None) -> int:
         """Delete staged chunks and never published revisions of a document."""
         key = (workspace.org_id, workspace.workspace_id, document_id, keep)
-        dropped: int = await self._connection.fetchval(DISCARD, *key)
+        dropped = await self._connection.change(DISCARD, *key)
         await self._connection.execute(DISCARD_REVISIONS, *key)
         return dropped

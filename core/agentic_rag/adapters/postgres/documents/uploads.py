@@ -35,7 +35,7 @@ class PostgresUploadStore:
         self, workspace: WorkspaceRef, idempotency_key: str, input_hash: bytes, document_id: UUID
     ) -> UploadRecord | None:
         key = (workspace.org_id, workspace.workspace_id, idempotency_key)
-        while await self._connection.execute(CLAIM, *key, input_hash, document_id) != "INSERT 0 1":
+        while not await self._connection.change(CLAIM, *key, input_hash, document_id):
             row = await self._connection.fetchrow(TAKEN, *key)
             if row is not None:  # Else retention dropped it between the two statements: the key is free.
                 return value_from(UploadRecord, row)

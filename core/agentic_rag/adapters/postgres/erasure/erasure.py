@@ -56,13 +56,13 @@ async def erase(
     rows = await connection.fetchrow(sql.DROP_ROWS, *document, ordinals)
     if rows is None:
         raise AssertionError("an aggregate without groups gives one row")
-    entities: int = await connection.fetchval(sql.DROP_ENTITIES, *key, entity_ids)
+    entities = await connection.change(sql.DROP_ENTITIES, *key, entity_ids)
     await _rehome_entities(connection, document, entity_ids)
     runs = await _redact_runs(connection, document)
     erasure = Erasure(
         document_id=document_id,
         version=version,
-        revisions=await connection.fetchval(sql.DROP_REVISIONS, *document),
+        revisions=await connection.change(sql.DROP_REVISIONS, *document),
         chunks=rows["chunks"],
         vectors=rows["vectors"],
         postings=postings,

@@ -107,15 +107,11 @@ SELECT (SELECT count(*) FROM mentions) AS mentions,
 
 # $3: entities that the document mentioned.
 DROP_ENTITIES = """
-WITH gone AS (
-    DELETE FROM rag_entities e
-    WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.entity_id = ANY ($3::uuid[])
-      AND NOT EXISTS (
-          SELECT FROM rag_mentions m WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.entity_id = e.entity_id
-      )
-    RETURNING 1
-)
-SELECT count(*) FROM gone
+DELETE FROM rag_entities e
+WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.entity_id = ANY ($3::uuid[])
+  AND NOT EXISTS (
+      SELECT FROM rag_mentions m WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.entity_id = e.entity_id
+  )
 """
 
 # $4: entities that the document mentioned. The next document that mentions an entity becomes its source.
@@ -160,12 +156,7 @@ FROM unnest($3::uuid[], $4::text[], $5::text[]) AS n(entity_id, name, kind)
 WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.entity_id = n.entity_id
 """
 
-DROP_REVISIONS = """
-WITH gone AS (
-    DELETE FROM rag_revisions WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 RETURNING 1
-)
-SELECT count(*) FROM gone
-"""
+DROP_REVISIONS = "DELETE FROM rag_revisions WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3"
 
 DROP_DOCUMENT = "DELETE FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3"
 

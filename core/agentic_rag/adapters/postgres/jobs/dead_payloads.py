@@ -29,7 +29,7 @@ ORDER BY first_seen DESC, payload_id DESC
 LIMIT $3
 """  # noqa: S608 - a constant list of columns
 
-PURGE = "DELETE FROM rag_dead_payloads WHERE payload_id = $1 RETURNING payload_id"
+PURGE = "DELETE FROM rag_dead_payloads WHERE payload_id = $1"
 
 
 class PostgresDeadPayloads:
@@ -60,7 +60,7 @@ class PostgresDeadPayloads:
 
     async def purge(self, payload_id: UUID) -> bool:
         async with self._pool.connection() as connection:
-            return await connection.fetchval(PURGE, payload_id) is not None
+            return await connection.change(PURGE, payload_id) == 1
 
     async def aclose(self) -> None:
         await self._pool.aclose()

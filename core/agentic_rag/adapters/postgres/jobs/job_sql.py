@@ -76,7 +76,6 @@ RENEW = """
 UPDATE rag_jobs
 SET lease_until = clock_timestamp() + $5, progress = greatest(progress, $6), updated_at = clock_timestamp()
 WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND fence = $4 AND state = 'RUNNING'
-RETURNING job_id
 """
 
 HOLDS = """
@@ -134,7 +133,6 @@ WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND state = 'DEAD'
       WHERE u.org_id = $1 AND u.workspace_id = $2 AND u.kind = j.kind AND u.key = j.key
         AND u.state IN ('QUEUED', 'RUNNING')
   )
-RETURNING job_id
 """
 
 IS_DEAD = "SELECT state = 'DEAD' FROM rag_jobs WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3"

@@ -111,7 +111,7 @@ class PostgresJobStore:
         return Lease(_job(self._org_id, row), row["fence"], row["lease_until"])
 
     async def renew(self, ref: JobRef, fence: int, ttl: timedelta, progress: int) -> bool:
-        return await self._connection.fetchval(sql.RENEW, *self._key(ref), fence, ttl, progress) is not None
+        return await self._connection.change(sql.RENEW, *self._key(ref), fence, ttl, progress) == 1
 
     async def holds(self, ref: JobRef, fence: int) -> bool:
         return await self._connection.fetchval(sql.HOLDS, *self._key(ref), fence) is not None
@@ -145,7 +145,7 @@ class PostgresJobStore:
         return True
 
     async def replay(self, ref: JobRef) -> Replay:
-        if await self._connection.fetchval(sql.REPLAY, *self._key(ref)) is not None:
+        if await self._connection.change(sql.REPLAY, *self._key(ref)):
             return Replay.REPLAYED
         is_dead = await self._connection.fetchval(sql.IS_DEAD, *self._key(ref))
         return Replay.SUPERSEDED if is_dead else Replay.NOT_DEAD

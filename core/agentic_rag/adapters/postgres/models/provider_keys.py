@@ -28,12 +28,11 @@ ON CONFLICT (org_id, provider) DO UPDATE SET
 RETURNING {_COLUMNS}
 """  # noqa: S608 - a constant list of columns
 
-REMOVE = "DELETE FROM rag_provider_keys WHERE org_id = $1 AND provider = $2 RETURNING provider"
+REMOVE = "DELETE FROM rag_provider_keys WHERE org_id = $1 AND provider = $2"
 
 REWRAP = """
 UPDATE rag_provider_keys SET master_id = $4, wrap_nonce = $5, wrapped_key = $6
 WHERE org_id = $1 AND provider = $2 AND wrapped_key = $3
-RETURNING provider
 """
 
 WRAPPED_BY_OTHERS = "SELECT rag_provider_key_homes($1) AS org_id"
@@ -67,10 +66,10 @@ class PostgresProviderStore:
         return key if row is None else _key(row)
 
     async def remove(self, provider: Provider) -> bool:
-        return await self._connection.fetchval(REMOVE, self._org_id, provider.value) is not None
+        return await self._connection.change(REMOVE, self._org_id, provider.value) == 1
 
     async def rewrap(self, provider: Provider, before: SealedKey, after: SealedKey) -> bool:
-        done = await self._connection.fetchval(
+        done = await self._connection.change(
             REWRAP,
             self._org_id,
             provider.value,
@@ -79,7 +78,7 @@ class PostgresProviderStore:
             after.wrap_nonce,
             after.wrapped_key,
         )
-        return done is not None
+        return done == 1
 
 
 class PostgresMasterKeyUsage:

@@ -99,20 +99,18 @@ class PostgresSpaceStore:
         await self._connection.execute(sql.RECORD_VERDICT, *_key(workspace), space_id, asdict(verdict))
 
     async def set_support_threshold(self, workspace: WorkspaceRef, space_id: int, threshold: float | None) -> bool:
-        kept = await self._connection.fetchval(sql.SET_SUPPORT_THRESHOLD, *_key(workspace), space_id, threshold)
-        return kept is not None
+        return await self._connection.change(sql.SET_SUPPORT_THRESHOLD, *_key(workspace), space_id, threshold) == 1
 
     async def abandon(self, workspace: WorkspaceRef, space_id: int, grace: timedelta) -> bool:
         await self._lock(workspace)
-        return await self._connection.fetchval(sql.ABANDON, *_key(workspace), space_id, grace) is not None
+        return await self._connection.change(sql.ABANDON, *_key(workspace), space_id, grace) == 1
 
     async def drop_old_spaces(self, workspace: WorkspaceRef, limit: int) -> bool:
         await self._lock(workspace)
         left = limit
         for row in await self._connection.fetch(sql.EXPIRED, *_key(workspace)):
             space_id: int = row["space_id"]
-            gone: int = await self._connection.fetchval(sql.DROP_VECTORS, *_key(workspace), space_id, left)
-            left -= gone
+            left -= await self._connection.change(sql.DROP_VECTORS, *_key(workspace), space_id, left)
             if left == 0:
                 return True
             await self._connection.execute(sql.DROP_STAGED_VECTORS, *_key(workspace), space_id)

@@ -88,13 +88,11 @@ UPDATE rag_embedding_spaces SET verdict = $4 WHERE org_id = $1 AND workspace_id 
 
 SET_SUPPORT_THRESHOLD = """
 UPDATE rag_embedding_spaces SET support_threshold = $4 WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3
-RETURNING space_id
 """
 
 ABANDON = """
 UPDATE rag_embedding_spaces SET state = 'ABANDONED', since = now(), drop_after = now() + $4, gate = NULL
 WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3 AND state = 'FILLING'
-RETURNING space_id
 """
 
 # $1 organisation, $2 workspace.
@@ -107,16 +105,12 @@ FOR UPDATE
 
 # $4: the limit.
 DROP_VECTORS = """
-WITH gone AS (
-    DELETE FROM rag_embeddings
-    WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3 AND ordinal IN (
-        SELECT ordinal FROM rag_embeddings
-        WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3
-        LIMIT $4
-    )
-    RETURNING 1
+DELETE FROM rag_embeddings
+WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3 AND ordinal IN (
+    SELECT ordinal FROM rag_embeddings
+    WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3
+    LIMIT $4
 )
-SELECT count(*) FROM gone
 """
 
 DROP_STAGED_VECTORS = """

@@ -193,23 +193,21 @@ class PostgresArchiveWriter:
         key = (self._workspace.org_id, self._workspace.workspace_id)
         try:
             if table.name == VECTORS:
-                tag = await self._write_vectors(key, table, lines)
-            else:
-                statement = WRITE.format(table=table.name, columns=_column_list(table.columns))
-                tag = await self._connection.execute(statement, *key, f"[{','.join(lines)}]")
+                return await self._write_vectors(key, table, lines)
+            statement = WRITE.format(table=table.name, columns=_column_list(table.columns))
+            return await self._connection.change(statement, *key, f"[{','.join(lines)}]")
         except (InvalidInput, ValueError, KeyError) as error:
             raise damage_error(f"a row of {table.name} cannot be stored") from error
-        return int(tag.rsplit(" ", 1)[-1])
 
     async def erasures_in(self, workspace: WorkspaceRef) -> list[UUID]:
         rows = await self._connection.fetch(ERASED, workspace.org_id, workspace.workspace_id)
         return [row["document_id"] for row in rows]
 
-    async def _write_vectors(self, key: tuple[UUID, UUID], table: TableShape, lines: Sequence[str]) -> str:
+    async def _write_vectors(self, key: tuple[UUID, UUID], table: TableShape, lines: Sequence[str]) -> int:
         rows = [json.loads(line) for line in lines]
         vectors = [base64.b64decode(row.pop("v"), validate=True) for row in rows]
         columns = _column_list([column for column in table.columns if column != "v"])
-        return await self._connection.execute(WRITE_VECTORS.format(columns=columns), *key, json.dumps(rows), vectors)
+        return await self._connection.change(WRITE_VECTORS.format(columns=columns), *key, json.dumps(rows), vectors)
 
 
 class PostgresWorkspaceArchive:

@@ -30,14 +30,12 @@ WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.visible_to IS NULL
 """
 
 PURGE_ROWS = """
-WITH chunks AS (
-    DELETE FROM rag_chunks WHERE org_id = $1 AND workspace_id = $2 AND visible_to <= $3 RETURNING 1
-), vectors AS (
+WITH vectors AS (
     DELETE FROM rag_embeddings WHERE org_id = $1 AND workspace_id = $2 AND visible_to <= $3
 ), mentions AS (
     DELETE FROM rag_mentions WHERE org_id = $1 AND workspace_id = $2 AND visible_to <= $3
 )
-SELECT count(*) FROM chunks
+DELETE FROM rag_chunks WHERE org_id = $1 AND workspace_id = $2 AND visible_to <= $3
 """
 
 # Skips revisions that a publish has locked to revive them (`publication_sql.HOLD_REVISIONS`). Waiting would deadlock:
@@ -74,7 +72,7 @@ async def purge_history(connection: PostgresConnection, workspace: WorkspaceRef)
         return 0
     await connection.execute(RAISE_OLDEST, *key, horizon)
     await connection.execute(REHOME_CHUNKS, *key, horizon)
-    purged: int = await connection.fetchval(PURGE_ROWS, *key, horizon)
+    purged = await connection.change(PURGE_ROWS, *key, horizon)
     await connection.execute(PURGE_REVISIONS, *key, horizon)
     await connection.execute(PURGE_ENTITIES, *key)
     return purged

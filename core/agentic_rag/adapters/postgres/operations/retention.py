@@ -11,80 +11,60 @@ STEP = 1_000
 """Rows deleted from one table in one transaction."""
 
 DROP_RUNS = """
-WITH gone AS (
-    DELETE FROM rag_runs
-    WHERE org_id = $1 AND workspace_id = $2 AND run_id IN (
-        SELECT r.run_id
-        FROM rag_runs r
-        JOIN rag_workspaces w USING (org_id, workspace_id)
-        WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.created_at <= now() - make_interval(days => w.runs_days)
-        LIMIT $3
-    )
-    RETURNING 1
+DELETE FROM rag_runs
+WHERE org_id = $1 AND workspace_id = $2 AND run_id IN (
+    SELECT r.run_id
+    FROM rag_runs r
+    JOIN rag_workspaces w USING (org_id, workspace_id)
+    WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.created_at <= now() - make_interval(days => w.runs_days)
+    LIMIT $3
 )
-SELECT count(*) FROM gone
 """
 
 # Kept as long as the runs that an evaluation refers to; the report is deleted with its job.
 DROP_EVALUATIONS = """
-WITH gone AS (
-    DELETE FROM rag_jobs
-    WHERE org_id = $1 AND workspace_id = $2 AND job_id IN (
-        SELECT j.job_id
-        FROM rag_jobs j
-        JOIN rag_workspaces w USING (org_id, workspace_id)
-        WHERE j.org_id = $1 AND j.workspace_id = $2 AND j.kind = 'eval' AND j.state IN ('DONE', 'CANCELLED', 'PURGED')
-          AND j.updated_at <= now() - make_interval(days => w.runs_days)
-        LIMIT $3
-    )
-    RETURNING 1
+DELETE FROM rag_jobs
+WHERE org_id = $1 AND workspace_id = $2 AND job_id IN (
+    SELECT j.job_id
+    FROM rag_jobs j
+    JOIN rag_workspaces w USING (org_id, workspace_id)
+    WHERE j.org_id = $1 AND j.workspace_id = $2 AND j.kind = 'eval' AND j.state IN ('DONE', 'CANCELLED', 'PURGED')
+      AND j.updated_at <= now() - make_interval(days => w.runs_days)
+    LIMIT $3
 )
-SELECT count(*) FROM gone
 """
 
 DROP_CACHED = """
-WITH gone AS (
-    DELETE FROM rag_cache_entries
-    WHERE org_id = $1 AND workspace_id = $2 AND key IN (
-        SELECT key FROM rag_cache_entries
-        WHERE org_id = $1 AND workspace_id = $2 AND expires_at <= now()
-        LIMIT $3
-    )
-    RETURNING 1
+DELETE FROM rag_cache_entries
+WHERE org_id = $1 AND workspace_id = $2 AND key IN (
+    SELECT key FROM rag_cache_entries
+    WHERE org_id = $1 AND workspace_id = $2 AND expires_at <= now()
+    LIMIT $3
 )
-SELECT count(*) FROM gone
 """
-
 
 # A week, as in rag_upkeep_retention.
 DROP_KEYS = """
-WITH gone AS (
-    DELETE FROM rag_uploads
-    WHERE org_id = $1 AND workspace_id = $2 AND idempotency_key IN (
-        SELECT idempotency_key FROM rag_uploads
-        WHERE org_id = $1 AND workspace_id = $2 AND created_at <= now() - interval '7 days'
-        LIMIT $3
-    )
-    RETURNING 1
+DELETE FROM rag_uploads
+WHERE org_id = $1 AND workspace_id = $2 AND idempotency_key IN (
+    SELECT idempotency_key FROM rag_uploads
+    WHERE org_id = $1 AND workspace_id = $2 AND created_at <= now() - interval '7 days'
+    LIMIT $3
 )
-SELECT count(*) FROM gone
 """
-
 
 # Every question that uses HyDE creates one, and it is useless once the question is answered.
 DROP_HYDE_JOBS = """
-WITH gone AS (
-    DELETE FROM rag_jobs
-    WHERE org_id = $1 AND workspace_id = $2 AND job_id IN (
-        SELECT job_id FROM rag_jobs
-        WHERE org_id = $1 AND workspace_id = $2 AND kind = 'hyde' AND state = 'DONE'
-          AND updated_at <= now() - interval '1 hour'
-        LIMIT $3
-    )
-    RETURNING 1
+DELETE FROM rag_jobs
+WHERE org_id = $1 AND workspace_id = $2 AND job_id IN (
+    SELECT job_id FROM rag_jobs
+    WHERE org_id = $1 AND workspace_id = $2 AND kind = 'hyde' AND state = 'DONE'
+      AND updated_at <= now() - interval '1 hour'
+    LIMIT $3
 )
-SELECT count(*) FROM gone
 """
+
+EXPIRED = (DROP_RUNS, DROP_EVALUATIONS, DROP_CACHED, DROP_KEYS, DROP_HYDE_JOBS)
 
 
 async def apply_retention(connection: PostgresConnection, workspace: WorkspaceRef) -> bool:
@@ -92,11 +72,7 @@ async def apply_retention(connection: PostgresConnection, workspace: WorkspaceRe
     retired spaces, and purge versions past the history. True when there may be more.
     """
     key = (workspace.org_id, workspace.workspace_id)
-    runs: int = await connection.fetchval(DROP_RUNS, *key, STEP)
-    evaluations: int = await connection.fetchval(DROP_EVALUATIONS, *key, STEP)
-    cached: int = await connection.fetchval(DROP_CACHED, *key, STEP)
-    keys: int = await connection.fetchval(DROP_KEYS, *key, STEP)
-    hyde: int = await connection.fetchval(DROP_HYDE_JOBS, *key, STEP)
+    deleted = [await connection.change(statement, *key, STEP) for statement in EXPIRED]
     await purge_history(connection, workspace)
     more = await PostgresSpaceStore(connection).drop_old_spaces(workspace, STEP)
-    return more or STEP in (runs, evaluations, cached, keys, hyde)
+    return more or STEP in deleted

@@ -40,13 +40,11 @@ FINISH = """
 UPDATE rag_snapshots
 SET state = 'READY', corpus_version = $4, manifest_key = $5, bytes = $6, counts = $7, finished_at = now()
 WHERE org_id = $1 AND workspace_id = $2 AND snapshot_id = $3 AND state = 'BUILDING'
-RETURNING snapshot_id
 """
 
 MOVE = """
 UPDATE rag_snapshots SET state = $4, error_code = $5, finished_at = now()
 WHERE org_id = $1 AND workspace_id = $2 AND snapshot_id = $3 AND state = ANY ($6::text[])
-RETURNING snapshot_id
 """
 
 EMPTIED = """
@@ -99,15 +97,14 @@ class PostgresSnapshotStore:
         counts: Mapping[str, int],
     ) -> bool:
         key = (self._org_id, workspace.workspace_id, snapshot_id)
-        found = await self._connection.fetchval(FINISH, *key, corpus_version, manifest_key, size, dict(counts))
-        return found is not None
+        return await self._connection.change(FINISH, *key, corpus_version, manifest_key, size, dict(counts)) == 1
 
     async def move(
         self, workspace: WorkspaceRef, snapshot_id: UUID, to: SnapshotState, error_code: str | None = None
     ) -> bool:
         sources = [state.value for state, targets in SNAPSHOT_TRANSITIONS.items() if to in targets]
         key = (self._org_id, workspace.workspace_id, snapshot_id)
-        return await self._connection.fetchval(MOVE, *key, to.value, error_code, sources) is not None
+        return await self._connection.change(MOVE, *key, to.value, error_code, sources) == 1
 
     async def mark_empty(self, workspace: WorkspaceRef, snapshot_id: UUID) -> None:
         await self._connection.execute(EMPTIED, self._org_id, workspace.workspace_id, snapshot_id)

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import asyncpg
@@ -39,39 +39,28 @@ class PostgresConnection:
         self._turn = asyncio.Lock()
 
     async def fetch(self, query: str, *arguments: Any) -> Sequence[Row]:
-        async with self._turn:
-            try:
-                rows: Sequence[Row] = await self._driver.fetch(query, *arguments)
-                return rows
-            except DRIVER_ERRORS as error:
-                raise translate(error) from error
+        return await self._run(self._driver.fetch, query, *arguments)
 
     async def fetchrow(self, query: str, *arguments: Any) -> Row | None:
-        async with self._turn:
-            try:
-                row: Row | None = await self._driver.fetchrow(query, *arguments)
-                return row
-            except DRIVER_ERRORS as error:
-                raise translate(error) from error
+        return await self._run(self._driver.fetchrow, query, *arguments)
 
     async def fetchval(self, query: str, *arguments: Any) -> Any:
-        async with self._turn:
-            try:
-                return await self._driver.fetchval(query, *arguments)
-            except DRIVER_ERRORS as error:
-                raise translate(error) from error
+        return await self._run(self._driver.fetchval, query, *arguments)
 
     async def execute(self, query: str, *arguments: Any) -> str:
-        async with self._turn:
-            try:
-                status: str = await self._driver.execute(query, *arguments)
-                return status
-            except DRIVER_ERRORS as error:
-                raise translate(error) from error
+        return await self._run(self._driver.execute, query, *arguments)
+
+    async def change(self, query: str, *arguments: Any) -> int:
+        """The number of rows that a statement inserts, updates or deletes."""
+        status = await self.execute(query, *arguments)
+        return int(status.rsplit(" ", 1)[-1])
 
     async def executemany(self, query: str, rows: Sequence[Sequence[Any]]) -> None:
+        await self._run(self._driver.executemany, query, rows)
+
+    async def _run(self, call: Callable[..., Awaitable[Any]], *arguments: Any) -> Any:
         async with self._turn:
             try:
-                await self._driver.executemany(query, rows)
+                return await call(*arguments)
             except DRIVER_ERRORS as error:
                 raise translate(error) from error

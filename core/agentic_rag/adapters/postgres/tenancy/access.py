@@ -95,12 +95,10 @@ WITH chunks AS (
 ), mentions AS (
     UPDATE rag_mentions SET access_id = $4
     WHERE org_id = $1 AND workspace_id = $2 AND ordinal IN (SELECT ordinal FROM own)
-), moved AS (
-    INSERT INTO rag_moved_ordinals (org_id, workspace_id, ordinal, access_id)
-    SELECT $1, $2, ordinal, $4 FROM own
-    ON CONFLICT (org_id, workspace_id, ordinal) DO UPDATE SET access_id = excluded.access_id
 )
-SELECT count(*) FROM own
+INSERT INTO rag_moved_ordinals (org_id, workspace_id, ordinal, access_id)
+SELECT $1, $2, ordinal, $4 FROM own
+ON CONFLICT (org_id, workspace_id, ordinal) DO UPDATE SET access_id = excluded.access_id
 """
 
 
@@ -170,7 +168,7 @@ class PostgresAccessStore:
         if self._is_followed:
             await PostgresJobStore(self._connection, workspace.org_id).enqueue(graph_job(workspace))
         version: int = await self._connection.fetchval(NEXT_VERSION, *_key(workspace), self._is_followed)
-        passages: int = await self._connection.fetchval(MOVE, *key, access_id)
+        passages = await self._connection.change(MOVE, *key, access_id)
         await self._connection.execute(SET_DOCUMENT, *key, access_id, version)
         return AccessChange(version, passages)
 

@@ -16,10 +16,7 @@ INSERT INTO rag_audit (org_id, audit_id, workspace_id, actor, action, subject, d
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())
 """
 
-RECORD_ONCE = f"""{RECORD}
-ON CONFLICT (org_id, audit_id) DO NOTHING
-RETURNING audit_id
-"""
+RECORD_ONCE = f"{RECORD} ON CONFLICT (org_id, audit_id) DO NOTHING"
 
 PAGE = """
 SELECT audit_id, created_at, workspace_id, actor, action, subject, detail, trace_id FROM rag_audit
@@ -42,7 +39,7 @@ class PostgresAuditLog:
         await self._connection.execute(RECORD, *self._values(entry, uuid.uuid4()))
 
     async def record_once(self, entry: AuditEntry, key: str) -> bool:
-        return await self._connection.fetchval(RECORD_ONCE, *self._values(entry, idempotent_id(entry, key))) is not None
+        return await self._connection.change(RECORD_ONCE, *self._values(entry, idempotent_id(entry, key))) == 1
 
     async def page(self, request: PageRequest, workspace_id: UUID | None = None) -> Page[AuditRecord]:
         size = page_size(request)
