@@ -66,3 +66,8 @@ class WorkspaceRef:
 
     org_id: UUID
     workspace_id: UUID
+
+    @property
+    def key(self) -> tuple[UUID, UUID]:
+        """Both ids, in the order in which every table's key has them."""
+        return self.org_id, self.workspace_id

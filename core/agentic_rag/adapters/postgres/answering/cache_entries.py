@@ -47,7 +47,7 @@ class PostgresAnswerCache:
     async def get(self, workspace: WorkspaceRef, key: str) -> bytes | None:
         try:
             async with self._pool.connection() as connection:
-                value: bytes | None = await connection.fetchval(GET, workspace.org_id, workspace.workspace_id, key)
+                value: bytes | None = await connection.fetchval(GET, *workspace.key, key)
         except AgenticRagError:
             self._available = False
             return None
@@ -70,13 +70,13 @@ class PostgresAnswerCache:
 
     async def forget(self, workspace: WorkspaceRef) -> int:
         async with self._pool.transaction(workspace.org_id) as connection:
-            gone = await connection.change(FORGET, workspace.org_id, workspace.workspace_id)
+            gone = await connection.change(FORGET, *workspace.key)
         self._available = True
         return gone
 
     async def holding(self, workspace: WorkspaceRef, words: bytes) -> int:
         async with self._pool.transaction(workspace.org_id) as connection:
-            found: int = await connection.fetchval(HOLDING, workspace.org_id, workspace.workspace_id, words)
+            found: int = await connection.fetchval(HOLDING, *workspace.key, words)
         return found
 
     async def aclose(self) -> None:

@@ -105,7 +105,7 @@ class PostgresRunStore:
         size = page_size(request)
         after = decode_instant_cursor(request.after)
         async with self._pool.transaction(workspace.org_id) as connection:
-            rows = await connection.fetch(PAGE, workspace.org_id, workspace.workspace_id, *after, size + 1, subject)
+            rows = await connection.fetch(PAGE, *workspace.key, *after, size + 1, subject)
             runs = await self._runs(connection, workspace, rows[:size])
         cursors = tuple(instant_cursor(run.created_at, run.run_id) for run in runs)
         return Page(tuple(runs), cursors, len(rows) > size)
@@ -126,7 +126,7 @@ class PostgresRunStore:
 
     async def _one(self, statement: str, workspace: WorkspaceRef, key: UUID | str) -> Run | None:
         async with self._pool.transaction(workspace.org_id) as connection:
-            rows = await connection.fetch(statement, workspace.org_id, workspace.workspace_id, key)
+            rows = await connection.fetch(statement, *workspace.key, key)
             runs = await self._runs(connection, workspace, rows)
         return runs[0] if runs else None
 
@@ -134,15 +134,14 @@ class PostgresRunStore:
         if not rows:
             return []
         stages: dict[UUID, list[StageRecord]] = {row["run_id"]: [] for row in rows}
-        for row in await connection.fetch(STAGES, workspace.org_id, workspace.workspace_id, list(stages)):
+        for row in await connection.fetch(STAGES, *workspace.key, list(stages)):
             stages[row["run_id"]].append(value_from(StageRecord, row))
         return [self._run(workspace, row, stages[row["run_id"]]) for row in rows]
 
     def _arguments(self, run: Run) -> tuple[object, ...]:
         versions = run.versions
         return (
-            run.workspace.org_id,
-            run.workspace.workspace_id,
+            *run.workspace.key,
             run.run_id,
             run.trace_id,
             run.subject,

@@ -123,7 +123,7 @@ class PostgresDocumentReader:
     def __init__(self, connection: PostgresConnection, workspace: WorkspaceRef, version: int) -> None:
         self._connection = connection
         self._workspace = workspace
-        self._key = (workspace.org_id, workspace.workspace_id)
+        self._key = workspace.key
         self._version = version
 
     async def chunks(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> list[Chunk]:

@@ -115,8 +115,7 @@ class PostgresDocumentStore:
             return []
         rows = await self._connection.fetch(
             REGISTER,
-            workspace.org_id,
-            workspace.workspace_id,
+            *workspace.key,
             [one.document_id for one in new],
             [one.source_path for one in new],
             [one.title for one in new],
@@ -132,15 +131,15 @@ class PostgresDocumentStore:
         return [documents[one.document_id] for one in new]
 
     async def get(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
-        row = await self._connection.fetchrow(GET, workspace.org_id, workspace.workspace_id, document_id)
+        row = await self._connection.fetchrow(GET, *workspace.key, document_id)
         return None if row is None else document_from(workspace, row)
 
     async def get_for_update(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
-        row = await self._connection.fetchrow(LOCKED, workspace.org_id, workspace.workspace_id, document_id)
+        row = await self._connection.fetchrow(LOCKED, *workspace.key, document_id)
         return None if row is None else document_from(workspace, row)
 
     async def get_many(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> Mapping[UUID, Document]:
-        rows = await self._connection.fetch(GET_MANY, workspace.org_id, workspace.workspace_id, list(document_ids))
+        rows = await self._connection.fetch(GET_MANY, *workspace.key, list(document_ids))
         return {row["document_id"]: document_from(workspace, row) for row in rows}
 
     async def page(
@@ -153,13 +152,7 @@ class PostgresDocumentStore:
         size = page_size(request)
         after = None if request.after is None else decode_cursor(request.after)
         rows = await self._connection.fetch(
-            PAGE,
-            workspace.org_id,
-            workspace.workspace_id,
-            after,
-            [status.value for status in statuses],
-            size + 1,
-            access_ids,
+            PAGE, *workspace.key, after, [status.value for status in statuses], size + 1, access_ids
         )
         documents = tuple(document_from(workspace, row) for row in rows[:size])
         return Page(documents, tuple(encode_cursor(document.source_path) for document in documents), len(rows) > size)
@@ -167,12 +160,12 @@ class PostgresDocumentStore:
     async def count(
         self, workspace: WorkspaceRef, access_ids: Sequence[int] | None = None
     ) -> Mapping[DocumentStatus, int]:
-        rows = await self._connection.fetch(COUNT, workspace.org_id, workspace.workspace_id, access_ids)
+        rows = await self._connection.fetch(COUNT, *workspace.key, access_ids)
         counted = {row["status"]: row["documents"] for row in rows}
         return {status: counted.get(status.value, 0) for status in DocumentStatus}
 
     async def paths(self, workspace: WorkspaceRef, source: str) -> Mapping[str, Document]:
-        rows = await self._connection.fetch(PATHS, workspace.org_id, workspace.workspace_id, source)
+        rows = await self._connection.fetch(PATHS, *workspace.key, source)
         return {row["source_path"]: document_from(workspace, row) for row in rows}
 
     async def set_status(
@@ -186,25 +179,17 @@ class PostgresDocumentStore:
         if fault is not None:
             faulty = (fault.code, fault.message, fault.attempts, fault.retryable)
         changed = await self._connection.change(
-            SET_STATUS,
-            workspace.org_id,
-            workspace.workspace_id,
-            document_id,
-            status.value,
-            *faulty,
-            _MOVES_TO[status],
+            SET_STATUS, *workspace.key, document_id, status.value, *faulty, _MOVES_TO[status]
         )
         return changed == 1
 
     async def set_progress(
         self, workspace: WorkspaceRef, document_id: UUID, chunks_done: int, chunk_count: int
     ) -> None:
-        await self._connection.execute(
-            SET_PROGRESS, workspace.org_id, workspace.workspace_id, document_id, chunks_done, chunk_count
-        )
+        await self._connection.execute(SET_PROGRESS, *workspace.key, document_id, chunks_done, chunk_count)
 
     async def visible_chunks(self, workspace: WorkspaceRef, document_id: UUID) -> list[VisibleChunk]:
-        rows = await self._connection.fetch(VISIBLE_CHUNKS, workspace.org_id, workspace.workspace_id, document_id)
+        rows = await self._connection.fetch(VISIBLE_CHUNKS, *workspace.key, document_id)
         return [value_from(VisibleChunk, row) for row in rows]
 
     async def stage(

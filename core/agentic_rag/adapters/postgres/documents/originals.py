@@ -74,28 +74,26 @@ class PostgresOriginalStore:
         self._connection = connection
 
     async def keep(self, workspace: WorkspaceRef, document_id: UUID, content_hash: bytes, key: str, size: int) -> str:
-        held: str = await self._connection.fetchval(
-            KEEP, workspace.org_id, workspace.workspace_id, document_id, content_hash, key, size
-        )
+        held: str = await self._connection.fetchval(KEEP, *workspace.key, document_id, content_hash, key, size)
         return held
 
     async def of(self, workspace: WorkspaceRef, document_id: UUID) -> list[Original]:
-        rows = await self._connection.fetch(OF, workspace.org_id, workspace.workspace_id, document_id)
+        rows = await self._connection.fetch(OF, *workspace.key, document_id)
         return [value_from(Original, row) for row in rows]
 
     async def supersede(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> int:
-        return await self._connection.change(SUPERSEDE, workspace.org_id, workspace.workspace_id, list(document_ids))
+        return await self._connection.change(SUPERSEDE, *workspace.key, list(document_ids))
 
     async def mark_for_deletion(self, workspace: WorkspaceRef, document_id: UUID) -> int:
-        return await self._connection.change(DOOM, workspace.org_id, workspace.workspace_id, document_id)
+        return await self._connection.change(DOOM, *workspace.key, document_id)
 
     async def keys_to_delete(self, workspace: WorkspaceRef, document_id: UUID | None, limit: int) -> list[str]:
-        rows = await self._connection.fetch(DOOMED, workspace.org_id, workspace.workspace_id, document_id, limit)
+        rows = await self._connection.fetch(DOOMED, *workspace.key, document_id, limit)
         return [row["blob_key"] for row in rows]
 
     async def forget(self, workspace: WorkspaceRef, keys: Sequence[str]) -> int:
-        return await self._connection.change(FORGET, workspace.org_id, workspace.workspace_id, list(keys))
+        return await self._connection.change(FORGET, *workspace.key, list(keys))
 
     async def keys_in_use(self, workspace: WorkspaceRef, keys: Sequence[str]) -> frozenset[str]:
-        rows = await self._connection.fetch(NAMED, workspace.org_id, workspace.workspace_id, list(keys))
+        rows = await self._connection.fetch(NAMED, *workspace.key, list(keys))
         return frozenset(row["blob_key"] for row in rows)

@@ -89,7 +89,7 @@ class StagingRows:
         self, workspace: WorkspaceRef, document_id: UUID, revision: Revision, drafts: Sequence[ChunkDraft]
     ) -> None:
         """Write revision and chunks; a second call changes nothing. Errors: `NotFound` (document)."""
-        key = (workspace.org_id, workspace.workspace_id)
+        key = workspace.key
         await self._connection.execute(ADD_REVISIONS, *key, *revision_arguments(revision))
         await self._connection.execute(LOCK_REVISION, *key, revision.revision_id)
         if await self._connection.fetchval(IS_STAGED, *key, revision.revision_id):
@@ -103,7 +103,7 @@ class StagingRows:
         )
 
     async def load_staging(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
-        rows = await self._connection.fetch(STAGED, workspace.org_id, workspace.workspace_id, revision_id)
+        rows = await self._connection.fetch(STAGED, *workspace.key, revision_id)
         if not rows:
             return None
         return [value_from(StagedChunk, row) for row in rows]
@@ -113,18 +113,12 @@ class StagingRows:
     ) -> None:
         """Attach vectors to staged chunks."""
         await self._connection.execute(
-            ADD_VECTORS,
-            workspace.org_id,
-            workspace.workspace_id,
-            revision_id,
-            space_id,
-            list(vectors.keys()),
-            list(vectors.values()),
+            ADD_VECTORS, *workspace.key, revision_id, space_id, list(vectors.keys()), list(vectors.values())
         )
 
     async def discard(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None) -> int:
         """Delete staged chunks and never published revisions of a document."""
-        key = (workspace.org_id, workspace.workspace_id, document_id, keep)
+        key = (*workspace.key, document_id, keep)
         dropped = await self._connection.change(DISCARD, *key)
         await self._connection.execute(DISCARD_REVISIONS, *key)
         return dropped

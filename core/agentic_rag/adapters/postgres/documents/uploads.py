@@ -34,7 +34,7 @@ class PostgresUploadStore:
     async def claim(
         self, workspace: WorkspaceRef, idempotency_key: str, input_hash: bytes, document_id: UUID
     ) -> UploadRecord | None:
-        key = (workspace.org_id, workspace.workspace_id, idempotency_key)
+        key = (*workspace.key, idempotency_key)
         while not await self._connection.change(CLAIM, *key, input_hash, document_id):
             row = await self._connection.fetchrow(TAKEN, *key)
             if row is not None:  # Else retention dropped it between the two statements: the key is free.
@@ -42,4 +42,4 @@ class PostgresUploadStore:
         return None
 
     async def settle(self, workspace: WorkspaceRef, idempotency_key: str, job_id: UUID | None) -> None:
-        await self._connection.execute(SETTLE, workspace.org_id, workspace.workspace_id, idempotency_key, job_id)
+        await self._connection.execute(SETTLE, *workspace.key, idempotency_key, job_id)

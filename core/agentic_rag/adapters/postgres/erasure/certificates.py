@@ -121,16 +121,12 @@ class PostgresErasureStore:
             return found
         certificate = found.with_stores(stores)
         await self._connection.execute(
-            SET_CERTIFICATE,
-            workspace.org_id,
-            workspace.workspace_id,
-            document_id,
-            encode_stores(certificate.stores, certificate.ordinals),
+            SET_CERTIFICATE, *workspace.key, document_id, encode_stores(certificate.stores, certificate.ordinals)
         )
         return certificate
 
     async def traces(self, workspace: WorkspaceRef, document_id: UUID) -> list[ErasureTrace]:
-        key = (workspace.org_id, workspace.workspace_id, document_id)
+        key = (*workspace.key, document_id)
         found: list[ErasureTrace] = []
         for table in await self._connection.fetch(TABLES_NAMING_DOCUMENTS):
             rows: int = await self._connection.fetchval(
@@ -175,7 +171,7 @@ class PostgresErasureStore:
         return left
 
     async def _read(self, statement: str, workspace: WorkspaceRef, document_id: UUID) -> Certificate | None:
-        key = (workspace.org_id, workspace.workspace_id)
+        key = workspace.key
         row = await self._connection.fetchrow(statement, *key, document_id)
         if row is None:
             return None

@@ -35,7 +35,7 @@ async def erase(
 
     Locks are taken in the order of a publish (document, jobs, workspace), so the two cannot deadlock.
     """
-    key = (workspace.org_id, workspace.workspace_id)
+    key = workspace.key
     document = (*key, document_id)
     if await connection.fetchrow(sql.LOCK_DOCUMENT, *document) is None:
         return None

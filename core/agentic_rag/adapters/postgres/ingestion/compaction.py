@@ -51,7 +51,7 @@ async def compact(connection: PostgresConnection, workspace: WorkspaceRef) -> in
 
     0 when there is at most one segment and nothing to drop from it. Readers see no difference.
     """
-    key = (workspace.org_id, workspace.workspace_id)
+    key = workspace.key
     await connection.execute(LOCK_SEGMENTS, workspace.workspace_id)
     await purge_history(connection, workspace)
     drop = [row["ordinal"] for row in await connection.fetch(DROPPABLE, *key)]

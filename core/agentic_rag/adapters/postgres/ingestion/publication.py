@@ -63,7 +63,7 @@ class PostgresPublisher:
         return await compact(self._connection, workspace)
 
     async def _dimensions(self, workspace: WorkspaceRef, space_id: int) -> int:
-        row = await self._connection.fetchrow(sql.SPACE, workspace.org_id, workspace.workspace_id, space_id)
+        row = await self._connection.fetchrow(sql.SPACE, *workspace.key, space_id)
         if row is None:
             raise NotFound(f"There is no workspace {workspace.workspace_id}.")
         if row["dimensions"] is None:
@@ -82,7 +82,7 @@ class PostgresPublisher:
         """Lock the documents (in id order, against deadlocks), then the jobs. Returns the access set of each document,
         and the refusal code of each that may not be published.
         """
-        key = (workspace.org_id, workspace.workspace_id)
+        key = workspace.key
         rows = await self._connection.fetch(
             sql.LOCK_DOCUMENTS,
             *key,
@@ -111,7 +111,7 @@ class PostgresPublisher:
         """Insert missing revisions: direct ingestion publishes without staging. The text of a staged revision is not
         sent again.
         """
-        key = (workspace.org_id, workspace.workspace_id)
+        key = workspace.key
         wanted = {publication.revision.revision_id: publication.revision for publication in accepted}
         if not wanted:
             return
@@ -124,7 +124,7 @@ class PostgresPublisher:
 
     async def _write(self, workspace: WorkspaceRef, space_id: int, batch: Batch) -> int:
         """Take the workspace's lock, the version and the ordinals in one statement, then write."""
-        key = (workspace.org_id, workspace.workspace_id)
+        key = workspace.key
         if self._is_followed:
             # Before the workspace's row, as everywhere: a finishing graph job compares versions under the workspace's
             # lock.

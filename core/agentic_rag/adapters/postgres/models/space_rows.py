@@ -37,7 +37,7 @@ async def register_space(
     connection: PostgresConnection, workspace: WorkspaceRef, space: EmbeddingSpace
 ) -> RegisteredSpace:
     """The workspace's number for a space, assigned at first use. Errors: `NotFound` (workspace)."""
-    key = (workspace.org_id, workspace.workspace_id)
+    key = workspace.key
     wanted = (space.provider, space.model, space.dimensions, space.precision.value)
     number = await connection.fetchval(FIND_SPACE, *key, *wanted)
     if number is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
-from uuid import UUID
 
 import msgspec
 
@@ -40,7 +39,7 @@ class PostgresSpaceStore:
     async def all(self, workspace: WorkspaceRef) -> Sequence[SpaceRecord]:
         return [
             value_from(SpaceRecord, row, registered=space_from(row))
-            for row in await self._connection.fetch(sql.ALL, *_key(workspace))
+            for row in await self._connection.fetch(sql.ALL, *workspace.key)
         ]
 
     async def begin(self, workspace: WorkspaceRef, space: EmbeddingSpace, gate: RecallGate | None) -> SpaceRecord:
@@ -50,71 +49,71 @@ class PostgresSpaceStore:
         must_start_fill(record, [one for one in known if one.state is SpaceState.FILLING])
         registered = await register_space(self._connection, workspace, space)
         await self._connection.execute(
-            sql.BEGIN, *_key(workspace), registered.space_id, None if gate is None else asdict(gate)
+            sql.BEGIN, *workspace.key, registered.space_id, None if gate is None else asdict(gate)
         )
         return next(one for one in await self.all(workspace) if one.registered == registered)
 
     async def gate(self, workspace: WorkspaceRef, space_id: int) -> RecallGate | None:
-        stored = await self._connection.fetchval(sql.GATE, *_key(workspace), space_id)
+        stored = await self._connection.fetchval(sql.GATE, *workspace.key, space_id)
         return msgspec.convert(stored, RecallGate | None)
 
     async def missing(
         self, workspace: WorkspaceRef, space_id: int, after: int, limit: int
     ) -> Sequence[ChunkWithoutVector]:
-        rows = await self._connection.fetch(sql.MISSING, *_key(workspace), space_id, after, limit)
+        rows = await self._connection.fetch(sql.MISSING, *workspace.key, space_id, after, limit)
         return [value_from(ChunkWithoutVector, row) for row in rows]
 
     async def fill(self, workspace: WorkspaceRef, space_id: int, vectors: Mapping[int, bytes]) -> bool:
         await self._lock(workspace)
-        row = await self._connection.fetchrow(sql.STATE, *_key(workspace), space_id)
+        row = await self._connection.fetchrow(sql.STATE, *workspace.key, space_id)
         if row is None or row["state"] != SpaceState.FILLING.value:
             return False
         try:
             wire = encode_halfvecs(list(vectors.values()), row["dimensions"])
         except ValueError as error:
             raise SpaceMismatch(f"The vectors do not fit the space: {error}.") from error
-        await self._connection.execute(sql.FILL, *_key(workspace), space_id, list(vectors), wire)
+        await self._connection.execute(sql.FILL, *workspace.key, space_id, list(vectors), wire)
         return True
 
     async def hold(self, workspace: WorkspaceRef, space_id: int) -> bool:
         await self._announce(workspace)
         await self._lock(workspace)
-        row = await self._connection.fetchrow(sql.STATE, *_key(workspace), space_id)
+        row = await self._connection.fetchrow(sql.STATE, *workspace.key, space_id)
         return row is not None and row["state"] == SpaceState.FILLING.value
 
     async def activate(self, workspace: WorkspaceRef, space_id: int, grace: timedelta) -> int | None:
         await self._announce(workspace)
         await self._lock(workspace)
-        row = await self._connection.fetchrow(sql.STATE, *_key(workspace), space_id)
+        row = await self._connection.fetchrow(sql.STATE, *workspace.key, space_id)
         if row is None or SpaceState.ACTIVE not in SPACE_TRANSITIONS[SpaceState(row["state"])]:
             raise NotFound(f"There is no space {space_id} to switch to; begin the switch again.", code="SPACE_GONE")
         if await self.missing(workspace, space_id, -1, 1):
             return None
-        await self._connection.execute(sql.RETIRE, *_key(workspace), space_id, grace)
-        await self._connection.execute(sql.ACTIVATE, *_key(workspace), space_id)
-        version: int = await self._connection.fetchval(sql.NEXT_VERSION, *_key(workspace), space_id, self._is_followed)
+        await self._connection.execute(sql.RETIRE, *workspace.key, space_id, grace)
+        await self._connection.execute(sql.ACTIVATE, *workspace.key, space_id)
+        version: int = await self._connection.fetchval(sql.NEXT_VERSION, *workspace.key, space_id, self._is_followed)
         return version
 
     async def record_verdict(self, workspace: WorkspaceRef, space_id: int, verdict: RecallComparison) -> None:
-        await self._connection.execute(sql.RECORD_VERDICT, *_key(workspace), space_id, asdict(verdict))
+        await self._connection.execute(sql.RECORD_VERDICT, *workspace.key, space_id, asdict(verdict))
 
     async def set_support_threshold(self, workspace: WorkspaceRef, space_id: int, threshold: float | None) -> bool:
-        return await self._connection.change(sql.SET_SUPPORT_THRESHOLD, *_key(workspace), space_id, threshold) == 1
+        return await self._connection.change(sql.SET_SUPPORT_THRESHOLD, *workspace.key, space_id, threshold) == 1
 
     async def abandon(self, workspace: WorkspaceRef, space_id: int, grace: timedelta) -> bool:
         await self._lock(workspace)
-        return await self._connection.change(sql.ABANDON, *_key(workspace), space_id, grace) == 1
+        return await self._connection.change(sql.ABANDON, *workspace.key, space_id, grace) == 1
 
     async def drop_old_spaces(self, workspace: WorkspaceRef, limit: int) -> bool:
         await self._lock(workspace)
         left = limit
-        for row in await self._connection.fetch(sql.EXPIRED, *_key(workspace)):
+        for row in await self._connection.fetch(sql.EXPIRED, *workspace.key):
             space_id: int = row["space_id"]
-            left -= await self._connection.change(sql.DROP_VECTORS, *_key(workspace), space_id, left)
+            left -= await self._connection.change(sql.DROP_VECTORS, *workspace.key, space_id, left)
             if left == 0:
                 return True
-            await self._connection.execute(sql.DROP_STAGED_VECTORS, *_key(workspace), space_id)
-            await self._connection.execute(sql.DROP_SPACE, *_key(workspace), space_id)
+            await self._connection.execute(sql.DROP_STAGED_VECTORS, *workspace.key, space_id)
+            await self._connection.execute(sql.DROP_SPACE, *workspace.key, space_id)
         return False
 
     async def _announce(self, workspace: WorkspaceRef) -> None:
@@ -123,9 +122,5 @@ class PostgresSpaceStore:
             await PostgresJobStore(self._connection, workspace.org_id).enqueue(graph_job(workspace))
 
     async def _lock(self, workspace: WorkspaceRef) -> None:
-        if await self._connection.fetchrow(sql.LOCK_WORKSPACE, *_key(workspace)) is None:
+        if await self._connection.fetchrow(sql.LOCK_WORKSPACE, *workspace.key) is None:
             raise NotFound(f"There is no workspace {workspace.workspace_id}.", code="WORKSPACE_NOT_FOUND")
-
-
-def _key(workspace: WorkspaceRef) -> tuple[UUID, UUID]:
-    return workspace.org_id, workspace.workspace_id

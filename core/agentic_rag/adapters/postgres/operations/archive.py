@@ -190,7 +190,7 @@ class PostgresArchiveWriter:
     async def write(self, table: TableShape, lines: Sequence[str]) -> int:
         if not await self.accepts(table):
             raise damage_error(f"this schema has no {table.name} with the columns it names")
-        key = (self._workspace.org_id, self._workspace.workspace_id)
+        key = self._workspace.key
         try:
             if table.name == VECTORS:
                 return await self._write_vectors(key, table, lines)
@@ -200,7 +200,7 @@ class PostgresArchiveWriter:
             raise damage_error(f"a row of {table.name} cannot be stored") from error
 
     async def erasures_in(self, workspace: WorkspaceRef) -> list[UUID]:
-        rows = await self._connection.fetch(ERASED, workspace.org_id, workspace.workspace_id)
+        rows = await self._connection.fetch(ERASED, *workspace.key)
         return [row["document_id"] for row in rows]
 
     async def _write_vectors(self, key: tuple[UUID, UUID], table: TableShape, lines: Sequence[str]) -> int:
@@ -219,7 +219,7 @@ class PostgresWorkspaceArchive:
     @asynccontextmanager
     async def reading(self, workspace: WorkspaceRef) -> AsyncGenerator[ArchiveReader]:
         async with self._pool.snapshot(workspace.org_id) as connection:
-            header = await connection.fetchrow(HEADER, workspace.org_id, workspace.workspace_id)
+            header = await connection.fetchrow(HEADER, *workspace.key)
             if header is None:
                 raise NotFound(f"There is no workspace {workspace.workspace_id}.")
             columns = await _columns(connection)

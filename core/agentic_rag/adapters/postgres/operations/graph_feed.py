@@ -44,7 +44,7 @@ class PostgresGraphFeed:
 
     async def position(self, workspace: WorkspaceRef) -> GraphPosition:
         async with self._pool.snapshot(workspace.org_id) as connection:
-            row = await connection.fetchrow(sql.POSITION, *_key(workspace))
+            row = await connection.fetchrow(sql.POSITION, *workspace.key)
         if row is None:
             raise _no_workspace(workspace)
         return value_from(GraphPosition, row)
@@ -53,7 +53,7 @@ class PostgresGraphFeed:
         workspace = lease.job.workspace
         async with self._pool.transaction(workspace.org_id) as connection:
             await _hold(connection, lease)
-            fence: int | None = await connection.fetchval(sql.CLAIM, *_key(workspace), above, self._home)
+            fence: int | None = await connection.fetchval(sql.CLAIM, *workspace.key, above, self._home)
         if fence is None:
             raise _no_workspace(workspace)
         return fence
@@ -61,7 +61,7 @@ class PostgresGraphFeed:
     async def next_changes(self, workspace: WorkspaceRef, after: GraphCursor, limit: int) -> DocumentBatch:
         last = LAST_ID if after.document_id is None else after.document_id
         async with self._pool.snapshot(workspace.org_id) as connection:
-            rows = await connection.fetch(sql.CHANGED, *_key(workspace), after.version, last, limit)
+            rows = await connection.fetch(sql.CHANGED, *workspace.key, after.version, last, limit)
         if not rows:
             raise _no_workspace(workspace)
         documents = tuple(_document(row) for row in rows if row["document_id"] is not None)
@@ -70,16 +70,16 @@ class PostgresGraphFeed:
     async def payload(self, workspace: WorkspaceRef, ordinals: Sequence[int], entity_ids: Sequence[UUID]) -> Payload:
         mentions: dict[int, list[GraphMention]] = {}
         async with self._pool.snapshot(workspace.org_id) as connection:
-            for row in await connection.fetch(sql.MENTIONS, *_key(workspace), ordinals):
+            for row in await connection.fetch(sql.MENTIONS, *workspace.key, ordinals):
                 mentions.setdefault(row["ordinal"], []).append(_mention(row))
             wanted = {*entity_ids, *(one.entity_id for held in mentions.values() for one in held)}
-            rows = await connection.fetch(sql.ENTITIES, *_key(workspace), sorted(wanted))
+            rows = await connection.fetch(sql.ENTITIES, *workspace.key, sorted(wanted))
         entities = {row["entity_id"]: value_from(GraphEntity, row) for row in rows}
         return {ordinal: tuple(held) for ordinal, held in mentions.items()}, entities
 
     async def losing(self, workspace: WorkspaceRef, nodes: Mapping[UUID, int]) -> None:
         async with self._pool.transaction(workspace.org_id) as connection:
-            await connection.execute(sql.COUNT_ERASURES, *_key(workspace), list(nodes), list(nodes.values()))
+            await connection.execute(sql.COUNT_ERASURES, *workspace.key, list(nodes), list(nodes.values()))
 
     async def record_watermark(self, workspace: WorkspaceRef, fence: int, version: int) -> None:
         async with self._pool.transaction(workspace.org_id) as connection:
@@ -101,7 +101,7 @@ class PostgresGraphFeed:
         workspace = lease.job.workspace
         async with self._pool.transaction(workspace.org_id) as connection:
             await _hold(connection, lease)
-            await connection.execute(sql.SETTLE, *_key(workspace))
+            await connection.execute(sql.SETTLE, *workspace.key)
 
     async def restart(self, workspace: WorkspaceRef) -> JobRef:
         """Reset the watermark and have the graph filled anew; returns the job that does it. A running job loses its
@@ -109,13 +109,13 @@ class PostgresGraphFeed:
         """
         async with self._pool.transaction(workspace.org_id) as connection:
             ref, _ = await PostgresJobStore(connection, workspace.org_id).enqueue(graph_job(workspace))
-            if await connection.fetchval(sql.RESTART, *_key(workspace)) is None:
+            if await connection.fetchval(sql.RESTART, *workspace.key) is None:
                 raise _no_workspace(workspace)
         return ref
 
     async def counts(self, workspace: WorkspaceRef) -> GraphCounts:
         async with self._pool.snapshot(workspace.org_id) as connection:
-            row = await connection.fetchrow(sql.COUNTS, *_key(workspace))
+            row = await connection.fetchrow(sql.COUNTS, *workspace.key)
         return GraphCounts() if row is None else GraphCounts(**row)
 
 
@@ -127,15 +127,11 @@ async def _hold(connection: PostgresConnection, lease: Lease) -> None:
 
 async def _reach(connection: PostgresConnection, workspace: WorkspaceRef, fence: int, version: int) -> int:
     """Move the watermark; returns the corpus version. Errors: `LeaseLost`."""
-    newest: int | None = await connection.fetchval(sql.REACHED, *_key(workspace), fence, version)
+    newest: int | None = await connection.fetchval(sql.REACHED, *workspace.key, fence, version)
     if newest is None:
         raise _lease_error()
-    await connection.execute(sql.FORGET_ERASURES, *_key(workspace), version, ErasedStore.GRAPH.value)
+    await connection.execute(sql.FORGET_ERASURES, *workspace.key, version, ErasedStore.GRAPH.value)
     return newest
-
-
-def _key(workspace: WorkspaceRef) -> tuple[UUID, UUID]:
-    return workspace.org_id, workspace.workspace_id
 
 
 def _ref(lease: Lease) -> JobRef:

@@ -66,7 +66,7 @@ async def purge_history(connection: PostgresConnection, workspace: WorkspaceRef)
     """Delete rows that only versions past the retention show, and refuse those versions from now on (`oldest_version`).
     Returns the number of chunk rows. The next compaction removes the postings.
     """
-    key = (workspace.org_id, workspace.workspace_id)
+    key = workspace.key
     horizon = await connection.fetchval(HORIZON, *key)
     if horizon is None:
         return 0

@@ -41,7 +41,7 @@ class PostgresInspection:
 
     def __init__(self, connection: PostgresConnection, workspace: WorkspaceRef) -> None:
         self._connection = connection
-        self._key = (workspace.org_id, workspace.workspace_id)
+        self._key = workspace.key
 
     async def head(self) -> WorkspaceHead:
         row = await self._connection.fetchrow(sql.HEAD, *self._key)

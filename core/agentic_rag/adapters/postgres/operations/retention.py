@@ -71,7 +71,7 @@ async def apply_retention(connection: PostgresConnection, workspace: WorkspaceRe
     """Delete up to `STEP` each of expired runs, evaluations, cached answers, idempotency keys, HyDE jobs and vectors of
     retired spaces, and purge versions past the history. True when there may be more.
     """
-    key = (workspace.org_id, workspace.workspace_id)
+    key = workspace.key
     deleted = [await connection.change(statement, *key, STEP) for statement in EXPIRED]
     await purge_history(connection, workspace)
     more = await PostgresSpaceStore(connection).drop_old_spaces(workspace, STEP)

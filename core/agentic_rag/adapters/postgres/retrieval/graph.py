@@ -99,7 +99,7 @@ class PostgresGraphReader:
         self, connection: PostgresConnection, workspace: WorkspaceRef, version: int, access: ReadScope
     ) -> None:
         self._connection = connection
-        self._key = (workspace.org_id, workspace.workspace_id)
+        self._key = workspace.key
         self._version = version
         self._access = access
 

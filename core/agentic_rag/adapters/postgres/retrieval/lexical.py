@@ -48,7 +48,7 @@ class PostgresLexicalReader:
     ) -> None:
         self._connection = connection
         self._workspace = workspace
-        self._key = (workspace.org_id, workspace.workspace_id)
+        self._key = workspace.key
         self._version = version
         self._segment_ids = segment_ids
         self._cache = cache

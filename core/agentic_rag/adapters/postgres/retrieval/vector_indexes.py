@@ -80,12 +80,12 @@ class PostgresVectorIndexStore:
         self._connection = connection
 
     async def all(self, workspace: WorkspaceRef) -> Sequence[IndexRecord]:
-        return [value_from(IndexRecord, row) for row in await self._connection.fetch(ALL, *_key(workspace))]
+        return [value_from(IndexRecord, row) for row in await self._connection.fetch(ALL, *workspace.key)]
 
     async def put(self, workspace: WorkspaceRef, record: IndexRecord) -> None:
         await self._connection.execute(
             PUT,
-            *_key(workspace),
+            *workspace.key,
             record.space_id,
             record.state.value,
             record.rows_seen,
@@ -94,7 +94,7 @@ class PostgresVectorIndexStore:
         )
 
     async def forget(self, workspace: WorkspaceRef, space_id: int) -> None:
-        await self._connection.execute(FORGET, *_key(workspace), space_id)
+        await self._connection.execute(FORGET, *workspace.key, space_id)
 
 
 class PostgresIndexBuilder:
@@ -161,7 +161,3 @@ def index_name(workspace: WorkspaceRef, space_id: int) -> str:
     """The name of a space's index: a hash, because three ids exceed the length of a name."""
     identity = workspace.org_id.bytes + workspace.workspace_id.bytes + space_id.to_bytes(2, "big")
     return PREFIX + hashlib.sha256(identity).hexdigest()[:24]
-
-
-def _key(workspace: WorkspaceRef) -> tuple[UUID, UUID]:
-    return workspace.org_id, workspace.workspace_id

@@ -76,7 +76,7 @@ class PostgresVectorReader:
         is_indexed: bool = False,
     ) -> None:
         self._connection = connection
-        self._key = (workspace.org_id, workspace.workspace_id)
+        self._key = workspace.key
         self._version = version
         self._space = space
         self._is_indexed = is_indexed

@@ -179,9 +179,7 @@ class PostgresDatabase:
         readers: ReadIdentity = ANONYMOUS_READER,
     ) -> AsyncGenerator[CorpusSnapshot]:
         async with self._pool.snapshot(workspace.org_id) as connection:
-            row = await connection.fetchrow(
-                HEADER, workspace.org_id, workspace.workspace_id, as_of, space_id, principals_of(readers)
-            )
+            row = await connection.fetchrow(HEADER, *workspace.key, as_of, space_id, principals_of(readers))
             if row is None:
                 raise NotFound(f"There is no workspace {workspace.workspace_id}.")
             version = _version(row, as_of)
@@ -194,7 +192,7 @@ class PostgresDatabase:
 
     async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ANONYMOUS_READER) -> CorpusHead | None:
         async with self._pool.connection() as connection:
-            row = await connection.fetchrow(HEAD, workspace.org_id, workspace.workspace_id, principals_of(readers))
+            row = await connection.fetchrow(HEAD, *workspace.key, principals_of(readers))
         if row is None:
             return None
         space = None if row["space_id"] is None else space_from(row).space
@@ -203,7 +201,7 @@ class PostgresDatabase:
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         async with self._pool.connection() as connection:
-            version: int | None = await connection.fetchval(CORPUS_VERSION, workspace.org_id, workspace.workspace_id)
+            version: int | None = await connection.fetchval(CORPUS_VERSION, *workspace.key)
             return version
 
     async def check(self) -> None:

@@ -123,22 +123,22 @@ class PostgresAccessStore:
         self._is_followed = is_followed
 
     async def readable(self, workspace: WorkspaceRef, readers: ReadIdentity) -> ReadScope:
-        row = await self._connection.fetchrow(READABLE_NOW, *_key(workspace), principals_of(readers))
+        row = await self._connection.fetchrow(READABLE_NOW, *workspace.key, principals_of(readers))
         return ReadScope() if row is None else readable_from(row)
 
     async def intern(self, workspace: WorkspaceRef, principals: tuple[str, ...]) -> int:
-        found: int | None = await self._connection.fetchval(FIND, *_key(workspace), principals)
+        found: int | None = await self._connection.fetchval(FIND, *workspace.key, principals)
         if found is None:
             await self._connection.execute(LOCK_SETS, workspace.workspace_id)
-            found = await self._connection.fetchval(FIND, *_key(workspace), principals)
+            found = await self._connection.fetchval(FIND, *workspace.key, principals)
         if found is None:
-            found = await self._connection.fetchval(ADD, *_key(workspace), principals)
+            found = await self._connection.fetchval(ADD, *workspace.key, principals)
         if found is None:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
         return found
 
     async def principals(self, workspace: WorkspaceRef, access_ids: Collection[int]) -> Mapping[int, tuple[str, ...]]:
-        rows = await self._connection.fetch(PRINCIPALS, *_key(workspace), sorted(access_ids))
+        rows = await self._connection.fetch(PRINCIPALS, *workspace.key, sorted(access_ids))
         return {row["access_id"]: tuple(row["principals"]) for row in rows}
 
     async def unreadable(
@@ -146,7 +146,7 @@ class PostgresAccessStore:
     ) -> set[UUID]:
         if readers.is_unrestricted or not document_ids:
             return set()
-        rows = await self._connection.fetch(UNREADABLE, *_key(workspace), list(document_ids), list(readers.principals))
+        rows = await self._connection.fetch(UNREADABLE, *workspace.key, list(document_ids), list(readers.principals))
         return {row["document_id"] for row in rows}
 
     async def change(self, workspace: WorkspaceRef, document_id: UUID, access_id: int) -> AccessChange | None:
@@ -156,7 +156,7 @@ class PostgresAccessStore:
         work. The workspace's row also keeps out the filling of an embedding space, which copies access sets from
         chunks.
         """
-        key = (*_key(workspace), document_id)
+        key = (*workspace.key, document_id)
         document = await self._connection.fetchrow(LOCK_DOCUMENT, *key)
         if document is None:
             return None
@@ -167,11 +167,7 @@ class PostgresAccessStore:
             return AccessChange(None, 0)
         if self._is_followed:
             await PostgresJobStore(self._connection, workspace.org_id).enqueue(graph_job(workspace))
-        version: int = await self._connection.fetchval(NEXT_VERSION, *_key(workspace), self._is_followed)
+        version: int = await self._connection.fetchval(NEXT_VERSION, *workspace.key, self._is_followed)
         passages = await self._connection.change(MOVE, *key, access_id)
         await self._connection.execute(SET_DOCUMENT, *key, access_id, version)
         return AccessChange(version, passages)
-
-
-def _key(workspace: WorkspaceRef) -> tuple[UUID, UUID]:
-    return workspace.org_id, workspace.workspace_id

@@ -128,7 +128,7 @@ class PostgresWorkspaceStore:
         return await register_space(self._connection, workspace, space)
 
     async def active_space(self, workspace: WorkspaceRef) -> RegisteredSpace | None:
-        row = await self._connection.fetchrow(ACTIVE_SPACE, workspace.org_id, workspace.workspace_id)
+        row = await self._connection.fetchrow(ACTIVE_SPACE, *workspace.key)
         return None if row is None else space_from(row)
 
     def _workspace(self, row: Row) -> Workspace:
