@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from agentic_rag.adapters.redis.connection import FAILURES, cache_client, unavailable
+from agentic_rag.adapters.redis.connection import cache_client, redis_errors
+from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 # KEYS[1] the workspace's index: a sorted set of its entries by expiry in seconds. Index and entries share a hash tag.
@@ -56,48 +59,32 @@ class RedisAnswerCache:
     async def get(self, workspace: WorkspaceRef, key: str) -> bytes | None:
         if self._resting():
             return None
-        try:
+        with suppress(DependencyUnavailable), self._noticed():
             async with asyncio.timeout(2 * self._timeout):
-                value: bytes | None = await self._client.get(self._entry(workspace, key))
-        except FAILURES:
-            self._mark_down()
-            return None
-        self._down_since = None
-        return value
+                return await self._client.get(self._entry(workspace, key))
+        return None
 
     async def put(self, workspace: WorkspaceRef, key: str, value: bytes, ttl_seconds: int) -> None:
         """Store for at most `ttl_seconds`; does nothing while the server is unavailable."""
         if ttl_seconds <= 0 or self._resting():
             return
         keys = [self._index(workspace), self._entry(workspace, key)]
-        try:
+        with suppress(DependencyUnavailable), self._noticed():
             async with asyncio.timeout(2 * self._timeout):
                 await self._put(keys=keys, args=[value, ttl_seconds, int(time.time())])
-        except FAILURES:
-            self._mark_down()
-            return
-        self._down_since = None
 
     async def forget(self, workspace: WorkspaceRef) -> int:
-        try:
+        with self._noticed():
             gone: Any = await self._forget(keys=[self._index(workspace)])
-        except FAILURES as error:
-            self._mark_down()
-            raise unavailable() from error
-        self._down_since = None
         return int(gone)
 
     async def holding(self, workspace: WorkspaceRef, words: bytes) -> int:
         found = 0
-        try:
+        with self._noticed():
             keys: Any = await self._client.zrange(self._index(workspace), 0, -1)
             for start in range(0, len(keys), HOLDING_PAGE):
                 values: Any = await self._client.mget(keys[start : start + HOLDING_PAGE])
                 found += sum(value is not None and words in value for value in values)
-        except FAILURES as error:
-            self._mark_down()
-            raise unavailable() from error
-        self._down_since = None
         return found
 
     @property
@@ -110,8 +97,16 @@ class RedisAnswerCache:
     def _resting(self) -> bool:
         return self._down_since is not None and time.monotonic() - self._down_since < self._pause
 
-    def _mark_down(self) -> None:
-        self._down_since = time.monotonic()
+    @contextmanager
+    def _noticed(self) -> Generator[None]:
+        """Notices whether the server answers. Errors: `DependencyUnavailable`."""
+        try:
+            with redis_errors():
+                yield
+        except DependencyUnavailable:
+            self._down_since = time.monotonic()
+            raise
+        self._down_since = None
 
     def _index(self, workspace: WorkspaceRef) -> str:
         return f"{self._prefix}:cache:{{{workspace.org_id}:{workspace.workspace_id}}}"

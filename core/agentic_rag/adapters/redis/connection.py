@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 import orjson
@@ -74,6 +76,12 @@ def waiting_client(url: str, *, connect_seconds: float = 0.5) -> Redis:
     return Redis(connection_pool=pool)
 
 
-def unavailable() -> DependencyUnavailable:
-    """The domain error of a failed Redis call; raise it `from` the client's error, which names the address."""
-    return DependencyUnavailable("Redis did not answer. Check REDIS_URL and `rag doctor`.", dependency="redis")
+@contextmanager
+def redis_errors() -> Generator[None]:
+    """Raises `DependencyUnavailable` for a failed call; its cause names the address."""
+    try:
+        yield
+    except FAILURES as error:
+        raise DependencyUnavailable(
+            "Redis did not answer. Check REDIS_URL and `rag doctor`.", dependency="redis"
+        ) from error

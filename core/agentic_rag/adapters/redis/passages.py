@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import orjson
 
-from agentic_rag.adapters.redis.connection import FAILURES, unavailable, waiting_client
+from agentic_rag.adapters.redis.connection import redis_errors, waiting_client
 from agentic_rag.answering.ports import PassageRequest
 from agentic_rag.models.chat.request import LlmError, LlmResult
 
@@ -23,37 +23,29 @@ class RedisPassageExchange:
         self._prefix = prefix
 
     async def ask(self, key: str, question: str, seconds: float) -> None:
-        try:
+        with redis_errors():
             await self._client.set(self._question(key), question.encode(), px=_milliseconds(seconds))
-        except FAILURES as error:
-            raise unavailable() from error
 
     async def pending_request(self, key: str) -> PassageRequest | None:
-        try:
+        with redis_errors():
             async with self._client.pipeline(transaction=True) as commands:
                 commands.get(self._question(key))
                 commands.pttl(self._question(key))
                 found: Any = await commands.execute()
-        except FAILURES as error:
-            raise unavailable() from error
         question, left = found
         return None if question is None else PassageRequest(question.decode(), left / 1000)
 
     async def give(self, key: str, passage: LlmResult[str] | LlmError, seconds: float) -> None:
         value = {"fault": passage.code} if isinstance(passage, LlmError) else {"text": passage.value}
-        try:
+        with redis_errors():
             async with self._client.pipeline(transaction=True) as commands:
                 commands.rpush(self._passage(key), orjson.dumps(value))
                 commands.pexpire(self._passage(key), _milliseconds(seconds))
                 await commands.execute()
-        except FAILURES as error:
-            raise unavailable() from error
 
     async def wait(self, key: str) -> LlmResult[str] | LlmError:
-        try:
+        with redis_errors():
             found: Any = await cast(Awaitable[Any], self._client.blpop([self._passage(key)], timeout=0))
-        except FAILURES as error:
-            raise unavailable() from error
         value = orjson.loads(found[1])
         return LlmResult(value["text"]) if "text" in value else LlmError(value["fault"])
 

@@ -12,7 +12,7 @@ from typing import Any
 from arq.connections import ArqRedis
 from arq.constants import in_progress_key_prefix, job_key_prefix
 
-from agentic_rag.adapters.redis.connection import FAILURES, to_json, unavailable
+from agentic_rag.adapters.redis.connection import redis_errors, to_json
 from agentic_rag.jobs.job import Job, JobRef, QueueName
 from agentic_rag.jobs.message import FUNCTION, QueueLayout, dead_letter_key, encode
 from agentic_rag.jobs.undecodable_message import UndecodableMessage
@@ -37,7 +37,7 @@ class ArqJobQueue:
 
     async def offer(self, queue: QueueName, refs: Sequence[JobRef]) -> int:
         new = 0
-        try:
+        with redis_errors():
             for ref, delivery in await self._absent([(ref, self._layout.delivery_id(queue, ref)) for ref in refs]):
                 entry = await self._pool.enqueue_job(
                     FUNCTION,
@@ -47,8 +47,6 @@ class ArqJobQueue:
                     _expires=HAND_OVER_SECONDS,
                 )
                 new += entry is not None
-        except FAILURES as error:
-            raise unavailable() from error
         return new
 
     async def _absent(self, offered: Sequence[tuple[JobRef, str]]) -> list[tuple[JobRef, str]]:
@@ -61,13 +59,11 @@ class ArqJobQueue:
 
     async def depth(self, queue: QueueName, partition: int = 0) -> int:
         """The number of waiting jobs. arq keeps running jobs in the same set until they end; they are subtracted."""
-        try:
+        with redis_errors():
             entries = await self._pool.zrange(self._layout.key(queue, partition), 0, -1)
             if not entries:
                 return 0
             running = await self._pool.exists(*[in_progress_key_prefix.encode() + entry for entry in entries])
-        except FAILURES as error:
-            raise unavailable() from error
         return len(entries) - int(running)
 
     async def mirror_dead(self, job: Job, code: str) -> None:
@@ -100,20 +96,16 @@ class ArqJobQueue:
 
     async def _mirror(self, letter: dict[str, Any]) -> None:
         key, text = dead_letter_key(self._prefix), to_json(letter)
-        try:
+        with redis_errors():
             async with self._pool.pipeline(transaction=True) as commands:
                 commands.lpush(key, text)
                 commands.ltrim(key, 0, MIRRORED - 1)
                 commands.publish(key, text)
                 await commands.execute()
-        except FAILURES as error:
-            raise unavailable() from error
 
     async def check(self) -> None:
-        try:
+        with redis_errors():
             await self._pool.ping()
-        except FAILURES as error:
-            raise unavailable() from error
 
     async def aclose(self) -> None:
         await self._pool.aclose(close_connection_pool=True)

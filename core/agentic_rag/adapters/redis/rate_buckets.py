@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from agentic_rag.adapters.redis.connection import FAILURES, cache_client, unavailable
+from agentic_rag.adapters.redis.connection import cache_client, redis_errors
 from agentic_rag.workspaces.rate_limits import MICROS_PER_SECOND, WINDOW_MICROS, Bucket, RateLimitRefusal
 
 # KEYS: the buckets, which share a hash tag. ARGV: the window, then what to take from each bucket, in microseconds. The
@@ -49,11 +49,9 @@ class RedisRateBuckets:
 
     async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> RateLimitRefusal | None:
         keys = [f"{self._prefix}:rate:{{{org_id}}}:{one.key}" for one in buckets]
-        try:
+        with redis_errors():
             async with asyncio.timeout(2 * self._timeout):
                 answer: Any = await self._take(keys=keys, args=[WINDOW_MICROS, *(one.micros for one in buckets)])
-        except FAILURES as error:
-            raise unavailable() from error
         place, wait = int(answer[0]), int(answer[1])
         return None if place == 0 else RateLimitRefusal(place - 1, wait / MICROS_PER_SECOND)
 

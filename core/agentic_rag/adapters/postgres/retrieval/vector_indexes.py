@@ -15,8 +15,7 @@ from uuid import UUID
 
 import asyncpg
 
-from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, PostgresConnection, value_from
-from agentic_rag.adapters.postgres.session.errors import translate
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, driver_errors, value_from
 from agentic_rag.kernel.errors import Retryable
 from agentic_rag.models.embedding.space import RegisteredSpace
 from agentic_rag.retrieval.vector_index import IndexRecord
@@ -144,7 +143,7 @@ class PostgresIndexBuilder:
     async def _open_connection(self) -> AsyncGenerator[Any]:
         settings = {"role": self._role, "application_name": "agentic-rag index", "search_path": "public"}
         connect: Any = asyncpg.connect
-        try:
+        with driver_errors():
             connection = await connect(
                 self._dsn, timeout=self._connect_seconds, server_settings=settings | BUILD_SETTINGS
             )
@@ -153,8 +152,6 @@ class PostgresIndexBuilder:
             finally:
                 # Terminate instead of close: a cancelled build must end, and its lock with it.
                 connection.terminate()
-        except DRIVER_ERRORS as error:
-            raise translate(error) from error
 
 
 def index_name(workspace: WorkspaceRef, space_id: int) -> str:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeAlias, TypeVar
 
 import asyncpg
@@ -24,6 +25,15 @@ DRIVER_ERRORS = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.Interface
 def value_from(kind: type[V], row: Row, /, **others: object) -> V:
     """A dataclass: each field from the column of its name or from `others`; further columns are ignored."""
     return msgspec.convert({**row, **others}, kind)
+
+
+@contextmanager
+def driver_errors() -> Generator[None]:
+    """Raises the product's error for an error of the driver."""
+    try:
+        yield
+    except DRIVER_ERRORS as error:
+        raise translate(error) from error
 
 
 class PostgresConnection:
@@ -60,7 +70,5 @@ class PostgresConnection:
 
     async def _run(self, call: Callable[..., Awaitable[Any]], *arguments: Any) -> Any:
         async with self._turn:
-            try:
+            with driver_errors():
                 return await call(*arguments)
-            except DRIVER_ERRORS as error:
-                raise translate(error) from error

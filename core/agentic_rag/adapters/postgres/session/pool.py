@@ -16,8 +16,7 @@ from uuid import UUID
 import asyncpg
 import orjson
 
-from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, PostgresConnection
-from agentic_rag.adapters.postgres.session.errors import translate
+from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, PostgresConnection, driver_errors
 from agentic_rag.kernel.errors import AgenticRagError, Misconfigured, Permanent
 
 _HALFVEC_SCHEMA = """
@@ -80,11 +79,7 @@ class PostgresPool:
     @asynccontextmanager
     async def connection(self) -> AsyncGenerator[PostgresConnection]:
         """A connection in autocommit. Errors: `DependencyUnavailable`, `Misconfigured`."""
-        pool = self._pool or await self._open_pool()
-        try:
-            driver = await pool.acquire(timeout=self._options.connect_seconds)
-        except DRIVER_ERRORS as error:
-            raise translate(error) from error
+        pool, driver = await self._acquire()
         try:
             yield self._wrap_driver(driver)
         finally:
@@ -115,11 +110,7 @@ class PostgresPool:
         """A read-only transaction at one instant, bound to one organisation. The caller does not wait for its end: a
         background task ends it and returns the connection to the pool.
         """
-        pool = self._pool or await self._open_pool()
-        try:
-            driver = await pool.acquire(timeout=self._options.connect_seconds)
-        except DRIVER_ERRORS as error:
-            raise translate(error) from error
+        pool, driver = await self._acquire()
         try:
             connection = self._wrap_driver(driver)
             await connection.execute(f"{BEGIN_SNAPSHOT}; SET LOCAL rag.org_id = '{UUID(int=org_id.int)}'")
@@ -139,24 +130,24 @@ class PostgresPool:
         if pool is not None:
             await pool.close()
 
-    async def _open_pool(self) -> Any:
-        async with self._opening:
-            if self._pool is None:
-                options = self._options
-                try:
-                    self._pool = await asyncpg.create_pool(
-                        self._dsn,
-                        min_size=options.min_size,
-                        max_size=options.max_size,
-                        timeout=options.connect_seconds,
-                        command_timeout=options.command_seconds,
-                        server_settings=options.server_settings(),
-                        init=_teach_types,
-                        reset=_keep_session,
-                    )
-                except DRIVER_ERRORS as error:
-                    raise translate(error) from error
-            return self._pool
+    async def _acquire(self) -> tuple[Any, Any]:
+        """The pool, opened at first use, and a connection of the driver. Errors: `DependencyUnavailable`,
+        `Misconfigured`.
+        """
+        options = self._options
+        with driver_errors():
+            async with self._opening:
+                self._pool = self._pool or await asyncpg.create_pool(
+                    self._dsn,
+                    min_size=options.min_size,
+                    max_size=options.max_size,
+                    timeout=options.connect_seconds,
+                    command_timeout=options.command_seconds,
+                    server_settings=options.server_settings(),
+                    init=_teach_types,
+                    reset=_keep_session,
+                )
+            return self._pool, await self._pool.acquire(timeout=options.connect_seconds)
 
 
 async def _give_back(pool: Any, driver: Any) -> None:
