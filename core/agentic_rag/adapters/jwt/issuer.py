@@ -48,7 +48,4 @@ def token_identity(
     else:
         keys = LocalSecret(options.secret.encode())
 
-    async def aclose() -> None:
-        await keys.aclose()
-
-    return TokenIdentity(TokenVerifier(keys, options.rules), directory, names, clock), aclose
+    return TokenIdentity(TokenVerifier(keys, options.rules), directory, names, clock), keys.aclose

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
@@ -12,50 +14,45 @@ class UnknownMetric(KeyError):
     """A metric that the table does not list, or lists with another kind: a bug."""
 
 
+Meter = TypeVar("Meter", Counter, Gauge, Histogram)
+
+
 class PrometheusMeters:
     """One collector for each metric of the table. Metrics without labels show 0 from the start."""
 
     def __init__(self, metrics: tuple[Metric, ...] = METRICS) -> None:
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
-        self._counters: dict[str, Counter] = {}
-        self._histograms: dict[str, Histogram] = {}
-        self._gauges: dict[str, Gauge] = {}
-        for metric in metrics:
-            self._register(metric)
-
-    def _register(self, metric: Metric) -> None:
-        if metric.kind is MetricKind.COUNTER:
-            self._counters[metric.name] = Counter(
-                metric.name, metric.description, metric.labels, registry=self._registry
-            )
-        elif metric.kind is MetricKind.HISTOGRAM:
-            self._histograms[metric.name] = Histogram(
-                metric.name, metric.description, metric.labels, buckets=metric.buckets, registry=self._registry
-            )
-        else:
-            self._gauges[metric.name] = Gauge(metric.name, metric.description, metric.labels, registry=self._registry)
+        self._collectors = {metric.name: _collector(metric, self._registry) for metric in metrics}
 
     def count(self, name: str, amount: float, labels: dict[str, str]) -> None:
         """Add to a counter. Errors: `UnknownMetric`."""
-        counter = self._counters.get(name)
-        if counter is None:
-            raise UnknownMetric(f"{name} is not a counter of adapters/telemetry/metrics.py")
-        (counter.labels(**labels) if labels else counter).inc(amount)
+        self._meter(Counter, name, labels).inc(amount)
 
     def observe(self, name: str, value: float, labels: dict[str, str]) -> None:
         """Record into a histogram. Errors: `UnknownMetric`."""
-        histogram = self._histograms.get(name)
-        if histogram is None:
-            raise UnknownMetric(f"{name} is not a histogram of adapters/telemetry/metrics.py")
-        (histogram.labels(**labels) if labels else histogram).observe(value)
+        self._meter(Histogram, name, labels).observe(value)
 
     def gauge(self, name: str, value: float, labels: dict[str, str]) -> None:
         """Set a gauge. Errors: `UnknownMetric`."""
-        gauge = self._gauges.get(name)
-        if gauge is None:
-            raise UnknownMetric(f"{name} is not a gauge of adapters/telemetry/metrics.py")
-        (gauge.labels(**labels) if labels else gauge).set(value)
+        self._meter(Gauge, name, labels).set(value)
+
+    def _meter(self, kind: type[Meter], name: str, labels: dict[str, str]) -> Meter:
+        collector = self._collectors.get(name)
+        if not isinstance(collector, kind):
+            raise UnknownMetric(f"{name} is not a {kind.__name__.lower()} of adapters/telemetry/metrics.py")
+        return collector.labels(**labels) if labels else collector
 
     def exposition(self) -> tuple[bytes, str]:
         return generate_latest(self._registry), CONTENT_TYPE_LATEST
+
+
+def _collector(metric: Metric, registry: CollectorRegistry) -> Counter | Gauge | Histogram:
+    described = (metric.name, metric.description, metric.labels)
+    match metric.kind:
+        case MetricKind.COUNTER:
+            return Counter(*described, registry=registry)
+        case MetricKind.HISTOGRAM:
+            return Histogram(*described, registry=registry, buckets=metric.buckets)
+        case MetricKind.GAUGE:
+            return Gauge(*described, registry=registry)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import astuple
 from itertools import groupby
 from uuid import UUID
 
@@ -39,6 +40,7 @@ _COLUMNS = """
     pipeline_version, models, answer::text AS answer, idempotency_key, input_hash, created_at
 """
 
+# Versions and stages are in the order of the fields of `RunVersions` and `StageRecord`.
 ADD_RUN = """
 INSERT INTO rag_runs (org_id, workspace_id, run_id, trace_id, subject, question, outcome, cache, seconds,
                       corpus_version, graph_version, space, weights_version, pipeline_version, models, document_ids,
@@ -139,7 +141,6 @@ class PostgresRunStore:
         return [self._run(workspace, row, stages[row["run_id"]]) for row in rows]
 
     def _arguments(self, run: Run) -> tuple[object, ...]:
-        versions = run.versions
         return (
             *run.workspace.key,
             run.run_id,
@@ -149,12 +150,7 @@ class PostgresRunStore:
             run.answer.outcome.value,
             run.cache.value,
             run.seconds,
-            versions.corpus_version,
-            versions.graph_version,
-            versions.space,
-            versions.weights_version,
-            versions.pipeline_version,
-            versions.models,
+            *astuple(run.versions),
             sorted(collect_document_ids(run.answer)),
             encode(run.answer).decode(),
             run.idempotency_key,
@@ -189,12 +185,4 @@ async def _redact_erasures(connection: PostgresConnection, org_id: UUID, runs: l
 def _stage_rows(runs: Iterable[Run]) -> Iterable[tuple[object, ...]]:
     for run in runs:
         for position, stage in enumerate(run.stages):
-            yield (
-                run.workspace.workspace_id,
-                run.run_id,
-                position,
-                stage.stage,
-                stage.started,
-                stage.seconds,
-                stage.outcome,
-            )
+            yield run.workspace.workspace_id, run.run_id, position, *astuple(stage)

@@ -1,4 +1,4 @@
-"""`documents.ports.DocumentStore` on Postgres: documents and their status; staging is in `staging.py`."""
+"""`documents.ports.DocumentStore` on Postgres: documents and their status; `staging.py` holds staging."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.documents.document_rows import DOCUMENT_COLUMNS, document_from
 from agentic_rag.adapters.postgres.documents.staging import StagingRows
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
+from agentic_rag.adapters.postgres.session.connection import value_from
 from agentic_rag.adapters.postgres.session.page_cursors import decode_cursor, encode_cursor, page_size
 from agentic_rag.documents.document import (
     STATUS_TRANSITIONS,
-    ChunkDraft,
     Document,
     DocumentFault,
     DocumentStatus,
-    Revision,
 )
-from agentic_rag.documents.ports import NewDocument, StagedChunk
+from agentic_rag.documents.ports import NewDocument
 from agentic_rag.documents.revision_diff import VisibleChunk
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -99,12 +97,8 @@ _MOVES_TO: Mapping[DocumentStatus, list[str]] = {
 }
 
 
-class PostgresDocumentStore:
+class PostgresDocumentStore(StagingRows):
     """Reads and writes inside a transaction of one organisation."""
-
-    def __init__(self, connection: PostgresConnection) -> None:
-        self._connection = connection
-        self._staging = StagingRows(connection)
 
     async def register(self, workspace: WorkspaceRef, new: NewDocument) -> Document:
         (document,) = await self.register_many(workspace, [new])
@@ -191,19 +185,3 @@ class PostgresDocumentStore:
     async def visible_chunks(self, workspace: WorkspaceRef, document_id: UUID) -> list[VisibleChunk]:
         rows = await self._connection.fetch(VISIBLE_CHUNKS, *workspace.key, document_id)
         return [value_from(VisibleChunk, row) for row in rows]
-
-    async def stage(
-        self, workspace: WorkspaceRef, document_id: UUID, revision: Revision, drafts: Sequence[ChunkDraft]
-    ) -> None:
-        await self._staging.stage(workspace, document_id, revision, drafts)
-
-    async def load_staging(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
-        return await self._staging.load_staging(workspace, revision_id)
-
-    async def stage_vectors(
-        self, workspace: WorkspaceRef, revision_id: UUID, space_id: int, vectors: Mapping[int, bytes]
-    ) -> None:
-        await self._staging.stage_vectors(workspace, revision_id, space_id, vectors)
-
-    async def discard_staging(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None = None) -> int:
-        return await self._staging.discard(workspace, document_id, keep)

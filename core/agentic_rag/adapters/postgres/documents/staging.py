@@ -80,7 +80,7 @@ def revision_arguments(revision: Revision) -> tuple[object, ...]:
 
 
 class StagingRows:
-    """Staging for the document store."""
+    """The staging of the document store, inside a transaction of one organisation."""
 
     def __init__(self, connection: PostgresConnection) -> None:
         self._connection = connection
@@ -116,7 +116,7 @@ class StagingRows:
             ADD_VECTORS, *workspace.key, revision_id, space_id, list(vectors.keys()), list(vectors.values())
         )
 
-    async def discard(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None) -> int:
+    async def discard_staging(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None = None) -> int:
         """Delete staged chunks and never published revisions of a document."""
         key = (*workspace.key, document_id, keep)
         dropped = await self._connection.change(DISCARD, *key)

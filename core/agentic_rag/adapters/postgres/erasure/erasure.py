@@ -10,7 +10,7 @@ from agentic_rag.adapters.postgres.erasure import erasure_sql as sql
 from agentic_rag.adapters.postgres.ingestion.compaction import DROP_SEGMENTS, LOCK_SEGMENTS
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.retrieval.segments import ADD_SEGMENT, segment_arguments, segment_from
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
 from agentic_rag.answering.runs.answer_codec import decode, encode
 from agentic_rag.answering.runs.redaction import redact_document
 from agentic_rag.erasure.certificate import encode_stores, ranges_of
@@ -59,18 +59,15 @@ async def erase(
     entities = await connection.change(sql.DROP_ENTITIES, *key, entity_ids)
     await _rehome_entities(connection, document, entity_ids)
     runs = await _redact_runs(connection, document)
-    erasure = Erasure(
+    erasure = value_from(
+        Erasure,
+        rows,
         document_id=document_id,
         version=version,
         revisions=await connection.change(sql.DROP_REVISIONS, *document),
-        chunks=rows["chunks"],
-        vectors=rows["vectors"],
         postings=postings,
-        mentions=rows["mentions"],
         entities=entities,
-        staged=rows["staged"],
         runs_redacted=runs,
-        cache_entries=rows["cache_entries"],
         jobs_redacted=jobs,
         ordinals=ranges_of(ordinals),
         is_followed=is_followed,

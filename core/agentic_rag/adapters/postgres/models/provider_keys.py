@@ -5,6 +5,7 @@ encrypted keys only; the master key that decrypts them is elsewhere.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
@@ -17,6 +18,7 @@ _COLUMNS = """
 
 KEYS = f"SELECT {_COLUMNS} FROM rag_provider_keys WHERE org_id = $1 ORDER BY provider"  # noqa: S608
 
+# The key's columns are in the order of the fields of `SealedKey`.
 PUT = f"""
 INSERT INTO rag_provider_keys
     (org_id, provider, master_id, wrap_nonce, wrapped_key, nonce, ciphertext, hint, base_url, set_by)
@@ -49,19 +51,9 @@ class PostgresProviderStore:
         return [_key(row) for row in await self._connection.fetch(KEYS, self._org_id)]
 
     async def put(self, key: ProviderKey) -> ProviderKey:
-        sealed = key.sealed
+        sealed = astuple(key.sealed)
         row = await self._connection.fetchrow(
-            PUT,
-            self._org_id,
-            key.provider.value,
-            sealed.master_id,
-            sealed.wrap_nonce,
-            sealed.wrapped_key,
-            sealed.nonce,
-            sealed.ciphertext,
-            key.hint,
-            key.base_url,
-            key.set_by,
+            PUT, self._org_id, key.provider.value, *sealed, key.hint, key.base_url, key.set_by
         )
         return key if row is None else _key(row)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from datetime import date
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from agentic_rag.adapters.postgres.session.connection import PostgresConnection,
 from agentic_rag.models.billing.limits import Expenditure, first_of_month
 from agentic_rag.models.billing.usage import UsageKey, UsageLine
 
+# The columns are in the order of the fields of `UsageLine`.
 ADD = """
 INSERT INTO rag_usage AS u
     (org_id, workspace_id, day, kind, provider, model, own_key, calls, input_tokens, output_tokens, cost_usd,
@@ -47,22 +49,8 @@ class PostgresUsageStore:
 
     async def add(self, lines: Sequence[UsageLine]) -> None:
         for line in lines:
-            key = line.key
-            await self._connection.execute(
-                ADD,
-                self._org_id,
-                key.workspace_id,
-                key.day,
-                key.kind,
-                key.provider,
-                key.model,
-                key.own_key,
-                line.calls,
-                line.input_tokens,
-                line.output_tokens,
-                line.cost_usd,
-                line.unpriced_calls,
-            )
+            key, *sums = astuple(line)
+            await self._connection.execute(ADD, self._org_id, *key, *sums)
 
     async def between(self, first: date, last: date, workspace_id: UUID | None = None) -> list[UsageLine]:
         rows = await self._connection.fetch(BETWEEN, self._org_id, first, last, workspace_id)

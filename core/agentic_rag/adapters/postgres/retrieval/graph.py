@@ -13,10 +13,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 # {readable}: the condition that the caller may read the passage; `true` for unrestricted callers.
 # One bounded index scan per entity, whatever the planner's statistics: an entity that half the corpus mentions costs no
 # more than `cap` + 1 rows.
-MENTIONS_OF = """
-SELECT asked.entity_id, held.ordinals, held.counts
-FROM unnest($3::uuid[]) AS asked(entity_id)
-CROSS JOIN LATERAL (
+_PASSAGES = """
     SELECT array_agg(ordinal ORDER BY ordinal) AS ordinals, array_agg(count ORDER BY ordinal) AS counts
     FROM (
         SELECT m.ordinal, m.count
@@ -27,13 +24,18 @@ CROSS JOIN LATERAL (
         ORDER BY m.org_id, m.workspace_id, m.entity_id, m.ordinal
         LIMIT $5 + 1
     ) first
-) held
-WHERE held.ordinals IS NOT NULL
 """
+
+MENTIONS_OF = f"""
+SELECT asked.entity_id, held.ordinals, held.counts
+FROM unnest($3::uuid[]) AS asked(entity_id)
+CROSS JOIN LATERAL ({_PASSAGES}) held
+WHERE held.ordinals IS NOT NULL
+"""  # noqa: S608 - a constant condition
 
 # One row per entity that was asked for or is mentioned in the given chunks: its mentions in those chunks, and its
 # passages as in MENTIONS_OF. OFFSET 0 keeps the index scan by ordinal while a new table has no statistics.
-VICINITY = """
+VICINITY = f"""
 WITH held AS MATERIALIZED (
     SELECT m.entity_id, array_agg(m.ordinal ORDER BY m.ordinal) AS ordinals,
            array_agg(m.count ORDER BY m.ordinal) AS counts
@@ -43,7 +45,7 @@ WITH held AS MATERIALIZED (
         FROM rag_mentions
         WHERE org_id = $1 AND workspace_id = $2 AND ordinal = given.ordinal
           AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4)
-          AND {readable}
+          AND {{readable}}
         OFFSET 0
     ) m
     GROUP BY m.entity_id
@@ -55,21 +57,10 @@ WITH held AS MATERIALIZED (
 SELECT asked.entity_id, found.ordinals, found.counts, held.ordinals AS held_ordinals, held.counts AS held_counts
 FROM asked
 LEFT JOIN held USING (entity_id)
-CROSS JOIN LATERAL (
-    SELECT array_agg(ordinal ORDER BY ordinal) AS ordinals, array_agg(count ORDER BY ordinal) AS counts
-    FROM (
-        SELECT m.ordinal, m.count
-        FROM rag_mentions m
-        WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.entity_id = asked.entity_id
-          AND m.visible_from <= $4 AND (m.visible_to IS NULL OR m.visible_to > $4)
-          AND {readable}
-        ORDER BY m.org_id, m.workspace_id, m.entity_id, m.ordinal
-        LIMIT $5 + 1
-    ) first
-) found
+CROSS JOIN LATERAL ({_PASSAGES}) found
 WHERE found.ordinals IS NOT NULL
 ORDER BY asked.entity_id
-"""
+"""  # noqa: S608 - a constant condition
 
 NEIGHBOURS = """
 SELECT entity_id, related, weight

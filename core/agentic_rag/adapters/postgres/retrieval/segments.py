@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
+from dataclasses import astuple, fields
 from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
 
@@ -15,6 +16,7 @@ SEGMENT_COLUMNS = """
     segment_id, visible_from, ordinals, lengths, access, visible, terms, offsets, posting_ordinals, posting_counts
 """
 
+# The arrays are in the order of the fields of `SegmentBytes`.
 ADD_SEGMENT = """
 INSERT INTO rag_segments (org_id, workspace_id, segment_id, visible_from, chunk_count, ordinals, lengths, access,
                           visible, terms, offsets, posting_ordinals, posting_counts)
@@ -41,19 +43,7 @@ def segment_arguments(segment: Segment) -> tuple[object, ...]:
     """The values of `ADD_SEGMENT` after the workspace's key. `visible_from` is that of the oldest chunk, so that a
     reader of an older version still finds a merged segment.
     """
-    stored = encode_segment(segment)
-    return (
-        int(segment.visible_from.min()),
-        len(segment.ordinals),
-        stored.ordinals,
-        stored.lengths,
-        stored.access,
-        stored.visible_from,
-        stored.terms,
-        stored.offsets,
-        stored.posting_ordinals,
-        stored.posting_counts,
-    )
+    return int(segment.visible_from.min()), len(segment.ordinals), *astuple(encode_segment(segment))
 
 
 async def read_moves(connection: PostgresConnection, org_id: UUID, workspace_id: UUID) -> AccessChanges:
@@ -113,13 +103,4 @@ def visible_size(visible: VisiblePostings) -> int:
 
 def segment_size(segment: Segment) -> int:
     """Bytes of a segment's arrays."""
-    return (
-        segment.ordinals.nbytes
-        + segment.lengths.nbytes
-        + segment.access.nbytes
-        + segment.visible_from.nbytes
-        + segment.terms.nbytes
-        + segment.offsets.nbytes
-        + segment.posting_ordinals.nbytes
-        + segment.posting_counts.nbytes
-    )
+    return sum(getattr(segment, array.name).nbytes for array in fields(segment))

@@ -33,18 +33,7 @@ class PostgresApiKeyStore:
         self._org_id = org_id
 
     async def add(self, key_id: UUID, key: NewApiKey) -> ApiKey:
-        row = await self._connection.fetchrow(
-            ADD,
-            self._org_id,
-            key_id,
-            key.key_hash,
-            key.name,
-            key.subject,
-            key.role.value,
-            list(key.groups),
-            scopes_to_row(key.scopes),
-            key.expires_at,
-        )
+        row = await self._connection.fetchrow(ADD, self._org_id, key_id, *api_key_arguments(key))
         if row is None:
             raise NotFound("There is no such organisation.")
         return _key(row)
@@ -57,9 +46,10 @@ class PostgresApiKeyStore:
         return None if row is None else _key(row)
 
 
-def scopes_to_row(scopes: frozenset[KeyScope] | None) -> list[str] | None:
-    """Scopes as stored."""
-    return None if scopes is None else sorted(scope.value for scope in scopes)
+def api_key_arguments(key: NewApiKey) -> tuple[object, ...]:
+    """The values of the columns key_hash, name, subject, role, groups, scopes and expires_at."""
+    scopes = None if key.scopes is None else sorted(scope.value for scope in key.scopes)
+    return key.key_hash, key.name, key.subject, key.role.value, list(key.groups), scopes, key.expires_at
 
 
 def read_scopes(stored: list[str] | None) -> frozenset[KeyScope] | None:

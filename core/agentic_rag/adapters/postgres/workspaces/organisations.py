@@ -10,7 +10,7 @@ import msgspec
 
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
-from agentic_rag.adapters.postgres.tenancy.api_keys import scopes_to_row
+from agentic_rag.adapters.postgres.tenancy.api_keys import api_key_arguments
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.text import is_storable
 from agentic_rag.tenancy.api_keys import NewApiKey
@@ -59,17 +59,7 @@ class PostgresOrganisations:
 
     async def ensure_api_key(self, org_id: UUID, key: NewApiKey) -> None:
         async with self._pool.transaction(org_id) as connection:
-            await connection.execute(
-                ENSURE_API_KEY,
-                org_id,
-                key.key_hash,
-                key.name,
-                key.subject,
-                key.role.value,
-                list(key.groups),
-                scopes_to_row(key.scopes),
-                key.expires_at,
-            )
+            await connection.execute(ENSURE_API_KEY, org_id, *api_key_arguments(key))
 
 
 class PostgresOrganisationStore:
