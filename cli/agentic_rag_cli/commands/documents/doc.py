@@ -20,6 +20,7 @@ from agentic_rag_cli.commands.documents.readers import readers_input, readers_of
 from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import GroupOption, JsonOption, LimitOption, UserOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.output.json_view import json_fields
 from agentic_rag_cli.wiring import in_process, on_graphql
 
 if TYPE_CHECKING:
@@ -135,11 +136,7 @@ def _chunk_json(chunk: Chunk, workspace: WorkspaceRef) -> dict[str, Any]:
     return {
         "id": encode(NodeKind.CHUNK, workspace.workspace_id, chunk.chunk_id),
         "sourceId": encode(NodeKind.DOCUMENT, workspace.workspace_id, chunk.document_id),
-        "page": chunk.page,
-        "lineStart": chunk.line_start,
-        "lineEnd": chunk.line_end,
-        "headingPath": list(chunk.heading_path),
-        "text": chunk.text,
+        **json_fields(chunk, "page", "line_start", "line_end", "heading_path", "text"),
     }
 
 

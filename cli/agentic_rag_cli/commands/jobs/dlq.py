@@ -24,6 +24,7 @@ from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import ACTOR, System, collect
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.output.json_view import json_fields
 from agentic_rag_cli.wiring import in_process
 
 app = typer.Typer(help="Dead letters: jobs that gave up.", no_args_is_help=True, rich_markup_mode=None)
@@ -218,11 +219,8 @@ def _payload_json(stored: StoredUndecodableMessage) -> dict[str, Any]:
         "id": str(stored.message.payload_id),
         "queue": stored.message.queue,
         "entry": stored.message.entry.decode("utf-8", "backslashreplace"),
-        "code": stored.message.code,
-        "reason": stored.message.reason,
+        **json_fields(stored.message, "code", "reason"),
         "bytes": len(stored.message.payload),
         "base64": b64encode(stored.message.payload).decode(),
-        "deliveries": stored.deliveries,
-        "firstSeen": stored.first_seen.isoformat(),
-        "lastSeen": stored.last_seen.isoformat(),
+        **json_fields(stored, "deliveries", "first_seen", "last_seen"),
     }

@@ -12,6 +12,7 @@ from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.kernel.telemetry import parse_trace_id
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.in_process import System
+from agentic_rag_cli.output.json_view import json_fields
 
 
 async def jobs_json(system: System, workspace: WorkspaceRef, jobs: Sequence[Job]) -> list[dict[str, Any]]:
@@ -27,33 +28,20 @@ def _job_json(job: Job, document: Document | None) -> dict[str, Any]:
     return {
         "id": encode(NodeKind.JOB, workspace_id, job.job_id),
         "kind": job.kind_name,
-        "state": job.state.value,
-        "queue": job.queue.value,
-        "key": job.key,
+        **json_fields(job, "state", "queue", "key"),
         "documentId": document_id,
         "document": None if document is None else {"id": document_id, "sourcePath": document.source_path},
         "arguments": redact_arguments(job.arguments),
-        "attempts": job.attempts,
-        "progress": job.progress,
+        **json_fields(job, "attempts", "progress"),
         "traceId": parse_trace_id(job.trace_carrier),
         "error": None if job.error_code is None else {"code": job.error_code, "message": job.error_message},
-        "runAfter": job.run_after.isoformat(),
-        "createdAt": job.created_at.isoformat(),
-        "updatedAt": job.updated_at.isoformat(),
+        **json_fields(job, "run_after", "created_at", "updated_at"),
     }
 
 
 def attempt_json(attempt: JobAttempt) -> dict[str, Any]:
     """One attempt at a job."""
-    return {
-        "attempt": attempt.attempt,
-        "worker": attempt.worker,
-        "startedAt": attempt.started_at.isoformat(),
-        "endedAt": attempt.ended_at.isoformat() if attempt.ended_at else None,
-        "outcome": attempt.outcome,
-        "errorCode": attempt.error_code,
-        "errorChain": list(attempt.error_chain),
-    }
+    return json_fields(attempt, "attempt", "worker", "started_at", "ended_at", "outcome", "error_code", "error_chain")
 
 
 def about(row: Mapping[str, Any]) -> str:

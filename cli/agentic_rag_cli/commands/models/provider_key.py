@@ -21,10 +21,11 @@ from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import JsonOption, TenantOption
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.output.json_view import json_fields
 from agentic_rag_cli.wiring import in_process, on_graphql
 
 if TYPE_CHECKING:
-    from agentic_rag.models.providers.manage_keys import RotationReport
+    pass
 
 app = typer.Typer(help="Keys that organisations bring for models.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -148,11 +149,7 @@ def rotate(context: typer.Context, as_json: JsonOption = False) -> None:
 
     Example: rag provider-key rotate
     """
-
-    async def work(system: System) -> RotationReport:
-        return await system.container.provider_keys.rotate(ACTOR)
-
-    done = in_process(context, work)
+    done = in_process(context, lambda system: system.container.provider_keys.rotate(ACTOR))
     terminal.show(
         asdict(done),
         f"{format_count(done.rewrapped, 'key')} wrapped with {done.active!r}, {done.unreadable} unreadable",
@@ -187,12 +184,5 @@ def _ending(key: ProviderKey) -> str:
 
 
 def _json(key: ProviderKey) -> dict[str, str | None]:
-    return {
-        "provider": key.provider.value,
-        "hint": key.hint,
-        "baseUrl": key.base_url,
-        "setBy": key.set_by,
-        "createdAt": key.created_at.isoformat(),
-        "updatedAt": key.updated_at.isoformat(),
-        "masterKey": key.sealed.master_id,
-    }
+    shown = json_fields(key, "provider", "hint", "base_url", "set_by", "created_at", "updated_at")
+    return {**shown, "masterKey": key.sealed.master_id}

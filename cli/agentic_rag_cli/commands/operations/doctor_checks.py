@@ -6,6 +6,7 @@ import asyncio
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentic_rag.embedded.errors import EmbeddedServerError
@@ -20,6 +21,8 @@ from agentic_rag_cli.wiring import Wiring
 
 if TYPE_CHECKING:
     import asyncpg
+
+    from agentic_rag.embedded.server import EmbeddedServer
 
 _SUPPORTED_PYTHON = ((3, 11), (3, 12))
 _LEAST_POSTGRES = 16
@@ -162,30 +165,19 @@ def _postgres_address(settings: Settings) -> tuple[str | None, list[Check]]:
     from agentic_rag.embedded.postgres import EmbeddedPostgres
     from agentic_rag.embedded.postgres_program import programs_in_wheel
 
-    return _find_embedded_server(
-        "postgres", lambda: str(programs_in_wheel()), lambda: EmbeddedPostgres(settings.stores.state_home).attach()
-    )
+    return _find_embedded_server("postgres", programs_in_wheel, EmbeddedPostgres(settings.stores.state_home))
 
 
 def _redis_address(settings: Settings) -> tuple[str | None, list[Check]]:
     if settings.stores.redis_url:
         return settings.stores.redis_url, []
-    from agentic_rag.embedded.redis import EmbeddedRedis, redis_in_wheel, redis_on_path
+    from agentic_rag.embedded.redis import EmbeddedRedis, find_redis
 
-    def program() -> str:
-        found = redis_on_path() or redis_in_wheel()
-        if found is None:
-            raise EmbeddedServerError(
-                "EMBEDDED_REDIS_MISSING",
-                "no redis-server: install one (Debian: apt-get install redis-server), or set REDIS_URL",
-            )
-        return str(found)
-
-    return _find_embedded_server("redis", program, lambda: EmbeddedRedis(settings.stores.state_home).attach())
+    return _find_embedded_server("redis", find_redis, EmbeddedRedis(settings.stores.state_home))
 
 
 def _find_embedded_server(
-    name: str, program: Callable[[], str], attach: Callable[[], str]
+    name: str, program: Callable[[], Path], server: EmbeddedServer
 ) -> tuple[str | None, list[Check]]:
     """The address of a running embedded server; without one, a check that its program is installed."""
     try:
@@ -193,7 +185,7 @@ def _find_embedded_server(
     except EmbeddedServerError as error:
         return None, [failure(name, error.code, "the embedded server is not installed", error.message)]
     try:
-        return attach(), [ok(f"{name} program", found)]
+        return server.attach(), [ok(f"{name} program", str(found))]
     except EmbeddedServerError as error:
         if error.code == "EMBEDDED_NOT_RUNNING":
             return None, [ok(f"{name} program", f"{found} (embedded; not running, `rag up` starts it)")]

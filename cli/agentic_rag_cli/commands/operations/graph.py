@@ -14,6 +14,7 @@ from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.output.json_view import json_fields
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
@@ -100,9 +101,7 @@ def _status_json(workspace: Workspace, status: GraphStatus) -> dict[str, Any]:
         "workspaceId": encode_workspace(workspace.ref.workspace_id),
         "workspace": workspace.name,
         "store": "neo4j" if status.is_outside else "postgres",
-        "corpusVersion": status.corpus_version,
-        "graphVersion": status.graph_version,
-        "lag": status.lag,
+        **json_fields(status, "corpus_version", "graph_version", "lag"),
         "equal": status.is_equal,
         "expected": asdict(status.expected),
         "held": None if status.held is None else asdict(status.held),

@@ -18,6 +18,7 @@ from agentic_rag_cli.client.ids import require_id
 from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.output.json_view import json_fields
 from agentic_rag_cli.wiring import beside_worker, in_process
 
 if TYPE_CHECKING:
@@ -267,17 +268,10 @@ def _snapshot_json(record: SnapshotRecord) -> dict[str, Any]:
         "id": encode(NodeKind.SNAPSHOT, record.workspace.workspace_id, record.snapshot_id),
         "jobId": encode(NodeKind.JOB, record.workspace.workspace_id, record.snapshot_id),
         "workspaceId": encode_workspace(record.workspace.workspace_id),
-        "state": record.state.value,
-        "reason": record.reason.value,
-        "corpusVersion": record.corpus_version,
-        "withOriginals": record.with_originals,
-        "size": record.size,
-        "counts": dict(record.counts),
+        **json_fields(record, "state", "reason", "corpus_version", "with_originals", "size", "counts"),
         "manifest": record.manifest_key,
         "stored": record.is_stored,
-        "errorCode": record.error_code,
-        "createdAt": record.created_at.isoformat(),
-        "finishedAt": record.finished_at.isoformat() if record.finished_at else None,
+        **json_fields(record, "error_code", "created_at", "finished_at"),
     }
 
 
@@ -287,14 +281,8 @@ def _stored_snapshot_json(manifest: Manifest, folder: str) -> dict[str, Any]:
         "id": encode(NodeKind.SNAPSHOT, manifest.workspace_id, manifest.snapshot_id),
         "workspaceId": encode_workspace(manifest.workspace_id),
         "workspace": manifest.workspace_name,
-        "corpusVersion": manifest.corpus_version,
-        "withOriginals": manifest.with_originals,
-        "missingOriginals": manifest.missing_originals,
-        "spaces": list(manifest.spaces),
-        "counts": manifest.counts,
-        "schema": manifest.schema,
-        "product": manifest.product,
-        "createdAt": manifest.created_at,
+        **json_fields(manifest, "corpus_version", "with_originals", "missing_originals", "spaces", "counts"),
+        **json_fields(manifest, "schema", "product", "created_at"),
         "folder": folder,
     }
 

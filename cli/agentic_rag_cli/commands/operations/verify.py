@@ -17,6 +17,7 @@ from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.output.json_view import json_fields
 from agentic_rag_cli.output.recall import recall_line
 from agentic_rag_cli.wiring import in_process
 
@@ -129,10 +130,7 @@ def _verification_json(workspace: Workspace, report: VerificationReport) -> dict
         "workspaceId": encode_workspace(workspace.ref.workspace_id),
         "workspace": workspace.name,
         "failed": report.has_errors,
-        "documents": report.documents,
-        "chunks": report.chunks,
-        "derivedChunks": report.derived_chunks,
-        "originals": report.originals,
+        **json_fields(report, "documents", "chunks", "derived_chunks", "originals"),
         "counts": dict(report.counts),
         "findings": [finding_json(one) for one in report.findings],
     }

@@ -12,6 +12,7 @@ from agentic_rag.tenancy.audit import AuditRecord
 from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.output.json_view import json_fields
 from agentic_rag_cli.wiring import in_process
 
 app = typer.Typer(help="Who did what.", no_args_is_help=True, rich_markup_mode=None)
@@ -43,12 +44,9 @@ def list_entries(
 def audit_json(record: AuditRecord) -> dict[str, Any]:
     """One entry of the audit log."""
     return {
-        "createdAt": record.created_at.isoformat(),
-        "actor": record.actor,
-        "action": record.action,
+        **json_fields(record, "created_at", "actor", "action"),
         "subject": _subject(record),
-        "detail": dict(record.detail),
-        "traceId": record.trace_id,
+        **json_fields(record, "detail", "trace_id"),
     }
 
 

@@ -14,6 +14,7 @@ from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.output.json_view import json_fields
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
@@ -148,13 +149,10 @@ def canaries(context: typer.Context, as_json: JsonOption = False) -> None:
     Example: rag tenant canaries
     """
     report = in_process(context, lambda system: system.container.leak_canaries.run())
-    if as_json:
-        terminal.result_json(_canaries_json(report))
-    else:
-        lines = [f"{leak.asking} saw the canary of {leak.owner} ({leak.place})" for leak in report.leaks]
-        lines += [f"{org_id} does not find its own canary" for org_id in report.blind]
-        counts = f"{report.organisations} organisations, {report.checks} checks, {len(report.leaks)} leaks"
-        terminal.result("\n".join([*lines, f"{counts}, {report.failed} failed"]))
+    lines = [f"{leak.asking} saw the canary of {leak.owner} ({leak.place})" for leak in report.leaks]
+    lines += [f"{org_id} does not find its own canary" for org_id in report.blind]
+    counts = f"{report.organisations} organisations, {report.checks} checks, {len(report.leaks)} leaks"
+    terminal.show(_canaries_json(report), "\n".join([*lines, f"{counts}, {report.failed} failed"]), as_json=as_json)
     if not report.is_clean:
         raise typer.Exit(ExitCode.THRESHOLD)
 
@@ -166,14 +164,11 @@ def _switch(name: str, to: str) -> bool:
 
 
 def _show(organisation: Organisation, *, as_json: bool) -> None:
-
-    if as_json:
-        terminal.result_json(_organisation_json(organisation))
-        return
     lines = [f"{organisation.name} ({organisation.org_id})"]
     if organisation.external_ref:
         lines.append(f"external id: {organisation.external_ref}")
-    terminal.result("\n".join([*lines, f"features: {_features(organisation)}"]))
+    text = "\n".join([*lines, f"features: {_features(organisation)}"])
+    terminal.show(_organisation_json(organisation), text, as_json=as_json)
 
 
 def _features(organisation: Organisation) -> str:
@@ -184,9 +179,7 @@ def _organisation_json(organisation: Organisation) -> dict[str, object]:
     """An organisation; field names as in the GraphQL API."""
     return {
         "id": str(organisation.org_id),
-        "name": organisation.name,
-        "externalRef": organisation.external_ref,
-        "createdAt": organisation.created_at.isoformat(),
+        **json_fields(organisation, "name", "external_ref", "created_at"),
         "features": {flag.value: organisation.settings.is_on(flag) for flag in FeatureFlag},
     }
 
@@ -199,12 +192,7 @@ def _limits_json(own: RateLimits, in_force: RateLimits) -> dict[str, object]:
 def _canaries_json(report: CanaryReport) -> dict[str, object]:
     """One round of the leak canaries."""
     return {
-        "organisations": report.organisations,
-        "checks": report.checks,
-        "leaks": [
-            {"asking": str(leak.asking), "owner": leak.owner and str(leak.owner), "place": leak.place}
-            for leak in report.leaks
-        ],
-        "blind": [str(org_id) for org_id in report.blind],
-        "failed": report.failed,
+        **json_fields(report, "organisations", "checks"),
+        "leaks": [json_fields(leak, "asking", "owner", "place") for leak in report.leaks],
+        **json_fields(report, "blind", "failed"),
     }
