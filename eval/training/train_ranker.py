@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import sys
 from pathlib import Path
 
 from eval.training.fit_ranker import TrainingSet
+from eval.training.options import print_found, training_parser
 from eval.training.ranker_pool import TrainingCorpus
 from eval.training.ranker_report import as_json, as_table, train
 
@@ -36,25 +36,16 @@ def main() -> None:
     with reachable(load_settings()) as settings:
         groups, embedder = asyncio.run(_load(settings, options.set, options.questions))
     found = train(groups, embedder, not options.no_leave_out, lambda *_: None)
-    shown = json.dumps(as_json(found), indent=2, ensure_ascii=False)
-    if options.out is not None:
-        options.out.write_text(shown + "\n", encoding="utf-8")
-    print(shown if options.json else as_table(found))
+    print_found(options, as_json(found), as_table(found))
 
 
 def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--set",
-        action="append",
-        required=True,
-        help="folders with corpus.jsonl and queries*.jsonl; joined by commas, they are left out together; "
+    parser = training_parser(
+        __doc__,
+        sets="folders with corpus.jsonl and queries*.jsonl; joined by commas, they are left out together; "
         "=2 after them makes them count twice",
     )
-    parser.add_argument("--questions", type=int, help="questions of each set, from its beginning; default: all")
-    parser.add_argument("--out", type=Path, help="write weights and figures to this file")
     parser.add_argument("--no-leave-out", action="store_true", help="do not fit without each set")
-    parser.add_argument("--json", action="store_true", help="print JSON")
     return parser.parse_args()
 
 
@@ -80,7 +71,7 @@ async def _load_group(
 async def _load_set(
     folder: Path, weight: float, most: int | None, embedder: Embedder, share: float, profile: str
 ) -> TrainingSet:
-    files = _question_files(folder)
+    files = await asyncio.to_thread(lambda: sorted(folder.glob(QUESTIONS)))
     if len(files) != 1:
         raise InvalidInput(f"{folder} holds {len(files)} files {QUESTIONS}; one is expected.", code="DATASET_MISSING")
     questions = [one for one in load_dataset(files[0]) if one.gold_ids][:most]
@@ -92,10 +83,6 @@ async def _load_set(
     vectors = await embedder.embed([one.question for one in questions])
     trained = [corpus.question(one, vector, StepWeights()) for one, vector in zip(questions, vectors, strict=True)]
     return TrainingSet(folder.name, trained, weight)
-
-
-def _question_files(folder: Path) -> list[Path]:
-    return sorted(folder.glob(QUESTIONS))
 
 
 if __name__ == "__main__":

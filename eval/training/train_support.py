@@ -6,14 +6,13 @@ without the documents that answer it. The weights in force are those in the code
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import json
 import sys
 from dataclasses import asdict, astuple, replace
 from pathlib import Path
 
 from eval.training.fit_support import Separation, SupportSet, TrainedSupport, train_support
+from eval.training.options import print_found, training_parser
 
 from agentic_rag.answering.evidence.answerability import AnswerabilityFeatures, SupportWeights
 from agentic_rag.kernel.errors import InvalidInput
@@ -26,32 +25,15 @@ from agentic_rag_eval.dataset import load_dataset
 
 def main() -> None:
     """Ask, fit, print, and write the file if one is named."""
-    options = _parse_arguments()
+    sets = "WORKSPACE=QUESTIONS.jsonl; the questions' gold_ids are documents of the workspace"
+    options = training_parser(__doc__, sets=sets, most=240).parse_args()
     with reachable(load_settings()) as settings:
         asked = asyncio.run(_ask_sets(settings, options.set, options.questions))
     in_force = astuple(SupportWeights())[: len(AnswerabilityFeatures.__dataclass_fields__)]
     found = train_support(asked, in_force)
     questions = {one.name: len(one.asked) for one in asked}
-    shown = json.dumps(
-        {"embedder": settings.models.embedder, "questions": questions, **asdict(found)}, indent=2, ensure_ascii=False
-    )
-    if options.out is not None:
-        options.out.write_text(shown + "\n", encoding="utf-8")
-    print(shown if options.json else _table(found))
-
-
-def _parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--set",
-        action="append",
-        required=True,
-        help="WORKSPACE=QUESTIONS.jsonl; the questions' gold_ids are documents of the workspace",
-    )
-    parser.add_argument("--questions", type=int, default=240, help="questions of each set, from its beginning")
-    parser.add_argument("--out", type=Path, help="write weights and figures to this file")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    return parser.parse_args()
+    values = {"embedder": settings.models.embedder, "questions": questions, **asdict(found)}
+    print_found(options, values, _table(found))
 
 
 async def _ask_sets(settings: Settings, sets: list[str], most: int) -> list[SupportSet]:

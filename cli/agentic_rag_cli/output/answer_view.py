@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from textwrap import fill, indent
 from typing import Any
 
 from agentic_rag.kernel.dependency import Dependency
-from agentic_rag_cli.output.path_view import path_text
 
 _WIDTH = 100
+
+_LINKS = {
+    "NAMES": "names",
+    "NAMED_BY": "is named in",
+    "SHARES": "shares “{via}” with",
+    "SAME_TITLE": "has the title of",
+    "COVERS": "leaves open what is in",
+}
 
 
 def answer_json(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,6 +62,14 @@ def citation_place(citation: Mapping[str, Any]) -> str:
     if citation["page"] is not None:
         return f"{path}, page {citation['page']}"
     return f"{path}, line {first}" if last == first else f"{path}, lines {first}–{last}"
+
+
+def path_text(path: Sequence[Mapping[str, Any]]) -> str:
+    """A path in one line: title —link→ title; empty without hops."""
+    if not path:
+        return ""
+    steps = (f"—{_LINKS[hop['kind']].format(via=hop['via'])}→ {hop['toTitle']}" for hop in path)
+    return " ".join((path[0]["fromTitle"], *steps))
 
 
 def _missing(part: str) -> str:

@@ -7,7 +7,7 @@ from textwrap import fill
 from typing import Any
 
 from agentic_rag.retrieval.candidates import Retriever
-from agentic_rag_cli.output.path_view import path_text
+from agentic_rag_cli.output.answer_view import path_text
 from agentic_rag_cli.output.terminal import shorten, table
 
 _WIDTH = 100

@@ -1,14 +1,9 @@
 """The composition root: settings in, a wired container out. Nothing else knows every adapter."""
 
+from agentic_rag.adapters.system.collector import settle_collector
+from agentic_rag.adapters.vault.envelope import fresh_master as new_master_key
 from agentic_rag.bootstrap.container import Container, build_container
-from agentic_rag.bootstrap.programs import (
-    local_space,
-    new_master_key,
-    obtain_model,
-    open_chat_model,
-    route_library_logs,
-    settle_collector,
-)
+from agentic_rag.bootstrap.programs import local_space, obtain_model, open_chat_model, route_library_logs
 
 __all__ = [
     "Container",

@@ -6,21 +6,10 @@ from agentic_rag.adapters.onnx.embedder import OnnxEmbedder
 from agentic_rag.adapters.onnx.model_files import InstalledModel, ModelSource, find_model, obtain
 from agentic_rag.adapters.openai.chat import OpenAIChatModel
 from agentic_rag.adapters.openai.client import open_client
-from agentic_rag.adapters.system.collector import settle_collector
 from agentic_rag.adapters.telemetry.logging import route_standard_logging
-from agentic_rag.adapters.vault.envelope import fresh_master
 from agentic_rag.models.chat.ports import ChatModel
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.settings import Settings
-
-__all__ = [
-    "local_space",
-    "new_master_key",
-    "obtain_model",
-    "open_chat_model",
-    "route_library_logs",
-    "settle_collector",
-]
 
 
 def open_chat_model(settings: Settings) -> ChatModel:
@@ -44,8 +33,3 @@ def obtain_model(settings: Settings, name: str, *, from_hub: bool) -> InstalledM
 def local_space(settings: Settings) -> EmbeddingSpace:
     """The space of the local model that the settings name. Errors: `Misconfigured`."""
     return OnnxEmbedder(settings.model_directory).space
-
-
-def new_master_key(master_id: str) -> str:
-    """A fresh master key as AGENTIC_RAG_MASTER_KEYS takes it."""
-    return fresh_master(master_id)

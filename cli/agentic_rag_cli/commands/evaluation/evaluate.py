@@ -100,7 +100,14 @@ def evaluate_dataset(
     if context.invoked_subcommand is not None:
         return
     baseline = None if gate is None else comparison.read_report(gate)
-    asked = _load_inputs(dataset, corpus, workspace, demo=demo, ablate=ablate)
+    asked = _EvalRequest(
+        name=dataset.name if dataset else "golden",
+        questions=load_dataset(dataset) if dataset else golden_set(),
+        documents=load_corpus(corpus) if corpus else None,
+        workspace=workspace or (corpus.resolve().parent.name if corpus else None),
+        demo=demo,
+        ablate=ablate,
+    )
     if background:
         alone = not (url or corpus or demo or ablate or gate)
         _start(context, EvalDataset(asked.name, tuple(asked.questions)), workspace, alone, as_json)
@@ -130,20 +137,6 @@ def evaluate_dataset(
         terminal.note(f"threshold missed: {line}")
     if missed:
         raise typer.Exit(ExitCode.THRESHOLD)
-
-
-def _load_inputs(
-    dataset: Path | None, corpus: Path | None, workspace: str | None, *, demo: bool, ablate: bool
-) -> _EvalRequest:
-    """Read the files that the options name."""
-    return _EvalRequest(
-        name=dataset.name if dataset else "golden",
-        questions=load_dataset(dataset) if dataset else golden_set(),
-        documents=load_corpus(corpus) if corpus else None,
-        workspace=workspace or (corpus.resolve().parent.name if corpus else None),
-        demo=demo,
-        ablate=ablate,
-    )
 
 
 def _run_evaluation(
