@@ -69,18 +69,19 @@ class PlainTextDocument:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ChunkIngestReport:
-    """What was ingested, and what of it was paid for."""
+    """What was ingested so far, and what of it was paid for."""
 
-    documents: int
-    chunks: int
-    embedded: int
-    kept: int
-    unchanged: int
+    documents: int = 0
+    chunks: int = 0
+    embedded: int = 0
+    kept: int = 0
+    unchanged: int = 0
     """Documents that were there already, exactly so."""
-    version: int | None
+    version: int | None = None
     """The last corpus version published; None when nothing changed."""
+    publishes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +101,6 @@ class _DraftPublication:
     cut: _OffsetDocument
     document: Document
     diff: RevisionDiff
-
-
-@dataclass(slots=True)
-class _IngestTotals:
-    documents: int = 0
-    chunks: int = 0
-    embedded: int = 0
-    kept: int = 0
-    unchanged: int = 0
-    publishes: int = 0
-    version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +131,7 @@ class IngestChunks:
                 raise NotFound("There is no such workspace.")
             space = await space_for(transaction, workspace, embedders)
         embedder = embedders.for_space(space.space)
-        tally = _IngestTotals()
+        tally = ChunkIngestReport()
         publishing: asyncio.Task[None] | None = None
         in_flight = frozenset[str]()
         try:
@@ -164,9 +154,7 @@ class IngestChunks:
             if publishing is not None and not publishing.done():
                 await asyncio.wait([publishing])
         await self._compact(workspace, tally)
-        return ChunkIngestReport(
-            tally.documents, tally.chunks, tally.embedded, tally.kept, tally.unchanged, tally.version
-        )
+        return tally
 
     async def cut(self, document: PlainTextDocument, profile: str) -> ChunkedDocument:
         """Cut plain text under a named chunk profile. Errors: `InvalidInput` (unknown profile)."""
@@ -192,7 +180,7 @@ class IngestChunks:
             yield batch
 
     async def _prepare(
-        self, workspace: WorkspaceRef, batch: Sequence[ChunkedDocument], uploaded_by: str, tally: _IngestTotals
+        self, workspace: WorkspaceRef, batch: Sequence[ChunkedDocument], uploaded_by: str, tally: ChunkIngestReport
     ) -> list[_DraftPublication]:
         """Register what is new or changed, and see what readers have of it."""
         cuts = await asyncio.to_thread(lambda: [_cut(workspace, document) for document in batch])
@@ -213,7 +201,7 @@ class IngestChunks:
             ]
 
     async def _publications(
-        self, workspace: WorkspaceRef, embedder: Embedder, ready: Sequence[_DraftPublication], tally: _IngestTotals
+        self, workspace: WorkspaceRef, embedder: Embedder, ready: Sequence[_DraftPublication], tally: ChunkIngestReport
     ) -> list[DocumentPublication]:
         titled = [(one.cut.source.title, draft) for one in ready for draft in one.diff.added]
         embedding = asyncio.gather(
@@ -234,7 +222,7 @@ class IngestChunks:
         workspace: WorkspaceRef,
         space_id: int,
         publications: Sequence[DocumentPublication],
-        tally: _IngestTotals,
+        tally: ChunkIngestReport,
         on_progress: Callable[[int], None] | None,
     ) -> None:
         if publications:
@@ -246,7 +234,7 @@ class IngestChunks:
         if on_progress is not None:
             on_progress(tally.chunks)
 
-    async def _compact(self, workspace: WorkspaceRef, tally: _IngestTotals) -> None:
+    async def _compact(self, workspace: WorkspaceRef, tally: ChunkIngestReport) -> None:
         if tally.publishes > 1 or (tally.version is not None and is_compaction_due(tally.version)):
             async with self.database.transaction(workspace.org_id) as transaction:
                 await transaction.jobs.enqueue(compaction_job(workspace))

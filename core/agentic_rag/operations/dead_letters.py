@@ -11,9 +11,10 @@ from agentic_rag.ingestion.submit import CONTENT_PROVENANCE
 from agentic_rag.jobs.job import Job, JobKind, JobRef, JobState, Replay
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import NotFound, Retryable
-from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
-from agentic_rag.tenancy.audit import AuditAction, AuditEntry
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.tenancy.record_audit import audit
 
 CONFLICT_TRIES = 3
 """A newer job being written shows as a conflict once, and as an unfinished job on the next attempt."""
@@ -63,7 +64,7 @@ class DeadLetters:
             job = await _require_job(transaction, workspace, job_id)
             purged = await transaction.jobs.purge(JobRef(workspace, job_id))
             if purged:
-                await transaction.audit.record(self._entry(AuditAction.PURGE_DEAD_LETTER, job, actor))
+                await self._audit(transaction, AuditAction.PURGE_DEAD_LETTER, job, actor)
                 job = await _require_job(transaction, workspace, job_id)
         return PurgeResult(job, purged)
 
@@ -82,18 +83,12 @@ class DeadLetters:
             if outcome is Replay.REPLAYED:
                 if job.kind is JobKind.INGEST and document is not None:
                     await transaction.documents.set_status(workspace, document.document_id, DocumentStatus.PENDING)
-                await transaction.audit.record(self._entry(AuditAction.REPLAY_DEAD_LETTER, job, actor))
+                await self._audit(transaction, AuditAction.REPLAY_DEAD_LETTER, job, actor)
             return ReplayResult(await _require_job(transaction, workspace, job_id), outcome)
 
-    def _entry(self, action: AuditAction, job: Job, actor: str) -> AuditEntry:
-        return AuditEntry(
-            action=action,
-            subject=str(job.job_id),
-            actor=actor,
-            workspace_id=job.workspace.workspace_id,
-            detail={"kind": job.kind_name, "code": job.error_code, "attempts": job.attempts},
-            trace_id=parse_trace_id(self._telemetry.carrier()),
-        )
+    async def _audit(self, transaction: Transaction, action: AuditAction, job: Job, actor: str) -> None:
+        told = {"kind": job.kind_name, "code": job.error_code, "attempts": job.attempts}
+        await audit(transaction, self._telemetry, action, job.workspace, job.job_id, actor, **told)
 
 
 def is_obsolete(job: Job, document: Document | None) -> bool:

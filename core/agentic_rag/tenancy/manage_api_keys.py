@@ -8,13 +8,14 @@ from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.kernel.clock import Clock
-from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.ids import Ids
-from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
+from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.api_keys import SECRET_BYTES, ApiKey, NewApiKey, token_from, token_hash
-from agentic_rag.tenancy.audit import AuditAction, AuditEntry
+from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import KeyScope, Role, validate_name
+from agentic_rag.tenancy.record_audit import audit
 from agentic_rag.tenancy.token_claims import MAX_GROUPS
 
 
@@ -62,7 +63,7 @@ class ManageApiKeys:
         )
         async with self._database.transaction(org_id) as transaction:
             key = await transaction.api_keys.add(self._ids.new(), new)
-            await transaction.audit.record(self._entry(AuditAction.CREATE_API_KEY, key, actor))
+            await self._audit(transaction, AuditAction.CREATE_API_KEY, key, actor)
         return MadeKey(key, token)
 
     async def all(self, org_id: UUID) -> list[ApiKey]:
@@ -76,7 +77,7 @@ class ManageApiKeys:
             key = await transaction.api_keys.revoke(key_id)
             if key is None:
                 raise NotFound("There is no such API key.", code="API_KEY_NOT_FOUND")
-            await transaction.audit.record(self._entry(AuditAction.REVOKE_API_KEY, key, actor))
+            await self._audit(transaction, AuditAction.REVOKE_API_KEY, key, actor)
         return key
 
     def _expiry(self, wished: datetime | None) -> datetime | None:
@@ -84,14 +85,9 @@ class ManageApiKeys:
             raise InvalidInput("`expiresAt` must lie ahead, with a time zone.", path=("expiresAt",))
         return wished
 
-    def _entry(self, action: AuditAction, key: ApiKey, actor: str) -> AuditEntry:
-        return AuditEntry(
-            action=action,
-            subject=str(key.key_id),
-            actor=actor,
-            detail={"name": key.name, "role": key.role.value},
-            trace_id=parse_trace_id(self._telemetry.carrier()),
-        )
+    async def _audit(self, transaction: Transaction, action: AuditAction, key: ApiKey, actor: str) -> None:
+        told = {"name": key.name, "role": key.role.value}
+        await audit(transaction, self._telemetry, action, None, key.key_id, actor, **told)
 
 
 def _groups(groups: tuple[str, ...]) -> tuple[str, ...]:

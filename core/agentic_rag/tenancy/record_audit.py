@@ -12,18 +12,18 @@ async def audit(
     transaction: Transaction,
     telemetry: Telemetry,
     action: AuditAction,
-    workspace: WorkspaceRef,
+    workspace: WorkspaceRef | None,
     subject: object,
     actor: str,
     **detail: str | int | bool | None,
 ) -> None:
-    """Record an act on a subject of a workspace, in the transaction of the act itself."""
+    """Record an act on a subject, of a workspace or of the organisation, in the transaction of the act itself."""
     await transaction.audit.record(
         AuditEntry(
             action=action,
             subject=str(subject),
             actor=actor,
-            workspace_id=workspace.workspace_id,
+            workspace_id=None if workspace is None else workspace.workspace_id,
             detail=detail,
             trace_id=parse_trace_id(telemetry.carrier()),
         )

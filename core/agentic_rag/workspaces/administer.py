@@ -9,9 +9,10 @@ from uuid import UUID
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.ids import Ids
-from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
-from agentic_rag.tenancy.audit import AuditAction, AuditEntry
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
+from agentic_rag.tenancy.record_audit import audit
 from agentic_rag.workspaces.organisation import FeatureFlag, Organisation
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
@@ -43,9 +44,8 @@ class Administer:
             reference = validate_name(reference, ("input", "externalRef"))
         async with self._database.transaction(org_id) as transaction:
             made = await transaction.workspaces.create(self._ids.new(), name, wish.kind, reference, wish.settings)
-            await transaction.audit.record(
-                self._entry(AuditAction.CREATE_WORKSPACE, made.ref.workspace_id, actor, made.ref.workspace_id)
-            )
+            subject = made.ref.workspace_id
+            await audit(transaction, self._telemetry, AuditAction.CREATE_WORKSPACE, made.ref, subject, actor)
         return made
 
     async def change_workspace(
@@ -61,7 +61,7 @@ class Administer:
             dimensions = changed.settings.embedding_dimensions
             if dimensions is not None and before and dimensions != before.settings.embedding_dimensions:
                 await _fits(transaction, workspace, dimensions)
-            await transaction.audit.record(self._entry(AuditAction.CHANGE_WORKSPACE, key, actor, key))
+            await audit(transaction, self._telemetry, AuditAction.CHANGE_WORKSPACE, workspace, key, actor)
         return changed
 
     async def organisation(self, org_id: UUID) -> Organisation:
@@ -73,15 +73,9 @@ class Administer:
         """Switch a feature of the organisation on or off. Errors: `NotFound`."""
         async with self._database.transaction(org_id) as transaction:
             changed = await transaction.organisations.change(lambda settings: settings.with_flag(flag, on=on))
-            entry = self._entry(AuditAction.CHANGE_ORGANISATION, org_id, actor, None, **{flag.value: on})
-            await transaction.audit.record(entry)
+            told = {flag.value: on}
+            await audit(transaction, self._telemetry, AuditAction.CHANGE_ORGANISATION, None, org_id, actor, **told)
         return changed
-
-    def _entry(
-        self, action: AuditAction, subject: UUID, actor: str, workspace_id: UUID | None, **detail: bool
-    ) -> AuditEntry:
-        trace_id = parse_trace_id(self._telemetry.carrier())
-        return AuditEntry(action, str(subject), actor, workspace_id, dict(detail), trace_id)
 
 
 async def _fits(transaction: Transaction, workspace: WorkspaceRef, dimensions: int) -> None:

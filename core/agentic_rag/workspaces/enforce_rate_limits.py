@@ -13,10 +13,11 @@ from uuid import UUID
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import DependencyUnavailable, NotFound, RateLimited, Retryable
-from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
+from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.kernel.ttl_cache import TtlCache
-from agentic_rag.tenancy.audit import AuditAction, AuditEntry
+from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal
+from agentic_rag.tenancy.record_audit import audit
 from agentic_rag.workspaces.organisation import Organisation
 from agentic_rag.workspaces.ports import RateBuckets
 from agentic_rag.workspaces.rate_limits import Bucket, Demand, RateLimitRefusal, RateLimits, Traffic, subject_limit
@@ -82,17 +83,8 @@ class Admission:
         """Set an organisation's own limits. Other processes apply them within `FRESH_SECONDS`. Errors: `NotFound`."""
         async with self._database.transaction(org_id) as transaction:
             changed = await transaction.organisations.change(lambda settings: replace(settings, rates=limits))
-            detail = {"asks": limits.asks, "writes": limits.writes, "reads": limits.reads}
-            await transaction.audit.record(
-                AuditEntry(
-                    AuditAction.SET_RATE_LIMITS,
-                    str(org_id),
-                    actor,
-                    None,
-                    detail,
-                    parse_trace_id(self._telemetry.carrier()),
-                )
-            )
+            told = {"asks": limits.asks, "writes": limits.writes, "reads": limits.reads}
+            await audit(transaction, self._telemetry, AuditAction.SET_RATE_LIMITS, None, org_id, actor, **told)
         self._limits.forget(org_id)
         return changed
 

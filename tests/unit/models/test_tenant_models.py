@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 from uuid import UUID, uuid4
@@ -226,7 +226,7 @@ async def test_shortened_vectors_are_asked_for_and_brought_to_unit_length(stub: 
         await world.bring(workspace.org_id, Provider.GEMINI)
 
         embedders = await world.access.of(workspace)
-        vectors = await embedders.for_space(embedders.starting(768)).embed(["a text"])
+        vectors = await embedders.for_space(replace(embedders.default.space, dimensions=768)).embed(["a text"])
 
         assert stub.received[0].body["dimensions"] == 768
         assert vectors.shape == (1, 768)
@@ -240,7 +240,7 @@ async def test_a_workspace_of_more_dimensions_than_the_model_has_gets_zeros_behi
         await world.decide(workspace.org_id, ModelChanges(embedding="compatible:nomic-embed-text:8"))
 
         embedders = await world.access.of(workspace)
-        embedder = embedders.for_space(embedders.starting(16))
+        embedder = embedders.for_space(replace(embedders.default.space, dimensions=16))
         [vector] = await embedder.embed(["a text"])
 
         assert embedder.space == EmbeddingSpace("compatible", "nomic-embed-text", 16)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 from uuid import UUID
 
@@ -111,8 +112,10 @@ async def space_for(transaction: Transaction, workspace: WorkspaceRef, embedders
     active = await transaction.workspaces.active_space(workspace)
     if active is None:
         stored = await transaction.workspaces.get(workspace.workspace_id)
+        dimensions = stored.settings.embedding_dimensions if stored else None
+        space = embedders.default.space
         await transaction.workspaces.register_space(
-            workspace, embedders.starting(stored.settings.embedding_dimensions if stored else None)
+            workspace, space if dimensions is None else replace(space, dimensions=dimensions)
         )
         active = await transaction.workspaces.active_space(workspace)
     if active is None:

@@ -9,12 +9,13 @@ from uuid import UUID
 
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import InvalidInput, NotFound
-from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
+from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.billing.enforce_budgets import EnforceBudgets
 from agentic_rag.models.billing.limits import Ceiling, SpendingLimits
 from agentic_rag.models.billing.usage import UsageLine
-from agentic_rag.tenancy.audit import AuditAction, AuditEntry
+from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.tenancy.record_audit import audit
 
 MAX_DAYS = 366
 """The longest period of one usage report."""
@@ -69,16 +70,10 @@ class ManageBudgets:
                 await transaction.workspaces.change_settings(
                     workspace_id, lambda settings: replace(settings, budget=limits)
                 )
-            await transaction.audit.record(
-                AuditEntry(
-                    AuditAction.SET_BUDGET,
-                    str(workspace_id or org_id),
-                    actor,
-                    workspace_id,
-                    {"day_usd": _text(limits.day_usd), "month_usd": _text(limits.month_usd)},
-                    parse_trace_id(self._telemetry.carrier()),
-                )
-            )
+            workspace = None if workspace_id is None else WorkspaceRef(org_id, workspace_id)
+            told = {"day_usd": _text(limits.day_usd), "month_usd": _text(limits.month_usd)}
+            subject = workspace_id or org_id
+            await audit(transaction, self._telemetry, AuditAction.SET_BUDGET, workspace, subject, actor, **told)
         self._budgets.forget()
         return limits
 

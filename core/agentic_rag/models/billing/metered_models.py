@@ -22,22 +22,12 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 @dataclass(frozen=True, slots=True)
 class UsageMeters:
-    """Creates metered clients for workspaces."""
+    """What metered clients work with."""
 
     budgets: EnforceBudgets
     ledger: UsageLedger
     clock: Clock
     prices: PriceTable
-
-    def embedders(self, workspace: WorkspaceRef, embedders: Embedders, own_keys: frozenset[str]) -> Embedders:
-        """The same embedders, metered for the workspace; `own_keys` are the providers whose key the organisation
-        brought.
-        """
-        return MeteredEmbedders(self, workspace, embedders, own_keys)
-
-    def chat(self, workspace: WorkspaceRef, provider: str, *, own_key: bool) -> ChatMeter:
-        """A meter for a provider's chat models."""
-        return ChatMeter(self, workspace, provider, own_key=own_key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +63,9 @@ class ChatMeter:
 
 @dataclass(frozen=True, slots=True)
 class MeteredEmbedders:
-    """Implements `models.embedding.ports.Embedders` over `inner`, with metering."""
+    """Implements `models.embedding.ports.Embedders` over `inner`, metered for the workspace. `own_keys` are the
+    providers whose key the organisation brought.
+    """
 
     meters: UsageMeters
     workspace: WorkspaceRef
@@ -88,10 +80,6 @@ class MeteredEmbedders:
     def for_space(self, space: EmbeddingSpace) -> Embedder:
         """The embedder of a space."""
         return self._wrap_embedder(self.inner.for_space(space))
-
-    def starting(self, dimensions: int | None) -> EmbeddingSpace:
-        """The space of a new workspace."""
-        return self.inner.starting(dimensions)
 
     def resolve_space(self, choice: SpaceChoice) -> EmbeddingSpace:
         """The space that a user named."""

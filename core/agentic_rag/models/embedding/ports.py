@@ -43,10 +43,6 @@ class Embedders(Protocol):
         """
         ...
 
-    def starting(self, dimensions: int | None) -> EmbeddingSpace:
-        """The space of a new workspace. `dimensions` None: those of the default."""
-        ...
-
     def resolve_space(self, choice: SpaceChoice) -> EmbeddingSpace:
         """The space that a user named, completed from the settings. Errors: `InvalidInput` code SPACE_UNKNOWN."""
         ...

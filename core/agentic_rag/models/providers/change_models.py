@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 from uuid import UUID
 
 from agentic_rag.kernel.database import Database
-from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
+from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.known_models import KNOWN_DIMENSIONS
 from agentic_rag.models.providers.model_choice import ModelSettings, parse_embedding, parse_model
-from agentic_rag.tenancy.audit import AuditAction, AuditEntry
+from agentic_rag.tenancy.audit import AuditAction
+from agentic_rag.tenancy.record_audit import audit
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,35 +43,24 @@ class ChangeModels:
 
     async def run(self, org_id: UUID, changes: ModelChanges, actor: str) -> ModelSettings:
         """Apply the changes. Errors: `InvalidInput` (codes include MODEL_RETIRED), `NotFound` (organisation)."""
-        checked = _parse_changes(ModelSettings(), changes)
+        wished = _parse_changes(changes)
         async with self._database.transaction(org_id) as transaction:
             changed = await transaction.organisations.change(
-                lambda settings: replace(settings, models=_merge_changes(settings.models, checked, changes))
+                lambda settings: replace(settings, models=replace(settings.models, **wished))
             )
-            await transaction.audit.record(
-                AuditEntry(
-                    AuditAction.CHANGE_MODELS,
-                    str(org_id),
-                    actor,
-                    detail={"must_bring_key": changed.settings.models.must_bring_key},
-                    trace_id=parse_trace_id(self._telemetry.carrier()),
-                )
-            )
+            told = {"must_bring_key": changed.settings.models.must_bring_key}
+            await audit(transaction, self._telemetry, AuditAction.CHANGE_MODELS, None, org_id, actor, **told)
         self._on_change(org_id)
         return changed.settings.models
 
 
-def _parse_changes(before: ModelSettings, changes: ModelChanges) -> ModelSettings:
-    return ModelSettings(
-        default_model=parse_model(changes.default_model) if changes.default_model else before.default_model,
-        embedding=parse_embedding(changes.embedding, KNOWN_DIMENSIONS) if changes.embedding else before.embedding,
-        must_bring_key=before.must_bring_key if changes.must_bring_key is None else changes.must_bring_key,
-    )
-
-
-def _merge_changes(before: ModelSettings, checked: ModelSettings, changes: ModelChanges) -> ModelSettings:
-    return ModelSettings(
-        default_model=before.default_model if changes.default_model is None else checked.default_model,
-        embedding=before.embedding if changes.embedding is None else checked.embedding,
-        must_bring_key=before.must_bring_key if changes.must_bring_key is None else checked.must_bring_key,
-    )
+def _parse_changes(changes: ModelChanges) -> dict[str, Any]:
+    """The settings that change, by their names."""
+    wished: dict[str, Any] = {}
+    if changes.default_model is not None:
+        wished["default_model"] = parse_model(changes.default_model) if changes.default_model else None
+    if changes.embedding is not None:
+        wished["embedding"] = parse_embedding(changes.embedding, KNOWN_DIMENSIONS) if changes.embedding else None
+    if changes.must_bring_key is not None:
+        wished["must_bring_key"] = changes.must_bring_key
+    return wished

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from agentic_rag.kernel.errors import InvalidInput, Permanent, SpaceMismatch
 from agentic_rag.models.embedding.known_models import KNOWN_DIMENSIONS
@@ -49,11 +48,6 @@ class EmbedderRegistry:
         if known is None:
             known = self._made[space] = self._make(space)
         return known
-
-    def starting(self, dimensions: int | None) -> EmbeddingSpace:
-        """The space of a new workspace, which may set its own dimensions."""
-        space = self._default.space
-        return space if dimensions is None else replace(space, dimensions=dimensions)
 
     def resolve_space(self, choice: SpaceChoice) -> EmbeddingSpace:
         """The space that a user named. A model's dimensions come from the name, the settings or the known defaults.

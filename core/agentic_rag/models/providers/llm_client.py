@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -90,16 +91,9 @@ class LlmClient:
 
     def with_account(self, account: ChatMeter) -> LlmClient:
         """The same model, metered on a workspace's account. Both clients share the cool-down."""
-        return LlmClient(
-            self._model,
-            self._clock,
-            self._ids,
-            self._telemetry,
-            timeout_seconds=self._timeout,
-            price=self._price,
-            rest=self._rests,
-            account=account,
-        )
+        metered = copy(self)
+        metered._account = account
+        return metered
 
     @property
     def model(self) -> str:

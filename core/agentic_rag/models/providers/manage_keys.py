@@ -9,10 +9,11 @@ from uuid import UUID
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import Permanent
-from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
+from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.providers.ports import KeyVault, MasterKeyUsage
 from agentic_rag.models.providers.provider_keys import NewProviderKey, Provider, ProviderKey, validate_key
-from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditAction, AuditEntry
+from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditAction
+from agentic_rag.tenancy.record_audit import audit
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,5 +113,4 @@ class ManageProviderKeys:
         return RotationReport(active, rewrapped, unreadable)
 
     async def _audit(self, transaction: Transaction, action: AuditAction, provider: Provider, actor: str) -> None:
-        trace_id = parse_trace_id(self._telemetry.carrier())
-        await transaction.audit.record(AuditEntry(action, provider.value, actor, trace_id=trace_id))
+        await audit(transaction, self._telemetry, action, None, provider.value, actor)

@@ -13,7 +13,7 @@ from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import AgenticRagError, NotFound
 from agentic_rag.kernel.ttl_cache import TtlCache
-from agentic_rag.models.billing.metered_models import UsageMeters
+from agentic_rag.models.billing.metered_models import ChatMeter, MeteredEmbedders, UsageMeters
 from agentic_rag.models.billing.prices import FREE, PLATFORM
 from agentic_rag.models.chat.ports import ChatModel
 from agentic_rag.models.embedding.known_models import KNOWN_DIMENSIONS
@@ -100,7 +100,7 @@ class TenantModels:
                 self._platform().embedders, self._maker, known.settings, resolution, known.credentials
             )
         own_keys = frozenset(provider.value for provider in known.credentials)
-        return self._meters.embedders(workspace, known.embedders, own_keys)
+        return MeteredEmbedders(self._meters, workspace, known.embedders, own_keys)
 
     async def admit(self, workspace: WorkspaceRef) -> None:
         """Admit work that needs embeddings. Errors: `BudgetExceeded`, unless embeddings are free."""
@@ -116,11 +116,13 @@ class TenantModels:
             platform = None if known.settings.must_bring_key else self._platform().llm_client
             if platform is None:
                 return None
-            return platform.with_account(self._meters.chat(workspace, PLATFORM, own_key=False))
+            return platform.with_account(ChatMeter(self._meters, workspace, PLATFORM, own_key=False))
         if known.llm_client is None:
             model = self._maker.chat(known.credentials[resolution.chat.provider], resolution.chat.model)
             known.llm_client = self._advisor(model, CoolDown())
-        return known.llm_client.with_account(self._meters.chat(workspace, resolution.chat.provider.value, own_key=True))
+        return known.llm_client.with_account(
+            ChatMeter(self._meters, workspace, resolution.chat.provider.value, own_key=True)
+        )
 
     async def check(self, org_id: UUID) -> None:
         """Check that the organisation's documents can be embedded. Errors: those of every method."""
@@ -196,11 +198,6 @@ class TenantEmbedders:
         if made is None:
             made = self._made[space] = self._make(space, self._credentials[provider])
         return made
-
-    def starting(self, dimensions: int | None) -> EmbeddingSpace:
-        """The space of a new workspace, which may set its own dimensions."""
-        space = self.default.space
-        return space if dimensions is None else replace(space, dimensions=dimensions)
 
     def resolve_space(self, choice: SpaceChoice) -> EmbeddingSpace:
         """The space that a user named."""

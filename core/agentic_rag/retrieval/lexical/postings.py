@@ -6,8 +6,9 @@ appeared at): chunks that are gone are named to the search, and dropped for good
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +96,19 @@ class SegmentBytes:
     posting_counts: bytes
 
 
+_STORED: Mapping[str, np.dtype[Any]] = {
+    "ordinals": np.dtype("<i4"),
+    "lengths": np.dtype("<u4"),
+    "access": np.dtype("<i4"),
+    "visible_from": np.dtype("<i4"),
+    "terms": np.dtype("<u8"),
+    "offsets": np.dtype("<u4"),
+    "posting_ordinals": np.dtype("<i4"),
+    "posting_counts": np.dtype("<u2"),
+}
+"""How each array is stored."""
+
+
 def build_segment(rows: Iterable[SegmentRow]) -> Segment:
     """Index rows given in any order. Errors: `ValueError` when an ordinal comes twice or a row is malformed."""
     ordered = sorted(rows, key=lambda row: row.ordinal)
@@ -164,16 +178,7 @@ def merge_segments(
 
 def encode_segment(segment: Segment) -> SegmentBytes:
     """The segment as little-endian bytes, for storing."""
-    return SegmentBytes(
-        ordinals=segment.ordinals.astype("<i4").tobytes(),
-        lengths=segment.lengths.astype("<u4").tobytes(),
-        access=segment.access.astype("<i4").tobytes(),
-        visible_from=segment.visible_from.astype("<i4").tobytes(),
-        terms=segment.terms.astype("<u8").tobytes(),
-        offsets=segment.offsets.astype("<u4").tobytes(),
-        posting_ordinals=segment.posting_ordinals.astype("<i4").tobytes(),
-        posting_counts=segment.posting_counts.astype("<u2").tobytes(),
-    )
+    return SegmentBytes(**{name: getattr(segment, name).astype(kind).tobytes() for name, kind in _STORED.items()})
 
 
 def decode_segment(stored: SegmentBytes) -> Segment:
@@ -181,16 +186,11 @@ def decode_segment(stored: SegmentBytes) -> Segment:
 
     Errors: `ValueError` when the arrays do not fit together (a damaged row).
     """
-    segment = Segment(
-        ordinals=np.frombuffer(stored.ordinals, "<i4").astype(np.int32, copy=False),
-        lengths=np.frombuffer(stored.lengths, "<u4").astype(np.uint32, copy=False),
-        access=np.frombuffer(stored.access, "<i4").astype(np.int32, copy=False),
-        visible_from=np.frombuffer(stored.visible_from, "<i4").astype(np.int32, copy=False),
-        terms=np.frombuffer(stored.terms, "<u8").astype(np.uint64, copy=False),
-        offsets=np.frombuffer(stored.offsets, "<u4").astype(np.uint32, copy=False),
-        posting_ordinals=np.frombuffer(stored.posting_ordinals, "<i4").astype(np.int32, copy=False),
-        posting_counts=np.frombuffer(stored.posting_counts, "<u2").astype(np.uint16, copy=False),
-    )
+    arrays = {
+        name: np.frombuffer(getattr(stored, name), kind).astype(kind.newbyteorder("="), copy=False)
+        for name, kind in _STORED.items()
+    }
+    segment = Segment(**arrays)
     chunks = len(segment.ordinals)
     postings = len(segment.posting_ordinals)
     if not (
