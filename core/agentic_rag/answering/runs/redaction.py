@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.answering.answer import Answer, AnswerDebug, Citation, TextSpan
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.tools.registry import DOCUMENT_NAMING_TOOLS
-from agentic_rag.retrieval.candidates import Hop
+from agentic_rag.retrieval.candidates import CandidateTrace, Hop
 
 SOURCE_ERASED = "source erased"
 """Stands where the words of an erased document stood."""
@@ -35,29 +35,15 @@ def redact_document(answer: Answer, document_id: UUID) -> Answer:
     retrieved text, with the plan and the stand-alone question, which may repeat words of an earlier answer. Citations
     of other documents keep their quotation but support no sentence any more.
     """
-    abstention = answer.abstention
-    if abstention is not None:
-        abstention = replace(
-            abstention, explanation=SOURCE_ERASED, nearest=_redact_citations(abstention.nearest, document_id)
+    candidates = tuple(
+        replace(
+            candidate,
+            title=SOURCE_ERASED if candidate.document_id == document_id else candidate.title,
+            path=_visible_path(candidate.path, (document_id,)),
         )
-    debug = AnswerDebug(
-        search=answer.debug.search,
-        candidates=tuple(
-            replace(
-                candidate,
-                title=SOURCE_ERASED if candidate.document_id == document_id else candidate.title,
-                path=_visible_path(candidate.path, (document_id,)),
-            )
-            for candidate in answer.debug.candidates
-        ),
+        for candidate in answer.debug.candidates
     )
-    return replace(
-        answer,
-        text=SOURCE_ERASED,
-        abstention=abstention,
-        citations=_redact_citations(answer.citations, document_id),
-        debug=debug,
-    )
+    return _without_text(answer, SOURCE_ERASED, lambda cited: _redact_citations(cited, document_id), candidates)
 
 
 def redact_erased_documents(run: Run, erased: Container[UUID]) -> Run:
@@ -76,23 +62,12 @@ def withhold_documents(run: Run, hidden: Container[UUID]) -> Run:
     answer = run.answer
     if not any(document_id in hidden for document_id in collect_document_ids(answer)):
         return run
-    abstention = answer.abstention
-    if abstention is not None:
-        abstention = replace(
-            abstention, explanation=SOURCE_WITHHELD, nearest=_visible_citations(abstention.nearest, hidden)
-        )
     candidates = tuple(
         replace(candidate, path=_visible_path(candidate.path, hidden))
         for candidate in answer.debug.candidates
         if candidate.document_id not in hidden
     )
-    shown = replace(
-        answer,
-        text=SOURCE_WITHHELD,
-        abstention=abstention,
-        citations=_visible_citations(answer.citations, hidden),
-        debug=AnswerDebug(search=answer.debug.search, candidates=candidates),
-    )
+    shown = _without_text(answer, SOURCE_WITHHELD, lambda cited: _visible_citations(cited, hidden), candidates)
     return replace(run, answer=shown)
 
 
@@ -106,6 +81,24 @@ def drop_tool_results(run: Run) -> Run:
         for call in debug.tool_calls
     )
     return replace(run, answer=replace(run.answer, debug=replace(debug, tool_calls=calls)))
+
+
+def _without_text(
+    answer: Answer,
+    placeholder: str,
+    redact: Callable[[tuple[Citation, ...]], tuple[Citation, ...]],
+    candidates: tuple[CandidateTrace, ...],
+) -> Answer:
+    abstention = answer.abstention
+    if abstention is not None:
+        abstention = replace(abstention, explanation=placeholder, nearest=redact(abstention.nearest))
+    return replace(
+        answer,
+        text=placeholder,
+        abstention=abstention,
+        citations=redact(answer.citations),
+        debug=AnswerDebug(search=answer.debug.search, candidates=candidates),
+    )
 
 
 def _visible_citations(citations: Iterable[Citation], hidden: Container[UUID]) -> tuple[Citation, ...]:

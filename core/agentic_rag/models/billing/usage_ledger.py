@@ -28,10 +28,9 @@ class UsageLedger:
     at once.
     """
 
-    def __init__(self, database: Database, telemetry: Telemetry, *, linger_seconds: float = LINGER_SECONDS) -> None:
+    def __init__(self, database: Database, telemetry: Telemetry) -> None:
         self._database = database
         self._telemetry = telemetry
-        self._linger = linger_seconds
         self.heard: Callable[[Charge], None] = lambda _: None
         self._waiting: dict[UUID, dict[UsageKey, UsageLine]] = defaultdict(dict)
         self._flushing: asyncio.Task[None] | None = None
@@ -66,7 +65,7 @@ class UsageLedger:
 
     async def _flush_later(self) -> None:
         while self._waiting:
-            await asyncio.sleep(self._linger)
+            await asyncio.sleep(LINGER_SECONDS)
             # A flush that has begun is finished, even when the ledger is closed meanwhile.
             await asyncio.shield(self.flush())
 

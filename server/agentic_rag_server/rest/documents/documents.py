@@ -1,4 +1,4 @@
-"""`/v1/workspaces/{workspace}/documents/{document}`: erase it, ingest it again, set its readers."""
+"""`/v1/workspaces/{workspace}/documents/{document}`: its status; erase it, ingest it again, set its readers."""
 
 from __future__ import annotations
 
@@ -9,21 +9,55 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agentic_rag.documents.document import DocumentStatus
+from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.erasure.certificate import ErasedStore, certificate_json
 from agentic_rag.erasure.delete import Deletion
 from agentic_rag.kernel.errors import InvalidInput, no_such_document
-from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode
+from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, encode_workspace
 from agentic_rag.tenancy.access import EVERYONE, MAX_PRINCIPALS, parse_principals
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.rest.documents.uploads import DOCUMENT, PATH, TAG, WORKSPACE
 from agentic_rag_server.rest.http.bodies import read_json
-from agentic_rag_server.rest.http.models import NOT_STORED, Instant, Model, answer
+from agentic_rag_server.rest.http.models import NOT_STORED, Instant, Model, answer, instant
 from agentic_rag_server.rest.http.operations import Endpoint, Parameter, ResponseSpec, operation
 
 _PATH = f"{PATH}/{{document}}"
 _BOOLEANS = {"true": True, "false": False}
+
+
+class Fault(Model, frozen=True):
+    """Why a document is FAILED."""
+
+    code: str
+    message: str
+    attempts: int
+    retryable: bool
+
+
+class Progress(Model, frozen=True):
+    """Passages embedded so far, of how many."""
+
+    chunks_done: int
+    chunk_count: int
+
+
+class DocumentState(Model, frozen=True):
+    """A document and where it stands."""
+
+    id: str
+    workspace_id: str
+    source_path: str
+    title: str
+    file_name: str
+    media_type: str
+    size: int
+    status: DocumentStatus
+    error: Fault | None
+    progress: Progress
+    created_at: Instant
+    updated_at: Instant
+    source_url: str
 
 
 class StoreErased(Model, frozen=True):
@@ -92,6 +126,24 @@ class DocumentEndpoint(Endpoint):
     """`/v1/workspaces/{workspace}/documents/{document}` and its changes."""
 
     tag = TAG
+
+    @operation(
+        "GET",
+        _PATH,
+        "getDocument",
+        summary="How far a document is",
+        parameters=(WORKSPACE, DOCUMENT),
+        answers=(ResponseSpec(200, "The document.", DocumentState),),
+        refusals=(400, 401, 403, 404, 500, 503),
+    )
+    async def get(self, request: Request) -> Response:
+        """The document's status. Errors: those of `authorise`, `InvalidInput`, `NotFound`."""
+        ref, node, _ = await self._document(request, Action.READ)
+        async with self._parts.database.transaction(ref.org_id) as transaction:
+            document = await transaction.documents.get(ref, node.key)
+        if document is None:
+            raise no_such_document()
+        return answer(show_document(document), headers=NOT_STORED)
 
     @operation(
         "DELETE",
@@ -183,4 +235,28 @@ def show_erasure(public_id: str, deletion: Deletion) -> DocumentErased:
         corpus_version=deletion.erasure.version,
         unfinished=list(deletion.unfinished),
         certificate=None if certificate is None else msgspec.convert(certificate_json(certificate), Certificate),
+    )
+
+
+def show_document(document: Document) -> DocumentState:
+    """A document as REST shows it."""
+    workspace_id = document.workspace.workspace_id
+    public_id = encode(NodeKind.DOCUMENT, workspace_id, document.document_id)
+    fault = document.fault
+    return DocumentState(
+        id=public_id,
+        workspace_id=encode_workspace(workspace_id),
+        source_path=document.source_path,
+        title=document.title,
+        file_name=document.file_name,
+        media_type=document.media_type,
+        size=document.size,
+        status=document.status,
+        error=None
+        if fault is None
+        else Fault(code=fault.code, message=fault.message, attempts=fault.attempts, retryable=fault.retryable),
+        progress=Progress(chunks_done=document.chunks_done, chunk_count=document.chunk_count),
+        created_at=instant(document.created_at),
+        updated_at=instant(document.updated_at),
+        source_url=f"/v1/documents/{public_id}/source",
     )

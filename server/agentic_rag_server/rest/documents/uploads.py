@@ -1,4 +1,4 @@
-"""`/v1/workspaces/{workspace}/documents`: upload a file and follow its status."""
+"""`/v1/workspaces/{workspace}/documents`: upload a file."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.ingestion.upload import ReceivedUpload, Upload
-from agentic_rag.kernel.errors import no_such_document
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_workspace
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.rest.http.bodies import FIELDS_BYTES, FORM, IDEMPOTENCY_KEY, read_upload
-from agentic_rag_server.rest.http.models import NOT_STORED, Instant, Model, answer, instant
+from agentic_rag_server.rest.http.models import NOT_STORED, Model, answer
 from agentic_rag_server.rest.http.multipart import MultipartBody
 from agentic_rag_server.rest.http.operations import Endpoint, Parameter, ResponseSpec, operation
 
@@ -44,40 +42,6 @@ class UploadAccepted(Model, frozen=True):
     unchanged: Annotated[bool, Meta(description="Whether these very bytes were READY already.")]
     job_id: str | None
     status_url: str
-
-
-class Fault(Model, frozen=True):
-    """Why a document is FAILED."""
-
-    code: str
-    message: str
-    attempts: int
-    retryable: bool
-
-
-class Progress(Model, frozen=True):
-    """Passages embedded so far, of how many."""
-
-    chunks_done: int
-    chunk_count: int
-
-
-class DocumentState(Model, frozen=True):
-    """A document and where it stands."""
-
-    id: str
-    workspace_id: str
-    source_path: str
-    title: str
-    file_name: str
-    media_type: str
-    size: int
-    status: DocumentStatus
-    error: Fault | None
-    progress: Progress
-    created_at: Instant
-    updated_at: Instant
-    source_url: str
 
 
 class UploadsEndpoint(Endpoint):
@@ -114,30 +78,6 @@ class UploadsEndpoint(Endpoint):
         shown = show_upload(upload)
         return answer(shown, 202, {**upload_headers(upload), "location": shown.status_url})
 
-    @operation(
-        "GET",
-        f"{PATH}/{{document}}",
-        "getDocument",
-        summary="How far a document is",
-        parameters=(WORKSPACE, DOCUMENT),
-        answers=(ResponseSpec(200, "The document.", DocumentState),),
-        refusals=(400, 401, 403, 404, 500, 503),
-    )
-    async def get(self, request: Request) -> Response:
-        """The document's status. Errors: those of `authorise`, `InvalidInput`, `NotFound`."""
-        principal = await self.authorise(request, Action.READ)
-        workspace = decode(request.path_params["workspace"], NodeKind.WORKSPACE)
-        node = decode(request.path_params["document"], NodeKind.DOCUMENT)
-        ref = WorkspaceRef(principal.org_id, workspace.workspace_id)
-        document: Document | None = None
-        if node.workspace_id == workspace.workspace_id:
-            await self._parts.document_access.require(principal, ref, node.key)
-            async with self._parts.database.transaction(ref.org_id) as transaction:
-                document = await transaction.documents.get(ref, node.key)
-        if document is None:
-            raise no_such_document()
-        return answer(show_document(document), headers=NOT_STORED)
-
 
 def upload_headers(upload: Upload) -> dict[str, str]:
     """The headers of every answer to an upload."""
@@ -158,28 +98,4 @@ def show_upload(upload: Upload) -> UploadAccepted:
         unchanged=job is None,
         job_id=None if job is None else encode(NodeKind.JOB, upload.workspace.workspace_id, job),
         status_url=f"/v1/workspaces/{workspace_id}/documents/{document_id}",
-    )
-
-
-def show_document(document: Document) -> DocumentState:
-    """A document as REST shows it."""
-    workspace_id = document.workspace.workspace_id
-    public_id = encode(NodeKind.DOCUMENT, workspace_id, document.document_id)
-    fault = document.fault
-    return DocumentState(
-        id=public_id,
-        workspace_id=encode_workspace(workspace_id),
-        source_path=document.source_path,
-        title=document.title,
-        file_name=document.file_name,
-        media_type=document.media_type,
-        size=document.size,
-        status=document.status,
-        error=None
-        if fault is None
-        else Fault(code=fault.code, message=fault.message, attempts=fault.attempts, retryable=fault.retryable),
-        progress=Progress(chunks_done=document.chunks_done, chunk_count=document.chunk_count),
-        created_at=instant(document.created_at),
-        updated_at=instant(document.updated_at),
-        source_url=f"/v1/documents/{public_id}/source",
     )
