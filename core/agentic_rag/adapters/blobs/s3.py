@@ -66,7 +66,7 @@ class S3BlobStore:
 
     async def put(self, key: str, content: bytes, fence: int | None = None) -> None:
         """Store `content` under `key` atomically. With a `fence`, fails if a higher one was used before."""
-        _check(key)
+        key_parts(key)
         with self._translate_errors(key):
             if fence is None:
                 await obstore.put_async(self._store, key, content)
@@ -75,7 +75,7 @@ class S3BlobStore:
 
     async def put_stream(self, key: str, pieces: AsyncIterator[bytes]) -> StoredBlob:
         """Store the bytes of `pieces` under `key`; a failure leaves nothing."""
-        _check(key)
+        key_parts(key)
         digest = hashlib.sha256()
         size = 0
 
@@ -91,13 +91,13 @@ class S3BlobStore:
         return StoredBlob(size, digest.digest())
 
     async def read(self, key: str) -> bytes:
-        _check(key)
+        key_parts(key)
         with self._translate_errors(key):
             found = await obstore.get_async(self._store, key)
             return bytes(await found.bytes_async())
 
     async def stream(self, key: str) -> AsyncIterator[bytes]:
-        _check(key)
+        key_parts(key)
         with self._translate_errors(key):
             found = await obstore.get_async(self._store, key)
         chunks = aiter(found.stream(min_chunk_size=PIECE))
@@ -114,7 +114,7 @@ class S3BlobStore:
                 return
 
     async def delete(self, key: str) -> bool:
-        _check(key)
+        key_parts(key)
         try:
             with self._translate_errors(key):
                 await obstore.head_async(self._store, key)
@@ -125,7 +125,7 @@ class S3BlobStore:
 
     async def keys(self, prefix: str) -> list[str]:
         if prefix:
-            _check(prefix)
+            key_parts(prefix)
         found: list[str] = []
         with self._translate_errors(prefix):
             async for batch in obstore.list(self._store, prefix=prefix or None):  # pyright: ignore[reportUnknownMemberType]
@@ -181,7 +181,3 @@ class S3BlobStore:
                 "endpoint, bucket and credentials in AGENTIC_RAG_BLOB_STORE.",
                 dependency="blobs",
             ) from error
-
-
-def _check(key: str) -> None:
-    key_parts(key)

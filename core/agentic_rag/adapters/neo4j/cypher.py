@@ -74,30 +74,34 @@ WITH version, target, held, $entityIds + [mention IN held | mention[0]] AS ids
 RETURN version, target, held, reached
 """
 
-NEIGHBOURS: LiteralString = f"""
+
+def _of_entities(found: LiteralString) -> LiteralString:
+    """The statement that reads `found` of each entity asked for."""
+    return f"""
 {_STATE}
 CALL () {{
     UNWIND $entityIds AS id
     MATCH (entity:RagEntity {{workspaceId: $workspaceId, id: id}})
-    CALL (entity) {{
+{found}
+}}
+RETURN version, target, found
+"""
+
+
+NEIGHBOURS = _of_entities("""
+    CALL (entity) {
         MATCH (entity)-[relation:RELATED]-(other:RagEntity)
         WITH other.id AS other, relation.weight AS weight
         ORDER BY weight DESC, other
         LIMIT $cap
         RETURN collect([other, weight]) AS neighbours
-    }}
+    }
     RETURN collect([id, neighbours]) AS found
-}}
-RETURN version, target, found
-"""
+""")
 
 # NEIGHBOURS for a restricted reader: a pair's weight counts only readable passages. The mention of the entity with the
 # lower id stores the pair's weight.
-NEIGHBOURS_IN_READABLE: LiteralString = f"""
-{_STATE}
-CALL () {{
-    UNWIND $entityIds AS id
-    MATCH (entity:RagEntity {{workspaceId: $workspaceId, id: id}})
+NEIGHBOURS_IN_READABLE = _of_entities(f"""
     CALL (entity) {{
         MATCH (other:RagEntity)<-[its:MENTIONS]-(chunk:RagChunk)-[own:MENTIONS]->(entity)
         WHERE {_READABLE}
@@ -111,19 +115,9 @@ CALL () {{
         RETURN collect([other, weight]) AS neighbours
     }}
     RETURN collect([id, neighbours]) AS found
-}}
-RETURN version, target, found
-"""
+""")
 
-NAMES: LiteralString = f"""
-{_STATE}
-CALL () {{
-    UNWIND $entityIds AS id
-    MATCH (entity:RagEntity {{workspaceId: $workspaceId, id: id}})
-    RETURN collect([id, entity.name]) AS found
-}}
-RETURN version, target, found
-"""
+NAMES = _of_entities("    RETURN collect([id, entity.name]) AS found")
 
 # --- following ----------------------------------------------------------------------------------------------------
 

@@ -21,6 +21,11 @@ def workspace_key(workspace: WorkspaceRef) -> str:
     return f"{workspace.org_id}/{workspace.workspace_id}"
 
 
+def texts_of(ids: Sequence[UUID]) -> list[str]:
+    """Ids as the graph stores them."""
+    return [str(one) for one in ids]
+
+
 class Neo4jGraph:
     """The graph for snapshots of the newest version. `max_lag` is in corpus versions."""
 
@@ -70,7 +75,7 @@ class Neo4jGraphReader:
     async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityPassages]:
         if not entity_ids:
             return []
-        row = await self._read(cypher.MENTIONS_OF, entityIds=_texts(entity_ids), cap=cap)
+        row = await self._read(cypher.MENTIONS_OF, entityIds=texts_of(entity_ids), cap=cap)
         found = {one.entity_id: one for one in await self._mentions(row["reached"], cap)}
         return [found[one] for one in entity_ids if one in found]
 
@@ -78,7 +83,7 @@ class Neo4jGraphReader:
         """The mentions of these chunks, and the passages of the mentioned entities and of `entity_ids`."""
         if not entity_ids and not ordinals:
             return Subgraph((), ())
-        row = await self._read(cypher.VICINITY, entityIds=_texts(entity_ids), ordinals=sorted(set(ordinals)), cap=cap)
+        row = await self._read(cypher.VICINITY, entityIds=texts_of(entity_ids), ordinals=sorted(set(ordinals)), cap=cap)
         shown = await self._filter_readable({ordinal for _, ordinal, _ in row["held"]})
         held = sorted(
             (ordinal, UUID(entity_id), count) for entity_id, ordinal, count in row["held"] if ordinal in shown
@@ -93,7 +98,7 @@ class Neo4jGraphReader:
         if not entity_ids:
             return []
         neighbours = cypher.NEIGHBOURS if self._access_ids is None else cypher.NEIGHBOURS_IN_READABLE
-        row = await self._read(neighbours, entityIds=_texts(entity_ids), cap=cap)
+        row = await self._read(neighbours, entityIds=texts_of(entity_ids), cap=cap)
         found: dict[UUID, list[Any]] = {UUID(entity_id): related for entity_id, related in row["found"]}
         return [
             Neighbour(entity_id, UUID(other), weight)
@@ -104,7 +109,7 @@ class Neo4jGraphReader:
     async def names(self, entity_ids: Sequence[UUID]) -> dict[UUID, str]:
         if not entity_ids:
             return {}
-        row = await self._read(cypher.NAMES, entityIds=_texts(entity_ids))
+        row = await self._read(cypher.NAMES, entityIds=texts_of(entity_ids))
         return {UUID(entity_id): name for entity_id, name in row["found"]}
 
     async def _read(self, statement: LiteralString, **parameters: Any) -> Record:
@@ -154,7 +159,3 @@ def _entity_mentions(entity_id: UUID, found: list[list[int]], cap: int) -> Entit
     return EntityPassages(
         entity_id, len(found), tuple(ordinal for ordinal, _ in found), tuple(count for _, count in found)
     )
-
-
-def _texts(ids: Sequence[UUID]) -> list[str]:
-    return [str(one) for one in ids]

@@ -10,7 +10,7 @@ import neo4j
 
 from agentic_rag.adapters.neo4j import cypher
 from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Record
-from agentic_rag.adapters.neo4j.graph import workspace_key
+from agentic_rag.adapters.neo4j.graph import texts_of, workspace_key
 from agentic_rag.kernel.errors import LeaseLost, Retryable
 from agentic_rag.operations.graph.projection import (
     CLEARING_VERSION,
@@ -58,7 +58,7 @@ class Neo4jGraphWriter:
     async def document_ordinals(
         self, workspace: WorkspaceRef, document_ids: Sequence[UUID]
     ) -> dict[UUID, frozenset[int]]:
-        asked = {**_key(workspace), "documentIds": _texts(document_ids)}
+        asked = {**_key(workspace), "documentIds": texts_of(document_ids)}
         rows = await self._connection.rows(cypher.HELD, asked)
         return {UUID(row["id"]): frozenset(row["ordinals"]) for row in rows}
 
@@ -67,7 +67,7 @@ class Neo4jGraphWriter:
         return [_chunk(row) for row in rows]
 
     async def entities_first_seen_in(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> list[UUID]:
-        asked = {**_key(workspace), "documentIds": _texts(document_ids)}
+        asked = {**_key(workspace), "documentIds": texts_of(document_ids)}
         return [UUID(row["id"]) for row in await self._connection.rows(cypher.HOMED, asked)]
 
     async def apply(self, workspace: WorkspaceRef, fence: int, target: int, change: GraphChange) -> None:
@@ -104,7 +104,7 @@ class Neo4jGraphWriter:
 def _steps(change: GraphChange) -> Sequence[tuple[LiteralString, str, list[Any], bool]]:
     """Statement, name of its rows, rows, and whether each row must match something."""
     mentions = [
-        [chunk.ordinal, str(mention.entity_id), mention.count, _texts(mention.related), list(mention.weights)]
+        [chunk.ordinal, str(mention.entity_id), mention.count, texts_of(mention.related), list(mention.weights)]
         for chunk in change.added
         for mention in chunk.mentions
     ]
@@ -131,8 +131,8 @@ def _steps(change: GraphChange) -> Sequence[tuple[LiteralString, str, list[Any],
         (cypher.ADD_MENTIONS, "mentions", mentions, True),
         (cypher.COUNT_SOURCES, "counts", [[str(one), str(other), by] for one, other, by in change.counts], False),
         (cypher.RELATE, "weights", [[str(one), str(other), by] for one, other, by in change.weights], False),
-        (cypher.DROP_SOURCES, "gone", _texts(change.erased_sources), False),
-        (cypher.DROP_ORPHANS, "touched", _texts(change.touched), False),
+        (cypher.DROP_SOURCES, "gone", texts_of(change.erased_sources), False),
+        (cypher.DROP_ORPHANS, "touched", texts_of(change.touched), False),
     )
 
 
@@ -156,10 +156,6 @@ async def _count_changes(
 
 def _key(workspace: WorkspaceRef) -> dict[str, Any]:
     return {"workspaceId": workspace_key(workspace)}
-
-
-def _texts(ids: Sequence[UUID]) -> list[str]:
-    return [str(one) for one in ids]
 
 
 def _watermark(row: Record) -> GraphWatermark:
