@@ -31,7 +31,7 @@ app = typer.Typer(help="Documents of a workspace.", no_args_is_help=True, rich_m
 _OPENING = 60
 """Characters of a passage in a list."""
 
-Wanted = Annotated[str, typer.Argument(metavar="DOCUMENT", help="Id or source path.")]
+Wanted = Annotated[str, typer.Argument(metavar="DOCUMENT", help="Id or source path of the document.")]
 
 
 @app.command("list")
@@ -178,7 +178,7 @@ def share(
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Say who may read a document, from the next question on: exactly those named.
+    """Set who may read a document: exactly those named. Holds from the next question on.
 
     Example: rag doc share policies/salaries.pdf --group people --user ada
     """
@@ -203,7 +203,7 @@ def share(
 def prove_erasure(
     context: typer.Context, document: Wanted, workspace: WorkspaceOption = None, as_json: JsonOption = False
 ) -> None:
-    """Look into every store for what an erasure left of a document; exit code 1 when anything is there.
+    """Search every store for remains of an erased document. Exit code 1 when something is left.
 
     Example: rag doc prove-erased policies/travel-2019.pdf
     """
@@ -213,7 +213,9 @@ def prove_erasure(
 @app.command("reingest")
 def reingest(
     context: typer.Context,
-    document: Annotated[str | None, typer.Argument(metavar="[DOCUMENT]", help="Id or source path.")] = None,
+    document: Annotated[
+        str | None, typer.Argument(metavar="[DOCUMENT]", help="Id or source path of the document.")
+    ] = None,
     all_failed: Annotated[bool, typer.Option("--all-failed", help="Every FAILED document instead of one.")] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Make and embed every chunk anew, even when nothing changed.")
@@ -221,7 +223,7 @@ def reingest(
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Ingest again from the kept original: what FAILED, or what another parser or chunk profile reads otherwise.
+    """Ingest a document again from its stored original, after a failure or a change of parser or chunk profile.
 
     Example: rag doc reingest --all-failed --workspace handbook
     """

@@ -28,7 +28,7 @@ FEWEST = 20
 """With fewer answerable questions an error of 5 % cannot be estimated, and the threshold stays at 0."""
 
 Questions = Annotated[int, typer.Option("--questions", "-n", min=20, max=5000, help="Known-item questions to make.")]
-Seed = Annotated[int, typer.Option("--seed", help="Another one draws other questions.")]
+Seed = Annotated[int, typer.Option("--seed", help="Seed of the random choice of questions.")]
 
 
 def init(

@@ -27,7 +27,7 @@ from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.json_view import json_fields
 from agentic_rag_cli.wiring import in_process
 
-app = typer.Typer(help="Dead letters: jobs that gave up.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="Dead letters: jobs that failed for good.", no_args_is_help=True, rich_markup_mode=None)
 
 KindOption = Annotated[
     list[JobKind] | None, typer.Option("--kind", help="Only these kinds; may be repeated.", case_sensitive=False)
@@ -44,7 +44,7 @@ def list_letters(
     kind: KindOption = None,
     code: CodeOption = None,
     payloads: Annotated[
-        bool, typer.Option("--payloads", help="What came out of Redis and was no message of ours, of all tenants.")
+        bool, typer.Option("--payloads", help="Messages from Redis that could not be decoded, of all organisations.")
     ] = False,
     limit: LimitOption = 50,
     as_json: JsonOption = False,
@@ -85,7 +85,7 @@ def replay(
     code: CodeOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Try dead letters again with a fresh allowance; their attempts stay. Doing it twice has one effect.
+    """Queue dead letters again with a new allowance of attempts. Repeating the command changes nothing more.
 
     Example: rag dlq replay --all --code DEPENDENCY_UNAVAILABLE
     """
@@ -110,7 +110,7 @@ def purge(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove what dead letters hold: arguments, error texts and attempts. Kind, code and the audit entry stay.
+    """Delete the arguments, error texts and attempts of dead letters. Kind, code and the audit entry stay.
 
     Example: rag dlq purge SgGYwN4AAHAA…
     """

@@ -19,7 +19,9 @@ from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import in_process
 
-app = typer.Typer(help="Work of the data plane.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Background jobs: ingestion, deletion, maintenance.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @app.command("list")

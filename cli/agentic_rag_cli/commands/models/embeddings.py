@@ -92,7 +92,7 @@ def switch(
 
 @app.command("cancel")
 def cancel(context: typer.Context, workspace: WorkspaceOption = None, as_json: JsonOption = False) -> None:
-    """Call off the switch that is under way; the workspace answers as before.
+    """Cancel the running switch; the workspace keeps its current embedding space.
 
     Example: rag embeddings cancel -w handbook
     """

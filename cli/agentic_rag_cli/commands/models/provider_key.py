@@ -94,7 +94,7 @@ def remove(
     tenant: TenantOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Forget an organisation's key for a provider. Exits with 1 when there is none.
+    """Delete an organisation's key for a provider. Exits with 1 when there is none.
 
     Example: rag provider-key remove openai
     """
@@ -161,9 +161,7 @@ def rotate(context: typer.Context, as_json: JsonOption = False) -> None:
 
 @app.command("master")
 def master(
-    name: Annotated[
-        str, typer.Option("--id", help="How envelopes name it; the date and four digits when not given.")
-    ] = "",
+    name: Annotated[str, typer.Option("--id", help="Id of the key; default: the date and four digits.")] = "",
 ) -> None:
     """Print a fresh master key for AGENTIC_RAG_MASTER_KEYS. Keep it where the database is not.
 

@@ -15,7 +15,7 @@ from agentic_rag_cli.options import JsonOption, TenantOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
 
-app = typer.Typer(help="Ceilings on what models cost.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="Limits on what is spent on models.", no_args_is_help=True, rich_markup_mode=None)
 
 _DATE = "%Y-%m-%d"
 
@@ -71,7 +71,7 @@ def usage(
 
 @app.command("show")
 def show(context: typer.Context, workspace: WorkspaceOption = None, as_json: JsonOption = False) -> None:
-    """Show the ceilings that hold for a workspace, its organisation's among them, and what is spent of each.
+    """Show the spending limits of a workspace and its organisation, and how much of each is spent.
 
     Example: rag budget show -w handbook
     """
@@ -101,12 +101,12 @@ def set_limits(
     day: Annotated[float | None, typer.Option("--day", help="US dollars a day; none when not given.")] = None,
     month: Annotated[float | None, typer.Option("--month", help="US dollars a month; none when not given.")] = None,
     soft_share: Annotated[
-        float, typer.Option("--soft-share", help="Part of a ceiling from which on an event warns.")
+        float, typer.Option("--soft-share", help="Share of a limit at which a warning event is logged.")
     ] = DEFAULT_SOFT_SHARE,
     workspace: WorkspaceOption = None,
     tenant: TenantOption = None,
 ) -> None:
-    """Set the ceilings of an organisation, or of one workspace with -w; what is not given has none.
+    """Set the spending limits of an organisation, or of one workspace with -w. A limit that is not given is removed.
 
     Example: rag budget set --day 5 --month 100
     """

@@ -32,7 +32,7 @@ def up(context: typer.Context, as_json: JsonOption = False) -> None:
 
 @app.command("status")
 def show_status(context: typer.Context, as_json: JsonOption = False) -> None:
-    """Say which revision the database has and what is pending; exit code 1 when something is.
+    """Show the revision of the database and the pending migrations. Exit code 1 when some are pending.
 
     Example: rag migrate status --json
     """

@@ -15,12 +15,12 @@ from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.json_view import json_fields
 from agentic_rag_cli.wiring import in_process
 
-app = typer.Typer(help="Who did what.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="The audit log.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.callback()
 def audit() -> None:
-    """Who did what."""
+    """The audit log."""
 
 
 @app.command("list")

@@ -27,9 +27,11 @@ def create(
     role: Annotated[Role, typer.Option("--role", help="What its holder may do.", case_sensitive=False)] = Role.MEMBER,
     scope: Annotated[
         list[KeyScope] | None,
-        typer.Option("--scope", help="Hold it to this; may be repeated. Default: all that the role may do."),
+        typer.Option("--scope", help="Restrict the key to this; may be repeated. Default: all that the role may do."),
     ] = None,
-    subject: Annotated[str | None, typer.Option("--subject", help="Who acts with it; default: the name.")] = None,
+    subject: Annotated[
+        str | None, typer.Option("--subject", help="User that the key acts as; default: the name.")
+    ] = None,
     group: Annotated[list[str] | None, typer.Option("--group", help="A group of its holder; may be repeated.")] = None,
     days: Annotated[int | None, typer.Option("--days", min=1, help="Expires after so many; default: never.")] = None,
     tenant: TenantOption = None,
@@ -76,7 +78,7 @@ def revoke(
     tenant: TenantOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a key worthless; servers that know it forget it within 30 s.
+    """Revoke a key. Running servers refuse it within 30 s.
 
     Example: rag key revoke 0197c1de-… --tenant acme
     """

@@ -142,7 +142,7 @@ def _per_minute(name: str, text: str) -> int | None:
 
 @app.command("canaries")
 def canaries(context: typer.Context, as_json: JsonOption = False) -> None:
-    """Attack the walls between the organisations once: each looks for the canary document of the others.
+    """Test the isolation of organisations once: each one searches for the canary documents of the others.
 
     Exit code 5: something leaked, or an attack could not be made. The canaries stay, in a workspace that no list shows.
 

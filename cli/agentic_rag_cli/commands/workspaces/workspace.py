@@ -12,7 +12,7 @@ from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
 
-app = typer.Typer(help="Workspaces: each one a corpus.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(help="Workspaces: each holds one corpus of documents.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.command("list")
@@ -35,7 +35,7 @@ def create(
         typer.Option(
             "--embedding-dimensions",
             metavar="N",
-            help="Of its vectors, 1 to 4000; shorter ones are filled up with zeros. Default: the model's.",
+            help="Dimensions of its vectors, 1 to 4000; shorter vectors are padded with zeros. Default: the model's.",
         ),
     ] = None,
     as_json: JsonOption = False,
