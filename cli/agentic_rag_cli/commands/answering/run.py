@@ -55,12 +55,10 @@ def show(
         return (await _stored_run(client, workspace, run))[1]
 
     found = on_graphql(context, work)
-    if as_json:
-        terminal.result_json({**answer_json(found), **_details_json(found)})
-        return
-    terminal.result(f"Q: {found['question']}\n\n{answer_text(found)}\n")
     rows = [(one["stage"], f"{1000 * one['seconds']:.2f}", one["outcome"]) for one in found["stages"]]
-    terminal.result(terminal.table(("STAGE", "MS", "OUTCOME"), rows))
+    stages = terminal.table(("STAGE", "MS", "OUTCOME"), rows)
+    text = f"Q: {found['question']}\n\n{answer_text(found)}\n\n{stages}"
+    terminal.show({**answer_json(found), **_details_json(found)}, text, as_json=as_json)
 
 
 @app.command("replay")

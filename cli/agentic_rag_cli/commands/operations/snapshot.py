@@ -120,11 +120,8 @@ def show(
         raise NotFound(f"There is no snapshot {snapshot}; `rag snapshot list` shows them.", code="SNAPSHOT_NOT_FOUND")
 
     shown = _snapshot_json(in_process(context, work))
-    if as_json:
-        terminal.result_json(shown)
-        return
-    counts = shown.pop("counts")
-    terminal.result(terminal.table(("FIELD", "VALUE"), [*shown.items(), *counts.items()]))
+    rows = [*((name, value) for name, value in shown.items() if name != "counts"), *shown["counts"].items()]
+    terminal.show(shown, terminal.table(("FIELD", "VALUE"), rows), as_json=as_json)
 
 
 @app.command("restore")

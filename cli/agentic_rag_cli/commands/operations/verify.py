@@ -66,7 +66,8 @@ def verify(
     if as_json:
         terminal.result_json(
             [
-                _verification_json(one.workspace, one.report) | ({"recall": _recall_json(one.recall)} if recall else {})
+                _verification_json(one.workspace, one.report)
+                | ({"recall": one.recall and asdict(one.recall)} if recall else {})
                 for one in verified
             ]
         )
@@ -96,10 +97,6 @@ async def _measure_recall(system: System, workspace: WorkspaceRef) -> RecallRepo
         if error.code != "NOTHING_TO_ASK":
             raise
         return None
-
-
-def _recall_json(report: RecallReport | None) -> dict[str, Any] | None:
-    return None if report is None else asdict(report)
 
 
 def _tell_recall(report: RecallReport | None) -> None:

@@ -41,10 +41,11 @@ def show_status(context: typer.Context, as_json: JsonOption = False) -> None:
     wiring = wiring_of(context)
     with wiring.servers(wiring.settings()) as settings:
         found = run_async(status(settings.stores.migrating_url))
-    if as_json:
-        terminal.result_json({"current": found.current, "head": found.head, "pending": list(found.pending)})
-    else:
-        terminal.result(f"current: {found.current or 'none'}\nnewest:  {found.head}")
-        terminal.result(f"pending: {', '.join(found.pending)}" if found.pending else "nothing pending")
+    pending = f"pending: {', '.join(found.pending)}" if found.pending else "nothing pending"
+    terminal.show(
+        {"current": found.current, "head": found.head, "pending": list(found.pending)},
+        f"current: {found.current or 'none'}\nnewest:  {found.head}\n{pending}",
+        as_json=as_json,
+    )
     if found.pending:
         raise typer.Exit(ExitCode.FAILED)
