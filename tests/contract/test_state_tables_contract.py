@@ -1,5 +1,6 @@
 """Every operation in every state: the tables of the domain decide, and an illegal move changes nothing."""
 
+import enum
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from uuid import uuid4
@@ -10,12 +11,10 @@ from tests.contract.backends import Backend
 
 from agentic_rag.documents.document import STATUS_TRANSITIONS, Document, DocumentStatus
 from agentic_rag.jobs.job import (
-    JOB_OPERATIONS,
     GiveUp,
     Job,
     JobAttempt,
     JobKind,
-    JobOperation,
     JobRef,
     JobState,
     NewJob,
@@ -26,6 +25,36 @@ from agentic_rag.jobs.ports import JobStore
 from agentic_rag.kernel.errors import Permanent, Retryable
 
 LONG, OVER = timedelta(minutes=1), timedelta(seconds=-1)
+
+
+class JobOperation(enum.Enum):
+    """What a store can do to a job."""
+
+    LEASE = "lease"
+    RENEW = "renew"
+    FINISH = "finish"
+    RETRY = "retry"
+    GIVE_UP = "give up"
+    RELEASE = "release"
+    EXPIRE = "expire"
+    CANCEL = "cancel"
+    REPLAY = "replay"
+    PURGE = "purge"
+
+
+MOVES: dict[JobOperation, tuple[set[JobState], JobState]] = {
+    JobOperation.LEASE: ({JobState.QUEUED}, JobState.RUNNING),
+    JobOperation.RENEW: ({JobState.RUNNING}, JobState.RUNNING),
+    JobOperation.FINISH: ({JobState.RUNNING}, JobState.DONE),
+    JobOperation.RETRY: ({JobState.RUNNING}, JobState.QUEUED),
+    JobOperation.GIVE_UP: ({JobState.RUNNING}, JobState.DEAD),
+    JobOperation.RELEASE: ({JobState.RUNNING}, JobState.QUEUED),
+    JobOperation.EXPIRE: ({JobState.RUNNING}, JobState.QUEUED),
+    JobOperation.CANCEL: ({JobState.QUEUED, JobState.RUNNING}, JobState.CANCELLED),
+    JobOperation.REPLAY: ({JobState.DEAD}, JobState.QUEUED),
+    JobOperation.PURGE: ({JobState.DEAD}, JobState.PURGED),
+}
+"""The states in which an operation is legal, and the state that it leads to."""
 
 
 class OneJob:
@@ -121,11 +150,18 @@ async def test_a_job_moves_as_the_table_says_and_not_otherwise(
     done = await one.apply(operation)
 
     after = await one.stored()
-    move = JOB_OPERATIONS[operation]
-    if state in move.sources:
-        assert (done, after[0].state) == (True, move.target)
+    sources, target = MOVES[operation]
+    if state in sources:
+        assert (done, after[0].state) == (True, target)
     else:
         assert (done, after) == (False, before)
+
+
+def test_every_operation_has_its_move_and_finished_jobs_have_none() -> None:
+    assert set(MOVES) == set(JobOperation)
+    ends = set(JobState) - {state for sources, _ in MOVES.values() for state in sources}
+    assert ends == {JobState.DONE, JobState.CANCELLED, JobState.PURGED}
+    assert {target for _, target in MOVES.values()} == set(JobState)
 
 
 HOLDS = (JobOperation.RENEW, JobOperation.FINISH, JobOperation.RETRY, JobOperation.GIVE_UP, JobOperation.RELEASE)

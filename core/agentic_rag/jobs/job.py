@@ -6,7 +6,6 @@ import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from types import MappingProxyType
 from uuid import UUID
 
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Permanent, Retryable
@@ -50,49 +49,6 @@ class JobState(enum.Enum):
     CANCELLED = "CANCELLED"
     PURGED = "PURGED"
     """A dead letter whose arguments, error texts and attempts an operator removed."""
-
-
-class JobOperation(enum.Enum):
-    """An operation on a stored job."""
-
-    LEASE = "lease"
-    RENEW = "renew"
-    FINISH = "finish"
-    RETRY = "retry"
-    GIVE_UP = "give up"
-    RELEASE = "release"
-    EXPIRE = "expire"
-    CANCEL = "cancel"
-    REPLAY = "replay"
-    PURGE = "purge"
-
-
-@dataclass(frozen=True, slots=True)
-class JobTransition:
-    """An operation is legal in `sources` only and leads to `target`; in other states it changes nothing."""
-
-    sources: frozenset[JobState]
-    target: JobState
-
-
-_RUNNING = frozenset({JobState.RUNNING})
-_DEAD = frozenset({JobState.DEAD})
-
-JOB_OPERATIONS: Mapping[JobOperation, JobTransition] = MappingProxyType(
-    {
-        JobOperation.LEASE: JobTransition(frozenset({JobState.QUEUED}), JobState.RUNNING),
-        JobOperation.RENEW: JobTransition(_RUNNING, JobState.RUNNING),
-        JobOperation.FINISH: JobTransition(_RUNNING, JobState.DONE),
-        JobOperation.RETRY: JobTransition(_RUNNING, JobState.QUEUED),
-        JobOperation.GIVE_UP: JobTransition(_RUNNING, JobState.DEAD),
-        JobOperation.RELEASE: JobTransition(_RUNNING, JobState.QUEUED),
-        JobOperation.EXPIRE: JobTransition(_RUNNING, JobState.QUEUED),
-        JobOperation.CANCEL: JobTransition(frozenset({JobState.QUEUED, JobState.RUNNING}), JobState.CANCELLED),
-        JobOperation.REPLAY: JobTransition(_DEAD, JobState.QUEUED),
-        JobOperation.PURGE: JobTransition(_DEAD, JobState.PURGED),
-    }
-)
-"""The state machine of a job. Leaving RUNNING for QUEUED or CANCELLED, and leaving DEAD, raises the fence."""
 
 
 def partition_of(workspace: WorkspaceRef, partitions: int) -> int:

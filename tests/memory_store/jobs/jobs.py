@@ -12,13 +12,11 @@ from tests.memory_store.session.state import StoredJob
 from tests.memory_store.session.store import Working
 
 from agentic_rag.jobs.job import (
-    JOB_OPERATIONS,
     LAPSED,
     GiveUp,
     Job,
     JobAttempt,
     JobKind,
-    JobOperation,
     JobRef,
     JobState,
     Lease,
@@ -121,7 +119,7 @@ class MemoryJobStore:
         """Take a due, queued job, or None."""
         now = self._working.now()
         stored = self._stored(ref)
-        if stored is None or not may(stored, JobOperation.LEASE) or stored.job.run_after > now:
+        if stored is None or stored.job.state is not JobState.QUEUED or stored.job.run_after > now:
             return None
         attempts = stored.job.attempts + 1
         job = replace(stored.job, state=JobState.RUNNING, attempts=attempts, progress=0, updated_at=now)
@@ -190,7 +188,7 @@ class MemoryJobStore:
     async def replay(self, ref: JobRef) -> Replay:
         """Queue a dead letter again with a fresh allowance, a higher fence and all its attempts."""
         stored = self._stored(ref)
-        if stored is None or not may(stored, JobOperation.REPLAY):
+        if stored is None or stored.job.state is not JobState.DEAD:
             return Replay.NOT_DEAD
         for other in self._all(ref.workspace):
             if (other.job.kind_name, other.job.key) == (stored.job.kind_name, stored.job.key) and (
@@ -205,7 +203,7 @@ class MemoryJobStore:
     async def purge(self, ref: JobRef) -> bool:
         """Remove a dead letter's arguments, error text, trace and attempts."""
         stored = self._stored(ref)
-        if stored is None or not may(stored, JobOperation.PURGE):
+        if stored is None or stored.job.state is not JobState.DEAD:
             return False
         purged = _left(stored, JobState.PURGED, self._working.now())
         job = replace(purged.job, arguments={}, trace_carrier={}, error_message=None)
@@ -229,16 +227,11 @@ class MemoryJobStore:
         self._working.write(stored.job.workspace).jobs[stored.job.job_id] = stored
 
 
-def may(stored: StoredJob, operation: JobOperation) -> bool:
-    """Whether the operation is legal in the job's state."""
-    return stored.job.state in JOB_OPERATIONS[operation].sources
-
-
 def lease_expired(stored: StoredJob, now: datetime) -> StoredJob | None:
     """The job back in the queue when its lease ended before `now`, else None. The attempt stays open until the next
     one begins.
     """
-    if not may(stored, JobOperation.EXPIRE) or stored.lease_until is None or stored.lease_until >= now:
+    if stored.job.state is not JobState.RUNNING or stored.lease_until is None or stored.lease_until >= now:
         return None
     back = _left(stored, JobState.QUEUED, now)
     return replace(back, job=replace(back.job, run_after=now))

@@ -7,14 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.jobs.job import (
-    JOB_OPERATIONS,
     LAPSED,
     GiveUp,
     IsolationDecision,
     JobAttempt,
-    JobOperation,
     JobRef,
-    JobState,
     Retry,
     RetryPolicy,
 )
@@ -97,13 +94,6 @@ def test_a_job_is_convicted_only_of_a_worker_it_had_to_itself(policy: RetryPolic
             return  # an error in the last attempt is given up
     assert standings[-1] is IsolationDecision.ALONE
     assert policy.attempts <= len(standings) <= policy.attempts + 1
-
-
-def test_every_operation_has_its_move_and_finished_jobs_have_none() -> None:
-    assert set(JOB_OPERATIONS) == set(JobOperation)
-    ends = set(JobState) - {state for move in JOB_OPERATIONS.values() for state in move.sources}
-    assert ends == {JobState.DONE, JobState.CANCELLED, JobState.PURGED}
-    assert {move.target for move in JOB_OPERATIONS.values()} == set(JobState)
 
 
 @given(st.uuids(), st.uuids(), st.uuids(), st.integers(0, 2**63 - 1))

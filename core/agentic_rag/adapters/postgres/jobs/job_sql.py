@@ -1,6 +1,6 @@
 """SQL of the job store and the job board.
 
-Every statement that changes a running job compares its fence and names the state it leaves (`jobs.job.JOB_OPERATIONS`).
+Every statement that changes a running job compares its fence and names the state it leaves.
 Times come from the server's clock, because workers' clocks differ. Leaving RUNNING for QUEUED or CANCELLED raises the
 fence, which voids later writes of the last lease holder.
 """
