@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
-from agentic_rag.adapters.parsing.sniff import ZipAwareSniffer
+from agentic_rag.adapters.parsing.file_types import ZipAwareSniffer
 from agentic_rag.documents.document import ParsedDocument
 from agentic_rag.documents.document_access import DocumentAccess
 from agentic_rag.documents.originals import OriginalKeys

@@ -21,7 +21,7 @@ from agentic_rag.adapters.telemetry.facade import ProcessTelemetry, TelemetryOpt
 from agentic_rag.adapters.telemetry.logging import route_standard_logging
 from agentic_rag.adapters.telemetry.metrics import METRICS, MetricKind
 from agentic_rag.adapters.telemetry.prometheus import UnknownMetric
-from agentic_rag.adapters.telemetry.trace_context import TraceContext, read_carrier
+from agentic_rag.adapters.telemetry.tracing import TraceContext, read_carrier
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 CARRIER = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}

@@ -18,9 +18,8 @@ from arq.worker import func
 from redis.exceptions import RedisError
 
 from agentic_rag.jobs.job import JobRef
-from agentic_rag.jobs.message import FUNCTION, decode
+from agentic_rag.jobs.message import FUNCTION, UndecodableMessage, decode
 from agentic_rag.jobs.ports import DeadPayloads, JobQueue
-from agentic_rag.jobs.undecodable_message import UndecodableMessage
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag_worker.message_validation import JobSlots, MessageValidation, PollingStopped, ValidatingWorker

@@ -16,8 +16,7 @@ from arq.constants import in_progress_key_prefix, job_key_prefix, retry_key_pref
 from arq.worker import Worker
 from redis.exceptions import ResponseError
 
-from agentic_rag.jobs.message import decode_envelope
-from agentic_rag.jobs.undecodable_message import UndecodableMessage
+from agentic_rag.jobs.message import UndecodableMessage, decode_envelope
 from agentic_rag.kernel.errors import AgenticRagError, InvalidInput
 
 INVALID = "JOB_MESSAGE_INVALID"

@@ -36,7 +36,7 @@ from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.models.providers.llm_client import LlmClients
 from agentic_rag.tenancy.access import ReadScope, read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
-from agentic_rag.workspaces.corpus_head import CorpusHead
+from agentic_rag.workspaces.workspace import CorpusHead
 
 DEFAULT_TTL_SECONDS = 900
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.answering.answer import SearchSettings
-from agentic_rag.models.embedding.similarity_threshold import min_cosine
-from agentic_rag.models.embedding.space import EmbeddingSpace
+from agentic_rag.models.embedding.space import EmbeddingSpace, min_cosine
 from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.retrieval.fusion import dense_trust_of
 from agentic_rag.retrieval.query import QueryVector, RetrievalQuery

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path
 
-from agentic_rag.adapters.parsing.sniff import ZipAwareSniffer
+from agentic_rag.adapters.parsing.file_types import ZipAwareSniffer
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.bootstrap.answering import AnsweringParts
 from agentic_rag.erasure.delete import DeleteDocument

@@ -15,8 +15,7 @@ from agentic_rag.ingestion.ingest_chunks import IngestChunks
 from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.operations.calibrate import CalibrateSupport
 from agentic_rag.operations.dead_letters import DeadLetters
-from agentic_rag.operations.graph.check import GraphCheck
-from agentic_rag.operations.graph.sync import GraphSync
+from agentic_rag.operations.graph.sync import GraphCheck, GraphSync
 from agentic_rag.operations.leak_canaries import LeakCanaries
 from agentic_rag.operations.measure_switch import MeasureSwitch
 from agentic_rag.operations.prove_erased import ProveErasure

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from agentic_rag.documents.chunk_history import ChunkVersion
 from agentic_rag.documents.document import (
     Chunk,
     ChunkDraft,
     ChunkPosition,
+    ChunkVersion,
     CitedPassage,
     Document,
     DocumentFault,

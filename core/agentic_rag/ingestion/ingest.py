@@ -16,6 +16,7 @@ from agentic_rag.documents.document import (
 )
 from agentic_rag.documents.originals import delete_marked_blobs
 from agentic_rag.documents.ports import BlobStore, Original, Parser
+from agentic_rag.documents.revision_diff import PublicationPlan, plan_publication
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis, new_chunks, space_for
 from agentic_rag.ingestion.analysis.extract_entities import ExtractEntities
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
@@ -29,7 +30,6 @@ from agentic_rag.ingestion.ingest_run import (
     log_report,
     original_missing,
 )
-from agentic_rag.ingestion.plan import PublicationPlan, plan_publication
 from agentic_rag.ingestion.ports import DocumentPublication, NewChunk
 from agentic_rag.ingestion.staging import StagedEmbedding
 from agentic_rag.jobs.job import GiveUp, Lease, Retry

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agentic_rag.documents.document import ChunkDraft, Revision
+from agentic_rag.documents.revision_diff import PublicationPlan
 from agentic_rag.ingestion.analysis.analyse import embed_texts
 from agentic_rag.ingestion.ingest_run import IngestRun
-from agentic_rag.ingestion.plan import PublicationPlan
 from agentic_rag.jobs.leases import require_lease
 from agentic_rag.kernel.database import Database, Transaction
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
 
 from agentic_rag.jobs.job import JobRef, QueueName, partition_of
 from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.ids import derive_uuid
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 FUNCTION = "run_job"
@@ -117,3 +119,29 @@ def decode_envelope(envelope: object) -> JobRef:
 
 def _invalid(message: str) -> InvalidInput:
     return InvalidInput(message, code="JOB_MESSAGE_INVALID")
+
+
+@dataclass(frozen=True, slots=True)
+class UndecodableMessage:
+    """A queue entry byte for byte. `entry` is its name in the queue. Its tenant is unknown."""
+
+    queue: str
+    entry: bytes
+    payload: bytes
+    code: str
+    reason: str
+
+    @property
+    def payload_id(self) -> UUID:
+        """Equal bytes at the same place have the same id, however often they are delivered."""
+        return derive_uuid(b"dead payload", self.queue.encode(), self.entry, self.payload)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredUndecodableMessage:
+    """An undecodable message as stored."""
+
+    message: UndecodableMessage
+    deliveries: int
+    first_seen: datetime
+    last_seen: datetime

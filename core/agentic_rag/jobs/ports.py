@@ -21,7 +21,7 @@ from agentic_rag.jobs.job import (
     Replay,
     Retry,
 )
-from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage, UndecodableMessage
+from agentic_rag.jobs.message import StoredUndecodableMessage, UndecodableMessage
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from agentic_rag.tenancy.access import ReadIdentity, ReadScope
     from agentic_rag.tenancy.ports import AccessStore, ApiKeyStore, AuditLog
     from agentic_rag.tenancy.principals import WorkspaceRef
-    from agentic_rag.workspaces.corpus_head import CorpusHead
     from agentic_rag.workspaces.ports import OrganisationStore, WorkspaceStore
+    from agentic_rag.workspaces.workspace import CorpusHead
 
 
 class CorpusSnapshot(Protocol):

@@ -11,8 +11,7 @@ from msgspec import Meta
 
 from agentic_rag.models.billing.prices import PriceTable, parse_prices
 from agentic_rag.models.chat.request import ChatTask
-from agentic_rag.models.embedding.known_models import KNOWN_DIMENSIONS
-from agentic_rag.models.embedding.space import MAX_DIMENSIONS
+from agentic_rag.models.embedding.space import KNOWN_DIMENSIONS, MAX_DIMENSIONS
 from agentic_rag.models.providers.master_keys import parse_master_keys
 from agentic_rag.models.providers.provider_keys import Provider, canonical_url
 from agentic_rag.settings.variable import UNSET_PATH, Env, split_list

@@ -15,8 +15,14 @@ import redis.asyncio
 from tests.integration.jobs.data_plane import DataPlane, until
 
 from agentic_rag.jobs.job import JobKind, JobRef, JobState, NewJob, QueueName, Replay
-from agentic_rag.jobs.message import FUNCTION, delivery_id, encode, queue_key
-from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage, UndecodableMessage
+from agentic_rag.jobs.message import (
+    FUNCTION,
+    StoredUndecodableMessage,
+    UndecodableMessage,
+    delivery_id,
+    encode,
+    queue_key,
+)
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
 

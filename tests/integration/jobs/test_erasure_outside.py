@@ -22,7 +22,7 @@ from agentic_rag.adapters.postgres.operations.inspection import PostgresInspecto
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.erasure.certificate import ErasedStore, StoreErasure
 from agentic_rag.jobs.job import JobKind, MaintenanceTask
-from agentic_rag.operations.graph.check import GraphCheck
+from agentic_rag.operations.graph.sync import GraphCheck
 from agentic_rag.operations.prove_erased import ErasureProof, ProveErasure
 from agentic_rag.operations.verify import VerificationReport, VerifyStores
 

@@ -8,10 +8,10 @@ from uuid import UUID
 
 from tests.memory_store.session.state import Placement, WorkspaceState
 
-from agentic_rag.documents.chunk_history import ChunkVersion
 from agentic_rag.documents.document import (
     Chunk,
     ChunkPosition,
+    ChunkVersion,
     CitedPassage,
     Document,
     DocumentFilter,

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentic_rag.jobs.job import Job, JobKind, JobRef, QueueName
-from agentic_rag.jobs.message import QueueLayout, delivery_id
-from agentic_rag.jobs.undecodable_message import UndecodableMessage
+from agentic_rag.jobs.message import QueueLayout, UndecodableMessage, delivery_id
 
 MIRRORED = 1_000
 

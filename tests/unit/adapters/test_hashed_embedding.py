@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.deterministic.hashed_embedding import DIMENSIONS, embed_texts
-from agentic_rag.models.embedding.vectors import encode_half
+from agentic_rag.ingestion.analysis.analyse import encode_half
 
 GOLDEN = {4: 0.31863, 155: -0.31863, 166: -0.31863, 340: 0.31863, 73: 0.19118, 203: -0.19118}
 

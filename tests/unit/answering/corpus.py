@@ -35,8 +35,8 @@ from agentic_rag.retrieval.lexical.bm25 import TermProfile, VisiblePostings, inv
 from agentic_rag.retrieval.lexical.postings import Segment, SegmentRow, build_segment
 from agentic_rag.tenancy.access import ANONYMOUS_READER, ReadIdentity, ReadScope
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
-from agentic_rag.workspaces.corpus_head import CorpusHead
 from agentic_rag.workspaces.settings import RagConfig
+from agentic_rag.workspaces.workspace import CorpusHead
 
 SPACE = EmbeddingSpace("deterministic", "hashed-ngrams-v1", DIMENSIONS)
 WORKSPACE = WorkspaceRef(DEFAULT_ORG_ID, UUID(int=7))

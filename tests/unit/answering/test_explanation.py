@@ -24,7 +24,7 @@ from agentic_rag.answering.runs.explanation import (
     format_why_not,
     place_in_arm,
 )
-from agentic_rag.documents.chunk_history import ChunkVersion, nearest_version
+from agentic_rag.documents.document import ChunkVersion, nearest_version
 from agentic_rag.retrieval.candidates import ArmHit, CandidateTrace, Retriever
 
 GATE = GateDecision(Directives(True), "retrieve", 0.5, {}, (), (), "w", "on")

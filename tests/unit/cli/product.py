@@ -56,7 +56,7 @@ from agentic_rag.ingestion.reingest import Reingestion
 from agentic_rag.ingestion.sync import SyncResult
 from agentic_rag.ingestion.upload import Upload, UploadOptions
 from agentic_rag.jobs.job import Job, JobAttempt, JobKind, JobRef, JobState, QueueName
-from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage
+from agentic_rag.jobs.message import StoredUndecodableMessage
 from agentic_rag.kernel.errors import AgenticRagError, ContentRefused, NotFound
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.models.chat.request import LlmError

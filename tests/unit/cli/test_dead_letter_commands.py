@@ -9,7 +9,7 @@ import pytest
 from tests.unit.cli.product import Product, Terminal, document, job
 
 from agentic_rag.jobs.job import JobAttempt, JobKind, JobState
-from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage, UndecodableMessage
+from agentic_rag.jobs.message import StoredUndecodableMessage, UndecodableMessage
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.tenancy.audit import AuditRecord
 from agentic_rag_cli.commands.tenancy.audit import audit_json

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.answering.prompts.extract import ClaimedGraph
-from agentic_rag.ingestion.analysis.llm_entities import add_llm_entities
+from agentic_rag.ingestion.analysis.extract_entities import add_llm_entities
 from agentic_rag.retrieval.graph.entities import ENTITY_CAP, PAIR_CAP, extract_entities
 
 WORKSPACE = UUID(int=7)

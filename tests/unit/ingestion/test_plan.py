@@ -5,8 +5,7 @@ from uuid import uuid4
 from tests.builders import drafts_of, revision_of
 
 from agentic_rag.documents.document import ChunkDraft
-from agentic_rag.documents.revision_diff import VisibleChunk
-from agentic_rag.ingestion.plan import plan_publication
+from agentic_rag.documents.revision_diff import VisibleChunk, plan_publication
 
 PASSAGES = ["Water flows.", "Ice melts.", "Steam rises."]
 

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.kernel.errors import InvalidInput, MissingProviderKey, Permanent
-from agentic_rag.models.embedding.padded_embedder import pad_vectors
 from agentic_rag.models.providers.model_choice import (
     DEFAULT_EMBEDDINGS,
     EmbeddingChoice,
@@ -19,6 +18,7 @@ from agentic_rag.models.providers.model_choice import (
     resolve_models,
 )
 from agentic_rag.models.providers.provider_keys import Provider
+from agentic_rag.models.providers.tenant_models import pad_vectors
 
 CLAUDE = ModelChoice(Provider.ANTHROPIC, "claude")
 OWN_SERVER = EmbeddingChoice(Provider.COMPATIBLE, "nomic-embed-text", 768)

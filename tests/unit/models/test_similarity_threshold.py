@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.adapters.deterministic.hashed_embedding import DIMENSIONS
-from agentic_rag.models.embedding.similarity_threshold import min_cosine
-from agentic_rag.models.embedding.space import EmbeddingSpace
+from agentic_rag.models.embedding.space import EmbeddingSpace, min_cosine
 
 HASHED = EmbeddingSpace("deterministic", "hashed-ngrams-v1", DIMENSIONS)
 MODEL = EmbeddingSpace("openai", "text-embedding-3-small", 1536)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from agentic_rag.adapters.parsing.dispatch import load
+from agentic_rag.adapters.parsing.dispatch import filing_title, load
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
-from agentic_rag.adapters.parsing.text.filing_cover import filing_title
 
 COVER = """UNITED STATES
 SECURITIES AND EXCHANGE COMMISSION

@@ -13,7 +13,7 @@ from agentic_rag.adapters.deterministic.hashed_embedding import embed_texts
 from agentic_rag.answering.answer import Outcome
 from agentic_rag.answering.question import AnswerOptions
 from agentic_rag.answering.run import CacheOutcome, Run
-from agentic_rag.models.embedding.similarity_threshold import min_cosine
+from agentic_rag.models.embedding.space import min_cosine
 from agentic_rag.workspaces.settings import RagConfig
 
 QUESTION = "At which wave height is crew transfer suspended?"

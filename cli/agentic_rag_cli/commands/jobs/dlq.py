@@ -13,7 +13,7 @@ from uuid import UUID
 import typer
 
 from agentic_rag.jobs.job import Job, JobKind, JobState
-from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage
+from agentic_rag.jobs.message import StoredUndecodableMessage
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag.tenancy.principals import WorkspaceRef

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePath
 
 from agentic_rag.adapters.parsing.file_types import FileKind, SourceFile, file_kind
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
-from agentic_rag.adapters.parsing.text.filing_cover import filing_title
 from agentic_rag.adapters.parsing.text.legibility import require_legible
 from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.kernel.errors import ParseFailed
+
+_COVER = 6_000
+"""Characters from the start in which a cover states all of it."""
+_LONGEST_NAME = 100
+_FORM = re.compile(r"^\W*form\s+(\d{1,2}-[A-Z]{1,2}(?:/A)?)\W*$", re.IGNORECASE | re.MULTILINE)
+_PERIOD = re.compile(
+    r"\bfor the ((?:quarterly period|fiscal quarter|quarter|fiscal year|year|six months|half[- ]year) ended)\s*:?\s*"
+    r"([A-Z][a-z]{2,8}\.? \d{1,2}, \d{4}|\d{1,2} [A-Z][a-z]{2,8} \d{4})",
+    re.IGNORECASE,
+)
+_REGISTRANT = re.compile(
+    r"^[^\S\n]*(\S[^\n]*?)[\s_]*\n[^\S\n]*\(exact name of registrant\b", re.IGNORECASE | re.MULTILINE
+)
+"""The cover of forms 10-Q, 10-K, 20-F and their like is prescribed (17 CFR 249.308a and neighbours): the words looked
+for are part of the form itself.
+"""
 
 
 def load(
@@ -32,3 +48,18 @@ def load(
     require_legible(loaded.text, prose=kind.value.is_prose)
     title = filing_title(loaded.text, PurePath(file_name).stem)
     return kind, loaded if title is None else replace(loaded, title=title)
+
+
+def filing_title(text: str, stem: str) -> str | None:
+    """ "Harbour Inc. Form 10-Q, quarterly period ended June 30, 2023 (2023-Q2-HRB)" from the text of a filing and the
+    name of its file without extension; None for any other text.
+    """
+    cover = text[:_COVER]
+    form, period, registrant = _FORM.search(cover), _PERIOD.search(cover), _REGISTRANT.search(cover)
+    if form is None or period is None or registrant is None:
+        return None
+    name = registrant[1].strip(" _")
+    if not 1 < len(name) <= _LONGEST_NAME:
+        return None
+    title = f"{name} Form {form[1].upper()}, {period[1].lower()} {period[2]}"
+    return f"{title} ({stem})" if stem else title

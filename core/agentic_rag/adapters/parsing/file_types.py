@@ -158,6 +158,7 @@ _BINARY_SIGNATURES = (
     (b"%!PS", "a PostScript document"),
     (b"SQLite format 3\x00", "a database"),
 )
+_ZIP = b"PK\x03\x04"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _WORD_BINARY = "WordDocument".encode("utf-16-le")
@@ -190,7 +191,7 @@ def file_kind(content: bytes, file_name: str, media_type: str | None) -> FileKin
     signed = _signed_kind(content, declared)
     if signed is not None:
         return signed
-    if content.startswith(b"PK\x03\x04"):
+    if content.startswith(_ZIP):
         return _zip_kind(content, declared)
     if content.startswith(_OLE):
         raise _ole_failure(content, declared)
@@ -260,3 +261,22 @@ def _ole_failure(content: bytes, declared: FileKind | None) -> ParseFailed:
     if declared is FileKind.DOCX:
         return mismatch(declared, "an old binary Word document (.doc)")
     return ParseFailed("old binary Office files cannot be read: save as DOCX or PDF", code="PARSE_UNSUPPORTED")
+
+
+class ZipAwareSniffer:
+    """`documents.ports.SniffMediaType`: judges a file by its first bytes, before the rest has arrived. A ZIP archive
+    has its directory at its end, so its format is judged by the names of its first members.
+    """
+
+    def __call__(self, head: bytes, file_name: str) -> str:
+        if not head.startswith(_ZIP):
+            return file_kind(head, file_name, None).value.media_type
+        declared = kind_by_name(file_name, None)
+        if declared in ZIP_KINDS:
+            return declared.value.media_type
+        if declared is not None:
+            raise mismatch(declared, "an archive")
+        for kind in ZIP_KINDS:
+            if any(member in head for member in kind.value.zip_first):
+                return kind.value.media_type
+        raise archive_refusal()

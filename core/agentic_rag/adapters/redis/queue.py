@@ -14,8 +14,7 @@ from arq.constants import in_progress_key_prefix, job_key_prefix
 
 from agentic_rag.adapters.redis.connection import redis_errors, to_json
 from agentic_rag.jobs.job import Job, JobRef, QueueName
-from agentic_rag.jobs.message import FUNCTION, QueueLayout, dead_letter_key, encode
-from agentic_rag.jobs.undecodable_message import UndecodableMessage
+from agentic_rag.jobs.message import FUNCTION, QueueLayout, UndecodableMessage, dead_letter_key, encode
 
 MIRRORED = 1_000
 

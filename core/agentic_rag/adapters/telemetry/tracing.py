@@ -6,13 +6,14 @@ Only `OtlpTracer` imports the SDK: without a collector its `shutdown` blocked fo
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, Token
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from agentic_rag.adapters.telemetry.trace_context import TRACEPARENT, TraceContext, read_carrier
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Span
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span as SdkSpan
 
 Attributes = Mapping[str, str | int | float | bool]
+
+TRACEPARENT = "traceparent"
+_PATTERN = re.compile(r"(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
 
 EXPORT_TIMEOUT_SECONDS = 2.0
 """The longest delay of an export, and thus of `shutdown`, by a missing collector."""
@@ -174,3 +178,27 @@ def carrier_of(context: TraceContext | None) -> dict[str, str]:
 
 
 Tracer = LightTracer | OtlpTracer
+
+
+@dataclass(frozen=True, slots=True)
+class TraceContext:
+    """Ids as lower-case hex: 32 digits for the trace, 16 for the span (W3C Trace Context, level 1, §3.2)."""
+
+    trace_id: str
+    span_id: str
+    sampled: bool = True
+
+    def header(self) -> str:
+        """The value of `traceparent`."""
+        return f"00-{self.trace_id}-{self.span_id}-{'01' if self.sampled else '00'}"
+
+
+def read_carrier(carrier: Mapping[str, str] | None) -> TraceContext | None:
+    """The context in a carrier; None if it has none or an invalid one."""
+    found = _PATTERN.fullmatch(carrier.get(TRACEPARENT, "")) if carrier else None
+    if found is None:
+        return None
+    trace_id, span_id, flags = found.group(1), found.group(2), int(found.group(3), 16)
+    if not trace_id.strip("0") or not span_id.strip("0"):
+        return None
+    return TraceContext(trace_id, span_id, bool(flags & 1))

@@ -32,8 +32,7 @@ from agentic_rag.answering.runs.explanation import (
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.search_query import build_query
 from agentic_rag.answering.stages.embed import embed_with_passage
-from agentic_rag.documents.chunk_history import ChunkVersion, nearest_version
-from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.documents.document import ChunkVersion, DocumentFilter, nearest_version
 from agentic_rag.kernel.database import CorpusSnapshot, Database
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import InvalidInput, NotFound

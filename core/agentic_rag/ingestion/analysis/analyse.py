@@ -8,6 +8,9 @@ from dataclasses import replace
 from typing import TypeVar
 from uuid import UUID
 
+import numpy as np
+from numpy.typing import NDArray
+
 from agentic_rag.documents.chunking import chunk_document
 from agentic_rag.documents.document import ChunkDraft, ParsedDocument
 from agentic_rag.ingestion.analysis.index_text import IndexRequest, index_chunks, split_slices
@@ -21,7 +24,6 @@ from agentic_rag.models.billing.embedding_cost import EmbeddingCost, compute_emb
 from agentic_rag.models.billing.prices import PriceTable
 from agentic_rag.models.embedding.ports import Embedder, Embedders
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
-from agentic_rag.models.embedding.vectors import encode_half
 from agentic_rag.retrieval.candidates import ChunkEntities
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.chunk_profiles import chunk_profile
@@ -133,3 +135,15 @@ async def embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
             f"{embedder.space.name} was expected. Check the model's dimensions."
         )
     return encode_half(vectors)
+
+
+def encode_half(vectors: NDArray[np.float32]) -> list[bytes]:
+    """Each row of an (n, dimensions) array as little-endian half-precision bytes, as vectors are stored.
+
+    Errors: `ValueError` when a component is not finite or exceeds half precision (65,504).
+    """
+    with np.errstate(over="ignore"):
+        halves = np.asarray(vectors).astype("<f2")
+    if not np.isfinite(halves).all():
+        raise ValueError("a vector has a component that half precision cannot hold")
+    return [row.tobytes() for row in halves]

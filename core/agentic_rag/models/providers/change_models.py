@@ -9,7 +9,7 @@ from uuid import UUID
 
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.models.embedding.known_models import KNOWN_DIMENSIONS
+from agentic_rag.models.embedding.space import KNOWN_DIMENSIONS
 from agentic_rag.models.providers.model_choice import ModelSettings, parse_embedding, parse_model
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.record_audit import audit

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from agentic_rag.kernel.errors import InvalidInput, Permanent, SpaceMismatch
-from agentic_rag.models.embedding.known_models import KNOWN_DIMENSIONS
 from agentic_rag.models.embedding.ports import Embedder
-from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice
+from agentic_rag.models.embedding.space import KNOWN_DIMENSIONS, EmbeddingSpace, SpaceChoice
 from agentic_rag.models.providers.model_choice import require_current
 from agentic_rag.tenancy.principals import WorkspaceRef
 

@@ -5,9 +5,12 @@ A process reloads the stored settings after `FRESH_SECONDS`; the process that ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
 
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
@@ -16,10 +19,8 @@ from agentic_rag.kernel.ttl_cache import TtlCache
 from agentic_rag.models.billing.metered_models import ChatMeter, MeteredEmbedders, UsageMeters
 from agentic_rag.models.billing.prices import FREE, PLATFORM
 from agentic_rag.models.chat.ports import ChatModel
-from agentic_rag.models.embedding.known_models import KNOWN_DIMENSIONS
-from agentic_rag.models.embedding.padded_embedder import PaddedEmbedder
-from agentic_rag.models.embedding.ports import Embedder, Embedders
-from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice
+from agentic_rag.models.embedding.ports import CountingEmbedder, Embedder, Embedders
+from agentic_rag.models.embedding.space import KNOWN_DIMENSIONS, EmbeddingSpace, SpaceChoice
 from agentic_rag.models.providers.llm_client import CoolDown, LlmClient
 from agentic_rag.models.providers.model_choice import (
     ModelSettings,
@@ -221,3 +222,41 @@ def _resolution(settings: ModelSettings, keys: list[ProviderKey]) -> ResolvedMod
         return resolve_models(settings, frozenset(key.provider for key in keys))
     except AgenticRagError as error:
         return error
+
+
+def pad_vectors(vectors: NDArray[np.float32], dimensions: int) -> NDArray[np.float32]:
+    """Pad the rows with zeros to `dimensions`, which is not smaller than their length."""
+    return np.pad(vectors, ((0, 0), (0, dimensions - vectors.shape[1])))
+
+
+class PaddedEmbedder:
+    """Implements `models.embedding.ports.Embedder` over `inner`; the two spaces differ in dimensions only."""
+
+    def __init__(self, inner: Embedder, dimensions: int) -> None:
+        self._inner = inner
+        self._space = replace(inner.space, dimensions=dimensions)
+
+    @property
+    def space(self) -> EmbeddingSpace:
+        """The space of all vectors of this embedder."""
+        return self._space
+
+    @property
+    def batch_size(self) -> int:
+        """The largest batch worth sending in one call."""
+        return self._inner.batch_size
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit-length vectors, shape (len(texts), dimensions), in the order of `texts`."""
+        return pad_vectors(await self._inner.embed(texts), self._space.dimensions)
+
+    async def embed_with_usage(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], int | None]:
+        """As `embed`, with the tokens that the provider charges for."""
+        if not isinstance(self._inner, CountingEmbedder):
+            return await self.embed(texts), None
+        vectors, tokens = await self._inner.embed_with_usage(texts)
+        return pad_vectors(vectors, self._space.dimensions), tokens
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        await self._inner.aclose()

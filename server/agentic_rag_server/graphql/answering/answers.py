@@ -21,19 +21,17 @@ from agentic_rag_server.graphql.answering.runs import (
     show_run,
 )
 from agentic_rag_server.graphql.http.context import Info
-from agentic_rag_server.graphql.http.errors import UserError
-from agentic_rag_server.graphql.http.fields import mutation
+from agentic_rag_server.graphql.http.fields import Payload, mutation
 
 
 @strawberry.type(description="An answer with its proof; or, in `userErrors`, what to change in the request.")
-class RagAnswerPayload:
+class RagAnswerPayload(Payload):
     answer: str | None = strawberry.field(
         default=None,
         description="The text, with markers such as [1]; empty when the outcome is ABSTAINED; null on user errors.",
     )
     outcome: Outcome | None = None  # type: ignore[valid-type]
     degraded: list[Dependency] = strawberry.field(default_factory=list)  # type: ignore[valid-type]
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
     source: strawberry.Private[run_values.Run | None] = None
 
     @strawberry.field(description="The stored run; null on user errors.")

@@ -13,7 +13,7 @@ from agentic_rag.language import prompt_injection as suspicion
 from agentic_rag.retrieval import candidates as retrieval
 from agentic_rag_server.graphql.documents.documents import Document, show_document
 from agentic_rag_server.graphql.http.context import Info
-from agentic_rag_server.graphql.http.conversion import to_schema
+from agentic_rag_server.graphql.http.fields import to_schema
 
 Retriever = strawberry.enum(retrieval.Retriever, description="An arm of hybrid retrieval.")
 HopKind = strawberry.enum(

@@ -12,7 +12,7 @@ from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.retrieval import candidates
 from agentic_rag_server.graphql.answering.citations import ArmScore, Hop, Suspicion, show_arms, show_path
 from agentic_rag_server.graphql.answering.gate import FeatureContribution
-from agentic_rag_server.graphql.http.conversion import to_schema
+from agentic_rag_server.graphql.http.fields import to_schema
 
 AnswerType = strawberry.enum(plans.AnswerType, description="What kind of answer the question asks for.")
 

@@ -13,8 +13,7 @@ from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.answering.citations import ArmScore, Hop, Retriever, show_arms, show_path
 from agentic_rag_server.graphql.answering.runs import Run, show_run
 from agentic_rag_server.graphql.http.context import Info
-from agentic_rag_server.graphql.http.conversion import to_schema
-from agentic_rag_server.graphql.http.fields import field
+from agentic_rag_server.graphql.http.fields import field, to_schema
 
 CandidateFate = strawberry.enum(
     explanation.CandidateFate,

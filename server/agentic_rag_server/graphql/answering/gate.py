@@ -7,7 +7,7 @@ import enum
 import strawberry
 
 from agentic_rag.answering import gate_decision as decisions
-from agentic_rag_server.graphql.http.conversion import to_schema
+from agentic_rag_server.graphql.http.fields import to_schema
 
 
 @strawberry.enum(description="What the gate let the run do.")

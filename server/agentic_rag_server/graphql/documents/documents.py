@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import strawberry
@@ -12,6 +13,7 @@ from agentic_rag.erasure.delete import Deletion
 from agentic_rag.kernel.errors import Permanent, no_such_document
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, encode_workspace
 from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, read_cost
+from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS, groups_of, users_of, validate_principals
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.erasure.erasures import (
     DeletionCertificate,
@@ -20,11 +22,8 @@ from agentic_rag_server.graphql.erasure.erasures import (
     show_proof,
 )
 from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
-from agentic_rag_server.graphql.http.conversion import to_schema
-from agentic_rag_server.graphql.http.errors import UserError
-from agentic_rag_server.graphql.http.fields import field, mutation
+from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
 from agentic_rag_server.graphql.http.relay import Connection, Node, connection
-from agentic_rag_server.graphql.tenancy.access import Readers, ReadersInput, read_readers, show_readers
 
 DocumentStatus = strawberry.enum(documents.DocumentStatus, description="Where a document stands.")
 
@@ -99,7 +98,7 @@ class ErasureCounts:
 
 
 @strawberry.type(description="The proof of an erasure, or why there was none.")
-class DeleteDocumentPayload:
+class DeleteDocumentPayload(Payload):
     deleted_id: strawberry.ID | None = None
     corpus_version: int | None = strawberry.field(default=None, description="The first version without the document.")
     erased: ErasureCounts | None = None
@@ -107,21 +106,18 @@ class DeleteDocumentPayload:
     unfinished: list[str] = strawberry.field(
         default_factory=list, description="Stores that did not answer; a job empties them as soon as they do."
     )
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type(description="The document with its new readers, or why they are the old ones.")
-class SetDocumentAccessPayload:
+class SetDocumentAccessPayload(Payload):
     document: Document | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type(description="The job that ingests a document again.")
-class ReingestPayload:
+class ReingestPayload(Payload):
     job_id: strawberry.ID | None = None
     document: Document | None = None
     new: bool = strawberry.field(default=False, description="False when such a job was waiting or running already.")
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type
@@ -256,3 +252,25 @@ def _show_deletion(public_id: str, deletion: Deletion) -> DeleteDocumentPayload:
         certificate=None if deletion.certificate is None else show_certificate(deletion.certificate),
         unfinished=list(deletion.unfinished),
     )
+
+
+@strawberry.type(description="The users and groups that may read a document; whoever is one of them may.")
+class Readers:
+    users: list[str] = strawberry.field(description="Subjects of tokens and keys.")
+    groups: list[str] = strawberry.field(description="Groups of tokens and keys.")
+
+
+@strawberry.input(description="The users and groups that may read a document. Without any the whole workspace may.")
+class ReadersInput:
+    users: list[str] = strawberry.field(default_factory=list, description="Subjects of tokens and keys.")
+    groups: list[str] = strawberry.field(default_factory=list, description="Groups of tokens and keys.")
+
+
+def read_readers(given: ReadersInput | None) -> tuple[str, ...]:
+    """The principals that an argument names. Errors: `InvalidInput`."""
+    return PUBLIC_PRINCIPALS if given is None else validate_principals(given.users, given.groups)
+
+
+def show_readers(principals: Sequence[str]) -> Readers | None:
+    """Principals as the schema shows them; None for the whole workspace."""
+    return Readers(users=users_of(principals), groups=groups_of(principals)) if principals else None

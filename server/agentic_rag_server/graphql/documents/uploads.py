@@ -14,13 +14,11 @@ from agentic_rag.ingestion.upload import UploadOptions
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag_server.auth.roles import Action
-from agentic_rag_server.graphql.documents.documents import Document, show_document
+from agentic_rag_server.graphql.documents.documents import Document, ReadersInput, read_readers, show_document
 from agentic_rag_server.graphql.http.context import Info
-from agentic_rag_server.graphql.http.errors import UserError
-from agentic_rag_server.graphql.http.fields import mutation
+from agentic_rag_server.graphql.http.fields import Payload, mutation
 from agentic_rag_server.graphql.http.responses import GraphQLRequest, RequestFault, operation_from
 from agentic_rag_server.graphql.jobs.jobs import Job, show_job
-from agentic_rag_server.graphql.tenancy.access import ReadersInput, read_readers
 from agentic_rag_server.rest.http.multipart import MultipartBody
 
 PREFLIGHT_HEADERS = ("graphql-require-preflight", "apollo-require-preflight", "x-requested-with")
@@ -44,13 +42,12 @@ FILE = strawberry.scalar(
 
 
 @strawberry.type(description="The document that was uploaded, or why there is none.")
-class UploadDocumentPayload:
+class UploadDocumentPayload(Payload):
     document: Document | None = None
     job: Job | None = strawberry.field(
         default=None, description="What ingests it; null when these very bytes are READY already."
     )
     unchanged: bool = strawberry.field(default=False, description="Whether these very bytes were READY already.")
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type

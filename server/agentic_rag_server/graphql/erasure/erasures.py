@@ -9,7 +9,7 @@ import strawberry
 from agentic_rag.erasure import certificate as certificates
 from agentic_rag.operations import findings as verification
 from agentic_rag.operations.prove_erased import ErasureProof as Proof
-from agentic_rag_server.graphql.http.conversion import to_schema
+from agentic_rag_server.graphql.http.fields import to_schema
 
 FindingSeverity = strawberry.enum(
     verification.Severity, name="FindingSeverity", description="How bad a finding is; only errors count against it."

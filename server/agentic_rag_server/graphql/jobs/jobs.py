@@ -17,9 +17,7 @@ from agentic_rag.tenancy.access import may_manage_access, read_identity
 from agentic_rag_server.auth.roles import Action, can_perform
 from agentic_rag_server.graphql.documents.documents import Document, Property, show_document
 from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
-from agentic_rag_server.graphql.http.conversion import to_schema
-from agentic_rag_server.graphql.http.errors import UserError
-from agentic_rag_server.graphql.http.fields import field, mutation
+from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
 from agentic_rag_server.graphql.http.relay import Connection, Node, connection
 
 JobKind = strawberry.enum(jobs.JobKind, description="What a job does; UNKNOWN is a kind of another version.")
@@ -87,20 +85,18 @@ class Job(Node):
 
 
 @strawberry.type(description="What became of a replay.")
-class ReplayDeadLetterPayload:
+class ReplayDeadLetterPayload(Payload):
     job: Job | None = None
     replayed: bool = strawberry.field(default=False, description="Whether this call queued it again.")
     outcome: ReplayOutcome | None = None  # type: ignore[valid-type]
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type(description="What became of a purge.")
-class PurgeDeadLetterPayload:
+class PurgeDeadLetterPayload(Payload):
     job: Job | None = None
     purged: bool = strawberry.field(
         default=False, description="Whether this call removed it; false when it was no dead letter."
     )
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type

@@ -8,8 +8,7 @@ from agentic_rag.models.providers import model_choice as tenant_models
 from agentic_rag.models.providers.change_models import ModelChanges
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.http.context import Info
-from agentic_rag_server.graphql.http.errors import UserError
-from agentic_rag_server.graphql.http.fields import field, mutation
+from agentic_rag_server.graphql.http.fields import Payload, field, mutation
 
 
 @strawberry.type(description="Which models the organisation works with; what is null follows from its keys.")
@@ -27,9 +26,8 @@ class UpdateModelSettingsInput:
 
 
 @strawberry.type(description="The settings as they are.")
-class UpdateModelSettingsPayload:
+class UpdateModelSettingsPayload(Payload):
     settings: ModelSettings | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type

@@ -10,9 +10,7 @@ from agentic_rag.kernel.secret import Secret
 from agentic_rag.models.providers import provider_keys
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.http.context import Info
-from agentic_rag_server.graphql.http.conversion import to_schema
-from agentic_rag_server.graphql.http.errors import UserError
-from agentic_rag_server.graphql.http.fields import field, mutation
+from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
 
 ModelProvider = strawberry.enum(
     provider_keys.Provider, name="ModelProvider", description="Who serves a model; ANTHROPIC has no embeddings."
@@ -39,15 +37,13 @@ class SetProviderKeyInput:
 
 
 @strawberry.type(description="What is stored.")
-class SetProviderKeyPayload:
+class SetProviderKeyPayload(Payload):
     provider_key: ProviderKey | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type(description="Whether there was a key to forget.")
-class RemoveProviderKeyPayload:
+class RemoveProviderKeyPayload(Payload):
     removed: bool = False
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type

@@ -12,9 +12,7 @@ from agentic_rag.models.embedding import space as spaces
 from agentic_rag.models.embedding.recall_gate import DEFAULT_K, RecallGate, RecallQuestion, build_recall_gate
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.http.context import Info
-from agentic_rag_server.graphql.http.conversion import to_schema
-from agentic_rag_server.graphql.http.errors import UserError
-from agentic_rag_server.graphql.http.fields import field, mutation
+from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
 
 SpaceState = strawberry.enum(spaces.SpaceState, description="Where an embedding space stands; ACTIVE answers.")
 
@@ -63,12 +61,11 @@ class SwitchEmbeddingSpaceInput:
 
 
 @strawberry.type(description="The space that is being filled, or that answers already.")
-class SwitchEmbeddingSpacePayload:
+class SwitchEmbeddingSpacePayload(Payload):
     space: EmbeddingSpace | None = None
     job_id: strawberry.ID | None = strawberry.field(
         default=None, description="The job that fills it; null when nothing was to do."
     )
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type

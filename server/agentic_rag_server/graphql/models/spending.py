@@ -13,9 +13,7 @@ from agentic_rag.models.billing import usage
 from agentic_rag.models.billing.prices import PRICED_ON
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.http.context import Info
-from agentic_rag_server.graphql.http.conversion import to_schema
-from agentic_rag_server.graphql.http.errors import UserError
-from agentic_rag_server.graphql.http.fields import field, mutation
+from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
 
 
 @strawberry.type(description="Calls of one model for one workspace on one day (UTC).")
@@ -63,9 +61,8 @@ class SetBudgetInput:
 
 
 @strawberry.type(description="Whether the ceilings were set.")
-class SetBudgetPayload:
+class SetBudgetPayload(Payload):
     changed: bool = False
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type

@@ -12,9 +12,7 @@ from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_works
 from agentic_rag.operations import evaluation as eval_runs
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.http.context import Info
-from agentic_rag_server.graphql.http.conversion import to_schema
-from agentic_rag_server.graphql.http.errors import UserError
-from agentic_rag_server.graphql.http.fields import field, mutation
+from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
 from agentic_rag_server.graphql.jobs.jobs import Job, show_job
 
 
@@ -75,9 +73,8 @@ class StartEvalRunInput:
 
 
 @strawberry.type(description="The evaluation that was asked for, or why there is none.")
-class StartEvalRunPayload:
+class StartEvalRunPayload(Payload):
     eval_run: EvalRun | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type

@@ -10,9 +10,7 @@ from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from agentic_rag.operations.snapshots import snapshot as snapshots
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.http.context import Info
-from agentic_rag_server.graphql.http.conversion import to_schema
-from agentic_rag_server.graphql.http.errors import UserError
-from agentic_rag_server.graphql.http.fields import field, mutation
+from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
 
 SnapshotState = strawberry.enum(snapshots.SnapshotState, description="Where a snapshot stands.")
 SnapshotReason = strawberry.enum(snapshots.SnapshotReason, description="Asked for, or by schedule.")
@@ -37,9 +35,8 @@ class Snapshot:
 
 
 @strawberry.type(description="The snapshot that was asked for, or why there is none.")
-class CreateSnapshotPayload:
+class CreateSnapshotPayload(Payload):
     snapshot: Snapshot | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type

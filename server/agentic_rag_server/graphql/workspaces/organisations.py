@@ -14,9 +14,7 @@ from agentic_rag.tenancy.manage_api_keys import KeyWish
 from agentic_rag.workspaces import organisation as organisations
 from agentic_rag_server.auth.roles import Action, at_least
 from agentic_rag_server.graphql.http.context import Info
-from agentic_rag_server.graphql.http.conversion import to_schema
-from agentic_rag_server.graphql.http.errors import UserError
-from agentic_rag_server.graphql.http.fields import field, mutation
+from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
 
 Role = strawberry.enum(tenancy.Role, description="What a caller may do, weakest first.")
 KeyScope = strawberry.enum(tenancy.KeyScope, description="What an API key may be held to.")
@@ -69,16 +67,14 @@ class CreateApiKeyInput:
 
 
 @strawberry.type(description="The new key and its token.")
-class CreateApiKeyPayload:
+class CreateApiKeyPayload(Payload):
     api_key: ApiKey | None = None
     token: str | None = strawberry.field(default=None, description="Shown here and never again.")
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type(description="The key as it is now.")
-class RevokeApiKeyPayload:
+class RevokeApiKeyPayload(Payload):
     api_key: ApiKey | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type(description="The organisation as it is now.")

@@ -7,8 +7,7 @@ import strawberry
 from agentic_rag.workspaces import rate_limits
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.http.context import Info, RequestContext
-from agentic_rag_server.graphql.http.errors import UserError
-from agentic_rag_server.graphql.http.fields import field, mutation
+from agentic_rag_server.graphql.http.fields import Payload, field, mutation
 
 
 @strawberry.type(description="Requests that the organisation may send in a minute; null: no limit.")
@@ -26,9 +25,8 @@ class SetRateLimitsInput:
 
 
 @strawberry.type(description="The limits in force.")
-class SetRateLimitsPayload:
+class SetRateLimitsPayload(Payload):
     rate_limits: RateLimits | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type

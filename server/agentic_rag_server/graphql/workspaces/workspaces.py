@@ -16,9 +16,7 @@ from agentic_rag.workspaces import workspace as workspace_values
 from agentic_rag.workspaces.administer import NewWorkspace
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.http.context import Info, RequestContext
-from agentic_rag_server.graphql.http.conversion import to_schema
-from agentic_rag_server.graphql.http.errors import UserError
-from agentic_rag_server.graphql.http.fields import field, mutation
+from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
 from agentic_rag_server.graphql.http.relay import Node
 
 WorkspaceKind = strawberry.enum(workspace_values.WorkspaceKind, description="What a workspace stands for.")
@@ -83,15 +81,13 @@ class UpdateWorkspaceSettingsInput:
 
 
 @strawberry.type(description="The workspace as it is now, or why it could not be changed.")
-class UpdateWorkspaceSettingsPayload:
+class UpdateWorkspaceSettingsPayload(Payload):
     workspace: Workspace | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type(description="The new workspace, or why there is none.")
-class CreateWorkspacePayload:
+class CreateWorkspacePayload(Payload):
     workspace: Workspace | None = None
-    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 async def find_workspace(context: RequestContext, node: NodeId) -> Workspace | None:

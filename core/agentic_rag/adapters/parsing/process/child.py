@@ -7,18 +7,20 @@ CPU time, and gives up files, sockets and processes for good (`walls`).
 
 from __future__ import annotations
 
+import encodings
+import importlib
 import json
 import logging
 import os
+import pkgutil
 import resource
 import sys
 import warnings
 from typing import Any, BinaryIO, cast
 
 from agentic_rag.adapters.parsing.dispatch import load
-from agentic_rag.adapters.parsing.process.cpu_limit import CpuLimit
+from agentic_rag.adapters.parsing.file_types import FileKind
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
-from agentic_rag.adapters.parsing.process.preload import preload
 from agentic_rag.adapters.parsing.process.sandbox import raise_walls
 from agentic_rag.adapters.parsing.process.wire import (
     LENGTHS,
@@ -44,6 +46,10 @@ _FORBIDDEN = (
 """Audit events (PEP 578) that no loader needs: the last line where the operating system has no wall."""
 _LEAST_MEMORY = 16 << 20
 """Bytes left to a file whatever the interpreter itself already holds."""
+_PLATFORM_CODECS = frozenset({"mbcs", "oem"})
+"""Windows only."""
+_IMPORTED_WHEN_USED = ("subprocess", "xml.sax.expatreader", "pypdf.filters", "pypdf._crypt_providers._fallback")
+"""Modules that the libraries, or the tables of their codecs, import at first use."""
 
 
 def main() -> None:
@@ -123,6 +129,44 @@ def _reply(content: bytes, file_name: str, media_type: str | None, limits: Parse
         return failure_frame(
             ParseFailed(f"the file is damaged ({type(error).__name__}: {error})"[:500], code="PARSE_CORRUPT")
         )
+
+
+def preload() -> None:
+    """Read the sample of every format. Errors: `ImportError` and `ParseFailed` when this installation cannot."""
+    for name in _IMPORTED_WHEN_USED:
+        importlib.import_module(name)
+    for codec in pkgutil.iter_modules(encodings.__path__):
+        if codec.name not in _PLATFORM_CODECS:
+            importlib.import_module(f"encodings.{codec.name}")
+    for kind in FileKind:
+        load(kind.loader().SAMPLE, f"a.{kind.value.extensions[0]}", None, ParserLimits())
+
+
+class CpuLimit:
+    """Moves the soft limit ahead of what earlier files used; past it the kernel ends this process (SIGXCPU)."""
+
+    def __init__(self, limits: ParserLimits, content_length: int) -> None:
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        start = used.ru_utime + used.ru_stime
+        self._per_page = limits.cpu_seconds_per_page
+        self._until = start + limits.cpu_seconds(content_length)
+        self._latest = start + limits.most_cpu_seconds
+        self._set = 0
+        self._apply()
+
+    def page_read(self) -> None:
+        """A page gave text: it has earned time for the next one, up to the cap."""
+        self._until = min(self._until + self._per_page, self._latest)
+        self._apply()
+
+    def _apply(self) -> None:
+        # The kernel counts whole seconds.
+        until = int(self._until) + 1
+        if until == self._set:
+            return
+        self._set = until
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (until if hard == resource.RLIM_INFINITY else min(until, hard), hard))
 
 
 if __name__ == "__main__":

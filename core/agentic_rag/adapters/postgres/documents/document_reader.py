@@ -7,10 +7,10 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.documents.document_rows import DOCUMENT_COLUMNS, document_from
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
-from agentic_rag.documents.chunk_history import ChunkVersion
 from agentic_rag.documents.document import (
     Chunk,
     ChunkPosition,
+    ChunkVersion,
     CitedPassage,
     Document,
     DocumentFilter,

@@ -7,7 +7,7 @@ from uuid import UUID
 from agentic_rag.adapters.postgres.session.connection import Row, value_from
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
-from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage, UndecodableMessage
+from agentic_rag.jobs.message import StoredUndecodableMessage, UndecodableMessage
 from agentic_rag.kernel.pagination import Page, PageRequest
 
 KEEP = """
