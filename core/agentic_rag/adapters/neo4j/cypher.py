@@ -74,34 +74,34 @@ WITH version, target, held, $entityIds + [mention IN held | mention[0]] AS ids
 RETURN version, target, held, reached
 """
 
-
-def _of_entities(found: LiteralString) -> LiteralString:
-    """The statement that reads `found` of each entity asked for."""
-    return f"""
+# Around what is read of each entity asked for, as `found`.
+_EACH_ENTITY: LiteralString = f"""
 {_STATE}
 CALL () {{
     UNWIND $entityIds AS id
     MATCH (entity:RagEntity {{workspaceId: $workspaceId, id: id}})
-{found}
-}}
+"""
+_EACH_FOUND = """
+}
 RETURN version, target, found
 """
 
-
-NEIGHBOURS = _of_entities("""
-    CALL (entity) {
+NEIGHBOURS: LiteralString = f"""
+{_EACH_ENTITY}
+    CALL (entity) {{
         MATCH (entity)-[relation:RELATED]-(other:RagEntity)
         WITH other.id AS other, relation.weight AS weight
         ORDER BY weight DESC, other
         LIMIT $cap
         RETURN collect([other, weight]) AS neighbours
-    }
+    }}
     RETURN collect([id, neighbours]) AS found
-""")
+{_EACH_FOUND}"""
 
 # NEIGHBOURS for a restricted reader: a pair's weight counts only readable passages. The mention of the entity with the
 # lower id stores the pair's weight.
-NEIGHBOURS_IN_READABLE = _of_entities(f"""
+NEIGHBOURS_IN_READABLE: LiteralString = f"""
+{_EACH_ENTITY}
     CALL (entity) {{
         MATCH (other:RagEntity)<-[its:MENTIONS]-(chunk:RagChunk)-[own:MENTIONS]->(entity)
         WHERE {_READABLE}
@@ -115,9 +115,12 @@ NEIGHBOURS_IN_READABLE = _of_entities(f"""
         RETURN collect([other, weight]) AS neighbours
     }}
     RETURN collect([id, neighbours]) AS found
-""")
+{_EACH_FOUND}"""
 
-NAMES = _of_entities("    RETURN collect([id, entity.name]) AS found")
+NAMES: LiteralString = f"""
+{_EACH_ENTITY}
+    RETURN collect([id, entity.name]) AS found
+{_EACH_FOUND}"""
 
 # --- following ----------------------------------------------------------------------------------------------------
 
