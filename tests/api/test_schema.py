@@ -46,7 +46,7 @@ def server_modules() -> set[str]:
     """What a server process has imported before its first request."""
     code = (
         "import sys, agentic_rag_server.run, agentic_rag.adapters.telemetry.facade as facade\n"
-        "facade.build_telemetry(facade.TelemetryOptions())\n"
+        "facade.ProcessTelemetry(facade.TelemetryOptions())\n"
         "print(*sys.modules)"
     )
     environment = {"PYTHONPATH": ":".join(path for path in sys.path if path)}

@@ -17,7 +17,7 @@ from tests.memory_store.telemetry import RecordingTelemetry
 
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
-from agentic_rag.adapters.telemetry.facade import ProcessTelemetry, TelemetryOptions, build_telemetry
+from agentic_rag.adapters.telemetry.facade import ProcessTelemetry, TelemetryOptions
 from agentic_rag.adapters.telemetry.logging import route_standard_logging
 from agentic_rag.adapters.telemetry.metrics import METRICS, MetricKind
 from agentic_rag.adapters.telemetry.prometheus import UnknownMetric
@@ -28,7 +28,7 @@ CARRIER = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}
 
 
 def telemetry(stream: io.StringIO | None = None) -> ProcessTelemetry:
-    return build_telemetry(TelemetryOptions(), stream or io.StringIO())
+    return ProcessTelemetry(TelemetryOptions(), stream or io.StringIO())
 
 
 def lines(stream: io.StringIO) -> list[dict[str, object]]:
@@ -121,7 +121,7 @@ def test_an_event_is_one_json_line_with_the_trace_id() -> None:
 
 def test_levels_below_the_chosen_one_are_not_written() -> None:
     stream = io.StringIO()
-    it = build_telemetry(TelemetryOptions(log_level="warning"), stream)
+    it = ProcessTelemetry(TelemetryOptions(log_level="warning"), stream)
 
     it.event("chatter")
     it.event("trouble", level="error")
@@ -265,7 +265,7 @@ def test_spans_go_to_the_collector_without_the_message_of_an_error() -> None:
     Collector.received = []
     with HTTPServer(("127.0.0.1", 0), Collector) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        it = build_telemetry(TelemetryOptions(otlp_endpoint=f"http://127.0.0.1:{server.server_port}"), io.StringIO())
+        it = ProcessTelemetry(TelemetryOptions(otlp_endpoint=f"http://127.0.0.1:{server.server_port}"), io.StringIO())
 
         def work() -> None:
             with it.span("rag.run", {"rag.stage": "gate"}, CARRIER) as span:
@@ -293,7 +293,7 @@ def test_spans_go_to_the_collector_without_the_message_of_an_error() -> None:
 def test_a_missing_collector_holds_shutdown_up_two_seconds_at_most() -> None:
     with HTTPServer(("127.0.0.1", 0), Collector) as closed:
         port = closed.server_port
-    it = build_telemetry(TelemetryOptions(otlp_endpoint=f"http://127.0.0.1:{port}"), io.StringIO())
+    it = ProcessTelemetry(TelemetryOptions(otlp_endpoint=f"http://127.0.0.1:{port}"), io.StringIO())
     with it.span("work"):
         pass
     began = time.monotonic()

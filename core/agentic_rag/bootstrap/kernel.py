@@ -9,7 +9,7 @@ from agentic_rag import __version__
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.compute import ProcessCompute
 from agentic_rag.adapters.system.ids import RandomIds
-from agentic_rag.adapters.telemetry.facade import TelemetryOptions, build_telemetry
+from agentic_rag.adapters.telemetry.facade import ProcessTelemetry, TelemetryOptions
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.compute import Compute
 from agentic_rag.kernel.errors import Misconfigured
@@ -47,7 +47,7 @@ class KernelParts:
     def telemetry(self) -> Telemetry:
         """Spans, metrics and the log of this process. Logs a warning for each removed setting."""
         settings = self.settings.operations
-        telemetry = build_telemetry(
+        telemetry = ProcessTelemetry(
             TelemetryOptions(
                 service_name=settings.service_name,
                 service_version=__version__,

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 import httpx2
 
-from agentic_rag.adapters.telemetry.facade import TelemetryOptions, build_telemetry
+from agentic_rag.adapters.telemetry.facade import ProcessTelemetry, TelemetryOptions
 from agentic_rag.kernel.errors import Unauthenticated
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from agentic_rag.tenancy.principals import Principal, Role
@@ -113,7 +113,7 @@ class BrokenContainer:
     def __init__(self, fail: Callable[[], Exception]) -> None:
         self.options = ServerOptions(enabled=True)
         self.identity = Anybody()
-        self.telemetry = build_telemetry(TelemetryOptions("masking", "0", "debug", None))
+        self.telemetry = ProcessTelemetry(TelemetryOptions("masking", "0", "debug", None))
         self.checks: Mapping[str, Any] = {}
         self._broken = Broken(fail)
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.adapters.parsing.loaders.markdown import read_markdown
+from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.loaders.markdown import load
+from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.documents.document import BlockKind
 
 SOURCE = """---
@@ -36,6 +39,10 @@ Setext
 
     indented
 """
+
+
+def read_markdown(text: str) -> LoadedText:
+    return load(SourceFile(text.encode(), "a.md", ParserLimits()))
 
 
 def blocks_of(source: str) -> list[tuple[BlockKind, str, int]]:

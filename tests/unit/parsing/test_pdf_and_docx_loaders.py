@@ -11,14 +11,24 @@ import pypdf
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from agentic_rag.adapters.parsing.loaders.docx import read_docx
-from agentic_rag.adapters.parsing.loaders.pdf import read_pdf
+from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.loaders import docx as docx_loader
+from agentic_rag.adapters.parsing.loaders import pdf as pdf_loader
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.error_redaction import redact
 from agentic_rag.kernel.errors import ParseFailed
 
 LIMITS = ParserLimits()
+
+
+def read_pdf(content: bytes, limits: ParserLimits) -> LoadedText:
+    return pdf_loader.load(SourceFile(content, "a.pdf", limits))
+
+
+def read_docx(content: bytes, limits: ParserLimits) -> LoadedText:
+    return docx_loader.load(SourceFile(content, "a.docx", limits))
 
 
 def pdf(*pages: list[str], title: str = "", bookmarks: bool = False) -> bytes:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentic_rag.adapters.parsing.loaders.code import read_code
-from agentic_rag.adapters.parsing.loaders.text import read_text
+from agentic_rag.adapters.parsing.file_types import FileKind, SourceFile
+from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text_builder import LoadedText
 
 PYTHON = '''"""Module."""
@@ -22,6 +22,15 @@ class Small:
     def method(self):
         pass
 '''
+
+
+def read_text(text: str) -> LoadedText:
+    return FileKind.TEXT.loader().load(SourceFile(text.encode(), "a.txt", ParserLimits()))
+
+
+def read_code(text: str, language: str) -> LoadedText:
+    name = {"python": "a.py", "go": "a.go", "yaml": "a.yaml"}[language]
+    return FileKind.CODE.loader().load(SourceFile(text.encode(), name, ParserLimits()))
 
 
 def spans(reading: LoadedText) -> list[str]:

@@ -24,7 +24,7 @@ class TelemetryOptions:
 
 
 class ProcessTelemetry:
-    """Implements `kernel.telemetry.Telemetry`."""
+    """Implements `kernel.telemetry.Telemetry`; log lines go to `stream` (stderr)."""
 
     def __init__(self, options: TelemetryOptions, stream: TextIO | None = None) -> None:
         self._tracer: Tracer = (
@@ -70,8 +70,3 @@ class ProcessTelemetry:
     def _trace_id(self) -> str | None:
         current = self._tracer.current()
         return current.trace_id if current else None
-
-
-def build_telemetry(options: TelemetryOptions, stream: TextIO | None = None) -> ProcessTelemetry:
-    """The telemetry of a process; log lines go to `stream` (stderr)."""
-    return ProcessTelemetry(options, stream)

@@ -27,12 +27,8 @@ SAMPLE = b"warm = 1"
 
 
 def load(source: SourceFile) -> LoadedText:
-    """Read a file of this format."""
-    return read_code(source.text, language_of(source.name))
-
-
-def read_code(text: str, language: str | None) -> LoadedText:
-    """Blocks of source code in `language`. Python that does not compile is read like any other language."""
+    """Blocks of source code. Python that does not compile is read like any other language."""
+    text, language = source.text, language_of(source.name)
     starts = _python_starts(text) if language == "python" else None
     if starts is None:
         starts = [match.start() for match in _DEFINITION.finditer(text)]

@@ -69,22 +69,17 @@ class _Converted(Protocol):
 
 
 def load(source: SourceFile) -> LoadedText:
-    """Read a file of this format."""
-    return read_docx(source.content, source.limits)
-
-
-def read_docx(content: bytes, limits: ParserLimits) -> LoadedText:
     """Text, headings, lists and tables of a DOCX; the title is its first top heading, else its title property.
 
     Raises ParseFailed: PARSE_TOO_LARGE, PARSE_CORRUPT, PARSE_ENCRYPTED.
     """
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            _check(archive, limits)
+        with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
+            _check(archive, source.limits)
             named = _title(archive)
         convert = cast(Callable[..., _Converted], mammoth.convert_to_html)  # pyright: ignore[reportUnknownMemberType]
         converted = convert(
-            io.BytesIO(content),
+            io.BytesIO(source.content),
             convert_image=_without_images,
             style_map=_STYLES,
             include_embedded_style_map=False,

@@ -75,20 +75,15 @@ startxref
 
 
 def load(source: SourceFile) -> LoadedText:
-    """Read a file of this format."""
-    return read_pdf(source.content, source.limits, source.page_read)
-
-
-def read_pdf(content: bytes, limits: ParserLimits, page_read: Callable[[], None] | None = None) -> LoadedText:
     """Text, pages, headings and title of a PDF.
 
     Raises ParseFailed: PARSE_ENCRYPTED, PARSE_TOO_LARGE, PARSE_UNSUPPORTED, PARSE_CORRUPT.
     """
     try:
-        reader = PdfReader(io.BytesIO(content))
+        reader = PdfReader(io.BytesIO(source.content))
         if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
             raise _password_error()
-        texts = list(_page_texts(reader, limits, page_read))
+        texts = list(_page_texts(reader, source.limits, source.page_read))
         outline = _outline(reader)
         own_name = _own_name(reader)
     except (FileNotDecryptedError, WrongPasswordError) as error:

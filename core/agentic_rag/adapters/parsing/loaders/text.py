@@ -10,10 +10,6 @@ SAMPLE = b"warm"
 
 
 def load(source: SourceFile) -> LoadedText:
-    """Read a file of this format."""
-    return read_text(source.text)
-
-
-def read_text(text: str) -> LoadedText:
     """Blocks of plain text. It has no title: its file name is one."""
+    text = source.text
     return LoadedText(text, tuple(Block(BlockKind.PARAGRAPH, start, end) for start, end in paragraphs_of(text)))
