@@ -24,7 +24,7 @@ from starlette.routing import Route
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.ingestion.upload import UploadOptions
 from agentic_rag.kernel.public_ids import NodeKind, encode
-from agentic_rag.workspaces.external_owner import agent, project
+from agentic_rag.workspaces.workspace import agent, project
 from agentic_rag_server.app import build_app
 from agentic_rag_server.rest.api import operations
 from agentic_rag_server.rest.http.openapi import document

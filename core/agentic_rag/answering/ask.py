@@ -22,10 +22,9 @@ from agentic_rag.answering.runs.record import CacheFill, RunRecorder
 from agentic_rag.answering.stages.stage import StageStep, record_stage
 from agentic_rag.answering.state_machine import PIPELINE_VERSION, Stage, StageEvent, next_stage, stage_seconds
 from agentic_rag.answering.understood_question import UnderstoodQuestion, understand
-from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.clock import Clock, Deadline
 from agentic_rag.kernel.concurrency import SingleFlight
 from agentic_rag.kernel.database import Database
-from agentic_rag.kernel.deadline import Deadline
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import AgenticRagError, NotFound
 from agentic_rag.kernel.ids import Ids

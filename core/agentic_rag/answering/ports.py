@@ -8,7 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.answering.run import Run
-from agentic_rag.kernel.deadline import Deadline
+from agentic_rag.kernel.clock import Deadline
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.models.chat.request import LlmError, LlmResult
 from agentic_rag.tenancy.principals import WorkspaceRef

@@ -20,12 +20,11 @@ from agentic_rag.answering.plan import ToolCall
 from agentic_rag.answering.state_machine import StageEvent
 from agentic_rag.answering.understood_question import UnderstoodQuestion
 from agentic_rag.answering.verification.check import RefusedSentence
-from agentic_rag.kernel.deadline import Deadline
+from agentic_rag.kernel.clock import Deadline
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.models.embedding.space import EmbeddingSpace
-from agentic_rag.retrieval.candidates import CandidateTrace
+from agentic_rag.retrieval.candidates import CandidateTrace, Passage
 from agentic_rag.retrieval.confidence import NO_CONFIDENCE, RankingConfidence
-from agentic_rag.retrieval.passage import Passage
 from agentic_rag.tenancy.access import ReadIdentity, ReadScope
 
 

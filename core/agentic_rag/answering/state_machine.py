@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 from types import MappingProxyType
 
-from agentic_rag.kernel.deadline import Deadline
+from agentic_rag.kernel.clock import Deadline
 
 PIPELINE_VERSION = "spine-5"
 """Changes whenever equal input may give another answer: part of every cache key and run."""

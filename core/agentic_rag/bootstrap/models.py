@@ -27,8 +27,8 @@ from agentic_rag.models.providers.change_models import ChangeModels
 from agentic_rag.models.providers.embedder_registry import EmbedderRegistry
 from agentic_rag.models.providers.llm_client import CoolDown, LlmClient
 from agentic_rag.models.providers.manage_keys import ManageProviderKeys
-from agentic_rag.models.providers.master_keys import parse_master_keys
 from agentic_rag.models.providers.ports import KeyVault
+from agentic_rag.models.providers.provider_keys import parse_master_keys
 from agentic_rag.models.providers.tenant_models import PlatformModels, TenantModels
 
 

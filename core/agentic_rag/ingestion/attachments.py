@@ -18,9 +18,8 @@ from agentic_rag.models.providers.tenant_models import TenantModels
 from agentic_rag.tenancy.access import may_manage_access, read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces.administer import Administer, NewWorkspace
-from agentic_rag.workspaces.external_owner import ExternalOwner
 from agentic_rag.workspaces.organisation import FeatureFlag
-from agentic_rag.workspaces.workspace import Workspace
+from agentic_rag.workspaces.workspace import ExternalOwner, Workspace
 
 
 @dataclass(frozen=True, slots=True)

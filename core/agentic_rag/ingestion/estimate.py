@@ -16,7 +16,7 @@ from agentic_rag.kernel.errors import AgenticRagError, ParseFailed
 from agentic_rag.models.billing.embedding_cost import EmbeddingCost
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
-from agentic_rag.workspaces.effective_settings import effective_settings
+from agentic_rag.workspaces.workspace import effective_settings
 
 _NOBODYS = UUID(int=0)
 """The document of a workspace that is not there."""

@@ -48,7 +48,7 @@ from agentic_rag.kernel.errors import (
 )
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.ports import EmbedderSource
-from agentic_rag.workspaces.effective_settings import effective_settings
+from agentic_rag.workspaces.workspace import effective_settings
 
 HIDDEN_CHARACTERS = "hidden_characters"
 """The provenance entry with the number of characters that readers of the document do not see."""

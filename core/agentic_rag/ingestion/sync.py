@@ -24,8 +24,7 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag.workspaces.effective_settings import effective_settings
-from agentic_rag.workspaces.workspace import Workspace
+from agentic_rag.workspaces.workspace import Workspace, effective_settings
 
 SOURCE_PROVENANCE = "source"
 FINGERPRINT_PROVENANCE = "fingerprint"

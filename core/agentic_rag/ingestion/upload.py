@@ -32,8 +32,7 @@ from agentic_rag.tenancy.access import include_setter, may_manage_access
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
-from agentic_rag.workspaces.effective_settings import effective_settings
-from agentic_rag.workspaces.workspace import Workspace
+from agentic_rag.workspaces.workspace import Workspace, effective_settings
 
 UPLOAD_SOURCE = "upload"
 """The `source` in the provenance of an uploaded document."""

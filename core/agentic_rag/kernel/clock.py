@@ -1,7 +1,8 @@
-"""Time, as a port, so that the core never asks the system."""
+"""Time, as a port, so that the core never asks the system; and when work must have ended."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -16,3 +17,14 @@ class Clock(Protocol):
     def monotonic(self) -> float:
         """Seconds on a clock that never goes back."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A point on the monotonic clock, in seconds."""
+
+    at: float
+
+    def remaining(self, now: float) -> float:
+        """Seconds left, never negative."""
+        return max(0.0, self.at - now)

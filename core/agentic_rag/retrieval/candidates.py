@@ -1,4 +1,4 @@
-"""The values that retrieval arms return, and the candidates that fusion makes of them."""
+"""The values that retrieval arms return, the candidates that fusion makes of them, and the passages for synthesis."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ import enum
 from dataclasses import dataclass
 from uuid import UUID
 
+from agentic_rag.documents.document import Chunk
 from agentic_rag.language.prompt_injection import Suspicion
+
+CORPUS = "corpus"
+"""Origin of evidence that retrieval found; a tool's evidence carries the tool's name."""
+SECTION = "section"
+"""Origin of evidence beside a passage in its section. It has the scores of that passage."""
+FIGURES = "figures"
+"""Origin of evidence that was found by its measure inside a document that the question means."""
 
 
 class Retriever(enum.Enum):
@@ -169,3 +177,20 @@ class CandidateTrace:
     """The path that raised it; empty without one."""
     flags: tuple[Suspicion, ...] = ()
     """As `Citation.flags`; looked for in passages that were handed to synthesis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A retrieved chunk and its fused candidate. `parts` are the positions of the sub-questions that found it."""
+
+    chunk: Chunk
+    candidate: Candidate
+    parts: tuple[int, ...] = (0,)
+    origin: str = CORPUS
+    table_head: str = ""
+    """Caption, header row and rule of the table in which the chunk opens, a line each, when they stand before it."""
+
+    @property
+    def text_with_table_head(self) -> str:
+        """The chunk's text as rows of a table that began before it need it read."""
+        return self.table_head + self.chunk.text

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from agentic_rag.documents.document import Chunk
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.retrieval.candidates import Candidate
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Candidate, Passage
 from agentic_rag.retrieval.ports import Reranker
 
 GOODBYE_SECONDS = 0.05

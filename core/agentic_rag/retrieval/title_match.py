@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.language.calendar import MONTH_NAMES
 from agentic_rag.language.english import FUNCTION_WORDS
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Passage
 
 TITLE_MATCH_GAIN = 0.2
 """What a title that has all that the question says of its document is worth beside the text arms' score. Over quarterly

@@ -12,8 +12,7 @@ from msgspec import Meta
 from agentic_rag.models.billing.prices import PriceTable, parse_prices
 from agentic_rag.models.chat.request import ChatTask
 from agentic_rag.models.embedding.space import KNOWN_DIMENSIONS, MAX_DIMENSIONS
-from agentic_rag.models.providers.master_keys import parse_master_keys
-from agentic_rag.models.providers.provider_keys import Provider, canonical_url
+from agentic_rag.models.providers.provider_keys import Provider, canonical_url, parse_master_keys
 from agentic_rag.settings.variable import UNSET_PATH, Env, split_list
 
 CHAT_TASKS = tuple(task.value for task in (ChatTask.REWRITE, ChatTask.PLAN, ChatTask.SYNTHESIZE, ChatTask.EXTRACT))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from types import MappingProxyType
+from uuid import UUID
 
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.tenancy.access import ReadScope
-from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag.workspaces.settings import RagConfig
-from agentic_rag.workspaces.settings import WorkspaceSettings as WorkspaceSettings
+from agentic_rag.tenancy.principals import MAX_NAME_CHARACTERS, WorkspaceRef, validate_name
+from agentic_rag.workspaces.settings import RagConfig, WorkspaceSettings
 
 
 class WorkspaceKind(enum.Enum):
@@ -48,3 +51,60 @@ class CorpusHead:
     support_threshold: float | None = None
     access: ReadScope = ReadScope()
     rag_config: RagConfig | None = None
+
+
+KIND_DEFAULTS: Mapping[WorkspaceKind, WorkspaceSettings] = MappingProxyType(
+    {
+        WorkspaceKind.GENERAL: WorkspaceSettings(),
+        WorkspaceKind.PROJECT: WorkspaceSettings(rag_config=RagConfig(top_k=5, similarity_threshold=0.75)),
+        WorkspaceKind.AGENT: WorkspaceSettings(
+            chunk_profile="agent", rag_config=RagConfig(top_k=5, similarity_threshold=0.7)
+        ),
+    }
+)
+"""Guidelines of projects: requirement B5. Documents of agents: E3 (1,000 characters, 200 of overlap) and E4."""
+
+
+def effective_rag_config(kind: WorkspaceKind, own: RagConfig | None) -> RagConfig | None:
+    """The search settings of a workspace of that kind; None: the process's value applies."""
+    return own or KIND_DEFAULTS[kind].rag_config
+
+
+def effective_settings(workspace: Workspace) -> WorkspaceSettings:
+    """The workspace's settings, completed with those of its kind; for a remaining None the process's value applies."""
+    own, of_kind = workspace.settings, KIND_DEFAULTS[workspace.kind]
+    return replace(
+        own,
+        chunk_profile=own.chunk_profile or of_kind.chunk_profile,
+        rag_config=effective_rag_config(workspace.kind, own.rag_config),
+    )
+
+
+_DIGEST_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalOwner:
+    """A project or agent of an organisation, by the caller's own id of it."""
+
+    org_id: UUID
+    kind: WorkspaceKind
+    external_ref: str
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Two names for its workspace: a readable one, and one for when that is taken."""
+        name = f"{self.kind.value} {self.external_ref}"
+        digest = hashlib.sha256(self.external_ref.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
+        shortened = name[: MAX_NAME_CHARACTERS - _DIGEST_DIGITS - 1].rstrip()
+        return name[:MAX_NAME_CHARACTERS].rstrip(), f"{shortened} {digest}"
+
+
+def project(org_id: UUID, external_ref: str) -> ExternalOwner:
+    """A project. Errors: `InvalidInput` for an id that is empty, not printable or of more than 200 characters."""
+    return ExternalOwner(org_id, WorkspaceKind.PROJECT, validate_name(external_ref, ("id",)))
+
+
+def agent(org_id: UUID, external_ref: str) -> ExternalOwner:
+    """An agent. Errors: as `project`."""
+    return ExternalOwner(org_id, WorkspaceKind.AGENT, validate_name(external_ref, ("id",)))

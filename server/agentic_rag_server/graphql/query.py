@@ -11,8 +11,7 @@ from agentic_rag_server.graphql.answering.explanations import ExplanationQuery
 from agentic_rag_server.graphql.answering.runs import RunQuery, find_run
 from agentic_rag_server.graphql.documents.documents import DocumentQuery, find_document
 from agentic_rag_server.graphql.http.context import Info
-from agentic_rag_server.graphql.http.fields import field
-from agentic_rag_server.graphql.http.relay import Node
+from agentic_rag_server.graphql.http.fields import Node, field
 from agentic_rag_server.graphql.jobs.jobs import JobQuery, find_job
 from agentic_rag_server.graphql.models.models import ModelQuery
 from agentic_rag_server.graphql.models.provider_keys import ProviderKeyQuery

@@ -21,8 +21,7 @@ from agentic_rag.kernel.errors import FeatureDisabled, RateLimited
 from agentic_rag.workspaces.rate_limits import Demand, remaining_demand
 from agentic_rag_server.graphql.documents.uploads import FILE, UploadedFile
 from agentic_rag_server.graphql.http.context import RequestContext
-from agentic_rag_server.graphql.http.limits import Limits, parse_within, uses_introspection
-from agentic_rag_server.graphql.http.rate_cost import demand_of
+from agentic_rag_server.graphql.http.limits import Limits, demand_of, parse_within, uses_introspection
 from agentic_rag_server.graphql.mutation import Mutation
 from agentic_rag_server.graphql.query import Query
 

@@ -16,7 +16,7 @@ from agentic_rag.answering.hyde.queued_passages import QueuedPassages
 from agentic_rag.answering.hyde.write_passage import WritePassage
 from agentic_rag.jobs.job import JobKind, JobState, Lease, QueueName
 from agentic_rag.jobs.ports import JobProgress
-from agentic_rag.kernel.deadline import Deadline
+from agentic_rag.kernel.clock import Deadline
 from agentic_rag.models.chat.request import CHAT_SHARE, ChatTask, LlmError, LlmResult
 from agentic_rag.models.providers.llm_client import LlmClient
 from agentic_rag_worker.job_handlers import Handler

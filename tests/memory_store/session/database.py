@@ -34,8 +34,7 @@ from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.models.embedding.space import RegisteredSpace
 from agentic_rag.tenancy.access import ANONYMOUS_READER, ReadIdentity, ReadScope
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag.workspaces.effective_settings import effective_settings
-from agentic_rag.workspaces.workspace import CorpusHead
+from agentic_rag.workspaces.workspace import CorpusHead, effective_settings
 
 
 @dataclass(frozen=True, slots=True)

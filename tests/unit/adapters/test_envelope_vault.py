@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from agentic_rag.adapters.vault.envelope import EnvelopeVault
 from agentic_rag.kernel.errors import Misconfigured, Permanent
 from agentic_rag.kernel.secret import Secret
-from agentic_rag.models.providers.master_keys import format_master_key, parse_master_keys
-from agentic_rag.models.providers.provider_keys import Provider
+from agentic_rag.models.providers.provider_keys import Provider, format_master_key, parse_master_keys
 
 OURS, THEIRS = UUID(int=1), UUID(int=2)
 OLD, NEW = bytes(range(32)), bytes(range(1, 33))

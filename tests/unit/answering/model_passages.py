@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentic_rag.answering.prompts.hyde import hyde_prompt
-from agentic_rag.kernel.deadline import Deadline
+from agentic_rag.kernel.clock import Deadline
 from agentic_rag.models.chat.request import LlmError, LlmResult
 from agentic_rag.models.providers.llm_client import LlmClient
 from agentic_rag.tenancy.principals import WorkspaceRef

@@ -9,9 +9,8 @@ from agentic_rag.answering.extraction.subquery import build_subquery, find_liter
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.query.planner import detect_answer_type
 from agentic_rag.documents.document import Chunk
-from agentic_rag.retrieval.candidates import ArmScore, Candidate, Retriever
+from agentic_rag.retrieval.candidates import ArmScore, Candidate, Passage, Retriever
 from agentic_rag.retrieval.confidence import RankingConfidence
-from agentic_rag.retrieval.passage import Passage
 
 
 def _passage(text: str, title: str = "Report", ordinal: int = 1, score: float = 0.5) -> Passage:

@@ -9,8 +9,7 @@ from agentic_rag.answering.extraction.text_units import UnitKind, format_unit
 from agentic_rag.answering.verification.check import check, cite_nearest, write
 from agentic_rag.answering.verification.citations import compose, span_request
 from agentic_rag.documents.document import Chunk, RevisionSpan
-from agentic_rag.retrieval.candidates import Candidate
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Candidate, Passage
 
 TEXT = "Preface.\n\nCrew transfer stops at 1.5 m.\nThe master decides. See https://a.example for more."
 OFFSET = 100

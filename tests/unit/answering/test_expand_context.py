@@ -18,8 +18,7 @@ from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.verification.check import check, write
 from agentic_rag.documents.document import Chunk, ChunkPosition, RevisionSpan
 from agentic_rag.language.token_estimate import estimate_tokens
-from agentic_rag.retrieval.candidates import Candidate
-from agentic_rag.retrieval.passage import SECTION, Passage
+from agentic_rag.retrieval.candidates import SECTION, Candidate, Passage
 
 ROOMY = 10_000
 TABLE = [

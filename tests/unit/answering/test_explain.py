@@ -34,14 +34,13 @@ from agentic_rag.documents.document import DocumentFilter, document_id_for
 from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks
-from agentic_rag.kernel.deadline import Deadline
+from agentic_rag.kernel.clock import Deadline
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.chat.request import LlmResult
 from agentic_rag.models.providers.embedder_registry import only
-from agentic_rag.retrieval.candidates import Retriever
+from agentic_rag.retrieval.candidates import Passage, Retriever
 from agentic_rag.retrieval.fusion_options import FusionWeights
-from agentic_rag.retrieval.passage import Passage
 from agentic_rag.retrieval.ports import Reranker
 from agentic_rag.retrieval.rerank import Rerank
 from agentic_rag.retrieval.retrieve import Retrieve

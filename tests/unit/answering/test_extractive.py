@@ -14,8 +14,7 @@ from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.documents.document import Chunk
 from agentic_rag.language.tokenizer import query_terms
-from agentic_rag.retrieval.candidates import Candidate
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Candidate, Passage
 
 
 def passage(ordinal: int, title: str, text: str, score: float = 0.6) -> Passage:

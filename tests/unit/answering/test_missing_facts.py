@@ -13,8 +13,7 @@ from agentic_rag.answering.figures.missing_facts import find_missing_fact
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.documents.document import Chunk
 from agentic_rag.language.tokenizer import query_terms
-from agentic_rag.retrieval.candidates import Candidate
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Candidate, Passage
 from agentic_rag.retrieval.title_match import are_editions
 
 TITLE = "Harbour Inc. Form 10-Q, quarterly period ended June 30, 2023 (2023-Q2)"

@@ -17,8 +17,7 @@ from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.documents.document import Chunk
 from agentic_rag.language.tokenizer import query_terms
-from agentic_rag.retrieval.candidates import ArmScore, Candidate, Retriever
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import ArmScore, Candidate, Passage, Retriever
 
 QUESTION = "Who founded the network that shows Thumb Wrestling?"
 SHOW = "Thumb Wrestling is a television series for children. It is shown on Cartoon Network."

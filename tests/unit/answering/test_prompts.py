@@ -23,8 +23,7 @@ from agentic_rag.answering.question import Turn
 from agentic_rag.answering.verification.model_draft import draft_from_model, find_lost_parts
 from agentic_rag.documents.document import Chunk
 from agentic_rag.models.chat.request import Prompt, ReplyInvalid, ReplySchema
-from agentic_rag.retrieval.candidates import Candidate
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Candidate, Passage
 
 NONCE = "5f2d"
 RULES = Plan((SubQuestion("Who?"),), AnswerType.FACT, (), "rules")

@@ -11,7 +11,7 @@ from tests.unit.answering.corpus import Corpus
 from agentic_rag.answering.answer import Citation
 from agentic_rag.answering.question import AnswerOptions, CacheMode
 from agentic_rag.documents.document import DocumentFilter
-from agentic_rag.retrieval.passage import FIGURES
+from agentic_rag.retrieval.candidates import FIGURES
 
 FEW = AnswerOptions(cache=CacheMode.BYPASS, top_k=4)
 PERIODS = {"q1": "March 31, 2023", "q2": "June 30, 2023", "q3": "September 30, 2023"}

@@ -3,7 +3,7 @@ import itertools
 import pytest
 
 from agentic_rag.answering.state_machine import TRANSITIONS, Stage, StageEvent, next_stage, stage_seconds
-from agentic_rag.kernel.deadline import Deadline
+from agentic_rag.kernel.clock import Deadline
 
 USUAL = ["gate", "plan", "rewrite", "hyde", "embed", "retrieve", "search", "tools", "synthesize", "self_check", "done"]
 DETOURS = {

@@ -18,8 +18,7 @@ from agentic_rag.answering.verdicts.statements import QuotedSentence
 from agentic_rag.answering.verification.check import check, write
 from agentic_rag.answering.verification.citations import quotes_of
 from agentic_rag.documents.document import Chunk, RevisionSpan
-from agentic_rag.retrieval.candidates import Candidate
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Candidate, Passage
 
 Said = tuple[str, str]
 """Title and text."""

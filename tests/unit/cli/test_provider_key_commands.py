@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typer.testing import CliRunner
 
-from agentic_rag.models.providers.master_keys import parse_master_keys
+from agentic_rag.models.providers.provider_keys import parse_master_keys
 from agentic_rag_cli.main import app
 
 

@@ -20,7 +20,7 @@ from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.models.providers.embedder_registry import only
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Passage
 from agentic_rag.retrieval.rerank import Rerank
 from agentic_rag.retrieval.retrieve import Retrieve
 

@@ -2,7 +2,7 @@ import pytest
 from graphql import parse
 
 from agentic_rag.workspaces.rate_limits import Traffic
-from agentic_rag_server.graphql.http.rate_cost import demand_of
+from agentic_rag_server.graphql.http.limits import demand_of
 
 ASK, WRITE, READ = Traffic.ASK, Traffic.WRITE, Traffic.READ
 

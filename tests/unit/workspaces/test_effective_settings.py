@@ -8,9 +8,8 @@ import pytest
 
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.chunk_profiles import ChunkUnit, chunk_profile
-from agentic_rag.workspaces.effective_settings import effective_settings
 from agentic_rag.workspaces.settings import RagConfig, WorkspaceSettings
-from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
+from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind, effective_settings
 
 
 def a_workspace(kind: WorkspaceKind, settings: WorkspaceSettings | None = None) -> Workspace:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, validate_name
-from agentic_rag.workspaces.external_owner import agent, project
+from agentic_rag.workspaces.workspace import agent, project
 
 REFERENCES = st.text(min_size=1, max_size=200).filter(lambda text: text.isprintable() and text.strip())
 

@@ -13,8 +13,7 @@ import typer
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.kernel.secret import Secret
-from agentic_rag.models.providers.master_keys import parse_master_keys
-from agentic_rag.models.providers.provider_keys import NewProviderKey, Provider, ProviderKey
+from agentic_rag.models.providers.provider_keys import NewProviderKey, Provider, ProviderKey, parse_master_keys
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.exits import ExitCode

@@ -15,8 +15,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from agentic_rag.kernel.errors import Misconfigured, Permanent
 from agentic_rag.kernel.secret import Secret
-from agentic_rag.models.providers.master_keys import KEY_BYTES, format_master_key
-from agentic_rag.models.providers.provider_keys import Provider, SealedKey
+from agentic_rag.models.providers.provider_keys import KEY_BYTES, Provider, SealedKey, format_master_key
 
 _NONCE_BYTES = 12
 

@@ -22,9 +22,8 @@ from agentic_rag.answering.extraction.extractive import PartDraft
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.gate_decision import FeatureContribution
 from agentic_rag.language.calendar import MONTH_NAMES
-from agentic_rag.retrieval.candidates import SCORE_DIGITS, Retriever
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, Passage, Retriever
 from agentic_rag.retrieval.confidence import RankingConfidence
-from agentic_rag.retrieval.passage import Passage
 
 LEADING_PASSAGES = 3
 """Passages that a name of the question, or a link, may stand in: as many as a path has hops."""

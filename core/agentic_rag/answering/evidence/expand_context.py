@@ -12,8 +12,7 @@ from dataclasses import replace
 from agentic_rag.documents.document import Chunk, ChunkPosition
 from agentic_rag.language.tables import RULE_ROW, caption_span, header_span, is_row
 from agentic_rag.language.token_estimate import estimate_tokens
-from agentic_rag.retrieval.candidates import SCORE_DIGITS
-from agentic_rag.retrieval.passage import SECTION, Passage
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, SECTION, Passage
 
 EXPANDED_PASSAGES = 3
 """Passages that grow, best first: further down the list hardly anything is quoted."""

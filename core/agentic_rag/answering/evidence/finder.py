@@ -9,8 +9,7 @@ from typing import Protocol
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.kernel.database import CorpusSnapshot
-from agentic_rag.retrieval.candidates import SearchScope
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Passage, SearchScope
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from agentic_rag.answering.extraction.term_matching import QuestionTerm, lower_t
 from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.tables import CELL_SEPARATOR, caption_span, header_span, is_header, is_page_foot, is_row
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Passage
 
 MAX_PARAGRAPHS = 16
 MIN_PASSAGE_RATIO = 0.65

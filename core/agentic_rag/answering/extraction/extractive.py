@@ -27,7 +27,7 @@ from agentic_rag.answering.extraction.text_units import UnitKind, format_unit
 from agentic_rag.answering.figures.borderless_tables import format_borderless_row, parse_borderless_row
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.tables import header_span, is_row
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Passage
 
 MAX_SENTENCES = 2
 MAX_LIST_SENTENCES = 6

@@ -16,8 +16,7 @@ from agentic_rag.answering.extraction.extractive import ExcludedSpans, PartDraft
 from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.extraction.term_matching import weight_of
 from agentic_rag.documents.document import Chunk
-from agentic_rag.retrieval.candidates import Candidate, Retriever
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Candidate, Passage, Retriever
 
 MAX_PASSAGES = 3
 """As many hops as retrieval follows."""

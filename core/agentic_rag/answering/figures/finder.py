@@ -11,8 +11,7 @@ from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.figures.missing_facts import find_missing_fact
 from agentic_rag.answering.figures.search import find_figures
 from agentic_rag.kernel.database import CorpusSnapshot
-from agentic_rag.retrieval.candidates import SearchScope
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Passage, SearchScope
 
 FINANCE_ALIASES: Mapping[str, str] = MappingProxyType(
     {

@@ -30,7 +30,7 @@ from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.calendar import MONTH_NAMES
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.tokenizer import tokenize
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Passage
 
 STEM_CHARACTERS = 4
 """Letters by which a measure is known again in words of its family: operations, operational."""

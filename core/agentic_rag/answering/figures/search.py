@@ -19,8 +19,7 @@ from agentic_rag.answering.figures.rows import FigureIndex, FigureQuote, has_row
 from agentic_rag.documents.document import Chunk, ChunkPosition, DocumentFilter
 from agentic_rag.kernel.database import CorpusSnapshot
 from agentic_rag.language.tokenizer import query_terms, tokenize
-from agentic_rag.retrieval.candidates import ArmHit, ArmScore, Candidate, Retriever, SearchScope
-from agentic_rag.retrieval.passage import FIGURES, Passage
+from agentic_rag.retrieval.candidates import FIGURES, ArmHit, ArmScore, Candidate, Passage, Retriever, SearchScope
 from agentic_rag.retrieval.title_match import match_titles
 
 NEAR_FACTOR = 200

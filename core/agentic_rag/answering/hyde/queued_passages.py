@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from agentic_rag.answering.ports import PassageExchange
 from agentic_rag.jobs.job import JobKind, NewJob, QueueName
 from agentic_rag.jobs.ports import JobQueue
-from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.clock import Clock, Deadline
 from agentic_rag.kernel.database import Database
-from agentic_rag.kernel.deadline import Deadline
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry

@@ -25,7 +25,7 @@ from agentic_rag.models.chat.reply_fields import (
     text_in,
 )
 from agentic_rag.models.chat.request import ChatRequest, ChatTask, Prompt, ReplyInvalid, ReplySchema
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Passage
 
 MAX_SENTENCES = 12
 MAX_SENTENCE_CHARACTERS = 1000

@@ -12,8 +12,7 @@ from agentic_rag.answering.run_state import RunState, SearchedPart, StageResult
 from agentic_rag.answering.understood_question import UnderstoodQuestion
 from agentic_rag.documents.document import Chunk
 from agentic_rag.language.token_estimate import estimate_tokens
-from agentic_rag.retrieval.candidates import Candidate, CandidateTrace
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Candidate, CandidateTrace, Passage
 from agentic_rag.retrieval.retrieve import RetrievalResult, trace_of
 from agentic_rag.retrieval.selection import CONTEXT_BUDGET
 

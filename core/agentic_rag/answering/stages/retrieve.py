@@ -31,8 +31,7 @@ from agentic_rag.answering.state_machine import StageEvent
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import CorpusSnapshot
 from agentic_rag.models.embedding.ports import EmbedderSource
-from agentic_rag.retrieval.candidates import SearchScope
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Passage, SearchScope
 from agentic_rag.retrieval.query import RetrievalQuery
 from agentic_rag.retrieval.retrieve import Retrieve, scope_of, trace_of
 

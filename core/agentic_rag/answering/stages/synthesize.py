@@ -24,7 +24,7 @@ from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.query.rewrite import mask_placeholder
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageResult
 from agentic_rag.answering.verdicts.draft import draft_verdict
-from agentic_rag.retrieval.passage import FIGURES
+from agentic_rag.retrieval.candidates import FIGURES
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
 
 NOTHING_FOUND = "No passage of this workspace has anything to do with the question."

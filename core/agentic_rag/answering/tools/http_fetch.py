@@ -23,9 +23,8 @@ from agentic_rag.answering.tools.web_pages import (
 from agentic_rag.documents.ports import Parser
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.language.token_estimate import estimate_tokens
-from agentic_rag.retrieval.candidates import SCORE_DIGITS
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, Passage
 from agentic_rag.retrieval.confidence import MARGIN_RANKS, RankingConfidence
-from agentic_rag.retrieval.passage import Passage
 from agentic_rag.web.ports import Fetcher
 
 TIME_SHARE = 0.6

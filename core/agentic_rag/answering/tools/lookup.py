@@ -13,9 +13,8 @@ from agentic_rag.answering.run_state import RunState, StageResult
 from agentic_rag.answering.tools.tool import Tool
 from agentic_rag.documents.document import Chunk, DocumentFilter
 from agentic_rag.kernel.database import CorpusSnapshot
-from agentic_rag.retrieval.candidates import Candidate
+from agentic_rag.retrieval.candidates import Candidate, Passage
 from agentic_rag.retrieval.graph.entities import question_entities
-from agentic_rag.retrieval.passage import Passage
 
 MAX_NAMESAKES = 5
 MAX_OPENING_CHUNKS = 64

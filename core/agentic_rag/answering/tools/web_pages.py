@@ -17,8 +17,7 @@ from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, 
 from agentic_rag.documents.chunking import chunk_document
 from agentic_rag.documents.document import Chunk, ParsedDocument, RevisionSpan, SpanRequest
 from agentic_rag.kernel.text import strip_unstorable
-from agentic_rag.retrieval.candidates import SCORE_DIGITS, Candidate
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, Candidate, Passage
 from agentic_rag.workspaces.chunk_profiles import chunk_profile
 
 HTTP_FETCH = "http_fetch"

@@ -10,7 +10,7 @@ from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedS
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.verdicts.rules import parse_decidable
 from agentic_rag.answering.verdicts.statements import DecidableQuestion, QuotedSentence, SideFact
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Passage
 
 _READ = frozenset([UnitKind.PROSE, UnitKind.LIST_ITEM])
 

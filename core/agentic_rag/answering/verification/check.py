@@ -19,7 +19,7 @@ from agentic_rag.answering.verification.defang_links import NO_HOSTS, defang_lin
 from agentic_rag.documents.document import RevisionSpan
 from agentic_rag.language.hidden_characters import HIDDEN
 from agentic_rag.language.tables import caption_span, header_span
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Passage
 from agentic_rag.web.url_policy import HostList
 
 MIN_OVERLAP = 0.6

@@ -10,7 +10,7 @@ from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.documents.document import RevisionSpan, SpanRequest
 from agentic_rag.language.prompt_injection import find_suspicions
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Passage
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from agentic_rag.answering.run_state import RunState, Shortfall
 from agentic_rag.answering.verification.check import RefusedSentence
 from agentic_rag.answering.verification.citations import quotes_of
 from agentic_rag.language.tables import header_span
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Passage
 
 NONE_SUPPORTED_MESSAGE = "No sentence of the answer passed the judge, so no answer is given."
 

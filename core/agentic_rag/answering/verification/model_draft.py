@@ -13,7 +13,7 @@ from agentic_rag.answering.verification.citations import quotes_of
 from agentic_rag.kernel.text import fold_text
 from agentic_rag.language.quote_matching import locate_quote
 from agentic_rag.language.tables import is_row
-from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.candidates import Passage
 
 _MARKERS = "0123456789, "
 

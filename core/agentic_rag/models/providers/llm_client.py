@@ -10,8 +10,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from agentic_rag.kernel.clock import Clock
-from agentic_rag.kernel.deadline import Deadline
+from agentic_rag.kernel.clock import Clock, Deadline
 from agentic_rag.kernel.errors import AgenticRagError, Retryable
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry

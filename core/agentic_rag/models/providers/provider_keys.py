@@ -1,9 +1,13 @@
-"""API keys of model providers that organisations bring: their stored form and the part that may be shown."""
+"""API keys of model providers that organisations bring: their stored form, the part that may be shown, and
+the text form of the master keys that wrap their data keys.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import enum
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -130,3 +134,31 @@ def canonical_url(text: str) -> str:
 
 def _url_error(message: str) -> InvalidInput:
     return InvalidInput(message, code="PROVIDER_URL_REFUSED", path=("input", "baseUrl"))
+
+
+KEY_BYTES = 32
+"""AES-256."""
+
+
+def format_master_key(master_id: str, key: bytes) -> str:
+    """A master key in the form of AGENTIC_RAG_MASTER_KEYS: `ID:BASE64`."""
+    return f"{master_id}:{base64.b64encode(key).decode()}"
+
+
+def parse_master_keys(text: str) -> Mapping[str, bytes]:
+    """Parse `ID:BASE64[,ID:BASE64…]` into keys by id. Errors: `ValueError`; its message repeats no key."""
+    masters: dict[str, bytes] = {}
+    for place, part in enumerate((one.strip() for one in text.split(",") if one.strip()), 1):
+        master_id, _, encoded = part.partition(":")
+        try:
+            key = base64.b64decode(encoded, validate=True)
+        except binascii.Error as error:
+            raise ValueError(f"entry {place} is not ID:BASE64") from error
+        if not master_id or not master_id.isascii() or not master_id.isprintable() or len(master_id) > 100:
+            raise ValueError(f"entry {place} has no id of printable ASCII characters before its colon")
+        if len(key) != KEY_BYTES:
+            raise ValueError(f"entry {place} has {len(key)} bytes; AES-256 takes {KEY_BYTES}")
+        if master_id in masters:
+            raise ValueError(f"the id {master_id!r} stands there twice")
+        masters[master_id] = key
+    return masters

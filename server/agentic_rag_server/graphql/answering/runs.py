@@ -15,8 +15,7 @@ from agentic_rag_server.graphql.answering.citations import Citation, show_citati
 from agentic_rag_server.graphql.answering.debug import AnswerDebug, StageTiming, show_debug
 from agentic_rag_server.graphql.answering.gate import GateDecision, show_gate
 from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
-from agentic_rag_server.graphql.http.fields import field, to_schema
-from agentic_rag_server.graphql.http.relay import Connection, Node, connection
+from agentic_rag_server.graphql.http.fields import Connection, Node, connection, field, to_schema
 
 Outcome = strawberry.enum(answers.Outcome, description="How a run ended. Abstaining is an outcome, not an error.")
 AbstentionReason = strawberry.enum(answers.AbstentionReason, description="Why there is no answer.")

@@ -22,8 +22,7 @@ from agentic_rag_server.graphql.erasure.erasures import (
     show_proof,
 )
 from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
-from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
-from agentic_rag_server.graphql.http.relay import Connection, Node, connection
+from agentic_rag_server.graphql.http.fields import Connection, Node, Payload, connection, field, mutation, to_schema
 
 DocumentStatus = strawberry.enum(documents.DocumentStatus, description="Where a document stands.")
 

@@ -1,15 +1,18 @@
-"""Root fields. Each one requires that the product is on and that the caller may perform its action."""
+"""Root fields, each of which requires that the product is on and that the caller may perform its action; and the types
+and conversions that they share: payloads, Relay's objects with a global id, pages of a list by keyset cursors.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import fields
 from functools import lru_cache, wraps
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import strawberry
 
 from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.pagination import Page
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.errors import USER_ERRORS, UserError, user_error
@@ -22,6 +25,8 @@ class Payload:
     user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
+Item = TypeVar("Item")
+Shown = TypeVar("Shown")
 Resolver = Callable[..., Awaitable[Any]]
 Decorator = Callable[[Resolver], Any]
 
@@ -65,10 +70,7 @@ def _require(info: Info, *actions: Action) -> None:
         authorise(info.context.principal, action)
 
 
-_Shown = TypeVar("_Shown")
-
-
-def to_schema(kind: type[_Shown], /, *values: object, **different: Any) -> _Shown:
+def to_schema(kind: type[Shown], /, *values: object, **different: Any) -> Shown:
     """A value of the type `kind`. Each field takes the attribute of its name, from the first of `values` that has it,
     or what `different` gives for it.
 
@@ -85,3 +87,35 @@ def to_schema(kind: type[_Shown], /, *values: object, **different: Any) -> _Show
 @lru_cache(maxsize=128)
 def _names(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind) if field.init)
+
+
+@strawberry.interface(description="Anything that `node(id)` can find again.")
+class Node:
+    id: strawberry.ID
+
+
+@strawberry.type(description="Whether more rows follow, and where to go on.")
+class PageInfo:
+    has_next_page: bool
+    end_cursor: str | None = strawberry.field(description="Pass it as `after` to get the next page.")
+
+
+@strawberry.type(description="A row and its cursor.")
+class Edge(Generic[Shown]):
+    cursor: str
+    node: Shown
+
+
+@strawberry.type(description="One page of a list.")
+class Connection(Generic[Shown]):
+    edges: list[Edge[Shown]]
+    nodes: list[Shown] = strawberry.field(description="The same rows without cursors.")
+    page_info: PageInfo
+
+
+def connection(page: Page[Item], show: Callable[[Item], Shown]) -> Connection[Shown]:
+    """A page of domain values as a page of the schema."""
+    nodes = [show(item) for item in page.items]
+    edges = [Edge(cursor=cursor, node=node) for cursor, node in zip(page.cursors, nodes, strict=True)]
+    end = page.cursors[-1] if page.cursors else None
+    return Connection(edges=edges, nodes=nodes, page_info=PageInfo(has_next_page=page.has_next, end_cursor=end))

@@ -1,4 +1,4 @@
-"""Limits on one GraphQL document, checked in linear time before validation.
+"""Limits on one GraphQL document, checked in linear time before validation, and its demand on the rate limits.
 
 A rule that follows every fragment spread is exponential in chained fragments; here each fragment is measured once.
 Fragments count wherever they are spread, so splitting a query gains nothing.
@@ -6,7 +6,8 @@ Fragments count wherever they are spread, so splitting a query gains nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from graphql import (
@@ -17,12 +18,15 @@ from graphql import (
     GraphQLError,
     InlineFragmentNode,
     OperationDefinitionNode,
+    OperationType,
     SelectionSetNode,
     Source,
     TokenKind,
     parse,
 )
 from graphql.language import Lexer
+
+from agentic_rag.workspaces.rate_limits import Demand, Traffic
 
 LIMIT_CODE = "QUERY_TOO_COMPLEX"
 
@@ -225,3 +229,33 @@ def uses_introspection(document: DocumentNode) -> bool:
             if isinstance(node, FieldNode | InlineFragmentNode):
                 waiting.append(node.selection_set)
     return False
+
+
+def demand_of(document: DocumentNode, operation_name: str | None) -> Demand:
+    """The demand of the operation that runs. A mutation counts once per field; a query counts once, and once more per
+    expensive field. The document must be within the limits.
+    """
+    fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
+    demand: Counter[Traffic] = Counter()
+    for node in document.definitions:
+        if isinstance(node, OperationDefinitionNode) and operation_name in (None, node.name and node.name.value):
+            other = Traffic.WRITE if node.operation is OperationType.MUTATION else Traffic.READ
+            kinds = [Traffic.ASK if name in SINGLE else other for name in _names(node.selection_set, fragments, ())]
+            demand.update(kinds)
+            demand[Traffic.READ] = min(demand[Traffic.READ], 1)
+    return demand
+
+
+def _names(
+    selections: SelectionSetNode | None, fragments: dict[str, FragmentDefinitionNode], inside: tuple[str, ...]
+) -> Iterator[str]:
+    """The root fields with fragments spread out."""
+    for node in selections.selections if selections is not None else ():
+        if isinstance(node, FieldNode):
+            yield node.name.value
+        elif isinstance(node, InlineFragmentNode):
+            yield from _names(node.selection_set, fragments, inside)
+        elif isinstance(node, FragmentSpreadNode) and node.name.value not in inside:
+            spread = fragments.get(node.name.value)
+            if spread is not None:
+                yield from _names(spread.selection_set, fragments, (*inside, node.name.value))

@@ -17,8 +17,7 @@ from agentic_rag.tenancy.access import may_manage_access, read_identity
 from agentic_rag_server.auth.roles import Action, can_perform
 from agentic_rag_server.graphql.documents.documents import Document, Property, show_document
 from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
-from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
-from agentic_rag_server.graphql.http.relay import Connection, Node, connection
+from agentic_rag_server.graphql.http.fields import Connection, Node, Payload, connection, field, mutation, to_schema
 
 JobKind = strawberry.enum(jobs.JobKind, description="What a job does; UNKNOWN is a kind of another version.")
 JobState = strawberry.enum(jobs.JobState, description="Where a job stands; DEAD is a dead letter.")

@@ -16,8 +16,7 @@ from agentic_rag.workspaces import workspace as workspace_values
 from agentic_rag.workspaces.administer import NewWorkspace
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.http.context import Info, RequestContext
-from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
-from agentic_rag_server.graphql.http.relay import Node
+from agentic_rag_server.graphql.http.fields import Node, Payload, field, mutation, to_schema
 
 WorkspaceKind = strawberry.enum(workspace_values.WorkspaceKind, description="What a workspace stands for.")
 

@@ -13,7 +13,7 @@ from agentic_rag.ingestion.attachments import Attachment
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.tenancy.principals import Principal
-from agentic_rag.workspaces.external_owner import ExternalOwner, agent
+from agentic_rag.workspaces.workspace import ExternalOwner, agent
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.rest.documents.attached import EXTERNAL_REF, AttachedDocumentsEndpoint, Facade, Names

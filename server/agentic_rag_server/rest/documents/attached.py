@@ -17,8 +17,7 @@ from agentic_rag.ingestion.upload import ReceivedUpload
 from agentic_rag.kernel.errors import InvalidInput, no_such_document
 from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
 from agentic_rag.tenancy.principals import MAX_NAME_CHARACTERS, Principal
-from agentic_rag.workspaces.external_owner import ExternalOwner
-from agentic_rag.workspaces.workspace import Workspace
+from agentic_rag.workspaces.workspace import ExternalOwner, Workspace
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.http.context import page_request
 from agentic_rag_server.rest.documents.documents import DocumentErased, show_erasure

@@ -13,9 +13,9 @@ from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.ingestion.attachments import Attachment
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.tenancy.principals import Principal
-from agentic_rag.workspaces.external_owner import ExternalOwner, project
 from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.settings import MAX_INLINE_CHARACTERS
+from agentic_rag.workspaces.workspace import ExternalOwner, project
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.rest.documents.attached import EXTERNAL_REF, AttachedDocumentsEndpoint, Facade, Names
 from agentic_rag_server.rest.documents.documents import DocumentErased

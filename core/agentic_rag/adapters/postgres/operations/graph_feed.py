@@ -89,7 +89,7 @@ class PostgresGraphFeed:
         workspace = lease.job.workspace
         try:
             async with self._pool.transaction(workspace.org_id) as connection:
-                if not await PostgresJobStore(connection, workspace.org_id).finish(_ref(lease), lease.fence):
+                if not await PostgresJobStore(connection, workspace.org_id).finish(lease.ref, lease.fence):
                     raise _lease_error()
                 if await _reach(connection, workspace, fence, version) != version:
                     raise _PublishedMeanwhileError
@@ -121,7 +121,7 @@ class PostgresGraphFeed:
 
 async def _hold(connection: PostgresConnection, lease: Lease) -> None:
     """Keep the lease current until the transaction ends. Errors: `LeaseLost`."""
-    if not await PostgresJobStore(connection, lease.job.workspace.org_id).holds(_ref(lease), lease.fence):
+    if not await PostgresJobStore(connection, lease.job.workspace.org_id).holds(lease.ref, lease.fence):
         raise _lease_error()
 
 
@@ -132,10 +132,6 @@ async def _reach(connection: PostgresConnection, workspace: WorkspaceRef, fence:
         raise _lease_error()
     await connection.execute(sql.FORGET_ERASURES, *workspace.key, version, ErasedStore.GRAPH.value)
     return newest
-
-
-def _ref(lease: Lease) -> JobRef:
-    return JobRef(lease.job.workspace, lease.job.job_id)
 
 
 def _lease_error() -> LeaseLost:

@@ -49,10 +49,9 @@ from agentic_rag.retrieval.ports import GraphReader, GraphStore, LexicalReader, 
 from agentic_rag.tenancy.access import ANONYMOUS_READER, ReadIdentity
 from agentic_rag.tenancy.ports import AccessStore, ApiKeyStore, AuditLog
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag.workspaces.effective_settings import effective_rag_config
 from agentic_rag.workspaces.ports import OrganisationStore, WorkspaceStore
 from agentic_rag.workspaces.settings import RagConfig
-from agentic_rag.workspaces.workspace import CorpusHead, WorkspaceKind
+from agentic_rag.workspaces.workspace import CorpusHead, WorkspaceKind, effective_rag_config
 
 # The first statement of the transaction; it fixes the snapshot that later statements read.
 HEADER = f"""
