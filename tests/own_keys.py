@@ -151,9 +151,7 @@ async def running(settings: Settings) -> AsyncIterator[Product]:
     options = WorkerOptions(slots=4, interactive_slots=1, timings=WorkerTimings(poll_longest=0.1, consumer_poll=0.02))
     pool = PostgresPool(settings.stores.database_url)
     async with build_container(settings) as container:
-        worker = asyncio.create_task(
-            run_worker(container, job_handlers(container), options, stop=stop, handle_signals=False)
-        )
+        worker = asyncio.create_task(run_worker(container, job_handlers(container), options, stop=stop))
         transport = httpx2.ASGITransport(app=build_app(server_parts(container)))
         try:
             async with httpx2.AsyncClient(transport=transport, base_url="http://test", timeout=60) as http:

@@ -13,12 +13,8 @@ from agentic_rag_eval.metrics import HIGHER_IS_WORSE
 from agentic_rag_eval.resampling import PairedDifference, compare_pairs
 from agentic_rag_eval.stored_report import read_report_file
 
-
-@dataclass(frozen=True, slots=True)
-class ReportFigures:
-    """The figures of a report's questions, by question id."""
-
-    figures: Mapping[str, Mapping[str, float]]
+ReportFigures = Mapping[str, Mapping[str, float]]
+"""The figures of a report's questions, by question id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,27 +39,25 @@ def read_report(path: Path) -> ReportFigures:
 
 def read_figures(report: Mapping[str, Any]) -> ReportFigures:
     """The figures of a report's JSON. Errors: `KeyError`, `TypeError`, `ValueError` for malformed input."""
-    return ReportFigures(
-        {
-            str(one["id"]): {str(name): float(value) for name, value in one["figures"].items()}
-            for one in report["questions"]
-        }
-    )
+    return {
+        str(one["id"]): {str(name): float(value) for name, value in one["figures"].items()}
+        for one in report["questions"]
+    }
 
 
 def compare(first: ReportFigures, second: ReportFigures) -> Comparison:
     """Pair the questions of two reports. Errors: `InvalidInput` code REPORTS_DISJOINT when they share none."""
-    shared = [one for one in first.figures if one in second.figures]
+    shared = [one for one in first if one in second]
     if not shared:
         raise InvalidInput("The two reports have no question in common.", code="REPORTS_DISJOINT")
-    names = dict.fromkeys(name for one in shared for name in first.figures[one] if name in second.figures[one])
+    names = dict.fromkeys(name for one in shared for name in first[one] if name in second[one])
     differences: dict[str, PairedDifference] = {}
     for name in names:
-        both = [one for one in shared if name in first.figures[one] and name in second.figures[one]]
-        found = compare_pairs([first.figures[one][name] for one in both], [second.figures[one][name] for one in both])
+        both = [one for one in shared if name in first[one] and name in second[one]]
+        found = compare_pairs([first[one][name] for one in both], [second[one][name] for one in both])
         if found is not None:
             differences[name] = found
-    return Comparison(differences, len(first.figures) - len(shared), len(second.figures) - len(shared))
+    return Comparison(differences, len(first) - len(shared), len(second) - len(shared))
 
 
 def as_json(comparison: Comparison) -> dict[str, Any]:

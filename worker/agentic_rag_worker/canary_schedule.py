@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Awaitable, Callable
 
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.errors import AgenticRagError
@@ -16,10 +15,8 @@ LOOK_SECONDS = 1.0
 """How often a worker looks whether it leads and a round is due."""
 
 
-class CanaryRounds(Protocol):
-    """Runs one round of the self-attack."""
-
-    async def run(self) -> CanaryReport: ...
+CanaryRound = Callable[[], Awaitable[CanaryReport]]
+"""Runs one round of the self-attack."""
 
 
 class CanarySchedule:
@@ -27,14 +24,14 @@ class CanarySchedule:
 
     def __init__(
         self,
-        attacks: CanaryRounds,
+        attack: CanaryRound,
         every_seconds: float,
         leads: Callable[[], bool],
         clock: Clock,
         telemetry: Telemetry,
         look_seconds: float = LOOK_SECONDS,
     ) -> None:
-        self._attacks = attacks
+        self._attack = attack
         self._every = every_seconds
         self._leads = leads
         self._clock = clock
@@ -58,7 +55,7 @@ class CanarySchedule:
 
     async def _round(self) -> None:
         try:
-            report = await self._attacks.run()
+            report = await self._attack()
         except AgenticRagError as error:
             self._telemetry.count("rag_tenant_leak_checks_total", outcome="failed")
             self._telemetry.event("rag_tenant_canaries_failed", level="warning", code=error.code)

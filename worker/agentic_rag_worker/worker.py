@@ -20,7 +20,7 @@ from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag.settings import Settings
 from agentic_rag_worker.arq_worker import DeadPayloadRecorder, Deliver, QueueConsumer
-from agentic_rag_worker.canary_schedule import CanaryRounds, CanarySchedule
+from agentic_rag_worker.canary_schedule import CanaryRound, CanarySchedule
 from agentic_rag_worker.dispatcher import Dispatcher
 from agentic_rag_worker.exclusive_lock import ExclusiveLock
 from agentic_rag_worker.heartbeat import Heartbeat
@@ -77,17 +77,15 @@ async def run_worker(
     options: WorkerOptions | None = None,
     *,
     stop: asyncio.Event | None = None,
-    handle_signals: bool = True,
-    canaries: CanaryRounds | None = None,
+    canaries: CanaryRound | None = None,
 ) -> None:
-    """Work until SIGTERM, SIGINT or `stop`; then drain: running jobs finish within the grace period or are released.
+    """Work until `stop` (None: SIGTERM or SIGINT), then drain: running jobs finish within the grace or are released.
 
     A job of a kind without a handler becomes a dead letter.
 
     Errors: `OSError` when the metrics port is in use; an error that ends a service ends the worker.
     """
     options = options or WorkerOptions()
-    stop = stop or asyncio.Event()
     timings = options.timings
     heartbeat = Heartbeat(parts.heartbeat_database, parts.clock, parts.telemetry, timings.lease_ttl)
     exclusive_lock = ExclusiveLock()
@@ -129,14 +127,13 @@ async def run_worker(
             QueueConsumer(pool, key, deliver, dead_payloads, parts.telemetry, timings, slots)
             for key, deliver, slots in _queues(parts, options, runner, exclusive_lock)
         ]
-        with _stopping(stop, handle_signals=handle_signals):
-            await _work(
-                stop, [dispatcher, *consumers, *_canary_schedules(parts, options, canaries, dispatcher)], runner
-            )
+        services = [dispatcher, *consumers, *_canary_schedules(parts, options, canaries, dispatcher)]
+        with _stop_on_signals() if stop is None else contextlib.nullcontext(stop) as stopping:
+            await _work(stopping, services, runner)
 
 
 def _canary_schedules(
-    parts: Container, options: WorkerOptions, canaries: CanaryRounds | None, dispatcher: Dispatcher
+    parts: Container, options: WorkerOptions, canaries: CanaryRound | None, dispatcher: Dispatcher
 ) -> list[CanarySchedule]:
     every = options.canary_seconds
     if canaries is None or every <= 0:
@@ -204,16 +201,14 @@ async def _serve_metrics(parts: Container, options: WorkerOptions, closing: cont
 
 
 @contextlib.contextmanager
-def _stopping(stop: asyncio.Event, *, handle_signals: bool) -> Iterator[None]:
-    if not handle_signals:
-        yield
-        return
-    loop = asyncio.get_running_loop()
+def _stop_on_signals() -> Iterator[asyncio.Event]:
+    """An event that SIGTERM and SIGINT set."""
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
     signals = (signal.SIGTERM, signal.SIGINT)
     for number in signals:
         loop.add_signal_handler(number, stop.set)
     try:
-        yield
+        yield stop
     finally:
         for number in signals:
             loop.remove_signal_handler(number)
@@ -232,7 +227,7 @@ async def _work_with(settings: Settings, more: MoreHandlers | None) -> None:
     options = worker_options(settings)
     async with build_container(settings) as container:
         try:
-            canaries = container.leak_canaries if options.canary_seconds > 0 else None
+            canaries = container.leak_canaries.run if options.canary_seconds > 0 else None
             handlers = {**job_handlers(container), **({} if more is None else more(container))}
             await run_worker(container, handlers, options, canaries=canaries)
         except OSError as error:

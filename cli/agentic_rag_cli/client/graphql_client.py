@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from agentic_rag.kernel.errors import (
@@ -81,9 +80,7 @@ class GraphQLClient:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._http.aclose()
 
     async def fetch(self, query: str, **variables: Any) -> Any:

@@ -10,8 +10,7 @@ import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Never, Self, TypeVar
 
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.settings import child_environment
@@ -99,40 +98,27 @@ class Children:
         """Remove a child that ended and is replaced."""
         self._children.remove(child)
 
-    async def first_death(self) -> ChildDied:
-        """Wait until a child ends (for ever when there is none); returns the error with the tail of its log."""
-        if not self._children:
-            await asyncio.get_running_loop().create_future()
-        waits = {asyncio.create_task(child.wait()): child for child in self._children}
-        try:
-            done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
-        first = next(wait for wait in waits if wait in done)
-        return death(waits[first], first.result())
-
     async def guard(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of `work`, which is cancelled when a child ends. Errors: `ChildDied`, those of `work`."""
-        working = asyncio.ensure_future(work)
-        dying = asyncio.ensure_future(self.first_death())
-        try:
-            await asyncio.wait((working, dying), return_when=asyncio.FIRST_COMPLETED)
-            if not working.done():
-                raise dying.result()
-            return working.result()
-        finally:
-            for task in (working, dying):
-                task.cancel()
-            await asyncio.gather(working, dying, return_exceptions=True)
+        return await race(work, *map(_until_death, self._children))
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ):
+    async def __aexit__(self, *_: object) -> None:
         await asyncio.gather(*(child.stop(self._grace_seconds) for child in self._children))
+
+
+async def race(*works: Coroutine[Any, Any, T]) -> T:
+    """The result of the work that ends first; the others are cancelled. Of two that end at once the first counts."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return next(task for task in tasks if task in done).result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def silent(name: str, line: str) -> None:
@@ -144,6 +130,10 @@ def death(child: Child, code: int) -> ChildDied:
     how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
     tail = "\n".join(f"  {line}" for line in child.tail) or "  (it wrote nothing)"
     return ChildDied(f"The {child.name} {how}. Its last lines:\n{tail}", dependency=child.name)
+
+
+async def _until_death(child: Child) -> Never:
+    raise death(child, await child.wait())
 
 
 async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:

@@ -12,7 +12,7 @@ from agentic_rag.embedded.loopback import HOST, is_free
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.settings import Settings
 from agentic_rag_cli.client.access import server_url
-from agentic_rag_cli.processes.children import Children, wait_for_signal
+from agentic_rag_cli.processes.children import Children, race, wait_for_signal
 from agentic_rag_cli.processes.servers import child_variables
 
 READY_SECONDS = 60.0
@@ -74,16 +74,7 @@ async def run_programs(settings: Settings, emit: Callable[[str, str], None], wel
         await children.guard(asyncio.Event().wait())
 
     async with Children(emit, settings.jobs.drain_seconds) as children:
-        living = asyncio.ensure_future(live(children))
-        signalled = asyncio.ensure_future(wait_for_signal())
-        try:
-            await asyncio.wait((living, signalled), return_when=asyncio.FIRST_COMPLETED)
-            if living.done():
-                living.result()
-        finally:
-            living.cancel()
-            signalled.cancel()
-            await asyncio.gather(living, signalled, return_exceptions=True)
+        await race(live(children), wait_for_signal())
 
 
 async def _until_ready(url: str) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentic_rag.settings import Settings
-from agentic_rag_cli.processes.children import Child, Children, death, wait_for_signal
+from agentic_rag_cli.processes.children import Children, death, race, wait_for_signal
 from agentic_rag_cli.processes.servers import child_variables
 
 SPARE_SECONDS = 5.0
@@ -46,22 +46,11 @@ async def supervise(
     """
     policy = policy or RestartPolicy()
     async with Children(emit, settings.jobs.drain_seconds + SPARE_SECONDS) as children:
-        told = asyncio.create_task(wait_for_signal())
         keeping = [
-            asyncio.create_task(
-                _keep(children, f"worker {number}", arguments, _variables(settings, number), emit, policy)
-            )
+            _keep(children, f"worker {number}", arguments, _variables(settings, number), emit, policy)
             for number in range(processes)
         ]
-        try:
-            await asyncio.wait((told, *keeping), return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for task in (told, *keeping):
-                task.cancel()
-            results = await asyncio.gather(told, *keeping, return_exceptions=True)
-    for result in results:
-        if isinstance(result, Exception):
-            raise result
+        await race(*keeping, wait_for_signal())
 
 
 async def _keep(
@@ -75,7 +64,7 @@ async def _keep(
     early_deaths = 0
     while True:
         began = time.monotonic()
-        child: Child = await children.start(name, arguments, variables)
+        child = await children.start(name, arguments, variables)
         code = await child.wait()
         children.forget(child)
         early_deaths = 0 if time.monotonic() - began >= policy.settled else early_deaths + 1

@@ -60,14 +60,12 @@ class AnsweringParts(DocumentParts):
         """The use case behind `ragAnswer`."""
         settings = self.settings.answering
         tasks = self.settings.models.tasks
-        recorder = RunRecorder(self.database, self.runs, self.cache, self.telemetry)
-        self._closing.push_async_callback(recorder.aclose)
         passages = QueuedPassages(
             self.database, self.queue, self._passage_exchange, self.clock, self.ids, self.telemetry
         )
         return answer_question(
             self._answer_ports(self.embedders),
-            recorder,
+            self._owned(RunRecorder(self.database, self.runs, self.cache, self.telemetry)),
             AnswerDefaults(
                 top_k=settings.top_k,
                 use_hyde=settings.use_hyde,
@@ -111,9 +109,7 @@ class AnsweringParts(DocumentParts):
 
     @cached_property
     def _passage_exchange(self) -> PassageExchange:
-        exchange = RedisPassageExchange(self.settings.stores.redis_url, prefix=self.queue_name)
-        self._closing.push_async_callback(exchange.aclose)
-        return exchange
+        return self._owned(RedisPassageExchange(self.settings.stores.redis_url, prefix=self.queue_name))
 
     @cached_property
     def write_passage(self) -> WritePassage:

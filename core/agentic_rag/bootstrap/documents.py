@@ -25,9 +25,7 @@ class DocumentParts(JobParts):
             self.telemetry.event("rag_parser_walls_missing", level="warning", missing=", ".join(missing))
 
         limits = ParserLimits(memory_bytes=self.settings.ingestion.parser_memory_mb << 20)
-        parser = ProcessParser(limits, children=PARSING_CHILDREN, on_missing=report)
-        self._closing.push_async_callback(parser.aclose)
-        return parser
+        return self._owned(ProcessParser(limits, children=PARSING_CHILDREN, on_missing=report))
 
     @cached_property
     def original_keys(self) -> OriginalKeys:

@@ -39,9 +39,7 @@ class JobParts(ModelParts):
 
     @cached_property
     def queue(self) -> JobQueue:
-        queue = ArqJobQueue(self.arq_pool(), self.queue_name, self.partitions)
-        self._closing.push_async_callback(queue.aclose)
-        return queue
+        return self._owned(ArqJobQueue(self.arq_pool(), self.queue_name, self.partitions))
 
     def dead_payloads(self) -> DeadPayloads:
         """Undecodable payloads, on a connection of the dispatcher's role; the caller closes it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 from functools import cached_property
+from typing import Protocol, TypeVar
 
 from agentic_rag import __version__
 from agentic_rag.adapters.system.clock import SystemClock
@@ -17,6 +18,15 @@ from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.retrieval.ports import Reranker
 from agentic_rag.settings import Settings
+
+
+class Closable(Protocol):
+    """Holds connections or processes until it is closed."""
+
+    async def aclose(self) -> None: ...
+
+
+T = TypeVar("T", bound=Closable)
 
 
 class KernelParts:
@@ -62,6 +72,9 @@ class KernelParts:
 
     @cached_property
     def _compute(self) -> Compute:
-        compute = ProcessCompute(self.settings.ingestion.compute_processes)
-        self._closing.push_async_callback(compute.aclose)
-        return compute
+        return self._owned(ProcessCompute(self.settings.ingestion.compute_processes))
+
+    def _owned(self, part: T) -> T:
+        """The part, which is closed with the container."""
+        self._closing.push_async_callback(part.aclose)
+        return part

@@ -51,11 +51,10 @@ class ModelParts(TenancyParts):
         clients = TenantClients(
             settings.provider_urls, seconds=settings.timeout_seconds, temperature=settings.temperature
         )
-        self._closing.push_async_callback(clients.aclose)
         return TenantModels(
             self._small_reads,
             self._vault,
-            clients,
+            self._owned(clients),
             lambda: PlatformModels(self.platform_embedders, self.llm_client),
             self._make_llm_client,
             self.clock,
@@ -87,15 +86,11 @@ class ModelParts(TenancyParts):
     def _openai_embedder(self, model: str, dimensions: int) -> Embedder:
         settings = self.settings.models
         client = open_client(settings.openai_base_url, settings.openai_api_key, settings.timeout_seconds)
-        embedder = OpenAIEmbedder(client, model, dimensions, send_dimensions=takes_dimensions(model))
-        self._closing.push_async_callback(embedder.aclose)
-        return embedder
+        return self._owned(OpenAIEmbedder(client, model, dimensions, send_dimensions=takes_dimensions(model)))
 
     @cached_property
     def _platform_llm_client(self) -> LlmClient:
-        model = open_chat_model(self.settings)
-        self._closing.push_async_callback(model.aclose)
-        return self._make_llm_client(model)
+        return self._make_llm_client(self._owned(open_chat_model(self.settings)))
 
     @property
     def llm_client(self) -> LlmClient | None:
@@ -116,14 +111,11 @@ class ModelParts(TenancyParts):
 
     @cached_property
     def usage_ledger(self) -> UsageLedger:
-        ledger = UsageLedger(self._small_reads, self.telemetry)
-        self._closing.push_async_callback(ledger.aclose)
-        return ledger
+        return self._owned(UsageLedger(self._small_reads, self.telemetry))
 
     @cached_property
     def budgets(self) -> EnforceBudgets:
-        alerts = BudgetAlerts(self._small_reads, self.telemetry)
-        self._closing.push_async_callback(alerts.aclose)
+        alerts = self._owned(BudgetAlerts(self._small_reads, self.telemetry))
         return EnforceBudgets(self._small_reads, self.usage_ledger, self.clock, alerts)
 
     @cached_property

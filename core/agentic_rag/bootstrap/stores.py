@@ -40,9 +40,7 @@ class StoreParts(KernelParts):
         return self._open_pool(PoolOptions(max_size=self.settings.stores.database_pool_size))
 
     def _open_pool(self, options: PoolOptions) -> PostgresPool:
-        pool = PostgresPool(self.settings.stores.database_url, options)
-        self._closing.push_async_callback(pool.aclose)
-        return pool
+        return self._owned(PostgresPool(self.settings.stores.database_url, options))
 
     def _database_on(self, pool: PostgresPool) -> Database:
         return PostgresDatabase(pool, HEAD, graph=self.graph)
@@ -75,9 +73,7 @@ class StoreParts(KernelParts):
         address = self.settings.stores.neo4j
         if address is None:
             raise Misconfigured("NEO4J_URI is needed here.")
-        connection = Neo4jConnection(address.uri, address.user, address.password, options)
-        self._closing.push_async_callback(connection.aclose)
-        return connection
+        return self._owned(Neo4jConnection(address.uri, address.user, address.password, options))
 
     @cached_property
     def graph(self) -> GraphStore | None:
@@ -98,9 +94,7 @@ class StoreParts(KernelParts):
     def cache(self) -> AnswerCache:
         """Redis first, then the table behind it."""
         redis = RedisAnswerCache(self.settings.stores.redis_url, prefix=self.settings.jobs.queue_name)
-        cache = ChainedAnswerCache(redis, PostgresAnswerCache(self._pool))
-        self._closing.push_async_callback(cache.aclose)
-        return cache
+        return self._owned(ChainedAnswerCache(redis, PostgresAnswerCache(self._pool)))
 
     @cached_property
     def blobs(self) -> BlobStore:

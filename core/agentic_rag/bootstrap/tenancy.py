@@ -26,9 +26,7 @@ class TenancyParts(StoreParts):
     @cached_property
     def identity(self) -> Identity:
         """Verifies bearer tokens: those of the issuer that the settings name, and API keys."""
-        keys = PostgresIdentity(self._pool, self.clock)
-        self._closing.push_async_callback(keys.aclose)
-        return IdentityChain(keys, self._token_identity)
+        return IdentityChain(self._owned(PostgresIdentity(self._pool, self.clock)), self._token_identity)
 
     @property
     def _token_identity(self) -> Identity | None:
@@ -77,8 +75,7 @@ class TenancyParts(StoreParts):
     @cached_property
     def admission(self) -> Admission:
         rates = self.settings.workspaces.default_rates
-        shared = RedisRateBuckets(self.settings.stores.redis_url, prefix=self.settings.jobs.queue_name)
-        self._closing.push_async_callback(shared.aclose)
+        shared = self._owned(RedisRateBuckets(self.settings.stores.redis_url, prefix=self.settings.jobs.queue_name))
         return Admission(
             self._small_reads,
             PrefetchedBuckets(shared, self.clock),

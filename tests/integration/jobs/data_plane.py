@@ -303,7 +303,7 @@ class DataPlane:
         """A worker in this process, drained at the end; the event stops it earlier."""
         stop = asyncio.Event()
         options = WorkerOptions(slots=slots, interactive_slots=1, timings=replace(timings, stall=stall_seconds))
-        task = asyncio.create_task(run_worker(self, self.handlers, options, stop=stop, handle_signals=False))
+        task = asyncio.create_task(run_worker(self, self.handlers, options, stop=stop))
         try:
             yield stop
         finally:

@@ -209,7 +209,7 @@ async def test_jobs_handed_over_before_the_partitions_changed_are_handed_over_ag
 async def _serving(plane: CheapPlane, partition: int) -> AsyncIterator[None]:
     stop = asyncio.Event()
     options = WorkerOptions(slots=2, interactive_slots=1, served=(partition,), timings=QUICK)
-    task = asyncio.create_task(run_worker(plane, plane.handlers, options, stop=stop, handle_signals=False))
+    task = asyncio.create_task(run_worker(plane, plane.handlers, options, stop=stop))
     yield
     stop.set()
     await task

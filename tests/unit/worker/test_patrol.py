@@ -30,7 +30,7 @@ async def while_patrolling(
     attacks: Attacks, seen: Callable[[], bool], *, leads: bool = True, every: float = 3600.0
 ) -> RecordingTelemetry:
     telemetry = RecordingTelemetry()
-    patrol = CanarySchedule(attacks, every, lambda: leads, SystemClock(), telemetry, look_seconds=0.001)
+    patrol = CanarySchedule(attacks.run, every, lambda: leads, SystemClock(), telemetry, look_seconds=0.001)
     running = asyncio.create_task(patrol.run())
 
     async def condition() -> bool:

@@ -6,7 +6,7 @@ import secrets
 import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -22,9 +22,6 @@ from agentic_rag_cli.options import JsonOption, TenantOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.json_view import json_fields
 from agentic_rag_cli.wiring import in_process, on_graphql
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(help="Keys that organisations bring for models.", no_args_is_help=True, rich_markup_mode=None)
 
