@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.bootstrap import Container
 from agentic_rag.retrieval.candidates import SearchScope
+from agentic_rag.retrieval.fusion import dense_trust_of
 from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.retrieval.query import QueryVector, RetrievalQuery
 from agentic_rag.retrieval.retrieve import RetrievalResult
@@ -32,6 +33,6 @@ async def retrieved(
                 scope=SearchScope((DEFAULT_ACCESS_ID,)),
                 top_k=top_k,
                 weights=weights,
-                dense_trust=container.dense_trust,
+                dense_trust=dense_trust_of(container.embedder.space),
             ),
         )

@@ -1,10 +1,13 @@
-"""Options that several commands share."""
+"""Options that several commands share, and what they convert to."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+
+from agentic_rag.tenancy.access import groups_of, users_of, validate_principals
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 
@@ -35,3 +38,13 @@ LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, he
 WithParentOption = Annotated[
     bool, typer.Option("--with-parent", hidden=True, help="Stop when standard input closes (used by `rag up`).")
 ]
+
+
+def readers_of(users: Sequence[str] | None, groups: Sequence[str] | None) -> tuple[str, ...] | None:
+    """The principals that the options name; None when they name none. Errors: `InvalidInput`."""
+    return validate_principals(users or (), groups or ()) or None
+
+
+def readers_input(principals: Sequence[str] | None) -> dict[str, list[str]] | None:
+    """Principals as GraphQL's `ReadersInput`; None when there are none."""
+    return {"users": users_of(principals), "groups": groups_of(principals)} if principals else None

@@ -28,10 +28,6 @@ def _servers(settings: Settings) -> AbstractContextManager[Settings]:
     return reachable(settings)
 
 
-def _system(settings: Settings) -> AbstractAsyncContextManager[System]:
-    return open_system(settings)
-
-
 async def _start_worker(children: Children, settings: Settings) -> None:
     from agentic_rag_cli.processes.servers import child_variables
 
@@ -46,7 +42,7 @@ class Wiring:
     settings: Callable[[], Settings] = load_settings
     servers: Callable[[Settings], AbstractContextManager[Settings]] = _servers
     """Settings with the addresses of servers that run until the block ends."""
-    system: Callable[[Settings], AbstractAsyncContextManager[System]] = _system
+    system: Callable[[Settings], AbstractAsyncContextManager[System]] = open_system
     start_worker: Callable[[Children, Settings], Awaitable[None]] = _start_worker
     """Start a worker that lives as long as the children."""
     transport: httpx2.AsyncBaseTransport | None = None

@@ -15,8 +15,7 @@ from agentic_rag.kernel.errors import Permanent
 from agentic_rag.models.chat.request import LlmError
 from agentic_rag.operations.evaluation import EvalQuestion, EvalRun, EvalScore
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_eval.harness import EvalReport, as_json, ask_one
-from agentic_rag_eval.judged import Judge
+from agentic_rag_eval.harness import EvalReport, Judge, as_json, ask_one
 from agentic_rag_eval.metrics import Score, summarise
 from agentic_rag_eval.records import Ask, AskRecord, CitedSpan, EmbeddingUsage
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from agentic_rag_eval.answer_overlap import exact_match, token_f1
 from agentic_rag_eval.ranking import all_gold_at, ndcg_at, recall_at, reciprocal_rank
 from agentic_rag_eval.records import AskRecord, EmbeddingUsage, EvalQuestion, RetrievedSpan
 from agentic_rag_eval.resampling import Interval, interval_of
@@ -33,7 +33,7 @@ class Score:
       the first retrieved documents, each counted once;
     - `span@N`: one of the first N retrieved chunks contains a whole gold span;
     - `answer_contained`: a gold answer string is in the answer as whole words; of a list, every one does;
-      `exact_match`, `f1`: as `answer_overlap`;
+      `exact_match`, `f1`: as SQuAD defines them (Rajpurkar et al., 2016);
     - `citation_coverage`: share of sentences with a citation; `citation_validity`: share of citations verified;
     - `abstention_recall`: an unanswerable question was abstained on; `abstention_precision`: an abstention was right;
       `false_abstention`: an answerable one was abstained on.
@@ -174,3 +174,31 @@ def _latency(scores: Sequence[Score]) -> dict[str, tuple[float, float]]:
         for stage, seconds in one.record.stage_seconds.items():
             samples.setdefault(stage, []).append(seconds)
     return {stage: (percentile(values, 0.5), percentile(values, 0.95)) for stage, values in samples.items()}
+
+
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_NOT_WORD = re.compile(r"[^\w\s]")
+
+
+def exact_match(answer: str, gold: Sequence[str]) -> float:
+    """1 when the answer is one of the gold answers, ignoring case, punctuation and articles."""
+    words = _words(answer)
+    return float(any(words == _words(one) for one in gold))
+
+
+def token_f1(answer: str, gold: Sequence[str]) -> float:
+    """The best harmonic mean of precision and recall over the answer's words and those of a gold answer."""
+    words = _words(answer)
+    return max((_f1(words, _words(one)) for one in gold), default=0.0)
+
+
+def _f1(answer: list[str], gold: list[str]) -> float:
+    if not answer or not gold:
+        return float(answer == gold)
+    shared = sum((Counter(answer) & Counter(gold)).values())
+    return 2 * shared / (len(answer) + len(gold))
+
+
+def _words(text: str) -> list[str]:
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return _ARTICLES.sub(" ", _NOT_WORD.sub("", folded)).split()

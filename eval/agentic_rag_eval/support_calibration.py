@@ -1,11 +1,10 @@
-"""Calibrates the abstention threshold of a workspace and measures its errors."""
+"""Calibrates the abstention threshold of a workspace and measures its errors, with exact intervals of shares."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-from agentic_rag_eval.calibration import binomial_interval, conformal_threshold
 
 FOLDS = 2
 
@@ -44,7 +43,7 @@ class Calibration:
 
 
 def calibrate(asked: Sequence[AskedSupport], error: float, easier: float = 1.0) -> Calibration:
-    """The threshold for a false abstention rate of at most `error` (conformal, see `calibration`) on questions that are
+    """The threshold for a false abstention rate of at most `error` (see `conformal_threshold`) on questions that are
     abstained on `easier` times as often as these.
     """
     answerable = [one.support for one in asked if one.answerable]
@@ -65,3 +64,55 @@ def calibrate(asked: Sequence[AskedSupport], error: float, easier: float = 1.0) 
 
 def _rate(hits: int, of: int) -> Rate | None:
     return None if not of else Rate(hits, of, *binomial_interval(hits, of))
+
+
+def conformal_threshold(supports: Sequence[float], error: float) -> float:
+    """The highest threshold at which a further answerable question, exchangeable with the given ones, is abstained on
+    with a probability of at most `error`; 0 (never abstain) when there are too few.
+
+    Conformal risk control (Angelopoulos, Bates, Fisch, Lei, Schuster, ICLR 2024) for the loss "support < threshold": of
+    n supports at most ⌊error · (n + 1)⌋ − 1 may be below it.
+    """
+    if not 0.0 < error < 1.0:
+        raise ValueError(f"error must lie between 0 and 1, not {error}")
+    place = math.floor(error * (len(supports) + 1) + 1e-9)
+    return sorted(supports)[place - 1] if place else 0.0
+
+
+def binomial_interval(hits: int, of: int, confidence: float = 0.95) -> tuple[float, float]:
+    """The exact two-sided interval of a share (Clopper, Pearson, Biometrika 1934): at each bound the probability of
+    this many hits or more (or fewer) is (1 − confidence) / 2.
+    """
+    if not 0 <= hits <= of or of < 1:
+        raise ValueError(f"{hits} of {of} is no share")
+    tail = (1.0 - confidence) / 2
+    low = 0.0 if hits == 0 else _root(lambda share: 1.0 - _at_most(hits - 1, of, share) - tail)
+    high = 1.0 if hits == of else _root(lambda share: tail - _at_most(hits, of, share))
+    return low, high
+
+
+def chance_of_at_least(hits: int, of: int, share: float) -> float:
+    """The probability of at least `hits` hits when each has probability `share`: the one-sided exact test."""
+    return 1.0 - _at_most(hits - 1, of, share)
+
+
+def _at_most(hits: int, of: int, share: float) -> float:
+    if hits < 0:
+        return 0.0
+    if share in (0.0, 1.0):
+        return float(share == 0.0 or hits >= of)
+    logs = (
+        math.lgamma(of + 1) - math.lgamma(k + 1) - math.lgamma(of - k + 1)
+        + k * math.log(share) + (of - k) * math.log1p(-share)
+        for k in range(hits + 1)
+    )  # fmt: skip
+    return min(1.0, math.fsum(math.exp(one) for one in logs))
+
+
+def _root(rising: Callable[[float], float]) -> float:
+    """The zero of a rising function of a share, to about 1e-12."""
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if rising(middle) > 0 else (middle, high)
+    return (low + high) / 2

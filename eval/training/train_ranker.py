@@ -21,7 +21,7 @@ from agentic_rag.bootstrap import build_container
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.models.embedding.ports import Embedder
 from agentic_rag.retrieval.candidates import Retriever
-from agentic_rag.retrieval.fusion import lexical_share
+from agentic_rag.retrieval.fusion import dense_trust_of, lexical_share
 from agentic_rag.retrieval.graph.multi_hop import StepWeights
 from agentic_rag.settings import Settings, load_settings
 from agentic_rag_cli.processes.servers import reachable
@@ -52,7 +52,7 @@ def _parse_arguments() -> argparse.Namespace:
 async def _load(settings: Settings, given: list[str], most: int | None) -> tuple[list[list[TrainingSet]], str]:
     async with build_container(settings) as container:
         embedder = container.embedder
-        share = lexical_share({Retriever.DENSE: (), Retriever.LEXICAL: ()}, container.dense_trust)
+        share = lexical_share({Retriever.DENSE: (), Retriever.LEXICAL: ()}, dense_trust_of(embedder.space))
         groups = [await _load_group(one, most, embedder, share, settings.ingestion.chunk_profile) for one in given]
         return groups, embedder.space.name
 

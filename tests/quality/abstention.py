@@ -9,11 +9,10 @@ from statistics import fmean
 
 from agentic_rag_cli.commands.evaluation.calibrate import own_set, supports
 from agentic_rag_cli.in_process import System
-from agentic_rag_eval.calibration import binomial_interval, chance_of_at_least
 from agentic_rag_eval.metrics import normalise
 from agentic_rag_eval.own_questions import EASIER, KNOWN_ITEM
 from agentic_rag_eval.records import EvalDocument, EvalQuestion
-from agentic_rag_eval.support_calibration import calibrate
+from agentic_rag_eval.support_calibration import binomial_interval, calibrate, chance_of_at_least
 from tests.bench.reports import Row
 from tests.quality.sets import HALF_ANSWERABLE, MULTI_HOP, QuestionSet, documents_of
 

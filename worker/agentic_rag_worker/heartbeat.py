@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from datetime import timedelta
 
-from agentic_rag.jobs.job import JobRef, Lease
+from agentic_rag.jobs.job import Lease
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import AgenticRagError
@@ -39,11 +39,6 @@ class JobWatch:
         self._seen = 0
         self._moved = started
         self._stop = stop
-
-    @property
-    def ref(self) -> JobRef:
-        """The job."""
-        return self.lease.ref
 
     def advance(self) -> None:
         """Report one more step."""
@@ -121,11 +116,11 @@ class Heartbeat:
             watch.end(reason)
             return
         try:
-            async with database.transaction(watch.ref.workspace.org_id) as transaction:
-                held = await transaction.jobs.renew(watch.ref, watch.lease.fence, self._ttl, watch.steps)
+            async with database.transaction(watch.lease.job.workspace.org_id) as transaction:
+                held = await transaction.jobs.renew(watch.lease.ref, watch.lease.fence, self._ttl, watch.steps)
         except AgenticRagError as error:
             # Two more renewals are tried before the lease lapses; then the fence stops the job's effects.
-            self._telemetry.event("rag_lease_renewal_failed", job_id=str(watch.ref.job_id), code=error.code)
+            self._telemetry.event("rag_lease_renewal_failed", job_id=str(watch.lease.job.job_id), code=error.code)
             return
         # A job that has just finished has no lease either; it is no longer watched.
         with self._lock:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import enum
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 
 from agentic_rag.jobs.job import (
     GiveUp,
@@ -142,17 +143,22 @@ class JobRunner:
         task: asyncio.Task[object]
         watch = JobWatch(
             lease,
-            self._deadline_seconds(handler),
-            self._stall_seconds(handler),
+            handler.deadline_seconds,
+            handler.stall_seconds,
             self._clock.monotonic(),
             lambda: _call_soon(loop, lambda: task.cancel()),
         )
         task = asyncio.create_task(handler.run(lease, watch), name=f"job {lease.job.kind.value} {ref.job_id}")
-        self._begin(watch)
+        self._running.add(watch)
+        self._idle.clear()
+        self._heartbeat.add(watch)
         try:
             return await self._await_outcome(ref, lease, handler, watch, task)
         finally:
-            self._end(watch)
+            self._heartbeat.remove(watch)
+            self._running.discard(watch)
+            if not self._running:
+                self._idle.set()
 
     async def _await_outcome(
         self, ref: JobRef, lease: Lease, handler: Handler, watch: JobWatch, task: asyncio.Task[object]
@@ -168,11 +174,9 @@ class JobRunner:
             if watch.stop_reason is StopReason.LOST:
                 return RunOutcome.LOST
             if watch.stop_reason is StopReason.LATE:
-                error = Retryable(
-                    f"The job took longer than {self._deadline_seconds(handler):g} s.", code="JOB_TIMEOUT"
-                )
+                error = Retryable(f"The job took longer than {handler.deadline_seconds:g} s.", code="JOB_TIMEOUT")
             elif watch.stop_reason is StopReason.STALLED:
-                error = Retryable(f"The job stood still for {self._stall_seconds(handler):g} s.", code="JOB_STALLED")
+                error = Retryable(f"The job stood still for {handler.stall_seconds:g} s.", code="JOB_STALLED")
             else:
                 return await self._release(ref, lease)
         else:
@@ -185,25 +189,17 @@ class JobRunner:
         return await self._record_failure(ref, lease, handler, error)
 
     def _handler(self, lease: Lease) -> Handler:
-        return self._handlers.get(lease.job.kind, UNKNOWN_KIND)
-
-    def _stall_seconds(self, handler: Handler) -> float:
-        return handler.stall_seconds if self._timings.stall is None else self._timings.stall
-
-    def _deadline_seconds(self, handler: Handler) -> float:
-        return handler.deadline_seconds if self._timings.deadline is None else self._timings.deadline
+        found, timings = self._handlers.get(lease.job.kind, UNKNOWN_KIND), self._timings
+        deadline, stall = timings.deadline or found.deadline_seconds, timings.stall or found.stall_seconds
+        return replace(found, deadline_seconds=deadline, stall_seconds=stall)
 
     async def _record_success(self, ref: JobRef, lease: Lease) -> RunOutcome:
-        async def finish(transaction: Transaction) -> bool:
-            return await transaction.jobs.finish(ref, lease.fence)
-
-        return RunOutcome.DONE if await self._settle(ref, finish) else RunOutcome.LOST
+        done = await self._settle(ref, lambda transaction: transaction.jobs.finish(ref, lease.fence))
+        return RunOutcome.DONE if done else RunOutcome.LOST
 
     async def _release(self, ref: JobRef, lease: Lease) -> RunOutcome:
-        async def release(transaction: Transaction) -> bool:
-            return await transaction.jobs.release(ref, lease.fence)
-
-        return RunOutcome.RELEASED if await asyncio.shield(self._settle(ref, release)) else RunOutcome.LOST
+        settling = self._settle(ref, lambda transaction: transaction.jobs.release(ref, lease.fence))
+        return RunOutcome.RELEASED if await asyncio.shield(settling) else RunOutcome.LOST
 
     async def _record_failure(self, ref: JobRef, lease: Lease, handler: Handler, error: AgenticRagError) -> RunOutcome:
         decision = self._policy.decide(error, lease.job.attempts_against_limit, self._ids.jitter())
@@ -229,7 +225,10 @@ class JobRunner:
         )
         if isinstance(decision, GiveUp):
             self._telemetry.count("rag_dead_letters_total", kind=kind)
-            await self._mirror(lease, error)
+            try:
+                await self._queue.mirror_dead(lease.job, error.code)
+            except DependencyUnavailable as outage:
+                self._telemetry.event("rag_dead_letter_not_mirrored", job_id=str(ref.job_id), code=outage.code)
             return RunOutcome.DEAD
         return RunOutcome.RETRY
 
@@ -247,23 +246,6 @@ class JobRunner:
                 self._telemetry.event("rag_job_ending_not_recorded", job_id=str(ref.job_id), code=error.code)
                 await asyncio.sleep(self._timings.outage * 2**attempt * self._ids.jitter())
         return False
-
-    async def _mirror(self, lease: Lease, error: AgenticRagError) -> None:
-        try:
-            await self._queue.mirror_dead(lease.job, error.code)
-        except DependencyUnavailable as outage:
-            self._telemetry.event("rag_dead_letter_not_mirrored", job_id=str(lease.job.job_id), code=outage.code)
-
-    def _begin(self, watch: JobWatch) -> None:
-        self._running.add(watch)
-        self._idle.clear()
-        self._heartbeat.add(watch)
-
-    def _end(self, watch: JobWatch) -> None:
-        self._heartbeat.remove(watch)
-        self._running.discard(watch)
-        if not self._running:
-            self._idle.set()
 
 
 class _NeedsExclusiveRun(Exception):

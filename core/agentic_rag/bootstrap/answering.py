@@ -18,7 +18,6 @@ from agentic_rag.answering.tools.http_fetch import HttpFetch
 from agentic_rag.answering.tools.tool import Tool
 from agentic_rag.bootstrap.documents import DocumentParts
 from agentic_rag.models.embedding.ports import EmbedderSource
-from agentic_rag.retrieval.fusion import dense_trust_of
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.retrieval.measure_recall import MeasureRecall
 from agentic_rag.retrieval.rerank import Rerank
@@ -32,11 +31,6 @@ RERANK_SECONDS = 0.5
 
 class AnsweringParts(DocumentParts):
     """The rooms `retrieval` and `answering`."""
-
-    @property
-    def dense_trust(self) -> float:
-        """How much this embedder's cosines count beside BM25."""
-        return dense_trust_of(self.embedder.space)
 
     @property
     def fusion_weights(self) -> FusionWeights:

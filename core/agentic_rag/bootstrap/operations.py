@@ -42,10 +42,9 @@ class OperationsParts(IngestionParts):
         """Brings Neo4j to the corpus version, and reports its state."""
         writer = None
         if self._graph_home:
-            from agentic_rag.adapters.neo4j.connection import Neo4jOptions
             from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
 
-            writer = Neo4jGraphWriter(self._neo4j(Neo4jOptions()))
+            writer = Neo4jGraphWriter(self._neo4j())
         return GraphSync(PostgresGraphFeed(self._pool, self._graph_home), writer, self.telemetry)
 
     @cached_property
@@ -57,10 +56,9 @@ class OperationsParts(IngestionParts):
     def prove_erasure(self) -> ProveErasure:
         graph = None
         if self._graph_home:
-            from agentic_rag.adapters.neo4j.connection import Neo4jOptions
             from agentic_rag.adapters.neo4j.traces import Neo4jTraces
 
-            graph = Neo4jTraces(self._neo4j(Neo4jOptions()))
+            graph = Neo4jTraces(self._neo4j())
         return ProveErasure(self.database, self.cache, graph)
 
     @cached_property

@@ -67,13 +67,13 @@ class StoreParts(KernelParts):
         """The name of the graph in the database; empty without Neo4j."""
         return "" if self.settings.stores.neo4j is None else self.settings.stores.neo4j.uri
 
-    def _neo4j(self, options: Neo4jOptions) -> Neo4jConnection:
-        from agentic_rag.adapters.neo4j.connection import Neo4jConnection
+    def _neo4j(self, options: Neo4jOptions | None = None) -> Neo4jConnection:
+        from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
 
         address = self.settings.stores.neo4j
         if address is None:
             raise Misconfigured("NEO4J_URI is needed here.")
-        return self._owned(Neo4jConnection(address.uri, address.user, address.password, options))
+        return self._owned(Neo4jConnection(address.uri, address.user, address.password, options or Neo4jOptions()))
 
     @cached_property
     def graph(self) -> GraphStore | None:

@@ -45,11 +45,9 @@ class OsUser:
 
     def give_tree(self, root: Path) -> None:
         """Make the server's account the owner of `root` and all below it; links are not followed."""
-        if self.uid is None or self.gid is None:
-            return
-        os.chown(root, self.uid, self.gid)
-        for path in root.rglob("*"):
-            os.chown(path, self.uid, self.gid, follow_symlinks=False)
+        if self.uid is not None and self.gid is not None:
+            for path in (root, *root.rglob("*")):
+                os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
     def with_a_name(self) -> "OsUser":
         """This account if the machine has a name for it, else one that has: initdb insists on a name.

@@ -90,9 +90,6 @@ class EmbeddedRedis(EmbeddedServer):
     def _launch(self, state: ServerState) -> Launch:
         return Launch((str(self._program), str(self._configuration)), _STOPS)
 
-    def _ready(self, state: ServerState, pid: int) -> bool:
-        return redis_answers(state.port, state.password)
-
     def _answers(self, state: ServerState) -> bool:
         return redis_answers(state.port, state.password)
 

@@ -34,6 +34,9 @@ class EmbeddedServer(ABC):
         self.home = home
         self.directory = home / self.name
         self.log = self.directory / f"{self.name}.log"
+        self._life_file = self.directory / "life.lock"
+        self._owner_file = self.directory / "owner.lock"
+        self._state_file = self.directory / "server.json"
         self.account = OsUser.for_current_user()
         self._wanted_port = port
         self._start_seconds = start_seconds
@@ -51,9 +54,9 @@ class EmbeddedServer(ABC):
     def _launch(self, state: ServerState) -> Launch:
         """The command that starts the server and the signals that stop it."""
 
-    @abstractmethod
     def _ready(self, state: ServerState, pid: int) -> bool:
         """Whether our own server process `pid` takes connections."""
+        return self._answers(state)
 
     @abstractmethod
     def _answers(self, state: ServerState) -> bool:
@@ -134,18 +137,6 @@ class EmbeddedServer(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-
-    @property
-    def _life_file(self) -> Path:
-        return self.directory / "life.lock"
-
-    @property
-    def _owner_file(self) -> Path:
-        return self.directory / "owner.lock"
-
-    @property
-    def _state_file(self) -> Path:
-        return self.directory / "server.json"
 
     def _make_directories(self) -> None:
         """Create home and the server's folder; check that the server's account can get there."""

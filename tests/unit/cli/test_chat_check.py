@@ -11,7 +11,7 @@ from tests.unit.cli.product import NO_DOTENV
 
 from agentic_rag.settings import Settings, load_settings
 from agentic_rag_cli.commands.operations.chat_check import check_chat
-from agentic_rag_cli.commands.operations.doctor_checks import DEGRADED, OK
+from agentic_rag_cli.commands.operations.doctor import DEGRADED, OK
 
 pytestmark = pytest.mark.network
 

@@ -11,8 +11,7 @@ from tests.unit.cli.product import HANDBOOK, Product, document
 
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.kernel.errors import NotFound
-from agentic_rag_cli.commands.programs.demo import workspace_name
-from agentic_rag_cli.commands.programs.known_item import make_known_item, question_from
+from agentic_rag_cli.commands.programs.demo import make_known_item, question_from, workspace_name
 from agentic_rag_cli.in_process import System
 
 TEXT = """# Heading

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.cli.product import Terminal
 
 from agentic_rag.settings import Settings, variables
-from agentic_rag_cli.commands.operations.doctor_checks import (
+from agentic_rag_cli.commands.operations.doctor import (
     check_home,
     check_port,
     check_postgres,

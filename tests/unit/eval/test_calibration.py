@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag_eval.calibration import binomial_interval, chance_of_at_least, conformal_threshold
+from agentic_rag_eval.support_calibration import binomial_interval, chance_of_at_least, conformal_threshold
 
 shares = st.floats(0.0, 1.0, allow_nan=False)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag_eval.answer_overlap import exact_match, token_f1
+from agentic_rag_eval.metrics import exact_match, token_f1
 from agentic_rag_eval.ranking import all_gold_at, ndcg_at, recall_at, reciprocal_rank
 from agentic_rag_eval.resampling import compare_pairs, interval_of
 

@@ -16,9 +16,16 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.proving import prove_document_erased
-from agentic_rag_cli.commands.documents.readers import readers_input, readers_of
 from agentic_rag_cli.in_process import ACTOR, System
-from agentic_rag_cli.options import GroupOption, JsonOption, LimitOption, UserOption, WorkspaceOption
+from agentic_rag_cli.options import (
+    GroupOption,
+    JsonOption,
+    LimitOption,
+    UserOption,
+    WorkspaceOption,
+    readers_input,
+    readers_of,
+)
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.json_view import json_fields
 from agentic_rag_cli.wiring import in_process, on_graphql

@@ -32,6 +32,20 @@ _LEFT_OUT_ON_PURPOSE = frozenset({"SOURCE_HIDDEN", "SOURCE_LINK_OUTSIDE"})
 ProgressReport = Callable[[int, int, str], None]
 
 
+class StallWatch:
+    """Tells when what a command waits for stands still."""
+
+    def __init__(self) -> None:
+        self._moved = time.monotonic()
+        self._last: object = None
+
+    def is_stalled(self, state: object) -> bool:
+        """Whether `state` has been the same for `STALL_SECONDS`."""
+        if state != self._last:
+            self._moved, self._last = time.monotonic(), state
+        return time.monotonic() - self._moved > STALL_SECONDS
+
+
 class IngestStalled(Retryable):
     """No progress for a while; the jobs stay queued."""
 
@@ -181,13 +195,12 @@ async def _documents_of(
 ) -> Mapping[str, Document]:
     """The directory's documents, once those of `result` are finished and the deleted ones are gone."""
     source_id = system.container.directory_source(directory).source_id
-    moved = time.monotonic()
-    last: object = None
+    watch = StallWatch()
     while True:
         asked = time.monotonic()
         async with system.container.database.transaction(workspace.org_id) as transaction:
             documents = await transaction.documents.paths(workspace, source_id)
-        now = time.monotonic()
+        seconds = time.monotonic() - asked
         waiting = [one for one in documents.values() if one.document_id in result.waiting_for]
         unfinished = [one for one in waiting if one.status not in _FINISHED]
         leaving = [path for path in result.deleted if path in documents]
@@ -196,14 +209,12 @@ async def _documents_of(
         if not wait or not (unfinished or leaving):
             return documents
         state = ([(one.document_id, one.status, one.chunks_done) for one in unfinished], leaving)
-        if state != last:
-            moved, last = now, state
-        elif now - moved > STALL_SECONDS:
+        if watch.is_stalled(state):
             raise IngestStalled(
                 f"{len(unfinished) + len(leaving)} files are not done and nothing moved for {STALL_SECONDS:.0f} s. "
                 "The jobs stay queued: see `rag job list`, and whether a `rag worker` runs."
             )
-        await asyncio.sleep(max(_POLL_SECONDS, _POLL_SHARE * (now - asked)))
+        await asyncio.sleep(max(_POLL_SECONDS, _POLL_SHARE * seconds))
 
 
 def _plan_outcomes(result: SyncResult) -> list[FileOutcome]:

@@ -23,8 +23,8 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.in_process import collect, in_transaction, operator_of
+from agentic_rag_eval.harness import Judge
 from agentic_rag_eval.job import Examiner, RunEvaluation
-from agentic_rag_eval.judged import Judge
 from agentic_rag_eval.records import Ask, AskRecord, CitedSpan, EmbeddingUsage, EvalQuestion, RetrievedSpan
 from agentic_rag_worker.job_handlers import Handler
 

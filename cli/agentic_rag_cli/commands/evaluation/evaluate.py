@@ -26,8 +26,7 @@ from agentic_rag_cli.wiring import beside_worker, in_process, on_graphql, wiring
 from agentic_rag_eval import ablation, comparison, harness
 from agentic_rag_eval.ablation import Arm
 from agentic_rag_eval.dataset import golden_set, load_corpus, load_dataset
-from agentic_rag_eval.harness import EvalReport
-from agentic_rag_eval.judged import Judge
+from agentic_rag_eval.harness import EvalReport, Judge
 from agentic_rag_eval.records import Ask, EvalDocument, EvalQuestion
 
 DEMO_WORKSPACE = "demo"

@@ -19,7 +19,7 @@ from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.client.ids import require_id
 from agentic_rag_cli.commands.jobs import job as job_commands
-from agentic_rag_cli.commands.jobs.job_views import about, jobs_json
+from agentic_rag_cli.commands.jobs.job import about, jobs_json
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import ACTOR, System, collect
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,11 @@ from agentic_rag.kernel.errors import AgenticRagError, Permanent, Retryable
 from agentic_rag.models.embedding.recall_gate import RecallQuestion, build_recall_gate
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.commands.documents.ingestion import StallWatch
 from agentic_rag_cli.output import terminal
 from agentic_rag_eval.dataset import load_dataset
 
 _POLL_SECONDS = 0.2
-_STALL_SECONDS = 120.0
 
 
 def gate_from(path: Path, k: int, tolerance: float) -> dict[str, Any]:
@@ -40,7 +39,7 @@ async def wait_for_switch(client: GraphQLClient, workspace_id: str, begun: Mappi
     """Return when the space is active. Errors: the error code of its job (SWITCH_GATE_REFUSED among them),
     SWITCH_CANCELLED, SWITCH_STALLED after two minutes without progress.
     """
-    moved, last = time.monotonic(), (-1, -1)
+    watch = StallWatch()
     with terminal.ProgressLine("re-embedding") as bar:
         while True:
             spaces = await client.fetch(queries.SPACES, workspaceId=workspace_id)
@@ -53,10 +52,7 @@ async def wait_for_switch(client: GraphQLClient, workspace_id: str, begun: Mappi
                 raise AgenticRagError(job["errorMessage"] or "The job gave up.", code=job["errorCode"])
             if job is None or job["state"] in ("DONE", "CANCELLED"):
                 raise Permanent("The switch was called off.", code="SWITCH_CANCELLED")
-            step = (space["done"], job["progress"])
-            if step != last:
-                moved, last = time.monotonic(), step
-            elif time.monotonic() - moved > _STALL_SECONDS:
+            if watch.is_stalled((space["done"], job["progress"])):
                 raise Retryable(
                     "Nothing moved for two minutes: see `rag job list` and the worker's log. The switch goes on when a "
                     "worker does.",

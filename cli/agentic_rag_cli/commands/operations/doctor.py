@@ -2,17 +2,314 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
-from agentic_rag.settings import SettingsInvalid
-from agentic_rag_cli.commands.operations.check import FAILED, failure, ok
-from agentic_rag_cli.commands.operations.doctor_checks import check_python, examine
-from agentic_rag_cli.exits import ExitCode
+from agentic_rag.embedded.errors import EmbeddedServerError
+from agentic_rag.embedded.loopback import is_free
+from agentic_rag.kernel.errors import Misconfigured
+from agentic_rag.settings import Settings, SettingsInvalid
+from agentic_rag.settings.addresses import Neo4jAddress
+from agentic_rag_cli.client.access import server_url
+from agentic_rag_cli.commands.operations.check import DEGRADED, FAILED, OK, SKIPPED, Check, failure, ok
+from agentic_rag_cli.exits import PRODUCT_ERRORS, ExitCode
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import run_async, wiring_of
+from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
+
+if TYPE_CHECKING:
+    import asyncpg
+
+    from agentic_rag.embedded.server import EmbeddedServer
+
+
+_SUPPORTED_PYTHON = ((3, 11), (3, 12))
+_LEAST_POSTGRES = 16
+_LEAST_REDIS = (6, 2)
+_LEAST_NEO4J = 5
+_ANSWER_SECONDS = 5
+
+_VECTOR = """
+SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS installed,
+       (SELECT default_version FROM pg_available_extensions WHERE name = 'vector') AS available
+"""
+
+
+async def examine(wiring: Wiring, settings: Settings) -> list[Check]:
+    """All checks, in the order in which to fix failures. Starts no server and changes nothing."""
+    checks = [check_python(), check_home(settings), check_port(settings), await check_embedder(settings)]
+    if settings.warnings:
+        checks.append(check_removed_settings(settings))
+    if settings.models.chat_model:
+        from agentic_rag_cli.commands.operations.chat_check import check_chat
+
+        checks.append(await check_chat(settings))
+    database_url, found = _postgres_address(settings)
+    checks += found
+    if database_url:
+        checks += await check_postgres(settings.stores.owner_database_url or database_url)
+    redis_url, found = _redis_address(settings)
+    checks += found
+    if redis_url:
+        checks.append(await check_redis(redis_url))
+    if settings.stores.neo4j is not None:
+        checks.append(await check_neo4j(settings.stores.neo4j))
+    reachable = all(check.status in (OK, DEGRADED) for check in checks if check.name not in ("port", "python"))
+    if database_url and redis_url:
+        checks.append(
+            await check_system(wiring, settings.change(stores={"database_url": database_url, "redis_url": redis_url}))
+            if reachable
+            else Check("system", SKIPPED, "mend the failed checks first")
+        )
+    return checks
+
+
+def check_python(version: tuple[int, int] = sys.version_info[:2]) -> Check:
+    """Python is 3.11 or 3.12."""
+    shown = f"{version[0]}.{version[1]}"
+    if version in _SUPPORTED_PYTHON:
+        return ok("python", shown)
+    return failure("python", "PYTHON_UNSUPPORTED", shown, "Install agentic-rag under Python 3.11 or 3.12.")
+
+
+def check_home(settings: Settings) -> Check:
+    """AGENTIC_RAG_HOME is writable, or can be created."""
+    home = settings.stores.state_home
+    place = home
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        return failure(
+            "home",
+            "EMBEDDED_HOME_UNUSABLE",
+            f"{place} cannot be written: {error.strerror}",
+            "Set AGENTIC_RAG_HOME to a folder that you may write.",
+        )
+    return ok("home", str(home) if place == home else f"{home} (will be made)")
+
+
+def check_removed_settings(settings: Settings) -> Check:
+    """Settings of an earlier version that are ignored."""
+    remedy = "Remove them from the environment; docs/configuration.md names what replaced each."
+    return Check("settings", DEGRADED, " ".join(settings.warnings), "SETTING_REMOVED", remedy)
+
+
+def check_port(settings: Settings, answer_seconds: float = _ANSWER_SECONDS) -> Check:
+    """The server's port is free, or our own server uses it."""
+    port = settings.server.port
+    if port == 0 or is_free(port):
+        return ok("port", f"{port} is free")
+    if _is_our_server(server_url(settings), answer_seconds):
+        return ok("port", f"{port}: an agentic-rag server is running")
+    return failure(
+        "port",
+        "PORT_IN_USE",
+        f"{port} is taken by another program",
+        "Set AGENTIC_RAG_PORT to a free port.",
+    )
+
+
+def _is_our_server(url: str, answer_seconds: float) -> bool:
+    import httpx2
+
+    try:
+        response = httpx2.get(f"{url}/healthz", timeout=answer_seconds, trust_env=False)
+    except httpx2.TransportError:
+        return False
+    return response.is_success and b"ok" in response.content
+
+
+async def check_embedder(settings: Settings) -> Check:
+    """The embedder needs nothing, or its server accepts our key."""
+    if settings.models.embedder == "deterministic":
+        return ok("embedder", "deterministic (needs no key)")
+    if settings.models.embedder == "onnx":
+        return _check_model(settings)
+    if not settings.models.openai_base_url:
+        return ok("embedder", f"{settings.models.embedding_model} at the provider's own address (not contacted)")
+    import httpx2
+
+    headers = {"Authorization": f"Bearer {settings.models.openai_api_key}"}
+    try:
+        async with httpx2.AsyncClient(timeout=_ANSWER_SECONDS, trust_env=False) as client:
+            response = await client.get(f"{settings.models.openai_base_url.rstrip('/')}/models", headers=headers)
+    except httpx2.TransportError as error:
+        return failure(
+            "embedder",
+            "EMBEDDER_UNREACHABLE",
+            f"OPENAI_BASE_URL does not answer: {error}",
+            "Start that server or correct OPENAI_BASE_URL; RAG_EMBEDDER=deterministic needs none.",
+        )
+    if response.status_code in (401, 403):
+        return failure("embedder", "PROVIDER_KEY_REFUSED", "the key was refused", "Correct OPENAI_API_KEY.")
+    return ok("embedder", f"{settings.models.embedding_model}, its server answers")
+
+
+def _check_model(settings: Settings) -> Check:
+    from agentic_rag.bootstrap import local_space
+
+    try:
+        space = local_space(settings)
+    except Misconfigured as error:
+        return failure("embedder", error.code, error.message, "Run rag model get minilm.")
+    return ok("embedder", f"{space.name} in {settings.model_directory}")
+
+
+def _postgres_address(settings: Settings) -> tuple[str | None, list[Check]]:
+    if settings.stores.database_url:
+        return settings.stores.database_url, []
+    from agentic_rag.embedded.postgres import EmbeddedPostgres
+    from agentic_rag.embedded.postgres_program import programs_in_wheel
+
+    return _find_embedded_server("postgres", programs_in_wheel, EmbeddedPostgres(settings.stores.state_home))
+
+
+def _redis_address(settings: Settings) -> tuple[str | None, list[Check]]:
+    if settings.stores.redis_url:
+        return settings.stores.redis_url, []
+    from agentic_rag.embedded.redis import EmbeddedRedis, find_redis
+
+    return _find_embedded_server("redis", find_redis, EmbeddedRedis(settings.stores.state_home))
+
+
+def _find_embedded_server(
+    name: str, program: Callable[[], Path], server: EmbeddedServer
+) -> tuple[str | None, list[Check]]:
+    """The address of a running embedded server; without one, a check that its program is installed."""
+    try:
+        found = program()
+    except EmbeddedServerError as error:
+        return None, [failure(name, error.code, "the embedded server is not installed", error.message)]
+    try:
+        return server.attach(), [ok(f"{name} program", str(found))]
+    except EmbeddedServerError as error:
+        if error.code == "EMBEDDED_NOT_RUNNING":
+            return None, [ok(f"{name} program", f"{found} (embedded; not running, `rag up` starts it)")]
+        return None, [failure(name, error.code, "the embedded server cannot be used", error.message)]
+
+
+async def check_postgres(database_url: str) -> list[Check]:
+    """Postgres is reachable and new enough; pgvector and schema are present."""
+    import asyncpg
+
+    try:
+        connection = await asyncpg.connect(_plain(database_url), timeout=_ANSWER_SECONDS)
+    except (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        remedy = "Start the server, correct DATABASE_URL, or unset it to use the embedded server."
+        return [failure("postgres", "DATABASE_UNREACHABLE", str(error) or type(error).__name__, remedy)]
+    try:
+        checks = [_check_version(connection), await _check_vector(connection)]
+    finally:
+        await connection.close()
+    return [*checks, await _attempt("migrations", lambda: _migrations(database_url))]
+
+
+def _check_version(connection: asyncpg.Connection) -> Check:
+    version = connection.get_server_version()
+    shown = f"{version.major}.{version.minor}"
+    if version.major >= _LEAST_POSTGRES:
+        return ok("postgres", shown)
+    return failure("postgres", "POSTGRES_TOO_OLD", shown, f"Use Postgres {_LEAST_POSTGRES} or newer.")
+
+
+async def _check_vector(connection: asyncpg.Connection) -> Check:
+    found = await connection.fetchrow(_VECTOR)
+    installed, available = (found["installed"], found["available"]) if found else (None, None)
+    if installed:
+        return ok("pgvector", installed)
+    if available:
+        return failure("pgvector", "PGVECTOR_MISSING", "not in this database yet", "Run `rag migrate up`.")
+    return failure(
+        "pgvector",
+        "PGVECTOR_MISSING",
+        "not on this server",
+        "Install it there (Debian: postgresql-NN-pgvector; Docker: image pgvector/pgvector:pgNN).",
+    )
+
+
+async def _migrations(database_url: str) -> Check:
+    from agentic_rag_migrations.upgrade import status
+
+    found = await status(database_url)
+    if found.pending:
+        pending = f"{len(found.pending)} pending: {', '.join(found.pending)}"
+        return failure("migrations", "MIGRATIONS_PENDING", pending, "Run `rag migrate up`.")
+    return ok("migrations", f"at {found.head}")
+
+
+async def check_redis(redis_url: str) -> Check:
+    """Redis is reachable and new enough."""
+    import redis.asyncio
+    import redis.exceptions
+
+    remedy = "Start the server, correct REDIS_URL, or unset it to use the embedded server."
+    try:
+        async with redis.asyncio.Redis.from_url(redis_url, socket_timeout=_ANSWER_SECONDS) as client:
+            found = str((await client.info("server"))["redis_version"])
+    except (OSError, ValueError, redis.exceptions.RedisError) as error:
+        return failure("redis", "REDIS_UNREACHABLE", str(error), remedy)
+    if tuple(int(part) for part in found.split(".")[:2]) < _LEAST_REDIS:
+        return failure("redis", "REDIS_TOO_OLD", found, "Use Redis 6.2 or newer.")
+    return ok("redis", found)
+
+
+async def check_neo4j(address: Neo4jAddress) -> Check:
+    """Neo4j is reachable and new enough. Answers continue without it, flagged, so its absence is not a failure."""
+    import neo4j
+
+    auth = (address.user, address.password) if address.password else None
+    try:
+        async with neo4j.AsyncGraphDatabase.driver(
+            address.uri, auth=auth, connection_timeout=_ANSWER_SECONDS, telemetry_disabled=True
+        ) as driver:
+            found = str((await asyncio.wait_for(driver.get_server_info(), _ANSWER_SECONDS)).agent)
+    except neo4j.exceptions.AuthError as error:
+        remedy = "Correct the login in NEO4J_URI (bolt://USER:PASSWORD@HOST)."
+        return Check("neo4j", DEGRADED, str(error), "GRAPH_LOGIN_REFUSED", remedy)
+    except (OSError, TimeoutError, ValueError, neo4j.exceptions.DriverError, neo4j.exceptions.Neo4jError) as error:
+        remedy = "Start the server, correct NEO4J_URI, or unset it to keep the graph in Postgres."
+        said = str(error).partition("\n")[0].rstrip(": ") or type(error).__name__
+        return Check("neo4j", DEGRADED, said, "DEPENDENCY_UNAVAILABLE", remedy)
+    version = found.rpartition("/")[2]
+    if not version.split(".")[0].isdigit() or int(version.split(".")[0]) < _LEAST_NEO4J:
+        return Check("neo4j", DEGRADED, found, "NEO4J_TOO_OLD", f"Use Neo4j {_LEAST_NEO4J}.26 or newer.")
+    return ok("neo4j", version)
+
+
+async def check_system(wiring: Wiring, settings: Settings) -> Check:
+    """The whole system starts: roles, schema, blobs."""
+
+    async def wire() -> Check:
+        async with wiring.system(settings) as system:
+            workers = "a worker leads" if await system.worker_running() else "no worker is running"
+        return ok("system", f"database role and wiring are right; {workers}")
+
+    return await _attempt("system", wire)
+
+
+async def _attempt(name: str, check: Callable[[], Awaitable[Check]]) -> Check:
+    try:
+        return await asyncio.wait_for(check(), 4 * _ANSWER_SECONDS)
+    except PRODUCT_ERRORS as error:
+        return failure(name, error.code, getattr(error, "reason", "") or "refused", error.message)
+    except TimeoutError:
+        return failure(name, "TIMEOUT", "no answer in time", "See the logs of the servers.")
+
+
+def _plain(database_url: str) -> str:
+    scheme, separator, rest = database_url.partition("://")
+    return f"{scheme.partition('+')[0]}{separator}{rest}"
+
 
 _MARKS = {"ok": "ok  ", "degraded": "warn", "failed": "FAIL", "skipped": "–   "}
 

@@ -8,16 +8,20 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from agentic_rag.documents.document import Document, DocumentStatus
+from agentic_rag.documents.ports import SpanRequest
 from agentic_rag.embedded.loopback import HOST, free_port
+from agentic_rag.kernel.errors import NotFound
 from agentic_rag.models.embedding.space import LOCAL_PROVIDERS
 from agentic_rag.settings import Settings
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.access import ensure_token, server_url
 from agentic_rag_cli.client.graphql_client import GraphQLClient
@@ -43,10 +47,6 @@ class StepTimer:
         """Time the block."""
         began = time.monotonic()
         yield
-        self.finish_step(name, began)
-
-    def finish_step(self, name: str, began: float) -> None:
-        """End a step that began at `began` (monotonic seconds)."""
         self.seconds[name] = round(time.monotonic() - began, 2)
         terminal.note(f"  {name:<30}{self.seconds[name]:6.2f} s")
 
@@ -91,14 +91,13 @@ def demo(
     directory = source if source is not None else sample_corpus()
     steps = StepTimer()
     terminal.note(f"agentic-rag demo over {directory}")
-    with steps.step("everything"):
-        started = time.monotonic()
-        with wiring.servers(settings) as ready:
-            steps.finish_step("start Postgres and Redis", started)
-            with steps.step("migrate"):
-                run_async(migrate(ready))
-            token = settings.client.token or ensure_token(settings)
-            shown = run_async(_demonstrate(wiring, ready, token, directory, question, steps))
+    with steps.step("everything"), ExitStack() as running:
+        with steps.step("start Postgres and Redis"):
+            ready = running.enter_context(wiring.servers(settings))
+        with steps.step("migrate"):
+            run_async(migrate(ready))
+        token = settings.client.token or ensure_token(settings)
+        shown = run_async(_demonstrate(wiring, ready, token, directory, question, steps))
     if as_json:
         terminal.result_json(_as_json(shown, steps))
     else:
@@ -152,7 +151,6 @@ async def _answering_space(system: System, settings: Settings, name: str, childr
 
 
 async def _question(system: System, name: str, directory: Path) -> tuple[str, str | None]:
-    from agentic_rag_cli.commands.programs.known_item import make_known_item
 
     if is_sample(directory):
         return SAMPLE_QUESTION, None
@@ -200,3 +198,62 @@ def _as_json(shown: DemoResult, steps: StepTimer) -> dict[str, object]:
         "embeddingSpace": shown.space,
         "stepSeconds": steps.seconds,
     }
+
+
+OPENING_CHARACTERS = 20_000
+DOCUMENTS_TRIED = 20
+
+_LEAST_WORDS, _MOST_WORDS = 8, 30
+_ASKED_WORDS = 14
+_LEAST_PROSE = 0.6
+"""Least share of lower-case words in a usable sentence: headings, tables of contents and signatures have less."""
+_SENTENCE = re.compile(r"[^.!?\n|#]+(?:\n[^.!?\n|#]+)*[.!?](?=\s)")
+_TELLING = re.compile(r"\b(?:\d[\d.,]*|[A-Z][a-z]{2,})\b")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownItem:
+    """A question and its source document."""
+
+    question: str
+    source_path: str
+
+
+async def make_known_item(system: System, workspace: WorkspaceRef) -> KnownItem:
+    """A question about the first document with a usable sentence. Errors: `NotFound` code NOTHING_TO_ASK."""
+    ready = await system.documents(workspace, (DocumentStatus.READY,), DOCUMENTS_TRIED)
+    for document in ready:
+        question = question_from(await _opening(system, document))
+        if question is not None:
+            return KnownItem(question, document.source_path)
+    raise NotFound(
+        f"None of the first {len(ready)} READY documents holds a sentence to ask about: give one with --question.",
+        code="NOTHING_TO_ASK",
+    )
+
+
+async def _opening(system: System, document: Document) -> str:
+    """The beginning of the published text; empty when nothing is published."""
+    if document.revision_id is None:
+        return ""
+    async with system.container.database.snapshot(document.workspace) as snapshot:
+        spans = await snapshot.documents.revision_spans([SpanRequest(document.revision_id, 0, OPENING_CHARACTERS)])
+    return spans[0].text if spans[0] is not None else ""
+
+
+def question_from(text: str) -> str | None:
+    """A question about the sentence with the most figures and names, the first of equals."""
+    best = max(_sentences(text), key=lambda sentence: len(_TELLING.findall(sentence)), default=None)
+    if best is None:
+        return None
+    asked = " ".join(best.rstrip(".!?").split()[:_ASKED_WORDS]).rstrip(",;:")
+    return f"What is said about: {asked}?"
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for found in _SENTENCE.finditer(text):
+        sentence = " ".join(found.group().split())
+        words = sentence.split()
+        prose = sum(word.islower() for word in words)
+        if _LEAST_WORDS <= len(words) <= _MOST_WORDS and sentence[0].isupper() and prose >= _LEAST_PROSE * len(words):
+            yield sentence
