@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from agentic_rag import __version__
 from agentic_rag_cli.commands.answering import ask, explain, run
 from agentic_rag_cli.commands.documents import doc, ingest, upload
-from agentic_rag_cli.commands.evaluation import calibrate, eval_report, evaluate
+from agentic_rag_cli.commands.evaluation import calibrate, evaluate
 from agentic_rag_cli.commands.jobs import dlq, job
 from agentic_rag_cli.commands.models import embeddings, model, provider_key, spending
 from agentic_rag_cli.commands.operations import doctor, graph, snapshot, verify
@@ -104,7 +104,7 @@ app.add_typer(spending.app, name="budget")
 app.add_typer(evaluate.app, name="eval")
 evaluate.app.command("init")(calibrate.init)
 evaluate.app.command("calibrate")(calibrate.calibrate)
-evaluate.app.command("report")(eval_report.report)
+evaluate.app.command("report")(evaluate.report)
 app.command("verify")(verify.verify)
 app.command("doctor")(doctor.doctor)
 app.add_typer(config.app, name="config")

@@ -14,7 +14,7 @@ import numpy as np
 from eval.training.ranker_pool import Floats, TrainingQuestion, as_vector
 
 from agentic_rag.retrieval.graph.multi_hop import TEMPERATURE, StepWeights, softmax
-from agentic_rag_eval.ranking import ndcg_at, recall_at
+from agentic_rag_eval.metrics import ndcg_at, recall_at
 
 STEPS = 150
 RATE = 0.4

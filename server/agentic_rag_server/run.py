@@ -6,7 +6,6 @@ import asyncio
 import errno
 import signal
 import socket
-import sys
 from collections.abc import Awaitable, Callable
 
 import uvicorn
@@ -68,7 +67,7 @@ def build_server(parts: ServerParts) -> uvicorn.Server:
 
 def run(open_parts: Callable[[], Awaitable[ServerParts]], options: ServerOptions) -> None:
     """Take the port, make the parts and serve until SIGINT or SIGTERM. Errors: `Misconfigured`."""
-    from agentic_rag.bootstrap import settle_collector
+    from agentic_rag.bootstrap import loop_factory, settle_collector
 
     listener = listen(options)
 
@@ -80,13 +79,5 @@ def run(open_parts: Callable[[], Awaitable[ServerParts]], options: ServerOptions
         signal.signal(signal.SIGTERM, lambda *_: setattr(server, "should_exit", True))
         await server.serve(sockets=[listener])
 
-    with listener, asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with listener, asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(work())
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    if sys.platform == "win32":
-        return None
-    import uvloop
-
-    return uvloop.new_event_loop

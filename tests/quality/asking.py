@@ -13,8 +13,7 @@ from agentic_rag.documents.document import Chunk
 from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag_cli.commands.evaluation.eval_asking import ask_here
 from agentic_rag_eval.ablation import Arm, without
-from agentic_rag_eval.metrics import Score, score
-from agentic_rag_eval.ranking import ndcg_at, recall_at
+from agentic_rag_eval.metrics import Score, ndcg_at, recall_at, score
 from agentic_rag_eval.records import EvalQuestion
 from tests.quality.sets import QuestionSet
 from tests.retrieving import retrieved

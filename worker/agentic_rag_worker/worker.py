@@ -7,13 +7,12 @@ import contextlib
 import os
 import signal
 import socket
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from agentic_rag.bootstrap import Container, build_container, route_library_logs, settle_collector
+from agentic_rag.bootstrap import Container, build_container, loop_factory, route_library_logs, settle_collector
 from agentic_rag.jobs.job import JobKind, QueueName
 from agentic_rag.jobs.message import QueueLayout
 from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
@@ -219,7 +218,7 @@ def run_program(settings: Settings, more: MoreHandlers | None = None) -> None:
     return_large_blocks()
     route_library_logs(settings)
     settle_collector()
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_work_with(settings, more))
 
 
@@ -236,11 +235,3 @@ async def _work_with(settings: Settings, more: MoreHandlers | None) -> None:
                 "set AGENTIC_RAG_WORKER_METRICS_PORT to a free port, or to 0 for none.",
                 code="PORT_IN_USE",
             ) from error
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    if sys.platform == "win32":
-        return None
-    import uvloop
-
-    return uvloop.new_event_loop

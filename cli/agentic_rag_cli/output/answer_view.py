@@ -22,12 +22,7 @@ _LINKS = {
 def answer_json(run: Mapping[str, Any]) -> dict[str, Any]:
     """The JSON form of a run of the GraphQL API. Its field names are stable."""
     return {
-        "question": run["question"],
-        "answer": run["answer"],
-        "outcome": run["outcome"],
-        "abstention": run["abstention"],
-        "citations": run["citations"],
-        "degraded": run["degraded"],
+        **{name: run[name] for name in ("question", "answer", "outcome", "abstention", "citations", "degraded")},
         "runId": run["id"],
         "corpusVersion": run["versions"]["corpusVersion"],
         "cache": run["cache"],

@@ -44,9 +44,7 @@ def explanation_json(found: Mapping[str, Any]) -> dict[str, Any]:
         "question": run["question"],
         "outcome": run["outcome"],
         "corpusVersion": run["versions"]["corpusVersion"],
-        "searches": found["searches"],
-        "candidates": found["candidates"],
-        "whyNot": found["whyNot"],
+        **{name: found[name] for name in ("searches", "candidates", "whyNot")},
     }
 
 

@@ -1,6 +1,6 @@
 """The composition root: settings in, a wired container out. Nothing else knows every adapter."""
 
-from agentic_rag.adapters.system.collector import settle_collector
+from agentic_rag.adapters.system.collector import loop_factory, settle_collector
 from agentic_rag.adapters.vault.envelope import fresh_master as new_master_key
 from agentic_rag.bootstrap.container import Container, build_container
 from agentic_rag.bootstrap.programs import local_space, obtain_model, open_chat_model, route_library_logs
@@ -9,6 +9,7 @@ __all__ = [
     "Container",
     "build_container",
     "local_space",
+    "loop_factory",
     "new_master_key",
     "obtain_model",
     "open_chat_model",

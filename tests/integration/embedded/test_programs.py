@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentic_rag.embedded.os_user import OsUser
-from agentic_rag.embedded.postgres_program import programs_in_wheel, runnable_programs
+from agentic_rag.embedded.postgres import programs_in_wheel, runnable_programs
 from agentic_rag.embedded.redis import EmbeddedRedis, redis_in_wheel
 
 pytestmark = [

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag_eval.metrics import exact_match, token_f1
-from agentic_rag_eval.ranking import all_gold_at, ndcg_at, recall_at, reciprocal_rank
+from agentic_rag_eval.metrics import all_gold_at, exact_match, ndcg_at, recall_at, reciprocal_rank, token_f1
 from agentic_rag_eval.resampling import compare_pairs, interval_of
 
 rankings = st.lists(st.sampled_from("abcdefghij"), unique=True, max_size=10)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.formatting import format_count
-from agentic_rag.operations.evaluation import EvalDataset
+from agentic_rag.kernel.public_ids import NodeKind
+from agentic_rag.operations.evaluation import EvalDataset, EvalRun, read_figures
 from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.settings import Settings
+from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.client.ids import id_in, node_id
 from agentic_rag_cli.commands.documents.ingestion import ingest_directory
-from agentic_rag_cli.commands.evaluation.evaluating import start
 from agentic_rag_cli.corpus import sample_corpus
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import ACTOR, System
@@ -28,6 +32,8 @@ from agentic_rag_eval.ablation import Arm
 from agentic_rag_eval.dataset import golden_set, load_corpus, load_dataset
 from agentic_rag_eval.harness import EvalReport, Judge
 from agentic_rag_eval.records import Ask, EvalDocument, EvalQuestion
+from agentic_rag_eval.report_page import page
+from agentic_rag_eval.stored_report import load_report, parse_report
 
 DEMO_WORKSPACE = "demo"
 
@@ -163,7 +169,7 @@ def _start(context: typer.Context, asked: EvalDataset, workspace: str | None, al
             "`rag eval report JOB --json` gives the report that --gate and `rag eval compare` read."
         )
 
-    job = on_graphql(context, lambda client: start(client, workspace, asked))
+    job = on_graphql(context, lambda client: queue_evaluation(client, workspace, asked))
     if as_json:
         terminal.result_json({"jobId": job, "questions": len(asked.questions)})
         return
@@ -265,3 +271,78 @@ async def _ingest_sample(context: typer.Context, system: System, workspace: str)
         ingesting = partial(ingest_directory, system, workspace, sample_corpus(), wait=True, progress=bar.update)
         report = await beside_worker(context, system, ingesting)
     terminal.note(report.summary())
+
+
+async def queue_evaluation(client: GraphQLClient, workspace: str | None, asked: EvalDataset) -> str:
+    """Queue an evaluation; returns the public id of its job."""
+    questions = [
+        {
+            "id": one.question_id,
+            "question": one.question,
+            "answers": list(one.answers),
+            "goldIds": list(one.gold_ids),
+            "type": one.kind,
+            "without": list(one.without),
+            "goldSpans": [list(span) for span in one.gold_spans],
+        }
+        for one in asked.questions
+    ]
+    chosen = await client.workspace_id(workspace)
+    wish = {"workspaceId": chosen, "dataset": asked.name, "questions": questions}
+    return (await client.fetch(queries.START_EVAL_RUN, input=wish))["evalRun"]["jobId"]
+
+
+async def read_report(client: GraphQLClient, job: str, workspace: str | None) -> Mapping[str, Any]:
+    """The report of a job. Errors: `NotFound` codes EVALUATION_NOT_FOUND, REPORT_MISSING (not finished yet)."""
+    chosen = await client.workspace_id(workspace, job)
+    found = await client.fetch(queries.EVAL_RUN, jobId=node_id(chosen, job, NodeKind.JOB))
+    if found is None:
+        raise NotFound(f"{job} is no evaluation; `rag job list` shows the jobs.", code="EVALUATION_NOT_FOUND")
+    if found["report"] is None:
+        raise NotFound(
+            f"{found['answered']} of {found['questions']} questions are answered: `rag job show {job}` tells how the "
+            "work stands.",
+            code="REPORT_MISSING",
+        )
+    return json.loads(found["report"])
+
+
+def eval_json(run: EvalRun) -> dict[str, Any]:
+    """The progress of an evaluation, and its figures once it is finished."""
+    figures = {} if run.report is None else read_figures(run.report)
+    return {
+        "dataset": run.dataset.name,
+        "questions": len(run.dataset.questions),
+        "answered": run.answered,
+        "figures": {name: one.mean for name, one in figures.items()},
+    }
+
+
+def report(
+    context: typer.Context,
+    result: Annotated[
+        str, typer.Argument(metavar="REPORT", help="What `rag eval --json` printed, or the job of `--background`.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Where to write; beside REPORT, or JOB.html, when left out.")
+    ] = None,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a report as one HTML page: figures with intervals, by type, what each arm adds, latency, and every failing
+    question with the commands that show and repeat it. --json prints the report of a job instead.
+
+    Example: rag eval report mine.json --out mine.html
+    """
+    path = Path(result)
+    if path.is_file() or id_in(result, NodeKind.JOB) is None:
+        found, beside = load_report(path), path.with_suffix(".html")
+    else:
+        values = on_graphql(context, lambda client: read_report(client, result, workspace))
+        if as_json:
+            terminal.result_json(values)
+            return
+        found, beside = parse_report(values), Path(f"{result}.html")
+    target = out or beside
+    target.write_text(page(found), encoding="utf-8")
+    terminal.result(str(target))

@@ -17,7 +17,7 @@ from agentic_rag.kernel.telemetry import parse_trace_id
 from agentic_rag.operations.evaluation import EvalRun
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.client.ids import require_id
-from agentic_rag_cli.commands.evaluation.evaluating import eval_json
+from agentic_rag_cli.commands.evaluation.evaluate import eval_json
 from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal

@@ -168,8 +168,7 @@ def _check_model(settings: Settings) -> Check:
 def _postgres_address(settings: Settings) -> tuple[str | None, list[Check]]:
     if settings.stores.database_url:
         return settings.stores.database_url, []
-    from agentic_rag.embedded.postgres import EmbeddedPostgres
-    from agentic_rag.embedded.postgres_program import programs_in_wheel
+    from agentic_rag.embedded.postgres import EmbeddedPostgres, programs_in_wheel
 
     return _find_embedded_server("postgres", programs_in_wheel, EmbeddedPostgres(settings.stores.state_home))
 

@@ -26,7 +26,7 @@ from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.access import ensure_token, server_url
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.ingestion import IngestSummary, ingest_directory
-from agentic_rag_cli.commands.models.switching import begin_switch, wait_for_switch
+from agentic_rag_cli.commands.models.embeddings import begin_switch, wait_for_switch
 from agentic_rag_cli.corpus import SAMPLE_QUESTION, is_sample, sample_corpus
 from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption

@@ -1,8 +1,11 @@
-"""Tunes how often this process collects cyclic garbage."""
+"""The runtime of a process: its event loop, and how often it collects cyclic garbage."""
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import sys
+from collections.abc import Callable
 
 COLLECT_AFTER = (50_000, 20, 50)
 """By default Python collects after every 700 new objects. Documents and answers in progress have tens of thousands of
@@ -16,3 +19,12 @@ def settle_collector() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*COLLECT_AFTER)
+
+
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """What makes the event loop: uvloop where there is one."""
+    if sys.platform == "win32":
+        return None
+    import uvloop
+
+    return uvloop.new_event_loop
