@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 
@@ -66,6 +67,7 @@ class IngestionParts(AnsweringParts):
             self.telemetry,
             self._chunk_profile,
             self.embedders,
+            timedelta(hours=self.settings.operations.retention_times.missing_hours),
         )
 
     def directory_source(self, root: Path) -> SourceConnector:

@@ -67,7 +67,7 @@ class OperationsParts(IngestionParts):
 
     @cached_property
     def take_snapshot(self) -> TakeSnapshot:
-        keep = self.settings.operations.snapshot_keep
+        keep = self.settings.operations.retention_times.snapshots
         return TakeSnapshot(self.database, self._archive, self.blobs, self.clock, self.telemetry, keep)
 
     @cached_property

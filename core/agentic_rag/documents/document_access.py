@@ -6,6 +6,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.documents.document import Document
+from agentic_rag.jobs.job import JobKind
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import Forbidden, no_such_document
 from agentic_rag.kernel.telemetry import Telemetry
@@ -72,6 +73,8 @@ class DocumentAccess:
             ):
                 raise no_such_document()
             require_owner(principal, document)
+            # Whoever names readers for a document that its source lost wants it to stay.
+            await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.DELETE)
             change = await transaction.access.change(workspace, document_id, access_id)
             await audit(
                 transaction,

@@ -35,8 +35,10 @@ class Deletion:
     """The current certificate; None if the document was never erased."""
 
 
-def delete_job(workspace: WorkspaceRef, document_id: UUID, carrier: Mapping[str, str]) -> NewJob:
-    """The job that erases a document."""
+def delete_job(
+    workspace: WorkspaceRef, document_id: UUID, carrier: Mapping[str, str], delay_seconds: float = 0.0
+) -> NewJob:
+    """The job that erases a document, after the delay."""
     return NewJob(
         workspace=workspace,
         kind=JobKind.DELETE,
@@ -44,6 +46,7 @@ def delete_job(workspace: WorkspaceRef, document_id: UUID, carrier: Mapping[str,
         arguments={},
         trace_carrier=carrier,
         document_id=document_id,
+        delay_seconds=delay_seconds,
     )
 
 
@@ -67,6 +70,8 @@ class DeleteDocument:
             erasure = await transaction.publisher.erase(workspace, document_id)
             if erasure is not None:
                 doomed = await transaction.originals.mark_for_deletion(workspace, document_id)
+                # One that waits for the end of a grace would empty the other stores too late.
+                await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.DELETE)
                 await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
                 await self._audit(transaction, workspace, erasure, actor)
         unfinished: list[str] = []

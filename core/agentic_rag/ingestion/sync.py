@@ -1,4 +1,6 @@
-"""Bring a workspace up to date with a source: new and changed files are ingested, files that are gone are deleted."""
+"""Bring a workspace up to date with a source: new and changed files are ingested, files that are gone are hidden, and
+erased after a grace.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,14 @@ import mimetypes
 import posixpath
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from uuid import UUID
 
-from agentic_rag.documents.document import Document, document_id_for
+from agentic_rag.documents.document import Document
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
 from agentic_rag.documents.ports import BlobStore, Parser
 from agentic_rag.erasure.delete import delete_job
+from agentic_rag.ingestion.missing import DEFAULT_GRACE, find_hidden, hide, require_plausible, show_again
 from agentic_rag.ingestion.ports import SourceConnector, SourceItem, UnreadableItem
 from agentic_rag.ingestion.submit import Submission, ingest_job, is_published, submit
 from agentic_rag.jobs.job import JobKind
@@ -45,10 +49,23 @@ class SyncResult:
     in_progress: int
     """Files whose very content an earlier synchronisation handed over and that is not finished yet."""
     deleted: tuple[str, ...]
+    """Files that are gone, where the grace is zero."""
     unreadable: tuple[UnreadableItem, ...]
     waiting_for: tuple[UUID, ...]
     """Documents whose ingestion this result depends on."""
     dry_run: bool
+    hidden: tuple[str, ...] = ()
+    """Files that are gone, hidden until the grace ends."""
+    returned: tuple[str, ...] = ()
+    """Files that were hidden and are back, new or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownDocuments:
+    """The documents that the source brought, by path, and the paths of those that are hidden."""
+
+    documents: dict[str, Document]
+    hidden: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -79,6 +96,7 @@ class SyncSource:
     telemetry: Telemetry
     chunk_profile: str
     embedders: EmbedderSource
+    grace: timedelta = DEFAULT_GRACE
 
     async def run(
         self,
@@ -87,20 +105,29 @@ class SyncSource:
         uploaded_by: str,
         *,
         dry_run: bool = False,
+        delete_missing: bool = False,
         readable_by: tuple[str, ...] = PUBLIC_PRINCIPALS,
     ) -> SyncResult:
         """Synchronise; documents that are new are for the principals `readable_by`, the others keep their readers.
 
         Errors: `InvalidInput` (no such source), `NotFound` (workspace), `DependencyUnavailable`, `MissingProviderKey`
-        and `BudgetExceeded` before any file is read.
+        and `BudgetExceeded` before any file is read; `PolicyRefused` code SOURCE_SHRANK before anything changes, unless
+        `delete_missing` confirms it.
 
         A file that is registered and READY under the same content, parser and chunk profile is left alone; a FAILED
         one is tried again.
         """
-        stored, known = await self._load_documents(workspace, source)
+        stored, held = await self._load_documents(workspace, source)
+        known = held.documents
         await self.embedders.admit(workspace)
         profile = effective_settings(stored).chunk_profile or self.chunk_profile
         changes = await source.changes(frozenset(known), None)
+        missing = [path for path in changes.deleted if path not in held.hidden]
+        returned = sorted(held.hidden.difference(changes.deleted))
+        if not dry_run:
+            if not delete_missing:
+                require_plausible(len(missing), len(known) - len(held.hidden))
+            await self._show_again(workspace, known, returned)
         found = _SyncChanges([], [], 0, 0, list(changes.unreadable), [])
         suspects: list[SourceItem] = []
         for item in changes.upserted:
@@ -111,31 +138,35 @@ class SyncSource:
                 suspects.append(item)
         async for batch in self._fetch(stored, source, uploaded_by, suspects, known, found):
             await self._hand_over(workspace, batch, profile, found, readable_by, dry_run=dry_run)
-        deleted = [path for path in changes.deleted if path in known]
         if not dry_run:
-            await self._delete(workspace, deleted)
+            await self._remove([known[path] for path in changes.deleted])
         result = SyncResult(
             new=tuple(found.new),
             changed=tuple(found.changed),
             unchanged=found.unchanged,
             in_progress=found.in_progress,
-            deleted=tuple(deleted),
+            deleted=() if self.grace else changes.deleted,
             unreadable=tuple(found.unreadable),
             waiting_for=() if dry_run else tuple(found.waiting_for),
             dry_run=dry_run,
+            hidden=tuple(missing) if self.grace else (),
+            returned=tuple(returned),
         )
         self._tell(result)
         return result
 
     async def _load_documents(
         self, workspace: WorkspaceRef, source: SourceConnector
-    ) -> tuple[Workspace, Mapping[str, Document]]:
+    ) -> tuple[Workspace, _KnownDocuments]:
         async with self.database.transaction(workspace.org_id) as transaction:
             stored = await transaction.workspaces.get(workspace.workspace_id)
             if stored is None:
                 raise NotFound("There is no such workspace.")
-            known = await transaction.documents.paths(workspace, source.source_id)
-        return stored, known
+            known = dict(await transaction.documents.paths(workspace, source.source_id))
+            hidden = await find_hidden(transaction, workspace, known.values())
+        return stored, _KnownDocuments(
+            known, frozenset(path for path, one in known.items() if one.document_id in hidden)
+        )
 
     def _has_same_fingerprint(self, item: SourceItem, document: Document, profile: str) -> bool:
         return (
@@ -245,16 +276,23 @@ class SyncSource:
                     spare.append(submission.key)
         return spare
 
-    async def _delete(self, workspace: WorkspaceRef, paths: Sequence[str]) -> None:
-        if not paths:
-            return
-        carrier = self.telemetry.carrier()
+    async def _show_again(self, workspace: WorkspaceRef, known: dict[str, Document], paths: Sequence[str]) -> None:
         for path in paths:
-            document_id = document_id_for(workspace, path)
+            async with self.database.transaction(workspace.org_id) as transaction:
+                if not await show_again(transaction, known[path]):
+                    del known[path]  # Its grace ended meanwhile: the file is new.
+
+    async def _remove(self, documents: Sequence[Document]) -> None:
+        carrier = self.telemetry.carrier()
+        for document in documents:
+            workspace, document_id = document.workspace, document.document_id
             # One at a time: a publish of several of them holds their jobs in an order of its own.
             async with self.database.transaction(workspace.org_id) as transaction:
-                await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.INGEST)
-                await transaction.jobs.enqueue(delete_job(workspace, document_id, carrier))
+                if self.grace:
+                    await hide(transaction, document, self.grace, carrier)
+                else:
+                    await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.INGEST)
+                    await transaction.jobs.enqueue(delete_job(workspace, document_id, carrier))
 
     def _tell(self, result: SyncResult) -> None:
         self.telemetry.event(
@@ -263,6 +301,8 @@ class SyncSource:
             changed=len(result.changed),
             unchanged=result.unchanged,
             deleted=len(result.deleted),
+            hidden=len(result.hidden),
+            returned=len(result.returned),
             unreadable=len(result.unreadable),
             dry_run=result.dry_run,
         )

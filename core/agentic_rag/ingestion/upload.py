@@ -12,6 +12,7 @@ from agentic_rag.documents.document_access import may_read, require_owner
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
 from agentic_rag.documents.ports import HEAD_BYTES, BlobStore, Parser, SniffMediaType, StoredBlob
 from agentic_rag.documents.upload_arguments import validate_idempotency_key, validate_source_path, validate_title
+from agentic_rag.ingestion.missing import show_again
 from agentic_rag.ingestion.submit import Submission, ingest_job, is_published, submit
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import (
@@ -191,6 +192,9 @@ class UploadDocument:
         access_id: int | None = None
         if named is not None:
             access_id = await transaction.access.intern(ref, include_setter(named, uploader))
+        known = await transaction.documents.get(ref, submission.document_id)
+        if known is not None:
+            await show_again(transaction, known)
         document = await transaction.documents.get_for_update(ref, submission.document_id)
         if document is not None:
             if not may_manage_access(uploader) and not await may_read(transaction, uploader, document):

@@ -82,6 +82,8 @@ class NewJob:
     queue: QueueName = QueueName.BULK
     trace_carrier: Mapping[str, str] = field(default_factory=dict[str, str])
     document_id: UUID | None = None
+    delay_seconds: float = 0.0
+    """The job becomes due this long after it was written."""
 
 
 def graph_job(workspace: WorkspaceRef) -> NewJob:

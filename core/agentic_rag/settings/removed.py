@@ -33,6 +33,7 @@ REMOVED: Mapping[str, str] = {
     "AGENTIC_RAG_JOB_STALL_SECONDS": "each kind of job has its own limit",
     "AGENTIC_RAG_UPKEEP_SECONDS": "a worker always looks every 15 s",
     "AGENTIC_RAG_WORKER_INTERACTIVE_SLOTS": "a worker process always has two slots for waiting answers",
+    "AGENTIC_RAG_SNAPSHOT_KEEP": "AGENTIC_RAG_RETENTION=snapshots=NUMBER replaces it",
     "AGENTIC_RAG_SPACE_GRACE_SECONDS": "vectors are always kept for a day after a switch",
     "AGENTIC_RAG_JWT_LEEWAY_SECONDS": "the issuer's clock may always be 30 s off",
     "AGENTIC_RAG_JWT_ORG_CLAIM": _CLAIMS,

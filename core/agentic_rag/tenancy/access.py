@@ -25,6 +25,9 @@ EVERYONE = "everyone"
 PUBLIC_PRINCIPALS: tuple[str, ...] = ()
 """The principals of a document that the whole workspace may read."""
 
+_HIDDEN = "hidden:"
+"""Marks the principals of a hidden document. No caller has a principal with this prefix."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReadIdentity:
@@ -105,6 +108,18 @@ def include_setter(principals: tuple[str, ...], setter: Principal) -> tuple[str,
     if not principals or may_manage_access(setter) or read_identity(setter).may_read(principals):
         return principals
     return tuple(sorted({*principals, f"{USER}{setter.subject}"}))
+
+
+def hide_principals(principals: Sequence[str]) -> tuple[str, ...]:
+    """The principals of a document that nobody may read, and that keeps its readers for `restore_principals`."""
+    return tuple(f"{_HIDDEN}{one}" for one in principals or (EVERYONE,))
+
+
+def restore_principals(principals: Sequence[str]) -> tuple[str, ...] | None:
+    """The principals before `hide_principals`; None for those of a document that is not hidden."""
+    if not any(one.startswith(_HIDDEN) for one in principals):
+        return None
+    return tuple(name for one in principals if (name := one.removeprefix(_HIDDEN)) != EVERYONE)
 
 
 def users_of(principals: Sequence[str]) -> list[str]:

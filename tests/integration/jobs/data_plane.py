@@ -145,6 +145,7 @@ class DataPlane:
     embedder: PaidEmbedder = field(default_factory=PaidEmbedder)
     wide: WideEmbedder = field(default_factory=lambda: WideEmbedder())
     grace: timedelta = timedelta(days=1)
+    missing_grace: timedelta = timedelta(days=1)
     retry_policy: RetryPolicy = field(default_factory=lambda: RetryPolicy(attempts=3, backoff_ms=10))
     queue_name: str = "agentic-rag-test"
     snapshot_every_hours: float = 0.0
@@ -290,11 +291,21 @@ class DataPlane:
             if self.__dict__.get(made) is not None:
                 await getattr(self, made).aclose()
 
-    async def sync(self, folder: Path, *, dry_run: bool = False) -> SyncResult:
+    async def sync(self, folder: Path, *, dry_run: bool = False, delete_missing: bool = False) -> SyncResult:
         """Synchronise the workspace with a folder."""
-        keys = OriginalKeys(self.clock, self.ids)
-        use_case = SyncSource(self.database, self.blobs, keys, self.parser, self.telemetry, "small", self.embedders)
-        return await use_case.run(self.workspace, DirectorySource(folder), "tester", dry_run=dry_run)
+        use_case = SyncSource(
+            self.database,
+            self.blobs,
+            OriginalKeys(self.clock, self.ids),
+            self.parser,
+            self.telemetry,
+            "small",
+            self.embedders,
+            self.missing_grace,
+        )
+        return await use_case.run(
+            self.workspace, DirectorySource(folder), "tester", dry_run=dry_run, delete_missing=delete_missing
+        )
 
     @asynccontextmanager
     async def worker(
@@ -310,9 +321,9 @@ class DataPlane:
             stop.set()
             await task
 
-    async def ingest_folder(self, folder: Path) -> SyncResult:
+    async def ingest_folder(self, folder: Path, *, delete_missing: bool = False) -> SyncResult:
         """Synchronise and work until nothing is left to do."""
-        result = await self.sync(folder)
+        result = await self.sync(folder, delete_missing=delete_missing)
         async with self.worker():
             await self.until_idle()
         return result
@@ -324,11 +335,19 @@ class DataPlane:
         return hold
 
     async def until_idle(self) -> None:
-        """Wait until no job is unfinished."""
+        """Wait until no job is unfinished that is due within a minute."""
         await until(self._idle, "all jobs finished")
 
+    async def until_erased(self, path: str) -> None:
+        async def is_gone() -> bool:
+            return await self.document(path) is None
+
+        await until(is_gone, f"{path} is erased")
+
     async def _idle(self) -> bool:
-        return all(job.state.value not in ("QUEUED", "RUNNING") for job in await self.jobs())
+        soon = self.clock.now() + timedelta(minutes=1)
+        unfinished = [job for job in await self.jobs() if job.state.value in ("QUEUED", "RUNNING")]
+        return all(job.state.value == "QUEUED" and job.run_after > soon for job in unfinished)
 
     async def jobs(self, *kinds: JobKind) -> tuple[Job, ...]:
         async with self.database.transaction(self.workspace.org_id) as transaction:

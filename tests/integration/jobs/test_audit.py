@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -59,8 +60,9 @@ async def test_a_deletion_that_a_source_asked_for_is_told_too(plane: DataPlane, 
     (folder / "a.md").write_text("Water flows.")
     await plane.ingest_folder(folder)
     (folder / "a.md").unlink()
+    plane.missing_grace = timedelta(0)
 
-    await plane.ingest_folder(folder)
+    await plane.ingest_folder(folder, delete_missing=True)
 
     assert [(one.action, one.actor) for one in await entries(plane)] == [("document.delete", SYSTEM_ACTOR)]
 

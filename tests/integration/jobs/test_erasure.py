@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
@@ -388,6 +389,7 @@ async def test_a_folder_that_only_lost_files_is_synchronised(plane: DataPlane, f
     await plane.ingest_folder(folder)
     for name in ("a.md", "b.md"):
         (folder / name).unlink()
+    plane.missing_grace = timedelta(0)
 
     result = await plane.ingest_folder(folder)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,7 @@ async def test_what_workers_ingest_and_erase_is_in_the_graph_when_no_job_is_left
         (folder / f"{name}.md").write_text(paragraphs(f"Kelpie {name}", "Brannoch", "Isla Munro"))
     await followed.ingest_folder(folder)
     (folder / "two.md").unlink()
+    followed.missing_grace = timedelta(0)
     (folder / "one.md").write_text(paragraphs("Kelpie one", "Otter Voe"))
 
     await followed.ingest_folder(folder)

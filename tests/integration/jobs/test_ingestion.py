@@ -3,6 +3,7 @@
 import hashlib
 import os
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -172,8 +173,9 @@ async def test_a_file_that_is_gone_disappears_from_every_store(plane: DataPlane,
     assert all([await plane.rows(table) for table in STORES])
     await plane.cache.put(plane.workspace, "question", b"answer", 60)
     (folder / "a.md").unlink()
+    plane.missing_grace = timedelta(0)
 
-    result = await plane.ingest_folder(folder)
+    result = await plane.ingest_folder(folder, delete_missing=True)
 
     assert result.deleted == ("a.md",)
     assert await plane.document("a.md") is None

@@ -60,7 +60,7 @@ class MemoryJobStore:
             error_message=None,
             progress=0,
             trace_carrier=dict(job.trace_carrier),
-            run_after=now,
+            run_after=now + timedelta(seconds=job.delay_seconds),
             created_at=now,
             updated_at=now,
         )

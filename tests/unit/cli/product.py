@@ -289,6 +289,7 @@ class Product:
     report: CanaryReport = field(default_factory=lambda: CanaryReport(2, 6, (), (), 0))
     settings: Settings = field(default_factory=lambda: load_settings({}, dotenv=NO_DOTENV))
     gates: list[RecallGate | None] = field(default_factory=list["RecallGate | None"])
+    confirmed: list[bool] = field(default_factory=list[bool])
     dry_runs: list[bool] = field(default_factory=list[bool])
     readers: list[tuple[str, ...] | None] = field(default_factory=list)
     estimated_for: list[WorkspaceRef | None] = field(default_factory=list[WorkspaceRef | None])
@@ -474,8 +475,10 @@ class Product:
         actor: str,
         *,
         dry_run: bool = False,
+        delete_missing: bool = False,
         readable_by: tuple[str, ...] = (),
     ) -> SyncResult:
+        self.confirmed.append(delete_missing)
         self.readers.append(readable_by)
         self.dry_runs.append(dry_run)
         return replace(self.result, dry_run=dry_run)

@@ -60,6 +60,8 @@ def test_the_json_report_has_stable_names(tmp_path: Path) -> None:
         "ready",
         "queued",
         "unchanged",
+        "hidden",
+        "returned",
         "deleted",
         "failed",
         "seconds",
@@ -106,6 +108,19 @@ def test_waiting_lasts_until_deleted_files_are_gone(tmp_path: Path) -> None:
 
     assert report["deleted"] == 1
     assert len(product.progress) == 1
+
+
+def test_missing_files_are_told_as_hidden_and_those_that_came_back_as_returned(tmp_path: Path) -> None:
+    product = Product(
+        result=replace(nothing_to_sync(), hidden=("old.md",), returned=("a.md",)),
+        progress=[{"old.md": document("old.md", 9), "a.md": document("a.md", 1)}],
+    )
+
+    shown = Terminal(product).rag("ingest", "--source", str(tmp_path), "--delete-missing")
+
+    assert product.confirmed == [True]
+    assert "HIDDEN     old.md" in shown.stdout
+    assert "RETURNED   a.md" in shown.stdout
 
 
 def test_an_unreadable_file_counts_as_failed_and_a_hidden_one_does_not(tmp_path: Path) -> None:

@@ -87,12 +87,13 @@ def show(
         return await client.fetch(queries.DOCUMENT, id=await client.document_id(workspace, document))
 
     shown = _json(on_graphql(context, work))
-    readers = _principals(shown["readableBy"])
-    shown["readableBy"] = readers or None
+    readers = None if shown["readableBy"] is None else _principals(shown["readableBy"])
+    shown["readableBy"] = readers
     if as_json:
         terminal.result_json(shown)
         return
-    shown["readableBy"] = ", ".join(readers) or "the whole workspace"
+    nobody = "nobody: its source no longer has it"
+    shown["readableBy"] = "the whole workspace" if readers is None else ", ".join(readers) or nobody
     error = shown.pop("error")
     provenance = shown.pop("provenance")
     cost = {f"embedding {name}": value for name, value in (shown.pop("embedding") or {}).items()}

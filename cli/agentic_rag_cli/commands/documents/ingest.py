@@ -33,6 +33,9 @@ def ingest(
     workspace: Annotated[
         str, typer.Option("--workspace", "-w", help="Name of the workspace; made when there is none.")
     ] = "default",
+    delete_missing: Annotated[
+        bool, typer.Option("--delete-missing", help="Go on although most files are gone from the folder.")
+    ] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until every file is done.")] = True,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, change nothing.")] = False,
     estimate: Annotated[
@@ -42,7 +45,7 @@ def ingest(
     group: GroupOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Bring a workspace up to date with a folder: new and changed files are ingested, gone ones deleted.
+    """Bring a workspace up to date with a folder: new and changed files are ingested, gone ones hidden, later erased.
 
     With --user or --group only those read the files that are new; `rag doc share` changes who reads the others.
 
@@ -60,7 +63,16 @@ def ingest(
         if dry_run:
             return await plan_directory(system, workspace, directory)
         with terminal.ProgressLine("ingesting") as bar:
-            ingesting = partial(ingest_directory, system, workspace, directory, readers, wait=wait, progress=bar.update)
+            ingesting = partial(
+                ingest_directory,
+                system,
+                workspace,
+                directory,
+                readers,
+                wait=wait,
+                delete_missing=delete_missing,
+                progress=bar.update,
+            )
             return await (beside_worker(context, system, ingesting) if wait else ingesting())
 
     report = in_process(context, work)

@@ -27,6 +27,7 @@ _POLL_SHARE = 5
 """A poll that took t seconds is followed by a pause of at least 5 t."""
 
 _FINISHED = frozenset({DocumentStatus.READY, DocumentStatus.FAILED})
+_HIDDEN_MESSAGE = "gone from the source: erased after the grace, unless it comes back"
 _LEFT_OUT_ON_PURPOSE = frozenset({"SOURCE_HIDDEN", "SOURCE_LINK_OUTSIDE"})
 
 ProgressReport = Callable[[int, int, str], None]
@@ -54,8 +55,8 @@ class IngestStalled(Retryable):
 
 @dataclass(frozen=True, slots=True)
 class FileOutcome:
-    """The outcome of a file: READY, FAILED, QUEUED, DELETED, UNREADABLE or SKIPPED; in a dry run NEW, CHANGED
-    or GONE.
+    """The outcome of a file: READY, FAILED, QUEUED, HIDDEN, RETURNED, DELETED, UNREADABLE or SKIPPED; in a dry run NEW,
+    CHANGED or GONE.
     """
 
     path: str
@@ -104,6 +105,8 @@ class IngestSummary:
             "ready": self.count("READY"),
             "queued": self.count("QUEUED"),
             "unchanged": self.unchanged,
+            "hidden": self.count("HIDDEN"),
+            "returned": self.count("RETURNED"),
             "deleted": self.count("DELETED"),
             "failed": self.failures,
             "seconds": self.seconds,
@@ -139,9 +142,10 @@ async def ingest_directory(
     *,
     wait: bool,
     progress: ProgressReport,
+    delete_missing: bool = False,
 ) -> IngestSummary:
     """Synchronise a directory; the workspace is created when it is missing, and new files get `readers`. With `wait`
-    return when every file is done.
+    return when every file is done. `delete_missing` confirms that many files are gone.
 
     Errors: `IngestStalled`, `InvalidInput` for an invalid workspace name, those of the session.
     """
@@ -149,7 +153,9 @@ async def ingest_directory(
     workspace = validate_name(workspace, ("workspace",))
     into = await system.ensure_workspace(workspace)
     source = system.container.directory_source(directory)
-    result = await system.container.sync_source.run(into.ref, source, ACTOR, readable_by=readers)
+    result = await system.container.sync_source.run(
+        into.ref, source, ACTOR, delete_missing=delete_missing, readable_by=readers
+    )
     documents = await _documents_of(system, into.ref, directory, result, wait=wait, progress=progress)
     return _report(workspace, directory, _outcomes(result, documents), result, began)
 
@@ -218,7 +224,8 @@ async def _documents_of(
 
 
 def _plan_outcomes(result: SyncResult) -> list[FileOutcome]:
-    plan = (("NEW", result.new), ("CHANGED", result.changed), ("GONE", result.deleted))
+    gone = result.hidden + result.deleted
+    plan = (("NEW", result.new), ("CHANGED", result.changed), ("GONE", gone), ("RETURNED", result.returned))
     return [FileOutcome(path, outcome) for outcome, paths in plan for path in paths] + _unreadable_outcomes(result)
 
 
@@ -238,6 +245,9 @@ def _outcomes(result: SyncResult, documents: Mapping[str, Document]) -> list[Fil
                 chunks=document.chunk_count,
             )
         )
+    handled = {file.path for file in files}
+    files += [FileOutcome(path, "RETURNED") for path in result.returned if path not in handled]
+    files += [FileOutcome(path, "HIDDEN", message=_HIDDEN_MESSAGE) for path in result.hidden]
     return files + [FileOutcome(path, "QUEUED" if path in documents else "DELETED") for path in result.deleted]
 
 

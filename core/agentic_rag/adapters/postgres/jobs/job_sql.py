@@ -14,7 +14,7 @@ ENQUEUE = """
 INSERT INTO rag_jobs (org_id, workspace_id, job_id, kind, key, queue, document_id, arguments, trace_carrier,
                       run_after, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text::jsonb, $9::text::jsonb,
-        clock_timestamp(), clock_timestamp(), clock_timestamp())
+        clock_timestamp() + make_interval(secs => $10), clock_timestamp(), clock_timestamp())
 ON CONFLICT (org_id, workspace_id, kind, key) WHERE state IN ('QUEUED', 'RUNNING') DO NOTHING
 RETURNING job_id
 """

@@ -52,6 +52,7 @@ class PostgresJobStore:
                 job.document_id,
                 json.dumps(dict(job.arguments)),
                 json.dumps(dict(job.trace_carrier)),
+                job.delay_seconds,
             )
             if written is not None:
                 return JobRef(job.workspace, written), True
