@@ -10,6 +10,7 @@ import docx
 import pypdf
 import pytest
 from reportlab.pdfgen.canvas import Canvas
+from tests.hostile import pdf_files
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.loaders import docx as docx_loader
@@ -105,6 +106,22 @@ def test_bookmarks_are_headings_and_give_the_title_that_is_missing() -> None:
 def test_a_pdf_beyond_the_limits_is_too_large(limits: ParserLimits) -> None:
     with pytest.raises(ParseFailed) as refused:
         read_pdf(pdf(["One line."], ["Another."]), limits)
+
+    assert refused.value.code == "PARSE_TOO_LARGE"
+
+
+def pdf_with_elements(count: int) -> bytes:
+    """A PDF with a long array in an object that every reader reads, as tagged filings have."""
+    return pdf_files.pdf({2: b"<</Type/Pages/Kids[3 0 R]/Count 1/Tagged[" + b"null " * count + b"]>>"})
+
+
+def test_a_filing_of_many_elements_is_read() -> None:
+    assert read_pdf(pdf_with_elements(250_000), LIMITS).text == pdf_files.WORDS
+
+
+def test_more_elements_than_the_memory_of_the_child_bears_are_too_many() -> None:
+    with pytest.raises(ParseFailed) as refused:
+        read_pdf(pdf_with_elements(250_000), ParserLimits(memory_bytes=16 << 20))
 
     assert refused.value.code == "PARSE_TOO_LARGE"
 

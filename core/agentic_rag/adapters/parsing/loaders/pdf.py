@@ -10,9 +10,10 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, cast
 
-from pypdf import PasswordType, PdfReader
+from pypdf import PasswordType, PdfReader, apply_configuration
 from pypdf.errors import (
     DependencyError,
     FileNotDecryptedError,
@@ -80,12 +81,13 @@ def load(source: SourceFile) -> LoadedText:
     Raises ParseFailed: PARSE_ENCRYPTED, PARSE_TOO_LARGE, PARSE_UNSUPPORTED, PARSE_CORRUPT.
     """
     try:
-        reader = PdfReader(io.BytesIO(source.content))
-        if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
-            raise _password_error()
-        texts = list(_page_texts(reader, source.limits, source.page_read))
-        outline = _outline(reader)
-        own_name = _own_name(reader)
+        with _widen_limits(source.limits):
+            reader = PdfReader(io.BytesIO(source.content))
+            if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
+                raise _password_error()
+            texts = list(_page_texts(reader, source.limits, source.page_read))
+            outline = _outline(reader)
+            own_name = _own_name(reader)
     except (FileNotDecryptedError, WrongPasswordError) as error:
         raise _password_error() from error
     except DependencyError as error:
@@ -104,6 +106,15 @@ def load(source: SourceFile) -> LoadedText:
     named = None if own_name is None or _POOR_TITLE.fullmatch(own_name) else own_name
     title = named or first_heading(text, blocks[:_TITLE_WITHIN])
     return LoadedText(text, tuple(blocks), tuple(pages), title)
+
+
+def _widen_limits(limits: ParserLimits) -> AbstractContextManager[object]:
+    """pypdf's own limits of elements refuse ordinary tagged filings; the child's walls bear more."""
+    return apply_configuration(
+        array_maximum_element_count=limits.elements,
+        dictionary_maximum_element_count=limits.elements,
+        stream_parsing_work_maximum_count=limits.elements,
+    )
 
 
 def _password_error() -> ParseFailed:

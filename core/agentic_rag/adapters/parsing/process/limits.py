@@ -34,12 +34,20 @@ class ParserLimits:
     """One XML part, unpacked: an XML tree takes about ten times its source."""
     zip_ratio: int = 200
     """Unpacked over packed size, for parts above 1 MiB. Real XML packs 5 to 30 times, deflate's own ceiling is 1032."""
+    element_bytes: int = 128
+    """What one element of a PDF's array or dictionary takes; a reference takes 115. As many are read as fit the memory.
+    """
     files_per_child: int = 200
 
     def cpu_seconds(self, content_length: int) -> float:
         """CPU time for a file of that many bytes."""
         megabytes = max(1, math.ceil(content_length / _MEGABYTE))
         return min(self.cpu_seconds_per_megabyte * megabytes, self.most_cpu_seconds)
+
+    @property
+    def elements(self) -> int:
+        """Elements of one array, dictionary or content stream of a PDF."""
+        return self.memory_bytes // self.element_bytes
 
     @property
     def wall_seconds(self) -> float:
