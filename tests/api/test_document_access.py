@@ -65,7 +65,7 @@ class Works(RestProduct):
         retrieve = Retrieve(self.telemetry)
         ports = AnswerPorts(self.database, self.cache, self.run_store, embedders, self.telemetry, clock, self.ids)
         self.answer: Any = answer_question(ports, self.recorder, AnswerDefaults(), retrieve=retrieve)
-        self.read_runs = ReadRuns(self.database, self.run_store)
+        self.read_runs = ReadRuns(self.database, self.run_store, clock, self.recorder)
         self.explain = ExplainRun(self.database, self.read_runs, embedders, retrieve)
         ingest = IngestChunks(self.database, embedders, TextAnalysis(estimate_tokens, InlineCompute()))
         await ingest.run(REF, [ChunkedDocument(ROTA, "Rota of the night", (SECRET,))], "nina")

@@ -107,7 +107,7 @@ class AnswerQuestion:
         self._fingerprint = defaults.fingerprint
         self._llm_clients = llm_clients
         self._ttl = ttl_seconds
-        self._runs = ReadRuns(ports.database, ports.runs)
+        self._runs = ReadRuns(ports.database, ports.runs, ports.clock, recorder)
         self._flights: SingleFlight[PipelineResult] = SingleFlight()
         self._guard = TenantGuard(ports.telemetry)
 
@@ -155,8 +155,7 @@ class AnswerQuestion:
             if stored is not None:
                 return stored
         if question.after is not None:
-            waiting = self._recorder.find(question.workspace, question.after)
-            question = await self._runs.append_turn(principal, question, question.after, waiting)
+            question = await self._runs.append_turn(principal, question, question.after)
         understood = understand(question)
         embedders = await self._ports.embedders.of(question.workspace)
         space = head.space or embedders.default.space

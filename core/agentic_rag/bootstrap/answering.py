@@ -50,6 +50,10 @@ class AnsweringParts(DocumentParts):
         return MeasureRecall(self.database, self.embedders)
 
     @cached_property
+    def _recorder(self) -> RunRecorder:
+        return self._owned(RunRecorder(self.database, self.runs, self.cache, self.telemetry))
+
+    @cached_property
     def answer(self) -> AnswerQuestion:
         """The use case behind `ragAnswer`."""
         settings = self.settings.answering
@@ -59,7 +63,7 @@ class AnsweringParts(DocumentParts):
         )
         return answer_question(
             self._answer_ports(self.embedders),
-            self._owned(RunRecorder(self.database, self.runs, self.cache, self.telemetry)),
+            self._recorder,
             AnswerDefaults(
                 top_k=settings.top_k,
                 use_hyde=settings.use_hyde,
@@ -94,7 +98,7 @@ class AnsweringParts(DocumentParts):
 
     @cached_property
     def read_runs(self) -> ReadRuns:
-        return ReadRuns(self.database, self.runs)
+        return ReadRuns(self.database, self.runs, self.clock, self._recorder)
 
     @cached_property
     def explain(self) -> ExplainRun:

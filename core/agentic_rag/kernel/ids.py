@@ -23,6 +23,11 @@ class Ids(Protocol):
         ...
 
 
+def unix_seconds(made: UUID) -> float | None:
+    """When an id of the version 7 layout was made; None for any other."""
+    return (made.int >> 80) / 1000 if made.version == 7 else None
+
+
 def derive_uuid(*parts: bytes) -> UUID:
     """A UUID (version 8) of the parts by SHA-256, each part with its length, so that no two lists of parts meet."""
     digest = hashlib.sha256()

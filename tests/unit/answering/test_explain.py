@@ -111,7 +111,8 @@ class World:
         ports = AnswerPorts(self.database, self.cache, self.runs, self.embedders, self.telemetry, clock, ids)
         self.recorder = RunRecorder(self.database, self.runs, self.cache, self.telemetry)
         self.answer = answer_question(ports, self.recorder, defaults, retrieve=retrieve, chat=chat)
-        self.explain = ExplainRun(self.database, ReadRuns(self.database, self.runs), self.embedders, retrieve, seconds)
+        read_runs = ReadRuns(self.database, self.runs, clock, self.recorder)
+        self.explain = ExplainRun(self.database, read_runs, self.embedders, retrieve, seconds)
 
     async def add(self, title: str, text: str) -> None:
         analysis = TextAnalysis(estimate_tokens, InlineCompute())

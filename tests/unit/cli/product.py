@@ -314,7 +314,7 @@ class Product:
         self.evaluations = Evaluations(self.database, self.telemetry, 8)
         self.dead_letters = DeadLetters(self.database, self.telemetry)
         self.change_models = ChangeModels(self.database, self.telemetry)
-        self.read_runs = ReadRuns(self.database, cast("Any", self))
+        self.read_runs = ReadRuns(self.database, cast("Any", self), self.clock)
         self.admission = Admission(
             self.database, cast("Any", None), cast("Any", None), RateLimits(60, 30, 0), self.clock, self.telemetry
         )

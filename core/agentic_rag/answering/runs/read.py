@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
@@ -10,24 +11,36 @@ from agentic_rag.answering.ports import RunStore
 from agentic_rag.answering.query.standalone import turn_of
 from agentic_rag.answering.question import MAX_HISTORY_TURNS, Question
 from agentic_rag.answering.run import Run
+from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.answering.runs.redaction import collect_document_ids, drop_tool_results, withhold_documents
+from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import IdempotencyConflict, NotFound
+from agentic_rag.kernel.ids import unix_seconds
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.access import may_manage_access, read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 
+_FRESH_SECONDS = 3.0
+"""A run is stored behind its answer (`runs.record`). One that is not there so long after its id was made never comes.
+"""
+_PAUSE_SECONDS = 0.05
+
 
 class ReadRuns:
-    """A run whose sources its reader may not read (any more) is shown without their words."""
+    """A run whose sources its reader may not read (any more) is shown without their words. A run that was answered a
+    moment ago is found too: `recorder` has those of this process, and for those of another one the reader waits.
+    """
 
-    def __init__(self, database: Database, runs: RunStore) -> None:
+    def __init__(self, database: Database, runs: RunStore, clock: Clock, recorder: RunRecorder | None = None) -> None:
         self._database = database
         self._runs = runs
+        self._clock = clock
+        self._recorder = recorder
 
     async def get(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
         """The run, or None: somebody else's looks like none. Errors: `DependencyUnavailable`."""
-        run = await self._runs.get(workspace, run_id)
+        run = await self._find(workspace, run_id)
         return None if run is None else await self.redact_for(principal, run)
 
     async def page(self, principal: Principal, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
@@ -59,11 +72,11 @@ class ReadRuns:
             )
         return await self.redact_for(principal, stored)
 
-    async def append_turn(self, principal: Principal, question: Question, after: UUID, waiting: Run | None) -> Question:
-        """The question with the run it follows, as far as the caller may see it, as its last turn. `waiting` is that
-        run where it is not stored yet. Errors: `NotFound` code RUN_NOT_FOUND.
+    async def append_turn(self, principal: Principal, question: Question, after: UUID) -> Question:
+        """The question with the run it follows, as far as the caller may see it, as its last turn. Errors: `NotFound`
+        code RUN_NOT_FOUND.
         """
-        run = waiting or await self._runs.get(question.workspace, after)
+        run = await self._find(question.workspace, after)
         run = None if run is None else await self.redact_for(principal, run)
         if run is None:
             raise NotFound(
@@ -71,6 +84,18 @@ class ReadRuns:
                 code="RUN_NOT_FOUND",
             )
         return replace(question, history=(*question.history, turn_of(run))[-MAX_HISTORY_TURNS:], after=None)
+
+    async def _find(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
+        run = None if self._recorder is None else self._recorder.find(workspace, run_id)
+        run = run or await self._runs.get(workspace, run_id)
+        made = unix_seconds(run_id)
+        left = 0.0 if made is None else made + _FRESH_SECONDS - self._clock.now().timestamp()
+        for _ in range(round(min(left, _FRESH_SECONDS) / _PAUSE_SECONDS)):
+            if run is not None:
+                break
+            await asyncio.sleep(_PAUSE_SECONDS)
+            run = await self._runs.get(workspace, run_id)
+        return run
 
     async def _redact_unreadable(self, principal: Principal, workspace: WorkspaceRef, runs: Sequence[Run]) -> list[Run]:
         if not runs:
