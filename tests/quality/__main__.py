@@ -11,7 +11,6 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from statistics import fmean
 
 from agentic_rag.settings import Settings, load_settings
@@ -19,12 +18,13 @@ from agentic_rag_cli.in_process import open_system
 from agentic_rag_cli.wiring import Wiring
 from agentic_rag_eval.ablation import Arm
 from agentic_rag_eval.metrics import Score
-from agentic_rag_eval.resampling import PairedDifference, compare_pairs, interval_of
 from tests.bench.reports import ROOT, Row, publish_report
 from tests.local_model import minilm
 from tests.quality.abstention import Supports, abstention_rows, supports_of
 from tests.quality.asking import ALONE, DEFAULT, Ranked, answered, arms_of, off, ranked
+from tests.quality.citations import Judged, citation_rows, judged
 from tests.quality.filings import FILINGS, filings
+from tests.quality.rows import above, at_least, not_below, reported, without_verdict
 from tests.quality.sets import DATA, MULTI_HOP, NOISE, POOL, SINGLE_HOP, SPANS, QuestionSet, ingested, questions_of
 
 RECALL = {"musique": (72, 82), "hotpotqa": (97, 98), "hotpotqa-dev100": (96, 98)}
@@ -32,44 +32,6 @@ IN_THE_POOL = {"musique": 72, "hotpotqa": 94, "hotpotqa-dev100": 94}
 CONTAINED = {"hotpotqa": 60, "musique": 35, "covidqa": 50}
 SPAN = 75
 """Percent of questions whose marked answer stands whole in one of the first five chunks."""
-
-
-def at_least(name: str, values: Sequence[float], must: float) -> Row:
-    found = interval_of(values)
-    if found is None:
-        return Row(name, "no question", f"≥ {must:g}", ok=False)
-    shown = f"{100 * found.mean:.1f} [{100 * found.low:.0f}, {100 * found.high:.0f}]"
-    return Row(name, shown, f"≥ {must:g}", 100 * found.mean >= must)
-
-
-def not_below(name: str, values: Sequence[float], other: Sequence[float]) -> Row:
-    compared = compare_pairs(other, values)
-    if compared is None:
-        return Row(name, "no question", "not below", ok=False)
-    return Row(name, f"{100 * fmean(values):.1f} ({_shown(compared)})", "not below", compared.difference.high >= 0)
-
-
-def above(name: str, values: Sequence[float], other: Sequence[float]) -> Row:
-    compared = compare_pairs(other, values)
-    if compared is None:
-        return Row(name, "no question", "> 0", ok=False)
-    return Row(name, _shown(compared), "> 0", compared.difference.low > 0)
-
-
-def _shown(compared: PairedDifference) -> str:
-    found = compared.difference
-    return f"{100 * found.mean:+.1f} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
-
-
-def reported(name: str, values: Sequence[float], other: Sequence[float]) -> Row:
-    """No verdict: what `values` have over `other`, on the same questions."""
-    compared = compare_pairs(other, values)
-    return Row(name, "no question" if compared is None else _shown(compared), "reported", ok=compared is not None)
-
-
-def without_verdict(row: Row) -> Row:
-    """Its must is for another embedder."""
-    return replace(row, must="reported", ok=True)
 
 
 def figures(scores: Sequence[Score], name: str) -> list[float]:
@@ -95,14 +57,14 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
     async with open_system(settings) as system:
         container = system.container
         rows: list[Row] = []
-        scores: list[Score] = []
+        cited: list[Judged] = []
         supported: list[Supports] = []
         pooled: dict[str, list[Ranked]] = {}
         single: dict[str, list[Ranked]] = {}
         for name in (one for one in (*MULTI_HOP, *SINGLE_HOP) if one in wanted):
             given = QuestionSet(name, await ingested(system, name, [name]), tuple(questions_of(name)))
             asked = await answered(container, given)
-            scores += asked
+            cited += await judged(container, given.workspace, asked)
             found = await ranked(container, given, arms_of(container))
             for ranking, ones in found.items():
                 (pooled if name in MULTI_HOP else single).setdefault(ranking, []).extend(ones)
@@ -129,17 +91,15 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
             workspace = await ingested(system, POOL, [*MULTI_HOP, NOISE])
             for name in MULTI_HOP:
                 asked = await answered(container, QuestionSet(name, workspace, tuple(questions_of(name))))
-                scores += asked
+                cited += await judged(container, workspace, asked)
                 among = figures(asked, "recall@5")
                 rows.append(must(at_least(f"{name} among {NOISE}: R@5", among, IN_THE_POOL[name])))
         if FILINGS in wanted:
             found_in = await filings(system, settings)
-            scores += found_in.scores
+            cited += await judged(container, found_in.workspace, found_in.scores)
             rows.append(must(at_least(f"{FILINGS}: a gold filing in the top 5", found_in.gold_in_five, 90)))
             rows.append(must(at_least(f"{FILINGS}: a figure of the reference cited", found_in.figure_cited, 60)))
-        rows.append(at_least("citation validity", figures(scores, "citation_validity"), 100))
-        rows.append(at_least("citation coverage", figures(scores, "citation_coverage"), 98))
-        return rows
+        return rows + citation_rows(cited)
 
 
 def ablations(name: str, found: dict[str, list[Ranked]], musts: tuple[Arm, str] | None = None) -> list[Row]:

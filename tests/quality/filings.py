@@ -36,6 +36,7 @@ class Filed:
     figure_cited: tuple[float, ...]
     """Of questions whose reference answer holds an amount or a percentage: one of them stands in the cited text."""
     scores: tuple[Score, ...]
+    workspace: WorkspaceRef
 
 
 def amounts(text: str) -> frozenset[str]:
@@ -83,7 +84,7 @@ async def filings(system: System, settings: Settings) -> Filed:
         )
     ANSWERS.parent.mkdir(parents=True, exist_ok=True)
     ANSWERS.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return Filed(tuple(gold), tuple(cited), tuple(scores))
+    return Filed(tuple(gold), tuple(cited), tuple(scores), workspace)
 
 
 def _cited_text(run: Run) -> str:

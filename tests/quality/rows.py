@@ -1,0 +1,48 @@
+"""Rows of the quality table: means with their intervals, and differences on the same questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import fmean
+
+from agentic_rag_eval.resampling import PairedDifference, compare_pairs, interval_of
+from tests.bench.reports import Row
+
+
+def at_least(name: str, values: Sequence[float], must: float) -> Row:
+    found = interval_of(values)
+    if found is None:
+        return Row(name, "no question", f"≥ {must:g}", ok=False)
+    shown = f"{100 * found.mean:.1f} [{100 * found.low:.0f}, {100 * found.high:.0f}]"
+    return Row(name, shown, f"≥ {must:g}", 100 * found.mean >= must)
+
+
+def not_below(name: str, values: Sequence[float], other: Sequence[float]) -> Row:
+    compared = compare_pairs(other, values)
+    if compared is None:
+        return Row(name, "no question", "not below", ok=False)
+    return Row(name, f"{100 * fmean(values):.1f} ({_shown(compared)})", "not below", compared.difference.high >= 0)
+
+
+def above(name: str, values: Sequence[float], other: Sequence[float]) -> Row:
+    compared = compare_pairs(other, values)
+    if compared is None:
+        return Row(name, "no question", "> 0", ok=False)
+    return Row(name, _shown(compared), "> 0", compared.difference.low > 0)
+
+
+def _shown(compared: PairedDifference) -> str:
+    found = compared.difference
+    return f"{100 * found.mean:+.1f} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+
+
+def reported(name: str, values: Sequence[float], other: Sequence[float]) -> Row:
+    """No verdict: what `values` have over `other`, on the same questions."""
+    compared = compare_pairs(other, values)
+    return Row(name, "no question" if compared is None else _shown(compared), "reported", ok=compared is not None)
+
+
+def without_verdict(row: Row) -> Row:
+    """Its must is for another embedder."""
+    return replace(row, must="reported", ok=True)

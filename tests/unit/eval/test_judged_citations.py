@@ -1,0 +1,66 @@
+"""The quality rows on citations: a right answer holds them, and every lie that is planted makes one miss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+from tests.quality.citations import citation_rows, judge
+from tests.unit.cli.product import answered
+
+from agentic_rag.answering.answer import Answer, TextSpan
+
+SOURCE = "Preface. Oona Pellgrave signs off the audit. Mr. Tam flies. He lands at noon.[7] The end."
+FIRST, SECOND = "Oona Pellgrave signs off the audit.", "Mr. Tam flies. He lands at noon.[7]"
+TEXTS = {answered().answer.citations[0].revision_id: SOURCE}
+
+
+def right() -> Answer:
+    answer = answered().answer
+    citations = tuple(
+        replace(
+            answer.citations[0],
+            marker=marker,
+            snippet=quote,
+            source_span=TextSpan(SOURCE.index(quote), SOURCE.index(quote) + len(quote)),
+        )
+        for marker, quote in ((1, FIRST), (2, SECOND))
+    )
+    return replace(answer, text=f"{FIRST} [1] {SECOND} [2]", citations=citations)
+
+
+def with_first(answer: Answer, **changes: object) -> Answer:
+    first, *rest = answer.citations
+    return replace(answer, citations=(replace(first, **changes), *rest))
+
+
+LIES: dict[str, Callable[[Answer], Answer]] = {
+    "another quote": lambda one: with_first(one, snippet="Oona Pellgrave signs off the budget."),
+    "no quote": lambda one: with_first(one, snippet="", source_span=TextSpan(3, 3)),
+    "another place": lambda one: with_first(one, source_span=TextSpan(10, 10 + len(FIRST))),
+    "another revision": lambda one: with_first(one, revision_id=UUID(int=1)),
+    "a citation that no marker names": lambda one: replace(one, text=f"{FIRST} [2] {SECOND} [2]"),
+    "a marker without a citation": lambda one: replace(one, citations=one.citations[:1]),
+    "a sentence without a marker": lambda one: replace(one, text=f"{FIRST} [1] She is never wrong. {SECOND} [2]"),
+    "a last sentence without a marker": lambda one: replace(one, text=f"{one.text} She is never wrong."),
+    "no markers at all": lambda one: replace(one, text=f"{FIRST} {SECOND}"),
+}
+
+
+def misses(*answers: Answer) -> list[str]:
+    return [row.name for row in citation_rows([judge(one, TEXTS) for one in answers]) if not row.ok]
+
+
+def test_a_right_answer_holds_both_rows() -> None:
+    assert misses(right()) == []
+
+
+def test_what_the_product_says_of_its_citations_is_not_read() -> None:
+    assert misses(with_first(right(), verified=False)) == []
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_every_planted_lie_makes_a_row_miss(lie: str) -> None:
+    assert misses(*[right()] * 5, LIES[lie](right())) != []
