@@ -35,6 +35,7 @@ class JobOperation(enum.Enum):
     FINISH = "finish"
     RETRY = "retry"
     GIVE_UP = "give up"
+    REJECT = "reject"
     RELEASE = "release"
     EXPIRE = "expire"
     CANCEL = "cancel"
@@ -48,6 +49,7 @@ MOVES: dict[JobOperation, tuple[set[JobState], JobState]] = {
     JobOperation.FINISH: ({JobState.RUNNING}, JobState.DONE),
     JobOperation.RETRY: ({JobState.RUNNING}, JobState.QUEUED),
     JobOperation.GIVE_UP: ({JobState.RUNNING}, JobState.DEAD),
+    JobOperation.REJECT: ({JobState.RUNNING}, JobState.DONE),
     JobOperation.RELEASE: ({JobState.RUNNING}, JobState.QUEUED),
     JobOperation.EXPIRE: ({JobState.RUNNING}, JobState.QUEUED),
     JobOperation.CANCEL: ({JobState.QUEUED, JobState.RUNNING}, JobState.CANCELLED),
@@ -110,6 +112,7 @@ OPERATIONS: dict[JobOperation, Callable[[OneJob, JobStore], Awaitable[bool]]] = 
     JobOperation.FINISH: lambda one, jobs: jobs.finish(one.ref, one.fence),
     JobOperation.RETRY: lambda one, jobs: jobs.fail(one.ref, one.fence, Retryable("busy"), Retry(0)),
     JobOperation.GIVE_UP: lambda one, jobs: jobs.fail(one.ref, one.fence, Permanent("no"), GiveUp()),
+    JobOperation.REJECT: lambda one, jobs: jobs.fail(one.ref, one.fence, Permanent("no"), GiveUp(is_rejection=True)),
     JobOperation.RELEASE: lambda one, jobs: jobs.release(one.ref, one.fence),
     JobOperation.CANCEL: cancel,
     JobOperation.REPLAY: replay,

@@ -28,6 +28,8 @@ class Handler:
     """The longest one attempt may go without progress."""
     on_failure: Callable[[Transaction, Lease, AgenticRagError, Retry | GiveUp], Awaitable[None]] | None = None
     """Shows the failure on what the job concerns, in the transaction that records it. None: only the job shows it."""
+    is_rejection: Callable[[AgenticRagError], bool] = lambda _: False
+    """Whether a final failure is told by what the job concerns alone: no dead letter comes of it."""
 
 
 def job_handlers(container: Container) -> Mapping[JobKind, Handler]:
@@ -40,7 +42,7 @@ def job_handlers(container: Container) -> Mapping[JobKind, Handler]:
 
     return {
         # The slowest single step is parsing a large file or one embedding call.
-        JobKind.INGEST: Handler(ingest.run, 3_600.0, 300.0, ingest.record_failure),
+        JobKind.INGEST: Handler(ingest.run, 3_600.0, 300.0, ingest.record_failure, ingest.is_rejection),
         JobKind.DELETE: Handler(container.delete.run_job, 600.0, 300.0),
         JobKind.COMPACT: Handler(CompactSegments(container.database).run, 600.0, 300.0),
         JobKind.RETENTION: Handler(retention.run, 600.0, 300.0),

@@ -41,6 +41,7 @@ class RunOutcome(enum.Enum):
     DONE = "done"
     RETRY = "retry"
     DEAD = "dead"
+    REJECTED = "rejected"
     LOST = "lost"
     RELEASED = "released"
 
@@ -203,6 +204,8 @@ class JobRunner:
 
     async def _record_failure(self, ref: JobRef, lease: Lease, handler: Handler, error: AgenticRagError) -> RunOutcome:
         decision = self._policy.decide(error, lease.job.attempts_against_limit, self._ids.jitter())
+        if isinstance(decision, GiveUp) and handler.is_rejection(error):
+            decision = GiveUp(is_rejection=True)
 
         async def fail(transaction: Transaction) -> bool:
             # The document before the job, as everywhere; when the fence is gone all of it is rolled back.
@@ -223,6 +226,8 @@ class JobRunner:
             attempt=lease.job.attempts,
             again_in=decision.delay_seconds if isinstance(decision, Retry) else None,
         )
+        if isinstance(decision, GiveUp) and decision.is_rejection:
+            return RunOutcome.REJECTED
         if isinstance(decision, GiveUp):
             self._telemetry.count("rag_dead_letters_total", kind=kind)
             try:

@@ -41,6 +41,7 @@ from agentic_rag.kernel.error_redaction import redact
 from agentic_rag.kernel.errors import (
     AgenticRagError,
     DependencyUnavailable,
+    MissingProviderKey,
     NotFound,
     ParseFailed,
     Retryable,
@@ -117,6 +118,14 @@ class IngestDocument:
         log_report(self._telemetry, report)
         await self._remove_old_originals(run)
         return report
+
+    @staticmethod
+    def is_rejection(error: AgenticRagError) -> bool:
+        """Whether the document's owner has to act: the file cannot be read, or the organisation's key is missing. The
+        limits that a file crosses are the operator's.
+        """
+        is_limit = error.code in ("PARSE_TOO_LARGE", "PARSE_TIMEOUT")
+        return isinstance(error, MissingProviderKey) or (isinstance(error, ParseFailed) and not is_limit)
 
     async def record_failure(
         self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp

@@ -142,8 +142,8 @@ class Replay(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class JobAttempt:
-    """One try at a job. `outcome` is DONE, RETRY, DEAD or LAPSED (its worker died or lost the lease); None while it
-    runs. `error_chain` is the error and its causes, outermost first, redacted.
+    """One try at a job. `outcome` is DONE, RETRY, DEAD, REJECTED or LAPSED (its worker died or lost the lease); None
+    while it runs. `error_chain` is the error and its causes, outermost first, redacted.
     """
 
     attempt: int
@@ -205,7 +205,11 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """Make the job a dead letter."""
+    """Make the job a dead letter; with `is_rejection` end it as DONE, because what it concerns says what is wrong and
+    no operator can help.
+    """
+
+    is_rejection: bool = False
 
 
 class IsolationDecision(enum.Enum):

@@ -87,8 +87,14 @@ class JobStore(Protocol):
         ...
 
     async def fail(self, ref: JobRef, fence: int, error: AgenticRagError, decision: Retry | GiveUp) -> bool:
-        """Record the attempt's error chain; back to QUEUED after the delay, or DEAD. False when the fence is no
-        longer current.
+        """Record the attempt's error chain; back to QUEUED after the delay, or DEAD, or DONE for a rejection. False
+        when the fence is no longer current.
+        """
+        ...
+
+    async def repeat_failed(self, code: str) -> int:
+        """Ingest again the organisation's documents that are FAILED for this code: each becomes PENDING, with a copy of
+        its last job. Returns their number.
         """
         ...
 

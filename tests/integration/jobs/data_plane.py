@@ -244,7 +244,9 @@ class DataPlane:
     @property
     def handlers(self) -> Mapping[JobKind, Handler]:
         return {
-            JobKind.INGEST: Handler(self.ingest.run, 3_600.0, 300.0, self.ingest.record_failure),
+            JobKind.INGEST: Handler(
+                self.ingest.run, 3_600.0, 300.0, self.ingest.record_failure, self.ingest.is_rejection
+            ),
             JobKind.DELETE: Handler(self.delete.run_job, 600.0, 300.0),
             JobKind.COMPACT: Handler(CompactSegments(self.database).run, 600.0, 300.0),
             JobKind.RETENTION: Handler(ApplyRetention(self.database, self.blobs).run, 600.0, 300.0),

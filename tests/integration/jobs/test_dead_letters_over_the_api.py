@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.integration.jobs.data_plane import DataPlane
 from typer.testing import CliRunner
 
 from agentic_rag.jobs.job import JobKind, JobState, NewJob
+from agentic_rag.kernel.errors import Permanent
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from agentic_rag.settings import load_settings
@@ -46,9 +48,15 @@ async def asked(plane: DataPlane, text: str, role: str = "admin", **variables: A
 
 
 async def dead_documents(plane: DataPlane, folder: Path) -> list[str]:
-    """Two files that nobody can read; the public ids of their dead letters."""
-    (folder / "a.md").write_text("  ")
-    (folder / "b.pdf").write_bytes(b"%PDF-1.4 nonsense")
+    """Two files that the provider refuses for different causes; the public ids of their dead letters."""
+    (folder / "a.md").write_text("Water flows.")
+    (folder / "b.md").write_text("Steam rises.")
+
+    def refuse(texts: Sequence[str]) -> None:
+        is_first = "Water" in texts[0]
+        raise Permanent("The provider refuses.", code="PROVIDER_KEY_REJECTED" if is_first else "PROVIDER_REFUSED")
+
+    plane.embedder.before = refuse
     await plane.ingest_folder(folder)
     return [encode(NodeKind.JOB, job.workspace.workspace_id, job.job_id) for job in await plane.jobs(JobKind.INGEST)]
 

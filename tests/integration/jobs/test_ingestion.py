@@ -20,7 +20,7 @@ from agentic_rag.ingestion.estimate import EstimateIngest
 from agentic_rag.ingestion.submit import Submission, submit
 from agentic_rag.ingestion.sync import SyncSource
 from agentic_rag.jobs.job import JobKind, JobState
-from agentic_rag.kernel.errors import Permanent, Retryable
+from agentic_rag.kernel.errors import MissingProviderKey, Permanent, Retryable
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.billing.embedding_cost import read_cost
 
@@ -220,7 +220,32 @@ async def test_a_file_without_text_is_failed_and_not_tried_again(plane: DataPlan
     assert document.fault is not None
     assert document.fault.code.startswith("PARSE_")
     assert document.fault.attempts == 1
-    assert [job.state for job in await plane.jobs()] == [JobState.DEAD]
+    (job,) = await plane.jobs()
+    assert (job.state, job.error_code) == (JobState.DONE, document.fault.code)
+    assert ("rag_dead_letters_total", (("kind", "ingest"),)) not in plane.telemetry.counters
+
+
+async def test_what_failed_for_a_missing_key_goes_on_when_the_key_comes(plane: DataPlane, folder: Path) -> None:
+    for name in ("a.md", "b.md"):
+        (folder / name).write_text("Water flows.")
+
+    def fail(_: object) -> None:
+        raise MissingProviderKey("Your organisation has no key.")
+
+    plane.embedder.before = fail
+    await plane.ingest_folder(folder)
+    assert [(await stored(plane, name)).status for name in ("a.md", "b.md")] == [DocumentStatus.FAILED] * 2
+    assert {job.state for job in await plane.jobs()} == {JobState.DONE}
+    plane.embedder.before = None
+
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        repeated = await transaction.jobs.repeat_failed("PROVIDER_KEY_MISSING")
+        again = await transaction.jobs.repeat_failed("PROVIDER_KEY_MISSING")
+    async with plane.worker():
+        await plane.until_idle()
+
+    assert (repeated, again) == (2, 0)
+    assert [(await stored(plane, name)).status for name in ("a.md", "b.md")] == [DocumentStatus.READY] * 2
 
 
 async def test_a_ready_document_keeps_its_chunks_when_the_new_revision_fails(plane: DataPlane, folder: Path) -> None:

@@ -17,6 +17,7 @@ from tests.integration.jobs.data_plane import QUICK, DataPlane, paragraphs, unti
 
 from agentic_rag.jobs.job import JobRef, JobState, QueueName
 from agentic_rag.jobs.message import FUNCTION, queue_key
+from agentic_rag.kernel.errors import Permanent
 from agentic_rag_worker.metrics_http import MetricsServer
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
@@ -283,7 +284,12 @@ async def test_a_job_that_kills_its_workers_ends_as_a_dead_letter(plane: DataPla
 
 
 async def test_dead_letters_are_mirrored_without_arguments(plane: DataPlane, folder: Path) -> None:
-    (folder / "a.md").write_text("  ")
+    (folder / "a.md").write_text("Water flows.")
+
+    def refuse(_: object) -> None:
+        raise Permanent("The provider refuses.", code="PROVIDER_REFUSED")
+
+    plane.embedder.before = refuse
     await plane.ingest_folder(folder)
 
     async with redis.asyncio.Redis.from_url(plane.redis_url) as server:

@@ -11,6 +11,7 @@ from tests.memory_store.session.pages import page_newest_first
 from tests.memory_store.session.state import StoredJob
 from tests.memory_store.session.store import Working
 
+from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.jobs.job import (
     LAPSED,
     GiveUp,
@@ -166,12 +167,34 @@ class MemoryJobStore:
             failed = _left(stored, JobState.QUEUED, now)
             run_after = now + timedelta(seconds=decision.delay_seconds)
         else:
-            outcome = "DEAD"
-            failed = replace(stored, job=replace(stored.job, state=JobState.DEAD, updated_at=now), lease_until=None)
+            outcome, state = ("REJECTED", JobState.DONE) if decision.is_rejection else ("DEAD", JobState.DEAD)
+            failed = replace(stored, job=replace(stored.job, state=state, updated_at=now), lease_until=None)
             run_after = stored.job.run_after
         job = replace(failed.job, run_after=run_after, error_code=error.code, error_message=redact(error.message))
         self._write(_closed(replace(failed, job=job), now, outcome, error.code, error_chain(error)))
         return True
+
+    async def repeat_failed(self, code: str) -> int:
+        """Queue a copy of the last job of every document that is FAILED for this code."""
+        repeated = 0
+        for workspace in [one for one in self._working.states if self._working.read(one) is not None]:
+            for document in [*self._working.states[workspace].documents.values()]:
+                if (
+                    document.status is not DocumentStatus.FAILED
+                    or document.fault is None
+                    or document.fault.code != code
+                ):
+                    continue
+                jobs = [one.job for one in self._all(workspace) if one.job.document_id == document.document_id]
+                last = max((one for one in jobs if one.kind is JobKind.INGEST), key=lambda one: one.created_at)
+                state = self._working.write(workspace)
+                state.documents[document.document_id] = replace(document, status=DocumentStatus.PENDING)
+                again = NewJob(
+                    workspace, last.kind, last.key, last.arguments, last.queue, document_id=document.document_id
+                )
+                await self.enqueue(again)
+                repeated += 1
+        return repeated
 
     async def release(self, ref: JobRef, fence: int) -> bool:
         """Give the job back unused: QUEUED, the attempt not counted."""

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database, Transaction
-from agentic_rag.kernel.errors import Permanent
+from agentic_rag.kernel.errors import MissingProviderKey, Permanent
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.providers.ports import KeyVault, MasterKeyUsage
 from agentic_rag.models.providers.provider_keys import NewProviderKey, Provider, ProviderKey, validate_key
@@ -74,6 +74,8 @@ class ManageProviderKeys:
         async with self._database.transaction(org_id) as transaction:
             stored = await transaction.providers.put(key)
             await self._audit(transaction, AuditAction.SET_PROVIDER_KEY, checked.provider, actor)
+            # Documents that failed for want of a key go on; one that still misses another key fails again.
+            await transaction.jobs.repeat_failed(MissingProviderKey.code)
         self._on_change(org_id)
         return stored
 

@@ -102,10 +102,31 @@ RETURNING attempts
 
 GIVE_UP = """
 UPDATE rag_jobs
-SET state = 'DEAD', leased_by = NULL, lease_until = NULL, error_code = $5, error_message = $6,
+SET state = $7, leased_by = NULL, lease_until = NULL, error_code = $5, error_message = $6,
     updated_at = clock_timestamp()
 WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND fence = $4 AND state = 'RUNNING'
 RETURNING attempts
+"""
+
+# Documents before jobs, as everywhere. $2: the code of the documents' fault.
+REPEAT_FAILED = """
+WITH failed AS (
+    UPDATE rag_documents SET status = 'PENDING', updated_at = now()
+    WHERE org_id = $1 AND status = 'FAILED' AND error_code = $2
+    RETURNING workspace_id, document_id
+), last AS (
+    SELECT DISTINCT ON (j.workspace_id, j.document_id) j.workspace_id, j.document_id, j.key, j.queue, j.arguments
+    FROM rag_jobs j JOIN failed USING (workspace_id, document_id)
+    WHERE j.org_id = $1 AND j.kind = 'ingest'
+    ORDER BY j.workspace_id, j.document_id, j.created_at DESC
+)
+INSERT INTO rag_jobs (org_id, workspace_id, job_id, kind, key, queue, document_id, arguments, trace_carrier,
+                      run_after, created_at, updated_at)
+SELECT $1, workspace_id, gen_random_uuid(), 'ingest', key, queue, document_id, arguments, '{}',
+       clock_timestamp(), clock_timestamp(), clock_timestamp()
+FROM last
+ON CONFLICT (org_id, workspace_id, kind, key) WHERE state IN ('QUEUED', 'RUNNING') DO NOTHING
+RETURNING job_id
 """
 
 RELEASE = """

@@ -129,14 +129,18 @@ class PostgresJobStore:
         if isinstance(decision, Retry):
             delay = timedelta(seconds=decision.delay_seconds)
             attempt = await self._connection.fetchval(sql.RETRY, *self._key(ref), fence, delay, error.code, message)
+            outcome = "RETRY"
         else:
-            attempt = await self._connection.fetchval(sql.GIVE_UP, *self._key(ref), fence, error.code, message)
+            state, outcome = ("DONE", "REJECTED") if decision.is_rejection else ("DEAD", "DEAD")
+            attempt = await self._connection.fetchval(sql.GIVE_UP, *self._key(ref), fence, error.code, message, state)
         if attempt is None:
             return False
-        outcome = "RETRY" if isinstance(decision, Retry) else "DEAD"
         chain = list(error_chain(error))
         await self._connection.execute(sql.CLOSE_ATTEMPT, *self._key(ref), attempt, outcome, error.code, chain)
         return True
+
+    async def repeat_failed(self, code: str) -> int:
+        return len(await self._connection.fetch(sql.REPEAT_FAILED, self._org_id, code))
 
     async def release(self, ref: JobRef, fence: int) -> bool:
         attempts_left = await self._connection.fetchval(sql.RELEASE, *self._key(ref), fence)
