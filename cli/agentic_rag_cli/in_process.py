@@ -18,7 +18,7 @@ from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.pagination import MAX_PAGE, Page, PageRequest
 from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag.settings import Settings
-from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, SubjectKind, WorkspaceRef
 from agentic_rag.workspaces.organisation import Organisation
 from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_cli.client.graphql_client import GraphQLClient
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ACTOR = "cli"
+ACTOR = "system:cli"
 """The subject of the in-process command line in the audit log."""
 
 _MAX_BODY_BYTES = 256 * 1024 * 1024
@@ -43,7 +43,7 @@ def operator_of(org_id: UUID) -> Principal:
     """The principal of the in-process command line. It may do everything, since its user has the database's
     password.
     """
-    return Principal(org_id=org_id, subject=ACTOR, role=Role.OPERATOR)
+    return Principal(org_id=org_id, subject="cli", role=Role.OPERATOR, kind=SubjectKind.SYSTEM)
 
 
 class System:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from agentic_rag.tenancy.access import groups_of, users_of, validate_principals
+from agentic_rag.tenancy.access import groups_of, keys_of, users_of, validate_principals
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 
@@ -31,6 +31,10 @@ UserOption = Annotated[
     typer.Option("--user", help="Let this user read it, by the subject of his token; may be repeated."),
 ]
 
+KeyOption = Annotated[
+    list[str] | None, typer.Option("--key", help="Let this API key read it, by its subject; may be repeated.")
+]
+
 GroupOption = Annotated[list[str] | None, typer.Option("--group", help="Let this group read it; may be repeated.")]
 
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most this many.")]
@@ -40,11 +44,15 @@ WithParentOption = Annotated[
 ]
 
 
-def readers_of(users: Sequence[str] | None, groups: Sequence[str] | None) -> tuple[str, ...] | None:
+def readers_of(
+    users: Sequence[str] | None, groups: Sequence[str] | None, keys: Sequence[str] | None
+) -> tuple[str, ...] | None:
     """The principals that the options name; None when they name none. Errors: `InvalidInput`."""
-    return validate_principals(users or (), groups or ()) or None
+    return validate_principals(users or (), groups or (), keys or ()) or None
 
 
 def readers_input(principals: Sequence[str] | None) -> dict[str, list[str]] | None:
     """Principals as GraphQL's `ReadersInput`; None when there are none."""
-    return {"users": users_of(principals), "groups": groups_of(principals)} if principals else None
+    if not principals:
+        return None
+    return {"users": users_of(principals), "keys": keys_of(principals), "groups": groups_of(principals)}

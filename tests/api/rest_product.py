@@ -21,7 +21,7 @@ from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_server.parts import ServerOptions
-from tests.api.builders import NOW, ORG, OTHER_ORG, REF, WORKSPACE, FakeAnswer, FakeIdentity, NoLimits
+from tests.api.builders import NOW, ORG, OTHER_ORG, REF, TOKENS, WORKSPACE, FakeAnswer, FakeIdentity, NoLimits
 from tests.memory_store.answering.cache import MemoryAnswerCache
 from tests.memory_store.documents.blobs import MemoryBlobStore
 from tests.memory_store.session.database import MemoryDatabase
@@ -126,9 +126,11 @@ class RestProduct:
         )
         self.delete = DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
         self.administer = Administer(self.database, self.ids, self.telemetry)
-        self.attachments = Attachments(self.database, self.upload, self.delete, self.administer, self.provider)
-        self.reingest = ReingestDocument(self.database, self.telemetry)
         self.document_access = DocumentAccess(self.database, self.telemetry)
+        self.attachments = Attachments(
+            self.database, self.upload, self.delete, self.administer, self.provider, self.document_access
+        )
+        self.reingest = ReingestDocument(self.database, self.telemetry)
 
     async def aclose(self) -> None:
         """Nothing to release."""
@@ -145,5 +147,7 @@ async def rest_product() -> RestProduct:
     async with product.database.transaction(ORG) as transaction:
         await transaction.organisations.change(lambda it: it.with_flag(FeatureFlag.RAG_GUIDELINES, on=True))
         await transaction.workspaces.create(WORKSPACE, "handbook", WorkspaceKind.GENERAL, None, WorkspaceSettings())
-    await product.upload.run(REF, "handbook.md", pieces(b"# Pump\n\nIt lifts water."), UploadOptions(), "ada")
+    await product.upload.run(
+        REF, "handbook.md", pieces(b"# Pump\n\nIt lifts water."), UploadOptions(), TOKENS["admin-token"]
+    )
     return product

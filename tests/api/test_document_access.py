@@ -4,6 +4,7 @@ Nina is in the group `night`, Dana in the group `day`; Ada is an admin and in no
 """
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -24,6 +25,7 @@ from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.retrieval.retrieve import Retrieve
+from agentic_rag.tenancy.principals import SubjectKind
 from tests.api.builders import REF, TOKENS, WORKSPACE_ID, client, query
 from tests.api.rest_product import RestProduct, rest_product
 from tests.memory_store.answering.runs import MemoryRunStore
@@ -36,8 +38,8 @@ QUESTION = "Where does the night shift keep the copper key of the boiler room?"
 ROTA = "rota.md"
 NO_RUN = "There is no such run in this workspace, or none any more. Send the turns as `history` instead."
 
-ASK = """query ($ws: ID!, $q: String!, $after: ID) {
-  ragAnswer(input: {workspaceId: $ws, question: $q, after: $after}) {
+ASK = """query ($ws: ID!, $q: String!, $after: ID, $asOf: Int) {
+  ragAnswer(input: {workspaceId: $ws, question: $q, after: $after, asOf: $asOf}) {
     answer outcome run { id cache } citations { title snippet }
     debug { candidates { title } } abstention { nearest { title snippet } } userErrors { code message }
   }
@@ -47,6 +49,11 @@ SHARE = """mutation ($id: ID!, $by: ReadersInput) {
     document { readableBy { users groups } } userErrors { code message }
   }
 }"""
+WRITERS = """mutation ($id: ID!, $writers: [String!]!) {
+  setDocumentWriters(id: $id, writers: $writers) { document { writers } userErrors { code } }
+}"""
+SHARE_ALL = "mutation ($id: ID!) { setDocumentAccess(id: $id, allVersions: true) { userErrors { code } } }"
+ERASE = "mutation ($id: ID!) { deleteDocument(id: $id) { userErrors { code } } }"
 LOOK = """query ($ws: ID!, $id: ID!) {
   documents(workspaceId: $ws) { nodes { sourcePath } }
   document(id: $id) { title readableBy { users groups } }
@@ -68,11 +75,14 @@ class Works(RestProduct):
         self.read_runs = ReadRuns(self.database, self.run_store, clock, self.recorder)
         self.explain = ExplainRun(self.database, self.read_runs, embedders, retrieve)
         ingest = IngestChunks(self.database, embedders, TextAnalysis(estimate_tokens, InlineCompute()))
-        await ingest.run(REF, [ChunkedDocument(ROTA, "Rota of the night", (SECRET,))], "nina")
-        await ingest.run(REF, [ChunkedDocument("plan.md", "Plan of the works", (OPEN,))], "ada")
+        await ingest.run(REF, [ChunkedDocument(ROTA, "Rota of the night", (SECRET,))], "user:nina")
+        await ingest.run(REF, [ChunkedDocument("plan.md", "Plan of the works", (OPEN,))], "user:ada")
 
-    async def ask(self, token: str, question: str = QUESTION, after: str | None = None) -> dict[str, Any]:
-        told = await query(self, ASK, {"ws": WORKSPACE_ID, "q": question, "after": after}, token)
+    async def ask(
+        self, token: str, question: str = QUESTION, after: str | None = None, as_of: int | None = None
+    ) -> dict[str, Any]:
+        variables = {"ws": WORKSPACE_ID, "q": question, "after": after, "asOf": as_of}
+        told = await query(self, ASK, variables, token)
         await self.recorder.drain()
         return told["data"]["ragAnswer"]
 
@@ -308,8 +318,89 @@ async def test_changing_readers_is_audited(works: Works) -> None:
         log = await transaction.audit.page(PageRequest())
     [entry] = [one for one in log.items if one.action == "document.access"]
 
-    assert (entry.actor, entry.subject, entry.detail["passages"]) == ("nina", str(document_id_for(REF, ROTA)), 1)
-    assert TOKENS[NINA].subject == entry.actor
+    assert (entry.actor, entry.subject, entry.detail["passages"]) == ("user:nina", str(document_id_for(REF, ROTA)), 1)
+    assert TOKENS[NINA].subject_id == entry.actor
+
+
+async def test_an_upload_changes_no_owner_and_takes_the_owner_or_a_writer(works: Works) -> None:
+    path = f"/v1/workspaces/{WORKSPACE_ID}/documents"
+    owner = "query ($id: ID!) { document(id: $id) { uploadedBy writers } }"
+
+    async def send(token: str, text: bytes) -> int:
+        async with client(works, token) as http:
+            return (await http.post(path, files={"file": ("plan2.md", text)})).status_code
+
+    async with client(works, NINA) as http:
+        made = (await http.post(path, files={"file": ("plan2.md", b"# One")})).json()["id"]
+    before = await send(DANA, b"# Taken over")
+    named = await query(works, WRITERS, {"id": made, "writers": ["group:day"]}, NINA)
+    after, by_admin = await send(DANA, b"# Two"), await send(ADA, b"# Three")
+    shown = (await query(works, owner, {"id": made}, DANA))["data"]["document"]
+    erased = await query(works, ERASE, {"id": made}, DANA)
+    refused = await query(works, WRITERS, {"id": made, "writers": ["user:dana"]}, DANA)
+
+    assert (before, after, by_admin) == (403, 202, 202)
+    assert named["data"]["setDocumentWriters"]["document"] == {"writers": ["group:day"]}
+    assert shown == {"uploadedBy": "user:nina", "writers": ["group:day"]}
+    assert [code_of(one) for one in (erased, refused)] == ["FORBIDDEN", "FORBIDDEN"]
+
+
+async def test_a_document_is_handed_over_by_its_owner_only(works: Works) -> None:
+    await works.share(NINA, groups=["night"])
+    hand_over = "mutation ($to: String!, $id: ID!) { transferOwnership(id: $id, to: $to) { document { uploadedBy } } }"
+
+    hidden = await query(works, hand_over, {"id": rota(), "to": "user:dana"}, DANA)
+    odd = await query(
+        works,
+        'mutation ($id: ID!) { transferOwnership(id: $id, to: "group:day") { userErrors { code path } } }',
+        {"id": rota()},
+        NINA,
+    )
+    given = await query(works, hand_over, {"id": rota(), "to": "user:dana"}, NINA)
+    old, new = await works.share(NINA, users=["nina"]), await works.share(DANA, users=["dana"])
+
+    assert hidden["data"]["transferOwnership"]["document"] is None
+    assert odd["data"]["transferOwnership"]["userErrors"] == [{"code": "INVALID_INPUT", "path": ["to"]}]
+    assert given["data"]["transferOwnership"]["document"] == {"uploadedBy": "user:dana"}
+    assert code_of(old) == "FORBIDDEN"
+    assert new["document"] == {"readableBy": {"users": ["dana"], "groups": []}}
+    assert "third step" not in str(await works.ask(NINA))
+
+
+async def test_wider_readers_do_not_open_what_only_older_versions_hold(works: Works) -> None:
+    await works.share(NINA, groups=["night"])
+    newer = "The night shift keeps the brass bell of the boiler room beside the door."
+    ingest = IngestChunks(works.database, only(DeterministicEmbedder()), TextAnalysis(estimate_tokens, InlineCompute()))
+    async with works.database.transaction(REF.org_id) as transaction:
+        before = (await transaction.workspaces.get(REF.workspace_id)).corpus_version
+    await ingest.run(REF, [ChunkedDocument(ROTA, "Rota of the night", (newer,))], "user:nina")
+
+    await works.share(NINA)
+    now = await works.ask(DANA, "Where does the night shift keep the brass bell?")
+    then = await works.ask(DANA, as_of=before)
+    own = await works.ask(NINA, as_of=before)
+    await query(works, SHARE_ALL, {"id": rota()}, NINA)
+    opened = await works.ask(DANA, as_of=before)
+
+    assert "beside the door" in now["answer"]
+    assert "third step" not in str(then)
+    assert "third step" in own["answer"]
+    assert "third step" in opened["answer"]
+
+
+async def test_a_key_named_like_a_person_is_somebody_else(works: Works) -> None:
+    works.identity.tokens = {**TOKENS, "key": replace(TOKENS[NINA], kind=SubjectKind.KEY, groups=())}
+    await works.share(NINA, users=["nina"])
+
+    seen, shared = await works.look("key"), await works.share("key", users=["nina"])
+
+    assert seen["document"] is None
+    assert shared["userErrors"][0]["code"] == "DOCUMENT_NOT_FOUND"
+
+
+def code_of(told: dict[str, Any]) -> str:
+    """The code of a refusal."""
+    return told["errors"][0]["extensions"]["code"]
 
 
 def chunk_node(chunk_id: UUID) -> str:

@@ -92,7 +92,7 @@ async def test_whoever_deletes_is_named_over_rest_as_over_graphql() -> None:
         await http.delete(path())
     await query(over_graphql, DELETE, {"id": document_id(1)})
 
-    assert over_rest.database.deleted_by == over_graphql.database.deleted_by == ["ada"]
+    assert over_rest.database.deleted_by == over_graphql.database.deleted_by == ["user:ada"]
 
 
 async def test_rest_queues_a_document_again() -> None:

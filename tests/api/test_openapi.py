@@ -29,6 +29,7 @@ from agentic_rag_server.app import build_app
 from agentic_rag_server.rest.api import operations
 from agentic_rag_server.rest.http.openapi import document
 from tests.api.builders import ORG, REF, WORKSPACE, WORKSPACE_ID, Container, client
+from tests.api.builders import TOKENS as CALLERS
 from tests.api.rest_product import RestProduct, pieces, rest_product
 
 CHECKS = (
@@ -56,7 +57,9 @@ async def product() -> RestProduct:
     made = await rest_product()
     for holder in (project(ORG, "web-shop"), agent(ORG, "brand-judge")):
         workspace = await made.attachments.open(holder, "ada")
-        await made.upload.run(workspace.ref, "tone.md", pieces(b"Short sentences."), UploadOptions(), "ada")
+        await made.upload.run(
+            workspace.ref, "tone.md", pieces(b"Short sentences."), UploadOptions(), CALLERS["admin-token"]
+        )
     return made
 
 

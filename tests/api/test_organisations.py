@@ -218,8 +218,8 @@ async def test_what_administrators_do_is_in_the_audit_log(container: Container) 
     async with container.database.transaction(ORG) as transaction:
         page = await transaction.audit.page(PageRequest(10))
     assert [(entry.action, entry.actor) for entry in page.items] == [
-        ("organisation.settings", "ada"),
-        ("api_key.create", "ada"),
-        ("workspace.settings", "ada"),
-        ("workspace.create", "ada"),
+        ("organisation.settings", "user:ada"),
+        ("api_key.create", "user:ada"),
+        ("workspace.settings", "user:ada"),
+        ("workspace.create", "user:ada"),
     ]

@@ -98,7 +98,11 @@ async def _things(container: Container, ref: WorkspaceRef) -> Mapping[NodeKind, 
         Principal(ref.org_id, "test", Role.ADMIN), Question(ref, "How much water does the pump lift?")
     )
     upload = await container.upload.run(
-        ref, "valve.md", _pieces(b"# Valve\n\nIt opens at 3 bar."), UploadOptions(), "t"
+        ref,
+        "valve.md",
+        _pieces(b"# Valve\n\nIt opens at 3 bar."),
+        UploadOptions(),
+        Principal(ref.org_id, "t", Role.ADMIN),
     )
     snapshot = await container.take_snapshot.request(ref, "test")
     async with container.database.transaction(ref.org_id) as transaction:

@@ -34,13 +34,27 @@ DOCUMENTS = _DOCUMENTS % _DOCUMENT
 
 DOCUMENT_PATHS = _DOCUMENTS % "id sourcePath"
 
-DOCUMENT = f"query ($id: ID!) {{ document(id: $id) {{ {_DOCUMENT} readableBy {{ users groups }} }} }}"
+DOCUMENT = f"query ($id: ID!) {{ document(id: $id) {{ {_DOCUMENT} readableBy {{ users keys groups }} }} }}"
 
 DOCUMENT_STATE = "query ($id: ID!) { document(id: $id) { status error { code message } chunksDone chunkCount } }"
 
 SHARE = f"""
-mutation ($id: ID!, $readableBy: ReadersInput) {{
-  setDocumentAccess(id: $id, readableBy: $readableBy) {{ document {{ sourcePath }} {_ERRORS} }}
+mutation ($id: ID!, $readableBy: ReadersInput, $allVersions: Boolean!) {{
+  setDocumentAccess(id: $id, readableBy: $readableBy, allVersions: $allVersions) {{
+    document {{ sourcePath }} {_ERRORS}
+  }}
+}}
+"""
+
+SET_WRITERS = f"""
+mutation ($id: ID!, $writers: [String!]!) {{
+  setDocumentWriters(id: $id, writers: $writers) {{ document {{ sourcePath writers }} {_ERRORS} }}
+}}
+"""
+
+TRANSFER = f"""
+mutation ($id: ID!, $to: String!) {{
+  transferOwnership(id: $id, to: $to) {{ document {{ sourcePath uploadedBy }} {_ERRORS} }}
 }}
 """
 

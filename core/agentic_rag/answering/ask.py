@@ -321,7 +321,7 @@ class AnswerQuestion:
             run_id=self._ports.ids.new(),
             trace_id=request.trace_id,
             question=strip_unstorable(asked.text),
-            subject=request.principal.subject,
+            subject=request.principal.subject_id,
             created_at=self._ports.clock.now(),
             seconds=self._ports.clock.monotonic() - request.began,
             cache=cache,

@@ -104,4 +104,6 @@ class IngestionParts(AnsweringParts):
     @cached_property
     def attachments(self) -> Attachments:
         """Documents of projects and agents that callers know by ids of their own."""
-        return Attachments(self.database, self.upload, self.delete, self.administer, self.embedders)
+        return Attachments(
+            self.database, self.upload, self.delete, self.administer, self.embedders, self.document_access
+        )

@@ -162,6 +162,7 @@ class Document:
     media_type: str
     size: int
     uploaded_by: str
+    """The owner: the subject that uploaded it first, or to whom it was handed over."""
     access_id: int
     status: DocumentStatus
     fault: DocumentFault | None
@@ -175,6 +176,8 @@ class Document:
     created_at: datetime
     updated_at: datetime
     provenance: Mapping[str, str] = field(default_factory=dict[str, str])
+    writers: tuple[str, ...] = ()
+    """Principals that may replace the content, beside the owner and those who manage the workspace."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,19 +1,51 @@
-"""Read access to documents: checks for a caller, and changes by the uploader or an admin."""
+"""Rights to documents: checks for a caller, and changes of readers, writers and owner."""
 
 from __future__ import annotations
 
+import enum
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.documents.document import Document
 from agentic_rag.jobs.job import JobKind
 from agentic_rag.kernel.database import Database, Transaction
-from agentic_rag.kernel.errors import Forbidden, no_such_document
+from agentic_rag.kernel.errors import Forbidden, InvalidInput, no_such_document
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS, include_setter, may_manage_access, read_identity
+from agentic_rag.tenancy.access import (
+    PUBLIC_PRINCIPALS,
+    include_setter,
+    keys_of,
+    may_manage_access,
+    narrow,
+    parse_principals,
+    read_identity,
+    restore_principals,
+    users_of,
+)
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
+
+
+class DocumentRight(enum.Enum):
+    """A right to one document, weakest first."""
+
+    KNOW = "know"
+    """See that it is there: its readers, and who manages the workspace."""
+    READ = "read"
+    """Read its text: its readers only."""
+    WRITE = "write"
+    """Replace its content: its owner, its writers, and who manages the workspace."""
+    OWN = "own"
+    """Erase it, name its readers and writers, hand it over: its owner, and who manages the workspace."""
+
+
+_REFUSALS = {
+    DocumentRight.WRITE: "The content of a document is replaced by its owner, by a writer that the owner names, or by "
+    "an admin.",
+    DocumentRight.OWN: "A document is erased, handed over, or given readers and writers by its owner or by an admin.",
+}
 
 
 async def may_read(transaction: Transaction, principal: Principal, document: Document) -> bool:
@@ -31,62 +63,135 @@ async def visible_access_sets(
     return (await transaction.access.readable(workspace, read_identity(principal))).access_ids
 
 
+def may_write(principal: Principal, document: Document) -> bool:
+    """Whether the caller may replace the document's content."""
+    named = {document.uploaded_by, *document.writers}
+    return may_manage_access(principal) or not named.isdisjoint(read_identity(principal).principals)
+
+
+def may_own(principal: Principal, document: Document) -> bool:
+    """Whether the caller has the rights of the document's owner."""
+    return may_manage_access(principal) or document.uploaded_by == principal.subject_id
+
+
+async def narrower_sets(
+    transaction: Transaction, workspace: WorkspaceRef, document_id: UUID, principals: tuple[str, ...]
+) -> Mapping[int, int]:
+    """For each access set of the document's passages, the set of those of its readers who are among `principals` too.
+    Called before any lock on the document.
+    """
+    narrower: dict[int, int] = {}
+    for access_id, readers in (await transaction.access.held_sets(workspace, document_id)).items():
+        restored = restore_principals(readers)
+        known = readers if restored is None else restored
+        narrower[access_id] = await transaction.access.intern(workspace, narrow(principals, known))
+        if restored is not None:
+            # The set that the passages are in once a hidden document is shown again.
+            narrower[await transaction.access.intern(workspace, restored)] = narrower[access_id]
+    return narrower
+
+
 class DocumentAccess:
-    """Checks, changes and lists the access to a document."""
+    """Checks, changes and lists the rights to a document."""
 
     def __init__(self, database: Database, telemetry: Telemetry) -> None:
         self._database = database
         self._telemetry = telemetry
 
     async def require(
-        self, principal: Principal, workspace: WorkspaceRef, document_id: UUID, *, text: bool = False
+        self,
+        principal: Principal,
+        workspace: WorkspaceRef,
+        document_id: UUID,
+        right: DocumentRight = DocumentRight.KNOW,
     ) -> None:
-        """Check that the caller may know of the document, with `text` that the caller may read it. A deleted document
-        passes.
+        """Check that the caller has a right to the document. A deleted document passes.
 
-        Errors: `NotFound` code DOCUMENT_NOT_FOUND for a caller who may not know of it; `Forbidden` for a manager of the
-        workspace who may not read it.
+        Errors: `NotFound` code DOCUMENT_NOT_FOUND for a caller who may not know of it; `Forbidden` for one who may, and
+        has not the right.
         """
         async with self._database.transaction(workspace.org_id) as transaction:
             hidden = await transaction.access.unreadable(workspace, [document_id], read_identity(principal))
-        if not hidden:
-            return
-        if not may_manage_access(principal):
-            raise no_such_document()
-        if text:
-            raise Forbidden("This document is not readable by you. Whoever manages the workspace may change that.")
+            if hidden and not may_manage_access(principal):
+                raise no_such_document()
+            if hidden and right is DocumentRight.READ:
+                raise Forbidden("This document is not readable by you. Whoever manages the workspace may change that.")
+            if right in _REFUSALS:
+                document = await transaction.documents.get(workspace, document_id)
+                if document is not None:
+                    require_right(principal, document, right)
 
     async def change(
-        self, principal: Principal, workspace: WorkspaceRef, document_id: UUID, principals: tuple[str, ...]
+        self,
+        principal: Principal,
+        workspace: WorkspaceRef,
+        document_id: UUID,
+        principals: tuple[str, ...],
+        *,
+        all_versions: bool = False,
     ) -> Document:
-        """Let exactly these principals read a document, from the next question on; none: the whole workspace.
+        """Let exactly these principals read a document, from the next question on; none: the whole workspace. Text that
+        only older versions hold stays with those who could read it and may read now, unless `all_versions` opens it to
+        all of these principals.
 
-        Errors: `NotFound` code DOCUMENT_NOT_FOUND; `Forbidden` for a caller who neither uploaded it nor manages the
-        workspace.
+        Errors: those of `_own`.
         """
         kept = include_setter(principals, principal)
         async with self._database.transaction(workspace.org_id) as transaction:
             access_id = await transaction.access.intern(workspace, kept)
-            document = await transaction.documents.get_for_update(workspace, document_id)
-            if document is None or not (
-                may_manage_access(principal) or await may_read(transaction, principal, document)
-            ):
-                raise no_such_document()
-            require_owner(principal, document)
+            older = None if all_versions else await narrower_sets(transaction, workspace, document_id, kept)
+            document = await self._own(transaction, principal, workspace, document_id)
             # Whoever names readers for a document that its source lost wants it to stay.
             await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.DELETE)
-            change = await transaction.access.change(workspace, document_id, access_id)
-            await audit(
+            change = await transaction.access.change(workspace, document_id, access_id, older)
+            await self._audit(
                 transaction,
-                self._telemetry,
                 AuditAction.SET_DOCUMENT_ACCESS,
-                workspace,
-                document_id,
-                principal.subject,
+                document,
+                principal,
                 principals=len(kept),
                 passages=change.passages if change else 0,
+                all_versions=all_versions,
             )
         return replace(document, access_id=access_id)
+
+    async def set_writers(
+        self, principal: Principal, workspace: WorkspaceRef, document_id: UUID, writers: tuple[str, ...]
+    ) -> Document:
+        """Let exactly these principals replace a document's content, beside its owner. Errors: those of `_own`."""
+        async with self._database.transaction(workspace.org_id) as transaction:
+            document = await self._own(transaction, principal, workspace, document_id)
+            await transaction.access.set_writers(workspace, document_id, writers)
+            await self._audit(
+                transaction, AuditAction.SET_DOCUMENT_WRITERS, document, principal, principals=len(writers)
+            )
+        return replace(document, writers=writers)
+
+    async def transfer(self, principal: Principal, workspace: WorkspaceRef, document_id: UUID, to: str) -> Document:
+        """Hand a document over to another subject, `user:NAME` or `key:NAME`, who reads it from then on. Errors:
+        `InvalidInput` with path `to`, and those of `_own`.
+        """
+        owner = parse_owner(to)
+        async with self._database.transaction(workspace.org_id) as transaction:
+            found = await transaction.documents.get(workspace, document_id)
+            access_id = found.access_id if found else 0
+            readers = (await transaction.access.principals(workspace, [access_id])).get(access_id, PUBLIC_PRINCIPALS)
+            if readers and owner not in readers:
+                readers = tuple(sorted({*readers, owner}))
+                access_id = await transaction.access.intern(workspace, readers)
+            older = await narrower_sets(transaction, workspace, document_id, readers)
+            document = await self._own(transaction, principal, workspace, document_id)
+            await transaction.access.change(workspace, document_id, access_id, older)
+            await transaction.access.set_owner(workspace, document_id, owner)
+            await self._audit(
+                transaction,
+                AuditAction.TRANSFER_DOCUMENT,
+                document,
+                principal,
+                before=document.uploaded_by,
+                after=owner,
+            )
+        return replace(document, uploaded_by=owner, access_id=access_id)
 
     async def list_readers(self, document: Document) -> tuple[str, ...]:
         """The principals that may read a document; none: the whole workspace."""
@@ -94,8 +199,61 @@ class DocumentAccess:
             found = await transaction.access.principals(document.workspace, [document.access_id])
         return found.get(document.access_id, PUBLIC_PRINCIPALS)
 
+    async def _own(
+        self, transaction: Transaction, principal: Principal, workspace: WorkspaceRef, document_id: UUID
+    ) -> Document:
+        """The document, locked, for a caller with the rights of its owner. Errors: `NotFound` code DOCUMENT_NOT_FOUND;
+        `Forbidden`.
+        """
+        document = await transaction.documents.get_for_update(workspace, document_id)
+        if document is None or not (may_manage_access(principal) or await may_read(transaction, principal, document)):
+            raise no_such_document()
+        require_right(principal, document, DocumentRight.OWN)
+        return document
 
-def require_owner(principal: Principal, document: Document) -> None:
-    """Errors: `Forbidden` for a caller who neither uploaded the document nor manages the workspace."""
-    if document.uploaded_by != principal.subject and not may_manage_access(principal):
-        raise Forbidden("Who reads a document is decided by whoever uploaded it, or by an admin.")
+    async def _audit(
+        self,
+        transaction: Transaction,
+        action: AuditAction,
+        document: Document,
+        principal: Principal,
+        **detail: str | int | bool | None,
+    ) -> None:
+        await audit(
+            transaction,
+            self._telemetry,
+            action,
+            document.workspace,
+            document.document_id,
+            principal.subject_id,
+            **detail,
+        )
+
+
+def require_right(principal: Principal, document: Document, right: DocumentRight) -> None:
+    """Errors: `Forbidden` for a caller without the right WRITE or OWN."""
+    allowed = may_write if right is DocumentRight.WRITE else may_own
+    if not allowed(principal, document):
+        raise Forbidden(_REFUSALS[right])
+
+
+def parse_writers(named: Sequence[str]) -> tuple[str, ...]:
+    """Writers in their stored form; none is allowed, `everyone` is not. Errors: `InvalidInput` with path `writers`."""
+    try:
+        writers = parse_principals(named)
+    except InvalidInput as error:
+        raise InvalidInput(error.message, path=("writers",)) from error
+    if named and not writers:
+        raise InvalidInput("Name the users, keys and groups that may write.", path=("writers",))
+    return writers
+
+
+def parse_owner(text: str) -> str:
+    """A subject in its stored form. Errors: `InvalidInput` with path `to`."""
+    try:
+        named = parse_principals([text])
+    except InvalidInput as error:
+        raise InvalidInput(error.message, path=("to",)) from error
+    if not (users_of(named) or keys_of(named)):
+        raise InvalidInput("A document is handed over to `user:NAME` or `key:NAME`.", path=("to",))
+    return named[0]

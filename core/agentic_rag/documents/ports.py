@@ -39,6 +39,7 @@ class NewDocument:
     media_type: str
     size: int
     uploaded_by: str
+    """The owner of a document that is new."""
     url: str | None = None
     access_id: int | None = None
     """The access set; None keeps the present one, or gives a new document the default set."""
@@ -104,7 +105,7 @@ class DocumentStore(Protocol):
 
     async def register(self, workspace: WorkspaceRef, new: NewDocument) -> Document:
         """Insert as PENDING, or set an existing document back to PENDING with the new metadata (its published
-        chunks stay visible). Registering again after a delete is legal and lifts the tombstone.
+        chunks, owner, readers and writers stay). Registering again after a delete is legal and lifts the tombstone.
         """
         ...
 

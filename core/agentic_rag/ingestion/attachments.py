@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from agentic_rag.documents.document import Document
-from agentic_rag.documents.document_access import visible_access_sets
+from agentic_rag.documents.document_access import DocumentAccess, DocumentRight, visible_access_sets
 from agentic_rag.erasure.delete import DeleteDocument, Deletion
 from agentic_rag.ingestion.upload import ReceivedUpload, Upload, UploadDocument, UploadOptions
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import FeatureDisabled, InvalidInput, NotFound, no_such_document
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.models.providers.tenant_models import TenantModels
-from agentic_rag.tenancy.access import may_manage_access, read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces.administer import Administer, NewWorkspace
 from agentic_rag.workspaces.organisation import FeatureFlag
@@ -39,6 +38,7 @@ class Attachments:
     erasure: DeleteDocument
     administer: Administer
     models: TenantModels
+    access: DocumentAccess
 
     async def is_ours(self, org_id: UUID, reference: str) -> bool:
         """Whether `reference` names the organisation: its id, or its id at whoever issues its tokens."""
@@ -103,11 +103,12 @@ class Attachments:
             return await transaction.documents.page(workspace.ref, request, access_ids=readable)
 
     async def delete(self, holder: ExternalOwner, document_id: UUID, principal: Principal) -> Deletion:
-        """As `DeleteDocument.run`. Errors: `NotFound` code DOCUMENT_NOT_FOUND, also for what is hidden."""
+        """As `DeleteDocument.run`. Errors: those of `DocumentAccess.require` for its owner's rights."""
         workspace = await self.find(holder)
         deletion: Deletion | None = None
-        if workspace is not None and await self._can_read(workspace.ref, document_id, principal):
-            deletion = await self.erasure.run(workspace.ref, document_id, principal.subject)
+        if workspace is not None:
+            await self.access.require(principal, workspace.ref, document_id, DocumentRight.OWN)
+            deletion = await self.erasure.run(workspace.ref, document_id, principal.subject_id)
         if deletion is None or deletion.erasure is None:
             raise no_such_document()
         return deletion
@@ -126,12 +127,6 @@ class Attachments:
             workspace, lambda before: replace(before, inline_guidelines=kept), actor
         )
         return changed.settings.inline_guidelines
-
-    async def _can_read(self, workspace: WorkspaceRef, document_id: UUID, principal: Principal) -> bool:
-        if may_manage_access(principal):
-            return True
-        async with self.database.transaction(workspace.org_id) as transaction:
-            return not await transaction.access.unreadable(workspace, [document_id], read_identity(principal))
 
     async def _create_workspace(self, holder: ExternalOwner, name: str, actor: str) -> Workspace | None:
         """The new workspace; None when its name or holder has one already."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from uuid import UUID
 
@@ -45,11 +45,12 @@ async def hide(transaction: Transaction, document: Document, grace: timedelta, c
     access_id = document.access_id
     if restore_principals(principals) is None:
         access_id = await transaction.access.intern(workspace, hide_principals(principals))
+    older = await _moved_sets(transaction, document, _hide_once)
     # The order of locks is everywhere: documents, jobs, workspace.
     await transaction.documents.get_for_update(workspace, document_id)
     await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.INGEST)
     await transaction.jobs.enqueue(delete_job(workspace, document_id, carrier, grace.total_seconds()))
-    await transaction.access.change(workspace, document_id, access_id)
+    await transaction.access.change(workspace, document_id, access_id, older)
 
 
 async def show_again(transaction: Transaction, document: Document) -> bool:
@@ -62,11 +63,34 @@ async def show_again(transaction: Transaction, document: Document) -> bool:
     if before is None:
         return False
     access_id = await transaction.access.intern(workspace, before)
+    older = await _moved_sets(transaction, document, _restore_if_hidden)
     if await transaction.documents.get_for_update(workspace, document_id) is None:
         return False
     await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.DELETE)
-    await transaction.access.change(workspace, document_id, access_id)
+    await transaction.access.change(workspace, document_id, access_id, older)
     return True
+
+
+def _hide_once(principals: tuple[str, ...]) -> tuple[str, ...]:
+    return principals if restore_principals(principals) is not None else hide_principals(principals)
+
+
+def _restore_if_hidden(principals: tuple[str, ...]) -> tuple[str, ...]:
+    restored = restore_principals(principals)
+    return principals if restored is None else restored
+
+
+async def _moved_sets(
+    transaction: Transaction, document: Document, convert: Callable[[tuple[str, ...]], tuple[str, ...]]
+) -> dict[int, int]:
+    """For each access set of the document's passages, the set of the converted principals: text that only older
+    versions hold keeps readers of its own.
+    """
+    held = await transaction.access.held_sets(document.workspace, document.document_id)
+    return {
+        access_id: await transaction.access.intern(document.workspace, convert(principals))
+        for access_id, principals in held.items()
+    }
 
 
 async def _principals(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from agentic_rag.documents.document_access import may_read, require_owner
+from agentic_rag.documents.document_access import DocumentRight, may_read, narrower_sets, require_right
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
 from agentic_rag.documents.ports import HEAD_BYTES, BlobStore, Parser, SniffMediaType, StoredBlob
 from agentic_rag.documents.upload_arguments import validate_idempotency_key, validate_source_path, validate_title
@@ -31,7 +31,7 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.tenancy.access import include_setter, may_manage_access
 from agentic_rag.tenancy.audit import AuditAction
-from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
 from agentic_rag.workspaces.workspace import Workspace, effective_settings
 
@@ -99,7 +99,7 @@ class UploadDocument:
         file_name: str,
         pieces: AsyncIterator[bytes],
         options: UploadOptions,
-        uploaded_by: Principal | str,
+        uploaded_by: Principal,
     ) -> Upload:
         """Receive a file and submit it. Errors: those of `receive` and `submit`; nothing is left of a failed one."""
         return await self.submit(await self.receive(workspace, file_name, pieces), options, uploaded_by)
@@ -137,25 +137,22 @@ class UploadDocument:
         blob = await self.blobs.put_stream(key, prepend(head, limited))
         return ReceivedUpload(stored, key, file_name, media_type, blob)
 
-    async def submit(self, received: ReceivedUpload, options: UploadOptions, uploaded_by: Principal | str) -> Upload:
-        """Register what was received and enqueue its ingestion, unless it is there already. Who uploads by name alone
-        is in no group and manages nothing.
+    async def submit(self, received: ReceivedUpload, options: UploadOptions, uploaded_by: Principal) -> Upload:
+        """Register what was received and enqueue its ingestion, unless it is there already. A document that is there
+        keeps its owner.
 
-        Errors: `Forbidden` (a document that the caller may not read has the path, or readers are named for one that the
-        caller did not upload), `InvalidInput`, `IdempotencyConflict` (the key was used for another file or name),
+        Errors: `Forbidden` (a document that the caller may not replace has the path, or readers are named for one that
+        is another's), `InvalidInput`, `IdempotencyConflict` (the key was used for another file or name),
         `NotFound` code DOCUMENT_ERASED (what the key brought was deleted since), `DependencyUnavailable`. After one the
         bytes are gone.
         """
         try:
             path = validate_source_path(received.file_name if options.source_path is None else options.source_path)
-            uploader = _principal(received.workspace.ref, uploaded_by)
-            submission = self._submission(received, path, validate_title(options.title), uploader.subject)
+            submission = self._submission(received, path, validate_title(options.title), uploaded_by.subject_id)
             key = validate_idempotency_key(options.idempotency_key)
             async with self.database.transaction(received.workspace.ref.org_id) as transaction:
-                submission = await self._admit(transaction, submission, uploader, options.readable_by)
+                submission = await self._admit(transaction, submission, uploaded_by, options.readable_by)
                 upload, blob_key = await self._register(transaction, submission, received.workspace, key)
-                if submission.access_id is not None:
-                    await transaction.access.change(submission.workspace, submission.document_id, submission.access_id)
         except BaseException:
             await self.discard(received)
             raise
@@ -187,20 +184,25 @@ class UploadDocument:
     async def _admit(
         self, transaction: Transaction, submission: Submission, uploader: Principal, named: tuple[str, ...] | None
     ) -> Submission:
-        """The submission with its readers, who may be another document's already. Errors: `Forbidden`."""
-        ref = submission.workspace
+        """The submission with its readers; those of a document that is there change at once. Errors: `Forbidden`."""
+        ref, document_id = submission.workspace, submission.document_id
         access_id: int | None = None
+        older: Mapping[int, int] = {}
         if named is not None:
-            access_id = await transaction.access.intern(ref, include_setter(named, uploader))
-        known = await transaction.documents.get(ref, submission.document_id)
+            kept = include_setter(named, uploader)
+            access_id = await transaction.access.intern(ref, kept)
+            older = await narrower_sets(transaction, ref, document_id, kept)
+        known = await transaction.documents.get(ref, document_id)
         if known is not None:
             await show_again(transaction, known)
-        document = await transaction.documents.get_for_update(ref, submission.document_id)
+        document = await transaction.documents.get_for_update(ref, document_id)
         if document is not None:
             if not may_manage_access(uploader) and not await may_read(transaction, uploader, document):
                 raise Forbidden("This path belongs to a document that is not yours to replace. Choose another one.")
+            require_right(uploader, document, DocumentRight.WRITE)
             if access_id is not None and access_id != document.access_id:
-                require_owner(uploader, document)
+                require_right(uploader, document, DocumentRight.OWN)
+                await transaction.access.change(ref, document_id, access_id, older)
         return replace(submission, access_id=access_id)
 
     async def _register(
@@ -283,12 +285,6 @@ def _input_hash(submission: Submission) -> bytes:
     if submission.access_id is not None:
         digest.update(submission.access_id.to_bytes(4, "big"))
     return digest.digest()
-
-
-def _principal(workspace: WorkspaceRef, uploaded_by: Principal | str) -> Principal:
-    if isinstance(uploaded_by, Principal):
-        return uploaded_by
-    return Principal(workspace.org_id, uploaded_by, Role.MEMBER)
 
 
 async def _head(pieces: AsyncIterator[bytes]) -> bytes:

@@ -19,7 +19,7 @@ from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks
 from agentic_rag.kernel.errors import AgenticRagError, InvalidInput, NotFound
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.operations import canary as canaries
-from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
+from agentic_rag.tenancy.principals import Principal, Role, SubjectKind, WorkspaceRef
 from agentic_rag.workspaces.ports import OrganisationRegister
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
@@ -135,7 +135,7 @@ class LeakCanaries:
         document = ChunkedDocument(canaries.DOCUMENT_PATH, "Leak canary", (canaries.canary_text(org_id),))
         try:
             await self._ensure_workspace(workspace)
-            await self._ingest.run(workspace, [document], SUBJECT)
+            await self._ingest.run(workspace, [document], _principal(workspace.org_id).subject_id)
         except AgenticRagError as error:
             self._record_failure(org_id, error, found)
             return False
@@ -225,7 +225,7 @@ class LeakCanaries:
 
 
 def _principal(org_id: UUID) -> Principal:
-    return Principal(org_id, SUBJECT, Role.OPERATOR)
+    return Principal(org_id, SUBJECT, Role.OPERATOR, kind=SubjectKind.SYSTEM)
 
 
 def _visible_text(answer: Answer) -> str:

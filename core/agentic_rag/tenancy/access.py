@@ -1,7 +1,7 @@
 """Document access: principals, the access sets that store them, and the scope that a caller may read.
 
-A principal is `user:SUBJECT` or `group:NAME`. Each principal of a document may read it; a document without principals
-is readable by everybody in the workspace.
+A principal is `user:SUBJECT`, `key:SUBJECT` or `group:NAME`. Each principal of a document may read it; a document
+without principals is readable by everybody in the workspace.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from agentic_rag.kernel.text import is_storable
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, MAX_NAME_CHARACTERS, Principal, Role
 
 USER = "user:"
+KEY = "key:"
 GROUP = "group:"
 
 MAX_PRINCIPALS = 200
@@ -21,6 +22,9 @@ MAX_PRINCIPALS = 200
 
 EVERYONE = "everyone"
 """The word for the whole workspace in a list of principals."""
+
+NOBODY = ("nobody",)
+"""The principals of a text that no caller may read: a principal that no credential has."""
 
 PUBLIC_PRINCIPALS: tuple[str, ...] = ()
 """The principals of a document that the whole workspace may read."""
@@ -63,7 +67,7 @@ class ReadScope:
 def read_identity(principal: Principal) -> ReadIdentity:
     """A caller's own principals. Roles add none: a manager of documents need not be able to read them."""
     groups = sorted({f"{GROUP}{group}" for group in principal.groups})
-    return ReadIdentity((f"{USER}{principal.subject}", *groups))
+    return ReadIdentity((principal.subject_id, *groups))
 
 
 def may_manage_access(principal: Principal) -> bool:
@@ -71,34 +75,41 @@ def may_manage_access(principal: Principal) -> bool:
     return principal.role in (Role.ADMIN, Role.OPERATOR)
 
 
-def validate_principals(users: Sequence[str], groups: Sequence[str]) -> tuple[str, ...]:
+def validate_principals(users: Sequence[str], groups: Sequence[str], keys: Sequence[str] = ()) -> tuple[str, ...]:
     """The principals that a caller named, sorted and without duplicates. Errors: `InvalidInput` with path
     `readableBy`.
     """
-    named = [*((USER, one) for one in users), *((GROUP, one) for one in groups)]
+    named = [*((USER, one) for one in users), *((GROUP, one) for one in groups), *((KEY, one) for one in keys)]
     if len(named) > MAX_PRINCIPALS:
-        raise InvalidInput(f"`readableBy` takes {MAX_PRINCIPALS} users and groups at most.", path=("readableBy",))
+        raise InvalidInput(f"`readableBy` takes {MAX_PRINCIPALS} users, keys and groups at most.", path=("readableBy",))
     for _, name in named:
         usable = 0 < len(name) <= MAX_NAME_CHARACTERS and name.isprintable() and is_storable(name)
         if not usable or name != name.strip():
             raise InvalidInput(
-                f"A user or group has 1 to {MAX_NAME_CHARACTERS} printable characters, none of them a space at its "
-                "ends.",
+                f"A user, key or group has 1 to {MAX_NAME_CHARACTERS} printable characters, none of them a space at "
+                "its ends.",
                 path=("readableBy",),
             )
     return tuple(sorted({f"{kind}{name}" for kind, name in named}))
 
 
 def parse_principals(named: Sequence[str]) -> tuple[str, ...]:
-    """Parse principals in their stored form, `user:SUBJECT` and `group:NAME`; `everyone` gives none. Errors:
-    `InvalidInput` with path `readableBy`.
+    """Parse principals in their stored form, `user:SUBJECT`, `key:SUBJECT` and `group:NAME`; `everyone` gives none.
+    Errors: `InvalidInput` with path `readableBy`.
     """
     wanted = [one for one in named if one != EVERYONE]
     if len(wanted) < len(named) and wanted:
-        raise InvalidInput("Name users and groups, or `everyone`, not both.", path=("readableBy",))
-    if not all(one.startswith((USER, GROUP)) for one in wanted):
-        raise InvalidInput("Write `user:NAME`, `group:NAME` or `everyone`.", path=("readableBy",))
-    return validate_principals(users_of(wanted), groups_of(wanted))
+        raise InvalidInput("Name users, keys and groups, or `everyone`, not both.", path=("readableBy",))
+    if not all(one.startswith((USER, KEY, GROUP)) for one in wanted):
+        raise InvalidInput("Write `user:NAME`, `key:NAME`, `group:NAME` or `everyone`.", path=("readableBy",))
+    return validate_principals(users_of(wanted), groups_of(wanted), keys_of(wanted))
+
+
+def narrow(principals: tuple[str, ...], held: tuple[str, ...]) -> tuple[str, ...]:
+    """The principals that two sets have in common: those who may read a text under either. None in common: nobody."""
+    if not principals or not held:
+        return principals or held
+    return tuple(sorted({*principals} & {*held})) or NOBODY
 
 
 def include_setter(principals: tuple[str, ...], setter: Principal) -> tuple[str, ...]:
@@ -107,7 +118,7 @@ def include_setter(principals: tuple[str, ...], setter: Principal) -> tuple[str,
     """
     if not principals or may_manage_access(setter) or read_identity(setter).may_read(principals):
         return principals
-    return tuple(sorted({*principals, f"{USER}{setter.subject}"}))
+    return tuple(sorted({*principals, setter.subject_id}))
 
 
 def hide_principals(principals: Sequence[str]) -> tuple[str, ...]:
@@ -123,8 +134,13 @@ def restore_principals(principals: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def users_of(principals: Sequence[str]) -> list[str]:
-    """The subjects among some principals."""
+    """The subjects of tokens among some principals."""
     return [one.removeprefix(USER) for one in principals if one.startswith(USER)]
+
+
+def keys_of(principals: Sequence[str]) -> list[str]:
+    """The subjects of API keys among some principals."""
+    return [one.removeprefix(KEY) for one in principals if one.startswith(KEY)]
 
 
 def groups_of(principals: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from uuid import UUID, uuid5
 
 _ID_NAMESPACE = UUID("6a1f0c52-3a5e-4c1e-9d0b-2f8f6f1f3b77")
 
-SYSTEM_ACTOR = "system"
+SYSTEM_ACTOR = "system:jobs"
 """The actor of schedules and jobs."""
 
 
@@ -21,6 +21,8 @@ class AuditAction(enum.Enum):
     REINGEST_DOCUMENT = "document.reingest"
     DELETE_DOCUMENT = "document.delete"
     SET_DOCUMENT_ACCESS = "document.access"
+    SET_DOCUMENT_WRITERS = "document.writers"
+    TRANSFER_DOCUMENT = "document.owner"
     REPLAY_DEAD_LETTER = "dead_letter.replay"
     PURGE_DEAD_LETTER = "dead_letter.purge"
     SWITCH_EMBEDDINGS = "embeddings.switch"

@@ -14,7 +14,7 @@ from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.api_keys import SECRET_BYTES, ApiKey, NewApiKey, token_from, token_hash
 from agentic_rag.tenancy.audit import AuditAction
-from agentic_rag.tenancy.principals import KeyScope, Role, validate_name
+from agentic_rag.tenancy.principals import KeyScope, Role, validate_name, validate_subject
 from agentic_rag.tenancy.record_audit import audit
 from agentic_rag.tenancy.token_claims import MAX_GROUPS
 
@@ -55,7 +55,7 @@ class ManageApiKeys:
         new = NewApiKey(
             key_hash=token_hash(token),
             name=name,
-            subject=validate_name(wish.subject, ("subject",)) if wish.subject is not None else name,
+            subject=validate_subject(name if wish.subject is None else wish.subject),
             role=wish.role,
             groups=_groups(wish.groups),
             scopes=_scopes(wish.scopes),

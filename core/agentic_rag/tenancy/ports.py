@@ -48,10 +48,26 @@ class AccessStore(Protocol):
         """Those of the documents that exist and that the readers may not read."""
         ...
 
-    async def change(self, workspace: WorkspaceRef, document_id: UUID, access_id: int) -> AccessChange | None:
-        """Assign an access set to all versions of a document; None when the document does not exist. The change waits
-        for a concurrent publish, or the publish waits for the change.
+    async def held_sets(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[int, tuple[str, ...]]:
+        """The access sets of a document and of all its passages, at every version, with their principals."""
+        ...
+
+    async def change(
+        self, workspace: WorkspaceRef, document_id: UUID, access_id: int, older: Mapping[int, int] | None = None
+    ) -> AccessChange | None:
+        """Assign an access set to a document; None when the document does not exist. Passages that only older versions
+        show move from each set to the one that `older` gives, or without `older` to `access_id` too. The change waits
+        for a concurrent publish, or the publish waits for the change. Errors: `Retryable` code DATABASE_CONFLICT when a
+        passage is in a set that `older` does not name.
         """
+        ...
+
+    async def set_owner(self, workspace: WorkspaceRef, document_id: UUID, owner: str) -> None:
+        """Make a subject the owner of a document."""
+        ...
+
+    async def set_writers(self, workspace: WorkspaceRef, document_id: UUID, writers: tuple[str, ...]) -> None:
+        """Let exactly these principals replace a document's content, beside its owner."""
         ...
 
 

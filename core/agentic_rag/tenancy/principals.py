@@ -37,6 +37,17 @@ class Role(enum.Enum):
     OPERATOR = "operator"
 
 
+class SubjectKind(enum.Enum):
+    """What a subject is. A key, a person and a part of the product of one name are three subjects."""
+
+    USER = "user"
+    """A person or program that an issuer of tokens names."""
+    KEY = "key"
+    """The subject of an API key."""
+    SYSTEM = "system"
+    """The product itself: its command line, schedules and jobs. No credential is one."""
+
+
 class KeyScope(enum.Enum):
     """A restriction of a credential below the rights of its role."""
 
@@ -46,6 +57,26 @@ class KeyScope(enum.Enum):
     DELETE = "delete"
     ADMIN = "admin"
     """Every right that no other scope covers."""
+
+
+_RESERVED = frozenset({"cli", "everyone", "jobs", "nobody", "system"})
+"""Names that stand for a part of the product, or for all or none of its callers."""
+
+
+def validate_subject(text: str) -> str:
+    """The subject of a new API key. Errors: `InvalidInput` with path `subject` for a name that `validate_name` refuses,
+    that is reserved, or that begins with a kind as if it were a stored subject.
+    """
+    name = validate_name(text, ("subject",))
+    kind, colon, _ = name.casefold().partition(":")
+    if name.casefold() in _RESERVED or (colon and kind in {"group", *(one.value for one in SubjectKind)}):
+        raise InvalidInput(
+            f"`subject` may not be {name!r}: the names {', '.join(sorted(_RESERVED))} and those that begin with "
+            "`user:`, `key:`, `system:` or `group:` are reserved.",
+            code="SUBJECT_RESERVED",
+            path=("subject",),
+        )
+    return name
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +89,17 @@ class Principal:
     groups: tuple[str, ...] = ()
     scopes: frozenset[KeyScope] | None = None
     """None: all rights of the role."""
+    kind: SubjectKind = SubjectKind.USER
+
+    @property
+    def subject_id(self) -> str:
+        """The subject with its kind, as it is stored: `user:ada`, `key:ci`, `system:cli`."""
+        return f"{self.kind.value}:{self.subject}"
+
+
+def name_of_subject(subject_id: str) -> str:
+    """A stored subject without its kind, for systems that know the names of their users only."""
+    return subject_id.partition(":")[2]
 
 
 @dataclass(frozen=True, slots=True)

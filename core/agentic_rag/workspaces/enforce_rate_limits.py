@@ -91,7 +91,7 @@ class Admission:
     def _buckets(self, principal: Principal, traffic: Traffic, per_minute: int, count: int) -> list[Bucket]:
         found = [Bucket(traffic.value, per_minute, count)]
         if self._subject_share < 1:
-            caller = blake2b(principal.subject.encode(), digest_size=12).hexdigest()
+            caller = blake2b(principal.subject_id.encode(), digest_size=12).hexdigest()
             found.append(Bucket(f"{traffic.value}:{caller}", subject_limit(per_minute, self._subject_share), count))
         return found
 

@@ -5,11 +5,13 @@ from dataclasses import replace
 from uuid import UUID
 
 import numpy as np
+import pytest
 from tests.builders import DIMENSIONS, entities_of, entity_id, new_document, run_of
 from tests.contract.backends import Backend, FollowedBackend
 
 from agentic_rag.documents.document import DocumentFilter, document_id_for
 from agentic_rag.jobs.job import JobKind, NewJob
+from agentic_rag.kernel.errors import Retryable
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.language.tokenizer import query_terms
 from agentic_rag.retrieval.candidates import Neighbour, SearchScope
@@ -149,6 +151,57 @@ async def test_rights_hold_for_older_versions_too(adapter: Backend) -> None:
 
     assert await found(adapter, workspace, ADA, 1) == []
     assert await found(adapter, workspace, BOB, 1) == ["quorum one", "quorum two"]
+
+
+async def test_wider_rights_leave_older_text_in_the_sets_that_are_given(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["quorum one", "quorum two"])
+    await restrict(adapter, workspace, "a.md", NIGHT)
+    await adapter.publish(workspace, "a.md", ["quorum two", "quorum three"])
+    document = document_id_for(workspace, "a.md")
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        held = await transaction.access.held_sets(workspace, document)
+        [(night, principals)] = held.items()
+        change = await transaction.access.change(workspace, document, 0, {night: night})
+        again = await transaction.access.change(workspace, document, 0, {night: night, 0: 0})
+    newest, older = await found(adapter, workspace, ADA), await found(adapter, workspace, ADA, 2)
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        opened = await transaction.access.change(workspace, document, 0)
+
+    assert principals == NIGHT
+    assert (change, again, opened) == (AccessChange(4, 2), AccessChange(None, 0), AccessChange(5, 1))
+    assert newest == ["quorum three", "quorum two"]
+    assert older == ["quorum two"]
+    assert await found(adapter, workspace, ADA, 2) == ["quorum one", "quorum two"]
+
+
+async def test_a_set_of_older_text_that_is_not_given_is_a_conflict(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["quorum one"])
+    await restrict(adapter, workspace, "a.md", NIGHT)
+    await adapter.publish(workspace, "a.md", ["quorum two"])
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        with pytest.raises(Retryable, match="meanwhile"):
+            await transaction.access.change(workspace, document_id_for(workspace, "a.md"), 0, {99: 0})
+
+
+async def test_owner_and_writers_stay_when_a_document_is_registered_again(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    new = new_document(workspace, "a.md", uploaded_by="user:ada")
+    await adapter.register(workspace, new)
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        await transaction.access.set_writers(workspace, new.document_id, ("group:night",))
+
+    again = await adapter.register(workspace, replace(new, uploaded_by="user:bob"))
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        await transaction.access.set_owner(workspace, new.document_id, "user:bob")
+        given = await transaction.documents.get(workspace, new.document_id)
+
+    assert (again.uploaded_by, again.writers) == ("user:ada", ("group:night",))
+    assert given is not None
+    assert given.uploaded_by == "user:bob"
 
 
 async def test_the_way_back_is_as_short(adapter: Backend) -> None:

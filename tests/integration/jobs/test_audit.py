@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.jobs.data_plane import DataPlane
-from tests.integration.jobs.test_uploads import upload_use_case
+from tests.integration.jobs.test_uploads import ADA, upload_use_case
 
 from agentic_rag.ingestion.reingest import ReingestDocument
 from agentic_rag.ingestion.upload import Upload, UploadOptions
@@ -36,7 +36,7 @@ async def uploaded(plane: DataPlane, text: str) -> Upload:
     async def pieces() -> AsyncIterator[bytes]:
         yield text.encode()
 
-    return await upload_use_case(plane).run(plane.workspace, "a.md", pieces(), UploadOptions(), "ada")
+    return await upload_use_case(plane).run(plane.workspace, "a.md", pieces(), UploadOptions(), ADA)
 
 
 async def test_uploads_and_reingestions_are_told_once_and_without_content(plane: DataPlane) -> None:
@@ -51,7 +51,7 @@ async def test_uploads_and_reingestions_are_told_once_and_without_content(plane:
     found = await entries(plane)
 
     subject = str(upload.document_id)
-    assert told(found) == [("document.upload", "ada", subject), ("document.reingest", "bob", subject)]
+    assert told(found) == [("document.upload", "user:ada", subject), ("document.reingest", "bob", subject)]
     assert found[0].detail == {"bytes": 12, "new": True}
     assert found[1].detail == {"force": True}
 

@@ -25,7 +25,7 @@ from agentic_rag.jobs.job import JobKind, JobState
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.formatting import format_bytes
 from agentic_rag.kernel.public_ids import encode_workspace
-from agentic_rag.tenancy.principals import Principal, Role
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role
 from agentic_rag_server.app import build_app
 from agentic_rag_server.parts import ServerOptions
 
@@ -39,6 +39,9 @@ mutation ($workspace: ID!, $file: Upload!, $key: String) {
   }
 }
 """
+
+
+ADA = Principal(DEFAULT_ORG_ID, "ada", Role.MEMBER)
 
 
 @dataclass
@@ -341,7 +344,7 @@ async def test_an_upload_that_cannot_be_registered_takes_its_blob_along(plane: D
     received = await use_case.receive(plane.workspace, "a.md", content())
     before = await plane.blobs.keys("")
     with pytest.raises(InvalidInput):
-        await use_case.submit(received, UploadOptions(source_path="/"), "tester")
+        await use_case.submit(received, UploadOptions(source_path="/"), ADA)
 
     assert len(before) == 1
     assert await nothing_is_left(plane)
@@ -354,7 +357,7 @@ async def test_an_idempotency_key_answers_for_a_week(plane: DataPlane) -> None:
     async def upload() -> bool:
         use_case = upload_use_case(plane)
         options = UploadOptions(idempotency_key="one")
-        return (await use_case.run(plane.workspace, "a.md", bytes_of(), options, "ada")).replayed
+        return (await use_case.run(plane.workspace, "a.md", bytes_of(), options, ADA)).replayed
 
     await upload()
     assert await upload()
@@ -383,13 +386,11 @@ async def due(plane: DataPlane) -> list[JobKind]:
 
 async def test_an_upload_that_meets_newer_bytes_in_flight_is_judged_by_them(plane: DataPlane) -> None:
     use_case, path = upload_use_case(plane), "notes.md"
-    older = await use_case.run(plane.workspace, path, pieces(b"Water flows."), UploadOptions(), "one")
+    older = await use_case.run(plane.workspace, path, pieces(b"Water flows."), UploadOptions(), ADA)
     newer = await use_case.receive(plane.workspace, path, pieces(b"Water rests."))
     async with plane.database.transaction(plane.workspace.org_id) as transaction:
         await submit(transaction, submission_of(newer, path), {})
-        again = asyncio.create_task(
-            use_case.run(plane.workspace, path, pieces(b"Water flows."), UploadOptions(), "three")
-        )
+        again = asyncio.create_task(use_case.run(plane.workspace, path, pieces(b"Water flows."), UploadOptions(), ADA))
         await until(lambda: somebody_waits(plane), "the third upload waits for the second")
 
     last = await again

@@ -48,7 +48,7 @@ class MemoryDocumentStore:
             file_name=new.file_name,
             media_type=new.media_type,
             size=new.size,
-            uploaded_by=new.uploaded_by,
+            uploaded_by=known.uploaded_by if known else new.uploaded_by,
             access_id=known.access_id if known else new.access_id or DEFAULT_ACCESS_ID,
             status=DocumentStatus.PENDING,
             fault=None,
@@ -59,6 +59,7 @@ class MemoryDocumentStore:
             created_at=known.created_at if known else now,
             updated_at=now,
             provenance=dict(new.provenance),
+            writers=known.writers if known else (),
         )
         state.documents[new.document_id] = document
         state.tombstones.pop(new.document_id, None)

@@ -9,7 +9,7 @@ from uuid import UUID
 from tests.memory_store.session.state import WorkspaceState
 from tests.memory_store.session.store import Working
 
-from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.errors import NotFound, Retryable
 from agentic_rag.tenancy.access import ReadIdentity, ReadScope
 from agentic_rag.tenancy.ports import AccessChange
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -52,22 +52,51 @@ class MemoryAccessStore:
         asked = [state.documents[one] for one in document_ids if one in state.documents]
         return {one.document_id for one in asked if not readers.may_read(state.access_sets[one.access_id])}
 
-    async def change(self, workspace: WorkspaceRef, document_id: UUID, access_id: int) -> AccessChange | None:
+    async def held_sets(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[int, tuple[str, ...]]:
+        """The sets of a document and of its passages, with their principals."""
+        state = self._state(workspace)
+        known = state.documents.get(document_id)
+        held = {passage.access_id for _, passage in state.passages_of(document_id)}
+        return {one: state.access_sets[one] for one in held | ({known.access_id} if known else set())}
+
+    async def change(
+        self, workspace: WorkspaceRef, document_id: UUID, access_id: int, older: Mapping[int, int] | None = None
+    ) -> AccessChange | None:
         """Give a document to the readers of another set; None when there is no such document."""
         known = self._state(workspace).documents.get(document_id)
         if known is None:
             return None
-        if known.access_id == access_id:
+        if known.access_id == access_id and (older is not None or known.revision_id is None):
+            return AccessChange(None, 0)
+        moves: dict[int, int] = {}
+        for ordinal, passage in self._state(workspace).passages_of(document_id):
+            to = access_id if older is None or passage.visible_to is None else older.get(passage.access_id)
+            if to is None:
+                raise Retryable("The readers of this document changed meanwhile.", code="DATABASE_CONFLICT")
+            if to != passage.access_id:
+                moves[ordinal] = to
+        if known.access_id == access_id and not moves:
             return AccessChange(None, 0)
         state = self._working.write(workspace)
         state.documents[document_id] = replace(known, access_id=access_id, updated_at=self._working.now())
         if known.revision_id is None:
             return AccessChange(None, 0)
         version = state.access_version = state.next_version()
-        moved = list(state.passages_of(document_id))
-        for ordinal, passage in moved:
-            state.passages[ordinal] = passage.shown_to(access_id)
-        return AccessChange(version, len(moved))
+        for ordinal, to in moves.items():
+            state.passages[ordinal] = state.passages[ordinal].shown_to(to)
+        return AccessChange(version, len(moves))
+
+    async def set_owner(self, workspace: WorkspaceRef, document_id: UUID, owner: str) -> None:
+        """Another owner."""
+        known = self._state(workspace).documents.get(document_id)
+        if known is not None:
+            self._working.write(workspace).documents[document_id] = replace(known, uploaded_by=owner)
+
+    async def set_writers(self, workspace: WorkspaceRef, document_id: UUID, writers: tuple[str, ...]) -> None:
+        """Other writers."""
+        known = self._state(workspace).documents.get(document_id)
+        if known is not None:
+            self._working.write(workspace).documents[document_id] = replace(known, writers=writers)
 
     def _state(self, workspace: WorkspaceRef) -> WorkspaceState:
         state = self._working.read(workspace)

@@ -35,6 +35,8 @@ MUTATIONS: Mapping[str, str] = {
     "updateWorkspaceSettings": "(input: {workspaceId: %(workspace)s, historyDays: 5}) { %s }",
     "uploadDocument": '(workspaceId: %(workspace)s, file: $file, sourcePath: "b.md") { %s }',
     "setDocumentAccess": '(id: %(document)s, readableBy: {users: ["ada"]}) { %s }',
+    "setDocumentWriters": '(id: %(document)s, writers: ["user:ada"]) { %s }',
+    "transferOwnership": '(id: %(document)s, to: "user:ada") { %s }',
     "replayDeadLetter": "(id: %(job)s) { %s }",
     "purgeDeadLetter": "(id: %(job)s) { %s }",
     "reingest": "(documentId: %(document)s, force: true) { %s }",
@@ -64,6 +66,14 @@ WRITES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "setDocumentReaders": (
         "/v1/workspaces/%(workspace)s/documents/%(uploadDocument)s/readers",
         {"json": {"readableBy": ["user:ada"]}},
+    ),
+    "setDocumentWriters": (
+        "/v1/workspaces/%(workspace)s/documents/%(uploadDocument)s/writers",
+        {"json": {"writers": ["user:ada"]}},
+    ),
+    "transferOwnership": (
+        "/v1/workspaces/%(workspace)s/documents/%(uploadDocument)s/owner",
+        {"json": {"owner": "user:ada"}},
     ),
     "deleteDocument": ("/v1/workspaces/%(workspace)s/documents/%(uploadDocument)s", {}),
     "setInlineGuidelines": ("/api/projects/new/guidelines/inline", {"json": {"inlineGuidelines": "Be brief."}}),

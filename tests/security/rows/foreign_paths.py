@@ -25,6 +25,8 @@ from tests.security.tenants import TwoTenants, two_tenants
 FILE = ("a.md", b"# A\n\nText.", "text/markdown")
 BODIES: Mapping[str, Any] = {
     "setDocumentReaders": {"readableBy": ["user:ada"]},
+    "setDocumentWriters": {"writers": ["user:ada"]},
+    "transferOwnership": {"owner": "user:ada"},
     "setInlineGuidelines": {"inlineGuidelines": "Be brief."},
 }
 NOBODY = UUID(int=0xDEAD)

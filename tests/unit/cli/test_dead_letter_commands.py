@@ -144,7 +144,7 @@ def test_the_audit_log_is_shown() -> None:
 
     [row] = json.loads(at.rag("audit", "list", "--json").stdout)
 
-    assert (row["action"], row["actor"]) == ("dead_letter.replay", "cli")
+    assert (row["action"], row["actor"]) == ("dead_letter.replay", "system:cli")
     assert row["subject"] == encode(NodeKind.JOB, UUID(int=1), FIRST)
     assert "dead_letter.replay" in at.rag("audit", "list").stdout
 

@@ -20,6 +20,7 @@ from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import (
     GroupOption,
     JsonOption,
+    KeyOption,
     LimitOption,
     UserOption,
     WorkspaceOption,
@@ -181,8 +182,12 @@ def share(
     context: typer.Context,
     document: Wanted,
     user: UserOption = None,
+    key: KeyOption = None,
     group: GroupOption = None,
     everyone: Annotated[bool, typer.Option("--everyone", help="Let the whole workspace read it.")] = False,
+    all_versions: Annotated[
+        bool, typer.Option("--all-versions", help="Open text that only older versions hold to them too.")
+    ] = False,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -190,13 +195,15 @@ def share(
 
     Example: rag doc share policies/salaries.pdf --group people --user ada
     """
-    readers = readers_of(user, group)
+    readers = readers_of(user, group, key)
     if (readers is None) != everyone:
-        raise typer.BadParameter("name users and groups, or give --everyone")
+        raise typer.BadParameter("name users, keys and groups, or give --everyone")
 
     async def work(client: GraphQLClient) -> str:
         chosen = await client.document_id(workspace, document)
-        shared = await client.fetch(queries.SHARE, id=chosen, readableBy=readers_input(readers))
+        shared = await client.fetch(
+            queries.SHARE, id=chosen, readableBy=readers_input(readers), allVersions=all_versions
+        )
         return shared["document"]["sourcePath"]
 
     shared = on_graphql(context, work)
@@ -205,6 +212,52 @@ def share(
         f"{shared}: {', '.join(readers) if readers else 'the whole workspace'}",
         as_json=as_json,
     )
+
+
+@app.command("writers")
+def set_writers(
+    context: typer.Context,
+    document: Wanted,
+    writer: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[WRITER]...", help="user:NAME, key:NAME or group:NAME; none: owner and admins only."),
+    ] = None,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say who may replace a document's content beside its owner and admins: exactly those named.
+
+    Example: rag doc writers policies/travel.pdf group:people key:sync
+    """
+
+    async def work(client: GraphQLClient) -> dict[str, Any]:
+        chosen = await client.document_id(workspace, document)
+        return (await client.fetch(queries.SET_WRITERS, id=chosen, writers=writer or []))["document"]
+
+    changed = on_graphql(context, work)
+    writers = ", ".join(changed["writers"]) or "owner and admins"
+    terminal.show(changed, f"{changed['sourcePath']}: {writers}", as_json=as_json)
+
+
+@app.command("transfer")
+def transfer(
+    context: typer.Context,
+    document: Wanted,
+    to: Annotated[str, typer.Argument(metavar="OWNER", help="user:NAME or key:NAME.")],
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Hand a document over to another owner, who reads it from then on.
+
+    Example: rag doc transfer policies/travel.pdf user:ada
+    """
+
+    async def work(client: GraphQLClient) -> dict[str, Any]:
+        chosen = await client.document_id(workspace, document)
+        return (await client.fetch(queries.TRANSFER, id=chosen, to=to))["document"]
+
+    changed = on_graphql(context, work)
+    terminal.show(changed, f"{changed['sourcePath']}: {changed['uploadedBy']}", as_json=as_json)
 
 
 @app.command("prove-erased")
@@ -277,7 +330,7 @@ def _json(document: dict[str, Any]) -> dict[str, Any]:
 
 def _principals(readers: dict[str, list[str]] | None) -> list[str]:
     """Readers as `user:SUBJECT` and `group:NAME`."""
-    return list(readers_of(readers["users"], readers["groups"]) or ()) if readers else []
+    return list(readers_of(readers["users"], readers["groups"], readers["keys"]) or ()) if readers else []
 
 
 def _deletion_json(document: Document, deletion: Deletion) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from agentic_rag_cli.commands.documents.ingestion import IngestSummary, ingest_d
 from agentic_rag_cli.corpus import corpus_directory
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import System
-from agentic_rag_cli.options import GroupOption, JsonOption, UserOption, readers_of
+from agentic_rag_cli.options import GroupOption, JsonOption, KeyOption, UserOption, readers_of
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.json_view import json_fields
 from agentic_rag_cli.wiring import beside_worker, in_process, wiring_of
@@ -42,6 +42,7 @@ def ingest(
         bool, typer.Option("--estimate", help="Read and chunk, say what embedding would cost, change nothing.")
     ] = False,
     user: UserOption = None,
+    key: KeyOption = None,
     group: GroupOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -54,7 +55,7 @@ def ingest(
     Example: rag ingest --source ./reports --workspace reports
     """
     directory = corpus_directory(wiring_of(context).settings(), source)
-    readers = readers_of(user, group) or ()
+    readers = readers_of(user, group, key) or ()
     if estimate:
         _show_estimates(context, directory, workspace, as_json=as_json)
         return

@@ -27,6 +27,7 @@ from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import (
     GroupOption,
     JsonOption,
+    KeyOption,
     UrlOption,
     UserOption,
     WorkspaceOption,
@@ -47,6 +48,7 @@ def upload(
     ] = None,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until every file is READY or FAILED.")] = False,
     user: UserOption = None,
+    key: KeyOption = None,
     group: GroupOption = None,
     url: UrlOption = None,
     as_json: JsonOption = False,
@@ -57,7 +59,7 @@ def upload(
 
     Example: rag upload policy.pdf travel.docx --workspace handbook --wait
     """
-    readers = readers_of(user, group)
+    readers = readers_of(user, group, key)
     address = url or wiring_of(context).settings().client.url
 
     async def send(client: GraphQLClient) -> list[UploadOutcome]:

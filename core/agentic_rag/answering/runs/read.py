@@ -45,13 +45,13 @@ class ReadRuns:
 
     async def page(self, principal: Principal, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
         """Runs, newest first. Errors: `InvalidInput` (cursor, page size), `DependencyUnavailable`."""
-        subject = None if may_manage_access(principal) else principal.subject
+        subject = None if may_manage_access(principal) else principal.subject_id
         page = await self._runs.page(workspace, request, subject)
         return replace(page, items=tuple(await self._redact_unreadable(principal, workspace, page.items)))
 
     async def redact_for(self, principal: Principal, run: Run) -> Run | None:
         """What the caller may see of a run that is at hand."""
-        if run.subject != principal.subject and not may_manage_access(principal):
+        if run.subject != principal.subject_id and not may_manage_access(principal):
             return None
         (shown,) = await self._redact_unreadable(principal, run.workspace, [run])
         return shown
@@ -65,7 +65,7 @@ class ReadRuns:
         stored = await self._runs.by_idempotency_key(workspace, key)
         if stored is None:
             return None
-        if stored.input_hash != sent or stored.subject != principal.subject:
+        if stored.input_hash != sent or stored.subject != principal.subject_id:
             raise IdempotencyConflict(
                 "The idempotency key was used before with another question or other options. Use a fresh key.",
                 path=("idempotencyKey",),
@@ -110,7 +110,7 @@ class ReadRuns:
         return [
             withhold_documents(
                 run
-                if run.subject == principal.subject and run.versions.corpus_version >= access.version
+                if run.subject == principal.subject_id and run.versions.corpus_version >= access.version
                 else drop_tool_results(run),
                 hidden,
             )

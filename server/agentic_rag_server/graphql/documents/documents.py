@@ -8,12 +8,12 @@ from datetime import datetime
 import strawberry
 
 from agentic_rag.documents import document as documents
-from agentic_rag.documents.document_access import visible_access_sets
+from agentic_rag.documents.document_access import DocumentRight, parse_writers, visible_access_sets
 from agentic_rag.erasure.delete import Deletion
 from agentic_rag.kernel.errors import Permanent, no_such_document
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, encode_workspace
 from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, read_cost
-from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS, groups_of, users_of, validate_principals
+from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS, groups_of, keys_of, users_of, validate_principals
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.erasure.erasures import (
     DeletionCertificate,
@@ -63,7 +63,12 @@ class Document(Node):
     file_name: str
     media_type: str
     size: int = strawberry.field(description="Bytes of the original.")
-    uploaded_by: str
+    uploaded_by: str = strawberry.field(
+        description="The owner, `user:NAME` or `key:NAME`: who uploaded it first, or to whom it was handed over."
+    )
+    writers: list[str] = strawberry.field(
+        description="Who may replace the content beside owner and admins: `user:NAME`, `key:NAME`, `group:NAME`."
+    )
     status: DocumentStatus  # type: ignore[valid-type]
     error: DocumentError | None
     chunk_count: int
@@ -109,6 +114,16 @@ class DeleteDocumentPayload(Payload):
 
 @strawberry.type(description="The document with its new readers, or why they are the old ones.")
 class SetDocumentAccessPayload(Payload):
+    document: Document | None = None
+
+
+@strawberry.type(description="The document with its new writers, or why they are the old ones.")
+class SetDocumentWritersPayload(Payload):
+    document: Document | None = None
+
+
+@strawberry.type(description="The document with its new owner, or why it has the old one.")
+class TransferOwnershipPayload(Payload):
     document: Document | None = None
 
 
@@ -161,38 +176,76 @@ class DocumentMutation:
     @mutation(
         Action.SET_DOCUMENT_ACCESS,
         SetDocumentAccessPayload,
-        description="Say who may read a document, from the next question on: exactly these users and groups, or "
-        "without any the whole workspace. Takes the role member, and to have uploaded the document, or the role admin.",
+        description="Say who may read a document, from the next question on: exactly these users, keys and groups, or "
+        "without any the whole workspace. Text of older versions stays with those who could read it, unless "
+        "`allVersions` opens it too. Takes the owner of the document with the role member, or the role admin.",
     )
     async def set_document_access(
-        self, info: Info, id: strawberry.ID, readable_by: ReadersInput | None = None
+        self,
+        info: Info,
+        id: strawberry.ID,
+        readable_by: ReadersInput | None = None,
+        all_versions: bool = False,
     ) -> SetDocumentAccessPayload:
         """A caller who is no admin stays among the readers."""
         context = info.context
         node = decode(id, NodeKind.DOCUMENT)
         document = await context.parts.document_access.change(
-            context.principal, context.ref(node), node.key, read_readers(readable_by)
+            context.principal, context.ref(node), node.key, read_readers(readable_by), all_versions=all_versions
         )
         return SetDocumentAccessPayload(document=show_document(document))
 
     @mutation(
+        Action.SET_DOCUMENT_ACCESS,
+        SetDocumentWritersPayload,
+        description="Say who may replace a document's content beside its owner and admins: exactly these, each "
+        "`user:NAME`, `key:NAME` or `group:NAME`. Takes the owner of the document with the role member, or the role "
+        "admin.",
+    )
+    async def set_document_writers(
+        self, info: Info, id: strawberry.ID, writers: list[str]
+    ) -> SetDocumentWritersPayload:
+        """Without any, owner and admins only."""
+        context = info.context
+        node = decode(id, NodeKind.DOCUMENT)
+        document = await context.parts.document_access.set_writers(
+            context.principal, context.ref(node), node.key, parse_writers(writers)
+        )
+        return SetDocumentWritersPayload(document=show_document(document))
+
+    @mutation(
+        Action.SET_DOCUMENT_ACCESS,
+        TransferOwnershipPayload,
+        description="Hand a document over to `user:NAME` or `key:NAME`, who reads it from then on. Takes the owner of "
+        "the document with the role member, or the role admin.",
+    )
+    async def transfer_ownership(self, info: Info, id: strawberry.ID, to: str) -> TransferOwnershipPayload:
+        """The former owner stays a reader if he was one."""
+        context = info.context
+        node = decode(id, NodeKind.DOCUMENT)
+        document = await context.parts.document_access.transfer(context.principal, context.ref(node), node.key, to)
+        return TransferOwnershipPayload(document=show_document(document))
+
+    @mutation(
         Action.DELETE_DOCUMENT,
         DeleteDocumentPayload,
-        description="Erase a document from every store. Takes the role member.",
+        description="Erase a document from every store. Takes the owner of the document with the role member, or the "
+        "role admin.",
     )
     async def delete_document(self, info: Info, id: strawberry.ID) -> DeleteDocumentPayload:
         """Erases every version; the counts name the stores."""
         context = info.context
         node = decode(id, NodeKind.DOCUMENT)
-        await context.parts.document_access.require(context.principal, context.ref(node), node.key)
-        deletion = await context.parts.delete.run(context.ref(node), node.key, context.principal.subject)
+        await context.parts.document_access.require(context.principal, context.ref(node), node.key, DocumentRight.OWN)
+        deletion = await context.parts.delete.run(context.ref(node), node.key, context.principal.subject_id)
         return _show_deletion(id, deletion)
 
     @mutation(
         Action.REINGEST_DOCUMENT,
         ReingestPayload,
         Permanent,
-        description="Ingest a document again from its kept original. Takes the role member.",
+        description="Ingest a document again from its kept original. Takes the owner or a writer of the document with "
+        "the role member, or the role admin.",
     )
     async def reingest(self, info: Info, document_id: strawberry.ID, force: bool = False) -> ReingestPayload:
         """Retries a FAILED document. A READY one is parsed again when the parser or the chunk profile changed. With
@@ -200,8 +253,10 @@ class DocumentMutation:
         """
         context = info.context
         node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
-        await context.parts.document_access.require(context.principal, context.ref(node), node.key)
-        queued = await context.parts.reingest.run(context.ref(node), node.key, context.principal.subject, force=force)
+        await context.parts.document_access.require(context.principal, context.ref(node), node.key, DocumentRight.WRITE)
+        queued = await context.parts.reingest.run(
+            context.ref(node), node.key, context.principal.subject_id, force=force
+        )
         return ReingestPayload(
             job_id=strawberry.ID(encode(NodeKind.JOB, node.workspace_id, queued.job.job_id)),
             document=show_document(queued.document),
@@ -225,6 +280,7 @@ def show_document(document: documents.Document) -> Document:
         document,
         id=public_id,
         workspace_id=encode_workspace(workspace_id),
+        writers=list(document.writers),
         error=document.fault,
         embedding=None if cost is None else to_schema(DocumentEmbedding, cost),
         provenance=[
@@ -253,23 +309,29 @@ def _show_deletion(public_id: str, deletion: Deletion) -> DeleteDocumentPayload:
     )
 
 
-@strawberry.type(description="The users and groups that may read a document; whoever is one of them may.")
+@strawberry.type(description="The users, API keys and groups that may read a document; whoever is one of them may.")
 class Readers:
-    users: list[str] = strawberry.field(description="Subjects of tokens and keys.")
+    users: list[str] = strawberry.field(description="Subjects of tokens.")
+    keys: list[str] = strawberry.field(description="Subjects of API keys.")
     groups: list[str] = strawberry.field(description="Groups of tokens and keys.")
 
 
-@strawberry.input(description="The users and groups that may read a document. Without any the whole workspace may.")
+@strawberry.input(
+    description="The users, API keys and groups that may read a document. Without any the whole workspace may."
+)
 class ReadersInput:
-    users: list[str] = strawberry.field(default_factory=list, description="Subjects of tokens and keys.")
+    users: list[str] = strawberry.field(default_factory=list, description="Subjects of tokens.")
+    keys: list[str] = strawberry.field(default_factory=list, description="Subjects of API keys.")
     groups: list[str] = strawberry.field(default_factory=list, description="Groups of tokens and keys.")
 
 
 def read_readers(given: ReadersInput | None) -> tuple[str, ...]:
     """The principals that an argument names. Errors: `InvalidInput`."""
-    return PUBLIC_PRINCIPALS if given is None else validate_principals(given.users, given.groups)
+    return PUBLIC_PRINCIPALS if given is None else validate_principals(given.users, given.groups, given.keys)
 
 
 def show_readers(principals: Sequence[str]) -> Readers | None:
     """Principals as the schema shows them; None for the whole workspace."""
-    return Readers(users=users_of(principals), groups=groups_of(principals)) if principals else None
+    if not principals:
+        return None
+    return Readers(users=users_of(principals), keys=keys_of(principals), groups=groups_of(principals))

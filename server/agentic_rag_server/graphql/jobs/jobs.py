@@ -160,7 +160,7 @@ class JobMutation:
     async def replay_dead_letter(self, info: Info, id: strawberry.ID) -> ReplayDeadLetterPayload:
         """A second call changes nothing and says `replayed: false`."""
         context, node = info.context, decode(id, NodeKind.JOB)
-        result = await context.parts.dead_letters.replay(context.ref(node), node.key, context.principal.subject)
+        result = await context.parts.dead_letters.replay(context.ref(node), node.key, context.principal.subject_id)
         return ReplayDeadLetterPayload(
             job=show_job(result.job), replayed=result.outcome is jobs.Replay.REPLAYED, outcome=result.outcome
         )
@@ -173,7 +173,7 @@ class JobMutation:
     async def purge_dead_letter(self, info: Info, id: strawberry.ID) -> PurgeDeadLetterPayload:
         """Kind, code, times and the audit entry stay."""
         context, node = info.context, decode(id, NodeKind.JOB)
-        result = await context.parts.dead_letters.purge(context.ref(node), node.key, context.principal.subject)
+        result = await context.parts.dead_letters.purge(context.ref(node), node.key, context.principal.subject_id)
         return PurgeDeadLetterPayload(job=show_job(result.job), purged=result.purged)
 
 

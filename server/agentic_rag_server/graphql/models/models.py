@@ -52,7 +52,9 @@ class ModelMutation:
         if input.must_bring_key is not None:
             authorise(context.principal, Action.REQUIRE_OWN_KEY)
         changes = ModelChanges(input.default_model, input.embedding, input.must_bring_key)
-        settings = await context.parts.change_models.run(context.principal.org_id, changes, context.principal.subject)
+        settings = await context.parts.change_models.run(
+            context.principal.org_id, changes, context.principal.subject_id
+        )
         return UpdateModelSettingsPayload(settings=_show(settings))
 
 

@@ -71,7 +71,7 @@ class ProviderKeyMutation:
         """Later questions and documents use the key."""
         context = info.context
         given = provider_keys.NewProviderKey(input.provider, Secret(input.key), input.base_url)
-        key = await context.parts.provider_keys.set(context.principal.org_id, given, context.principal.subject)
+        key = await context.parts.provider_keys.set(context.principal.org_id, given, context.principal.subject_id)
         return SetProviderKeyPayload(provider_key=to_schema(ProviderKey, key))
 
     @mutation(
@@ -87,4 +87,4 @@ class ProviderKeyMutation:
         """A second call is no fault: it says `removed: false`."""
         context = info.context
         keys, caller = context.parts.provider_keys, context.principal
-        return RemoveProviderKeyPayload(removed=await keys.remove(caller.org_id, provider, caller.subject))
+        return RemoveProviderKeyPayload(removed=await keys.remove(caller.org_id, provider, caller.subject_id))

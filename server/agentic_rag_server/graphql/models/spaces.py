@@ -91,7 +91,7 @@ class SpaceMutation:
         context = info.context
         workspace = await context.workspace(input.workspace_id, ("input", "workspaceId"))
         gate = _read_gate(input.gate) if input.gate else None
-        switch = await context.parts.switch_spaces.begin(workspace, input.to, gate, context.principal.subject)
+        switch = await context.parts.switch_spaces.begin(workspace, input.to, gate, context.principal.subject_id)
         job = switch.job
         return SwitchEmbeddingSpacePayload(
             space=_show_space(switch.record),
@@ -107,7 +107,7 @@ class SpaceMutation:
         """The workspace answers as before. The filled vectors are kept for the grace period."""
         context = info.context
         workspace = await context.workspace(workspace_id)
-        record = await context.parts.switch_spaces.cancel(workspace, context.principal.subject)
+        record = await context.parts.switch_spaces.cancel(workspace, context.principal.subject_id)
         return SwitchEmbeddingSpacePayload(space=_show_space(record))
 
 

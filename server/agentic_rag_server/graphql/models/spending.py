@@ -108,7 +108,7 @@ class SpendingMutation:
         if input.workspace_id is not None:
             workspace = (await context.workspace(input.workspace_id, ("input", "workspaceId"))).workspace_id
         limits = spending.SpendingLimits(input.day_usd, input.month_usd, input.soft_share)
-        await context.parts.spending.set_limits(caller.org_id, workspace, limits, caller.subject)
+        await context.parts.spending.set_limits(caller.org_id, workspace, limits, caller.subject_id)
         return SetBudgetPayload(changed=True)
 
 

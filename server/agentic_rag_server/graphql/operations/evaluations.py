@@ -102,7 +102,7 @@ class EvaluationMutation:
         context = info.context
         workspace = await context.workspace(given.workspace_id)
         dataset = eval_runs.EvalDataset(given.dataset, tuple(map(_question, given.questions)))
-        run = await context.parts.evaluations.start(workspace, dataset, context.principal.subject)
+        run = await context.parts.evaluations.start(workspace, dataset, context.principal.subject_id)
         return StartEvalRunPayload(eval_run=_show_eval_run(run))
 
 

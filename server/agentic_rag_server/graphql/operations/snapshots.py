@@ -68,7 +68,7 @@ class SnapshotMutation:
         context = info.context
         workspace = await context.workspace(workspace_id)
         record = await context.parts.take_snapshot.request(
-            workspace, context.principal.subject, with_originals=with_originals
+            workspace, context.principal.subject_id, with_originals=with_originals
         )
         return CreateSnapshotPayload(snapshot=_show_snapshot(record))
 

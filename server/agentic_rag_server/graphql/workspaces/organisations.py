@@ -117,7 +117,7 @@ class OrganisationMutation:
             scopes=_grant_scopes(caller, input.scopes),
             expires_at=input.expires_at,
         )
-        new = await info.context.parts.api_keys.create(caller.org_id, wish, caller.subject)
+        new = await info.context.parts.api_keys.create(caller.org_id, wish, caller.subject_id)
         return CreateApiKeyPayload(api_key=_show_key(new.key), token=new.token)
 
     @mutation(
@@ -128,7 +128,7 @@ class OrganisationMutation:
     async def revoke_api_key(self, info: Info, id: strawberry.ID) -> RevokeApiKeyPayload:
         """A second call changes nothing."""
         caller, key_id = info.context.principal, decode(id, NodeKind.API_KEY).key
-        key = await info.context.parts.api_keys.revoke(caller.org_id, key_id, caller.subject)
+        key = await info.context.parts.api_keys.revoke(caller.org_id, key_id, caller.subject_id)
         return RevokeApiKeyPayload(api_key=_show_key(key))
 
     @field(
@@ -139,7 +139,7 @@ class OrganisationMutation:
         """Takes effect with the next request."""
         caller, administer = info.context.principal, info.context.parts.administer
         chosen = organisations.FeatureFlag(flag)
-        organisation = await administer.set_feature(caller.org_id, chosen, on=on, actor=caller.subject)
+        organisation = await administer.set_feature(caller.org_id, chosen, on=on, actor=caller.subject_id)
         return SetFeaturePayload(organisation=_show(organisation))
 
 

@@ -49,7 +49,7 @@ class RateLimitMutation:
         """Audited as `rate_limits.set`."""
         caller = info.context.principal
         limits = rate_limits.RateLimits(input.asks, input.writes, input.reads)
-        await info.context.parts.admission.set_limits(caller.org_id, limits, caller.subject)
+        await info.context.parts.admission.set_limits(caller.org_id, limits, caller.subject_id)
         return SetRateLimitsPayload(rate_limits=await _limits(info.context))
 
 

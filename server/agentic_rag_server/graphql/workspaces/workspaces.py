@@ -170,7 +170,7 @@ class WorkspaceMutation:
         )
         settings = _apply_settings(workspace_settings.WorkspaceSettings(), wished)
         wish = NewWorkspace(input.name, workspace_values.WorkspaceKind(input.kind), input.external_ref, settings)
-        workspace = await info.context.parts.administer.create_workspace(caller.org_id, wish, caller.subject)
+        workspace = await info.context.parts.administer.create_workspace(caller.org_id, wish, caller.subject_id)
         return CreateWorkspacePayload(workspace=_show_workspace(workspace))
 
     @mutation(
@@ -185,6 +185,6 @@ class WorkspaceMutation:
         context = info.context
         ref = context.ref(decode(input.workspace_id, NodeKind.WORKSPACE, path=("input", "workspaceId")))
         workspace = await context.parts.administer.change_workspace(
-            ref, lambda before: _apply_settings(before, input), context.principal.subject
+            ref, lambda before: _apply_settings(before, input), context.principal.subject_id
         )
         return UpdateWorkspaceSettingsPayload(workspace=_show_workspace(workspace))

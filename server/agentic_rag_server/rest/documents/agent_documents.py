@@ -12,7 +12,7 @@ from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.ingestion.attachments import Attachment
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.public_ids import NodeKind, encode
-from agentic_rag.tenancy.principals import Principal
+from agentic_rag.tenancy.principals import Principal, name_of_subject
 from agentic_rag.workspaces.workspace import ExternalOwner, agent
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
@@ -127,7 +127,7 @@ class AgentDocumentsEndpoint(AttachedDocumentsEndpoint):
         erase=Names(
             "deleteAgentDocument",
             "Erase a document, its passages and its original",
-            "Takes the role member.",
+            "Takes the owner of the document with the role member, or the role admin.",
             AgentDocumentErased,
         ),
         refusal=EnvelopedRefusal,
@@ -178,7 +178,7 @@ def show_agent_document(document: Document) -> AgentDocument:
         id=str(document.document_id),
         filename=document.file_name,
         mime_type=document.media_type,
-        uploaded_by=document.uploaded_by,
+        uploaded_by=name_of_subject(document.uploaded_by),
         source_id=encode(NodeKind.DOCUMENT, document.workspace.workspace_id, document.document_id),
         created_at=instant(document.created_at),
         updated_at=instant(document.updated_at),

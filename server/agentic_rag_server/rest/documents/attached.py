@@ -162,7 +162,7 @@ class AttachedDocumentsEndpoint(Endpoint):
         found = await attachments.find(owner)
         if found is None:
             authorise(principal, Action.CREATE_WORKSPACE)
-            found = await attachments.open(owner, principal.subject)
+            found = await attachments.open(owner, principal.subject_id)
         return found
 
     async def _receive(self, request: Request, principal: Principal, owner: ExternalOwner) -> Attachment:

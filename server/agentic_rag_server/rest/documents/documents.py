@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from agentic_rag.documents.document import Document, DocumentStatus
+from agentic_rag.documents.document_access import DocumentRight, parse_writers
 from agentic_rag.erasure.certificate import ErasedStore, certificate_json
 from agentic_rag.erasure.delete import Deletion
 from agentic_rag.kernel.errors import InvalidInput, no_such_document
@@ -111,8 +112,33 @@ class ReadersChange(Model, frozen=True, forbid_unknown_fields=True):
 
     readable_by: Annotated[
         list[str],
-        Meta(min_length=1, max_length=MAX_PRINCIPALS, description="`user:NAME` and `group:NAME`, or `everyone`."),
+        Meta(
+            min_length=1,
+            max_length=MAX_PRINCIPALS,
+            description="`user:NAME`, `key:NAME` and `group:NAME`, or `everyone`.",
+        ),
     ]
+    all_versions: Annotated[bool, Meta(description="Text that only older versions hold opens to them too.")] = False
+
+
+class WritersChange(Model, frozen=True, forbid_unknown_fields=True):
+    """Who may replace the content beside the owner and admins: exactly those named."""
+
+    writers: Annotated[list[str], Meta(max_length=MAX_PRINCIPALS, description="`user:NAME`, `key:NAME`, `group:NAME`.")]
+
+
+class OwnerChange(Model, frozen=True, forbid_unknown_fields=True):
+    """To whom the document is handed over."""
+
+    owner: Annotated[str, Meta(description="`user:NAME` or `key:NAME`.")]
+
+
+class DocumentRights(Model, frozen=True):
+    """Who owns a document and who may replace its content."""
+
+    document_id: str
+    owner: str
+    writers: list[str]
 
 
 class DocumentReaders(Model, frozen=True):
@@ -150,15 +176,15 @@ class DocumentEndpoint(Endpoint):
         _PATH,
         "deleteDocument",
         summary="Erase a document from every store",
-        description="Takes the role member.",
+        description="Takes the owner of the document with the role member, or the role admin.",
         parameters=(WORKSPACE, DOCUMENT),
         answers=(ResponseSpec(200, "What was removed, with the certificate.", DocumentErased),),
         refusals=(400, 401, 403, 404, 500, 503),
     )
     async def delete(self, request: Request) -> Response:
         """200 with the certificate. Errors: those of `_document`, `DependencyUnavailable`."""
-        ref, node, principal = await self._document(request, Action.DELETE_DOCUMENT)
-        deletion = await self._parts.delete.run(ref, node.key, principal.subject)
+        ref, node, principal = await self._document(request, Action.DELETE_DOCUMENT, DocumentRight.OWN)
+        deletion = await self._parts.delete.run(ref, node.key, principal.subject_id)
         return answer(show_erasure(request.path_params["document"], deletion))
 
     @operation(
@@ -166,7 +192,7 @@ class DocumentEndpoint(Endpoint):
         f"{_PATH}/reingest",
         "reingestDocument",
         summary="Ingest a document again from its kept original",
-        description="Takes the role member.",
+        description="Takes the owner or a writer of the document with the role member, or the role admin.",
         parameters=(
             WORKSPACE,
             DOCUMENT,
@@ -177,11 +203,11 @@ class DocumentEndpoint(Endpoint):
     )
     async def reingest(self, request: Request) -> Response:
         """202 with the job. Errors: as `delete`, and `Permanent` code ORIGINAL_MISSING."""
-        ref, node, principal = await self._document(request, Action.REINGEST_DOCUMENT)
+        ref, node, principal = await self._document(request, Action.REINGEST_DOCUMENT, DocumentRight.WRITE)
         force = _BOOLEANS.get(request.query_params.get("force", "false"))
         if force is None:
             raise InvalidInput("`force` is true or false.", path=("force",))
-        queued = await self._parts.reingest.run(ref, node.key, principal.subject, force=force)
+        queued = await self._parts.reingest.run(ref, node.key, principal.subject_id, force=force)
         body = ReingestionQueued(
             document_id=request.path_params["document"],
             status=queued.document.status,
@@ -195,7 +221,7 @@ class DocumentEndpoint(Endpoint):
         f"{_PATH}/readers",
         "setDocumentReaders",
         summary="Say who may read a document",
-        description="Takes the role member, and whoever uploaded the document or an admin.",
+        description="Takes the owner of the document with the role member, or the role admin.",
         parameters=(WORKSPACE, DOCUMENT),
         takes=ReadersChange,
         answers=(ResponseSpec(200, "The readers as they are kept.", DocumentReaders),),
@@ -203,17 +229,56 @@ class DocumentEndpoint(Endpoint):
     )
     async def put_readers(self, request: Request) -> Response:
         """200 with the stored readers. Errors: as `delete`, and those of `read_json`."""
-        ref, node, principal = await self._document(request, Action.SET_DOCUMENT_ACCESS)
+        ref, node, principal = await self._document(request, Action.SET_DOCUMENT_ACCESS, DocumentRight.OWN)
         change = await read_json(request, ReadersChange, self._parts.options.max_body_bytes)
         access = self._parts.document_access
-        document = await access.change(principal, ref, node.key, parse_principals(change.readable_by))
+        document = await access.change(
+            principal, ref, node.key, parse_principals(change.readable_by), all_versions=change.all_versions
+        )
         readers = list(await access.list_readers(document)) or [EVERYONE]
         body = DocumentReaders(document_id=request.path_params["document"], readable_by=readers)
         return answer(body, headers=NOT_STORED)
 
-    async def _document(self, request: Request, action: Action) -> tuple[WorkspaceRef, NodeId, Principal]:
-        """The workspace, the document and the caller, who may know of the document. Errors: those of `authorise`,
-        `InvalidInput`, `NotFound`.
+    @operation(
+        "PUT",
+        f"{_PATH}/writers",
+        "setDocumentWriters",
+        summary="Say who may replace a document's content",
+        description="Takes the owner of the document with the role member, or the role admin.",
+        parameters=(WORKSPACE, DOCUMENT),
+        takes=WritersChange,
+        answers=(ResponseSpec(200, "The writers as they are kept.", DocumentRights),),
+        refusals=(400, 401, 403, 404, 413, 415, 429, 500, 503),
+    )
+    async def put_writers(self, request: Request) -> Response:
+        """200 with owner and writers. Errors: as `put_readers`."""
+        ref, node, principal = await self._document(request, Action.SET_DOCUMENT_ACCESS, DocumentRight.OWN)
+        change = await read_json(request, WritersChange, self._parts.options.max_body_bytes)
+        writers = parse_writers(change.writers)
+        return _show_rights(request, await self._parts.document_access.set_writers(principal, ref, node.key, writers))
+
+    @operation(
+        "PUT",
+        f"{_PATH}/owner",
+        "transferOwnership",
+        summary="Hand a document over to another subject",
+        description="The new owner reads it from then on. Takes the owner with the role member, or the role admin.",
+        parameters=(WORKSPACE, DOCUMENT),
+        takes=OwnerChange,
+        answers=(ResponseSpec(200, "The owner as it is kept.", DocumentRights),),
+        refusals=(400, 401, 403, 404, 413, 415, 429, 500, 503),
+    )
+    async def put_owner(self, request: Request) -> Response:
+        """200 with owner and writers. Errors: as `put_readers`."""
+        ref, node, principal = await self._document(request, Action.SET_DOCUMENT_ACCESS, DocumentRight.OWN)
+        change = await read_json(request, OwnerChange, self._parts.options.max_body_bytes)
+        return _show_rights(request, await self._parts.document_access.transfer(principal, ref, node.key, change.owner))
+
+    async def _document(
+        self, request: Request, action: Action, right: DocumentRight
+    ) -> tuple[WorkspaceRef, NodeId, Principal]:
+        """The workspace, the document and the caller, who has the right to the document. Errors: those of `authorise`
+        and `DocumentAccess.require`, `InvalidInput`.
         """
         principal = await self.authorise(request, action)
         workspace = decode(request.path_params["workspace"], NodeKind.WORKSPACE, path=("workspace",))
@@ -221,8 +286,15 @@ class DocumentEndpoint(Endpoint):
         if node.workspace_id != workspace.workspace_id:
             raise no_such_document()
         ref = WorkspaceRef(principal.org_id, workspace.workspace_id)
-        await self._parts.document_access.require(principal, ref, node.key)
+        await self._parts.document_access.require(principal, ref, node.key, right)
         return ref, node, principal
+
+
+def _show_rights(request: Request, document: Document) -> Response:
+    body = DocumentRights(
+        document_id=request.path_params["document"], owner=document.uploaded_by, writers=list(document.writers)
+    )
+    return answer(body, headers=NOT_STORED)
 
 
 def show_erasure(public_id: str, deletion: Deletion) -> DocumentErased:

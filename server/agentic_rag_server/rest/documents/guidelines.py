@@ -12,7 +12,7 @@ from starlette.responses import Response
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.ingestion.attachments import Attachment
 from agentic_rag.kernel.public_ids import NodeKind, encode
-from agentic_rag.tenancy.principals import Principal
+from agentic_rag.tenancy.principals import Principal, name_of_subject
 from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.settings import MAX_INLINE_CHARACTERS
 from agentic_rag.workspaces.workspace import ExternalOwner, project
@@ -161,7 +161,7 @@ class GuidelinesEndpoint(AttachedDocumentsEndpoint):
         change = await read_json(request, InlineGuidelinesChange, self._parts.options.max_body_bytes)
         workspace = await self.workspace_of(principal, owner)
         text = await self._parts.attachments.set_inline_guidelines(
-            workspace.ref, change.inline_guidelines, principal.subject
+            workspace.ref, change.inline_guidelines, principal.subject_id
         )
         return answer(InlineGuidelines(project_id=owner.external_ref, inline_guidelines=text), headers=NOT_STORED)
 
@@ -185,7 +185,7 @@ def show_guideline(document: Document, owner: ExternalOwner) -> GuidelineDocumen
         chunk_count=document.chunk_count or None,
         error_code=None if fault is None else fault.code,
         error_message=None if fault is None else fault.message,
-        uploaded_by=document.uploaded_by,
+        uploaded_by=name_of_subject(document.uploaded_by),
         source_id=encode(NodeKind.DOCUMENT, ref.workspace_id, document.document_id),
         created_at=instant(document.created_at),
         updated_at=instant(document.updated_at),

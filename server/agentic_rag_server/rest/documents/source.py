@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from agentic_rag.documents.document import Document
+from agentic_rag.documents.document_access import DocumentRight
 from agentic_rag.documents.ports import Original
 from agentic_rag.ingestion.upload import prepend
 from agentic_rag.kernel.errors import NotFound, no_such_document
@@ -55,7 +56,7 @@ class SourceEndpoint(Endpoint):
         principal = await self.authorise(request, Action.READ)
         node = decode(request.path_params["id"], NodeKind.DOCUMENT)
         ref = WorkspaceRef(principal.org_id, node.workspace_id)
-        await self._parts.document_access.require(principal, ref, node.key, text=True)
+        await self._parts.document_access.require(principal, ref, node.key, DocumentRight.READ)
         async with self._parts.database.transaction(ref.org_id) as transaction:
             document = await transaction.documents.get(ref, node.key)
             originals = await transaction.originals.of(ref, node.key)

@@ -11,7 +11,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 DOCUMENT_COLUMNS = """
     document_id, source_path, title, url, file_name, media_type, size, uploaded_by, access_id, status, error_code,
     error_message, error_attempts, error_retryable, revision_id, content_hash, chunk_count, chunks_done, created_at,
-    updated_at, provenance
+    updated_at, provenance, writers
 """
 
 HEADING_SEPARATOR = "\x1f"

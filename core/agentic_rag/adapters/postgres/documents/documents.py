@@ -36,8 +36,7 @@ FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text
 ORDER BY n.document_id
 ON CONFLICT (org_id, workspace_id, document_id) DO UPDATE
 SET source_path = excluded.source_path, title = excluded.title, url = excluded.url, file_name = excluded.file_name,
-    media_type = excluded.media_type, size = excluded.size, uploaded_by = excluded.uploaded_by,
-    provenance = excluded.provenance, status = 'PENDING',
+    media_type = excluded.media_type, size = excluded.size, provenance = excluded.provenance, status = 'PENDING',
     error_code = NULL, error_message = NULL, error_attempts = 0, error_retryable = false, updated_at = now()
 RETURNING {DOCUMENT_COLUMNS}
 """  # noqa: S608 - a constant list of columns

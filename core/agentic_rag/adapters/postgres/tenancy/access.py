@@ -8,7 +8,7 @@ from uuid import UUID
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.jobs.job import graph_job
-from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.errors import NotFound, Retryable
 from agentic_rag.tenancy.access import ReadIdentity, ReadScope
 from agentic_rag.tenancy.ports import AccessChange
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
@@ -61,6 +61,15 @@ WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = ANY ($3::uuid[])
   AND d.access_id <> 0 AND NOT g.principals && $4::text[]
 """
 
+HELD_SETS = """
+SELECT access_id, principals FROM rag_access_sets
+WHERE org_id = $1 AND workspace_id = $2 AND access_id IN (
+    SELECT access_id FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+    UNION
+    SELECT access_id FROM rag_chunks WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+)
+"""
+
 LOCK_DOCUMENT = """
 SELECT access_id, revision_id FROM rag_documents
 WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
@@ -80,24 +89,45 @@ UPDATE rag_documents SET access_id = $4, corpus_version = coalesce($5, corpus_ve
 WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
 """
 
-# Every version of the document: access rights are not versioned. One embedding space at a time, by the primary key.
+SET_OWNER = """
+UPDATE rag_documents SET uploaded_by = $4, updated_at = now()
+WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+"""
+
+SET_WRITERS = """
+UPDATE rag_documents SET writers = $4, updated_at = now()
+WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+"""
+
+# The new set of each ordinal of the document. $4: the set of what readers of the newest version see; $5, $6: the sets
+# of older text and where each moves, null to move all to $4. An ordinal has one text and one set.
+TARGETS = """
+SELECT c.ordinal, c.access_id AS held,
+       CASE WHEN bool_or(c.visible_to IS NULL) OR $5::integer[] IS NULL THEN $4::integer
+            ELSE max(o.access_id) END AS target
+FROM rag_chunks c
+LEFT JOIN unnest($5::integer[], $6::integer[]) AS o(held, access_id) ON o.held = c.access_id
+WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.document_id = $3
+GROUP BY c.ordinal, c.access_id
+"""
+
+# $3: ordinals, $4: the set of each. One embedding space at a time, by the primary key.
 MOVE = """
-WITH chunks AS (
-    UPDATE rag_chunks SET access_id = $4
-    WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
-    RETURNING ordinal
-), own AS (
-    SELECT DISTINCT ordinal FROM chunks
+WITH own AS (
+    SELECT * FROM unnest($3::integer[], $4::integer[]) AS t(ordinal, access_id)
+), chunks AS (
+    UPDATE rag_chunks c SET access_id = own.access_id FROM own
+    WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.ordinal = own.ordinal
 ), vectors AS (
-    UPDATE rag_embeddings SET access_id = $4
-    WHERE org_id = $1 AND workspace_id = $2 AND ordinal IN (SELECT ordinal FROM own)
-      AND space_id IN (SELECT space_id FROM rag_embedding_spaces WHERE org_id = $1 AND workspace_id = $2)
+    UPDATE rag_embeddings e SET access_id = own.access_id FROM own
+    WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.ordinal = own.ordinal
+      AND e.space_id IN (SELECT space_id FROM rag_embedding_spaces WHERE org_id = $1 AND workspace_id = $2)
 ), mentions AS (
-    UPDATE rag_mentions SET access_id = $4
-    WHERE org_id = $1 AND workspace_id = $2 AND ordinal IN (SELECT ordinal FROM own)
+    UPDATE rag_mentions m SET access_id = own.access_id FROM own
+    WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.ordinal = own.ordinal
 )
 INSERT INTO rag_moved_ordinals (org_id, workspace_id, ordinal, access_id)
-SELECT $1, $2, ordinal, $4 FROM own
+SELECT $1, $2, ordinal, access_id FROM own
 ON CONFLICT (org_id, workspace_id, ordinal) DO UPDATE SET access_id = excluded.access_id
 """
 
@@ -149,8 +179,14 @@ class PostgresAccessStore:
         rows = await self._connection.fetch(UNREADABLE, *workspace.key, list(document_ids), list(readers.principals))
         return {row["document_id"] for row in rows}
 
-    async def change(self, workspace: WorkspaceRef, document_id: UUID, access_id: int) -> AccessChange | None:
-        """Move a document to another access set; None when it does not exist.
+    async def held_sets(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[int, tuple[str, ...]]:
+        rows = await self._connection.fetch(HELD_SETS, *workspace.key, document_id)
+        return {row["access_id"]: tuple(row["principals"]) for row in rows}
+
+    async def change(
+        self, workspace: WorkspaceRef, document_id: UUID, access_id: int, older: Mapping[int, int] | None = None
+    ) -> AccessChange | None:
+        """As the port says.
 
         The document's row is locked before the workspace's, as in publishing, so the second of two sees the first's
         work. The workspace's row also keeps out the filling of an embedding space, which copies access sets from
@@ -160,14 +196,33 @@ class PostgresAccessStore:
         document = await self._connection.fetchrow(LOCK_DOCUMENT, *key)
         if document is None:
             return None
-        if document["access_id"] == access_id:
-            return AccessChange(None, 0)
         if document["revision_id"] is None:
             await self._connection.execute(SET_DOCUMENT, *key, access_id, None)
+            return AccessChange(None, 0)
+        if document["access_id"] == access_id and older is not None:
+            return AccessChange(None, 0)
+        moves = await self._moves(key, access_id, older)
+        if document["access_id"] == access_id and not moves:
             return AccessChange(None, 0)
         if self._is_followed:
             await PostgresJobStore(self._connection, workspace.org_id).enqueue(graph_job(workspace))
         version: int = await self._connection.fetchval(NEXT_VERSION, *workspace.key, self._is_followed)
-        passages = await self._connection.change(MOVE, *key, access_id)
+        await self._connection.execute(MOVE, *workspace.key, list(moves), list(moves.values()))
         await self._connection.execute(SET_DOCUMENT, *key, access_id, version)
-        return AccessChange(version, passages)
+        return AccessChange(version, len(moves))
+
+    async def set_owner(self, workspace: WorkspaceRef, document_id: UUID, owner: str) -> None:
+        await self._connection.execute(SET_OWNER, *workspace.key, document_id, owner)
+
+    async def set_writers(self, workspace: WorkspaceRef, document_id: UUID, writers: tuple[str, ...]) -> None:
+        await self._connection.execute(SET_WRITERS, *workspace.key, document_id, list(writers))
+
+    async def _moves(
+        self, key: tuple[UUID, UUID, UUID], access_id: int, older: Mapping[int, int] | None
+    ) -> Mapping[int, int]:
+        """The ordinals whose set changes, with their new set. Errors: `Retryable`."""
+        given = (None, None) if older is None else (list(older), list(older.values()))
+        rows = await self._connection.fetch(TARGETS, *key, access_id, *given)
+        if any(row["target"] is None for row in rows):
+            raise Retryable("The readers of this document changed meanwhile.", code="DATABASE_CONFLICT")
+        return {row["ordinal"]: row["target"] for row in rows if row["target"] != row["held"]}

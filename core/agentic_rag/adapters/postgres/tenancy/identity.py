@@ -12,7 +12,7 @@ from agentic_rag.adapters.verified_principals import VerifiedPrincipals
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.errors import AgenticRagError, Unauthenticated
 from agentic_rag.tenancy.api_keys import token_hash
-from agentic_rag.tenancy.principals import Principal
+from agentic_rag.tenancy.principals import Principal, SubjectKind
 
 AUTHENTICATE = "SELECT org_id, key_id, subject, role, groups, scopes, expires_at FROM rag_authenticate($1)"
 
@@ -48,7 +48,7 @@ class PostgresIdentity:
             row = await connection.fetchrow(AUTHENTICATE, digest)
         if row is None or row["org_id"] is None:
             raise Unauthenticated("The API key is unknown, expired or revoked.")
-        principal = value_from(Principal, row, scopes=read_scopes(row["scopes"]))
+        principal = value_from(Principal, row, scopes=read_scopes(row["scopes"]), kind=SubjectKind.KEY)
         expires_at = row["expires_at"]
         left = self._seconds if expires_at is None else (expires_at - self._clock.now()).total_seconds()
         self._verified.put(digest, principal, min(self._seconds, left))

@@ -1,0 +1,47 @@
+"""Subjects have kinds, and documents have writers."""
+
+from agentic_rag_migrations.script import backfill, run_sql
+
+revision = "0017"
+down_revision = "0016"
+
+# A name that an API key of the organisation has was most likely the key's. The audit log stays as it was written.
+KIND = """
+CASE WHEN {column} = 'cli' THEN 'system:cli'
+     WHEN EXISTS (SELECT FROM rag_api_keys k WHERE k.org_id = {table}.org_id AND k.subject = {column}) THEN 'key:' || {column}
+     ELSE 'user:' || {column} END
+"""  # noqa: E501
+
+# Filled with the names of tables and columns below.
+WITHOUT_KIND = "{column} !~ '^(user|key|system):'"
+
+SET_KIND = "UPDATE {table} SET {column} = " + KIND + " WHERE " + WITHOUT_KIND  # noqa: S608 - constants
+
+# Whoever could read as a user of that name can read as a key of that name.
+WITHOUT_KEYS = """
+EXISTS (
+    SELECT FROM rag_api_keys k
+    WHERE k.org_id = rag_access_sets.org_id AND 'user:' || k.subject = ANY (principals)
+      AND NOT 'key:' || k.subject = ANY (principals)
+)
+"""
+
+ADD_KEYS = f"""
+UPDATE rag_access_sets SET principals = (
+    SELECT array_agg(p ORDER BY p COLLATE "C") FROM (
+        SELECT unnest(principals) AS p
+        UNION
+        SELECT 'key:' || k.subject FROM rag_api_keys k
+        WHERE k.org_id = rag_access_sets.org_id AND 'user:' || k.subject = ANY (principals)
+    ) all_of_them
+)
+WHERE {WITHOUT_KEYS}
+"""  # noqa: S608 - constants
+
+
+def upgrade() -> None:
+    run_sql("0017_ownership.sql")
+    for table, column in (("rag_documents", "uploaded_by"), ("rag_runs", "subject")):
+        names = {"table": table, "column": column}
+        backfill(table, SET_KIND.format(**names), open_rows=WITHOUT_KIND.format(**names))
+    backfill("rag_access_sets", ADD_KEYS, open_rows=WITHOUT_KEYS)
