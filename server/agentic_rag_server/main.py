@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
+from agentic_rag.adapters.server_token import opens_servers
 from agentic_rag.bootstrap import Container, route_library_logs
 from agentic_rag.settings import Settings
 from agentic_rag_server.parts import ServerOptions, ServerParts
@@ -33,10 +34,11 @@ def server_parts(container: Container) -> ServerParts:
 
 
 def run_server(settings: Settings) -> None:
-    """Serve until SIGINT or SIGTERM. AGENTIC_RAG_TOKEN, when set, opens the default organisation.
+    """Serve until SIGINT or SIGTERM. AGENTIC_RAG_TOKEN, when set, opens the default organisation while this process
+    runs; no key is made.
 
     The server starts without its database too; /readyz then shows the fault.
-    Errors: `Misconfigured` (PORT_IN_USE, no DATABASE_URL).
+    Errors: `Misconfigured` (TOKEN_TOO_SHORT, PORT_IN_USE, no DATABASE_URL).
     """
 
     async def open_parts() -> ServerParts:
@@ -44,15 +46,16 @@ def run_server(settings: Settings) -> None:
         if settings.models.embedder == "openai":
             # Importing its package takes a second, which would stall all requests.
             _ = container.embedder
-        if settings.client.token:
-            await container.first_access.try_developer(settings.client.token)
+        if with_token:
+            await container.first_access.try_organisation()
         container.telemetry.event(
             "rag_server_starting",
             address=f"http://{settings.server.host}:{settings.server.port}",
             enabled=settings.answering.enabled,
             hint=None if settings.answering.enabled else "Questions are refused: set AGENTIC_RAG_ENABLED=true.",
         )
-        return server_parts(container)
+        return replace(server_parts(container), identity=container.server_identity)
 
+    with_token = opens_servers(settings.client.token)
     route_library_logs(settings)
     run(open_parts, server_options(settings))

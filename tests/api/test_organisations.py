@@ -1,11 +1,13 @@
 """Organisations, their API keys and the settings of their workspaces over GraphQL."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
 
 from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.kernel.errors import Forbidden
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode_in_organisation
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.tenancy.principals import KeyScope, Principal, Role, WorkspaceRef
@@ -223,3 +225,25 @@ async def test_what_administrators_do_is_in_the_audit_log(container: Container) 
         ("workspace.settings", "user:ada"),
         ("workspace.create", "user:ada"),
     ]
+
+
+async def test_the_first_operator_s_key_is_made_once_and_again_when_it_has_expired(container: Container) -> None:
+    keys, soon = container.api_keys, datetime.now(UTC) + timedelta(hours=1)
+
+    first = await keys.bootstrap(ORG, "bootstrap", soon, "system:cli")
+    with pytest.raises(Forbidden) as refused:
+        await keys.bootstrap(ORG, "again", soon, "system:cli")
+    await keys.revoke(ORG, first.key.key_id, "system:cli")
+    second = await keys.bootstrap(ORG, "again", soon, "system:cli")
+
+    assert (first.key.role, first.key.expires_at) == (Role.OPERATOR, soon)
+    assert refused.value.code == "OPERATOR_EXISTS"
+    assert second.key.name == "again"
+
+
+@pytest.mark.parametrize("subject", ["cli", "System", "user:ada", "key:ci", "group:night"])
+async def test_a_key_cannot_take_a_name_of_the_product_or_one_with_a_kind(container: Container, subject: str) -> None:
+    told = await query(container, MAKE_KEY, {"input": {"name": "ci", "role": "VIEWER", "subject": subject}})
+
+    [fault] = told["data"]["createApiKey"]["userErrors"]
+    assert fault["code"] == "SUBJECT_RESERVED", fault

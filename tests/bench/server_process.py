@@ -95,8 +95,8 @@ def main() -> None:
 
     async def open_parts() -> ServerParts:
         container = Container(settings)
-        await container.first_access.ensure_developer(settings.client.token)
-        return replace(server_parts(container), answer=CannedAnswer())
+        await container.first_access.ensure_organisation()
+        return replace(server_parts(container), identity=container.server_identity, answer=CannedAnswer())
 
     run(open_parts, server_options(settings))
 

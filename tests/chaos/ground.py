@@ -36,7 +36,7 @@ from tests.provider_stub import ProviderStub
 WORKSPACE = WorkspaceRef(DEFAULT_ORG_ID, UUID("018f0000-0000-7000-8000-00000000c4a0"))
 """The same in every database, so that chunk and entity ids of two runs can be compared."""
 
-TOKEN = "chaos-token"
+TOKEN = "chaos-token-of-thirty-two-characters"
 LEASE_SECONDS = 1.0
 PATIENCE_SECONDS = 120.0
 
@@ -243,7 +243,7 @@ async def new_ground(servers: Servers, **more: str) -> AsyncIterator[Ground]:
         ground = Ground(servers, url, home, stub, variables)
         async with build_container(load_settings(variables, dotenv=home / "none")) as container:
             ground._container = container
-            await container.first_access.ensure_developer(TOKEN)
+            await container.first_access.ensure_organisation()
             await ground.add_workspace(ground.workspace)
             yield ground
     await servers.drop_database(url)

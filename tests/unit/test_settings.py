@@ -101,6 +101,16 @@ def test_secrets_and_passwords_are_never_shown() -> None:
     assert "postgresql://me:********@db/rag" in shown
 
 
+def test_no_password_of_an_address_is_shown_wherever_it_stands() -> None:
+    settings = load(
+        DATABASE_URL="postgresql://me@db/rag?sslmode=require&password=hunter2",
+        NEO4J_URI="neo4j://me:hunter3@h:7687",
+        REDIS_URL="redis://:hunter4@h",
+    )
+
+    assert not re.findall(r"hunter\d", "\n".join(mask_secrets(settings).values()))
+
+
 def test_a_wrong_secret_is_not_echoed_in_the_problem() -> None:
     with pytest.raises(SettingsInvalid) as caught:
         load(AGENTIC_RAG_TOPK="x", OPENAI_API_KEY="sk-secret")

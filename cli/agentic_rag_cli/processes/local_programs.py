@@ -11,7 +11,7 @@ import httpx2
 from agentic_rag.embedded.loopback import HOST, is_free
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.settings import Settings
-from agentic_rag_cli.client.access import server_url
+from agentic_rag_cli.client.access import ensure_token, server_url
 from agentic_rag_cli.processes.children import Children, race, wait_for_signal
 from agentic_rag_cli.processes.servers import child_variables
 
@@ -54,7 +54,12 @@ async def start_programs(children: Children, settings: Settings) -> None:
     await children.start(
         "server",
         ("serve",),
-        {**shared, "AGENTIC_RAG_HOST": settings.server.host, "AGENTIC_RAG_PORT": str(settings.server.port)},
+        {
+            **shared,
+            "AGENTIC_RAG_HOST": settings.server.host,
+            "AGENTIC_RAG_PORT": str(settings.server.port),
+            "AGENTIC_RAG_TOKEN": settings.client.token or ensure_token(settings),
+        },
     )
     await children.start(
         "worker", ("worker",), {**shared, "AGENTIC_RAG_WORKER_METRICS_PORT": str(settings.jobs.metrics_port)}

@@ -9,6 +9,7 @@ from agentic_rag.adapters.postgres.tenancy.identity import PostgresIdentity
 from agentic_rag.adapters.postgres.workspaces.organisation_register import PostgresOrganisationRegister
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
 from agentic_rag.adapters.redis.rate_buckets import RedisRateBuckets
+from agentic_rag.adapters.server_token import ServerToken, opens_servers
 from agentic_rag.adapters.system.rate_buckets import MemoryRateBuckets
 from agentic_rag.bootstrap.stores import StoreParts
 from agentic_rag.tenancy.manage_api_keys import ManageApiKeys
@@ -27,6 +28,12 @@ class TenancyParts(StoreParts):
     def identity(self) -> Identity:
         """Verifies bearer tokens: those of the issuer that the settings name, and API keys."""
         return IdentityChain(self._owned(PostgresIdentity(self._pool, self.clock)), self._token_identity)
+
+    @cached_property
+    def server_identity(self) -> Identity:
+        """`identity`, and the server's own token. Errors: `Misconfigured` code TOKEN_TOO_SHORT."""
+        token = self.settings.client.token
+        return ServerToken(token, self.identity) if opens_servers(token) else self.identity
 
     @property
     def _token_identity(self) -> Identity | None:
@@ -69,7 +76,7 @@ class TenancyParts(StoreParts):
 
     @cached_property
     def first_access(self) -> FirstAccess:
-        """The organisation and the token of a newcomer."""
+        """The organisation of a newcomer."""
         return FirstAccess(self._organisations, self.telemetry)
 
     @cached_property

@@ -11,6 +11,9 @@ _PASSWORD = re.compile(r"(?<=://)([^:@/?#]*):.*@", re.DOTALL)
 """Up to the last @: a password that was not percent-encoded may hold any character."""
 
 
+_QUERY_PASSWORD = re.compile(r"(?i)([?&][a-z_-]*(?:pass|secret|token|key)[a-z_-]*=)[^&#]*")
+
+
 @dataclass(frozen=True, slots=True)
 class Neo4jAddress:
     """Where Neo4j is, and the login. `uri` holds no login: it also names the graph in the database."""
@@ -55,5 +58,5 @@ def parse_s3(text: str) -> S3Address:
 
 
 def mask_password(url: str) -> str:
-    """A URL with its password replaced, fit for logs and terminals."""
-    return _PASSWORD.sub(r"\1:********@", url)
+    """A URL with its passwords replaced, in front of the host and in the query, fit for logs and terminals."""
+    return _QUERY_PASSWORD.sub(r"\1********", _PASSWORD.sub(r"\1:********@", url))

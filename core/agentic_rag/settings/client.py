@@ -19,4 +19,6 @@ class ClientConfig:
     embedded one.
     """
     token: Annotated[str, Env("AGENTIC_RAG_TOKEN", is_secret=True)] = field(default="", repr=False)
-    """Token of the command line; empty means HOME/dev-token."""
+    """Token of the command line; empty means HOME/dev-token. A server takes it (32 characters or more) for an
+    operator's.
+    """

@@ -33,6 +33,10 @@ class ApiKey:
     last_used_at: datetime | None
     """Accurate to about a minute."""
 
+    def is_valid(self, now: datetime) -> bool:
+        """Whether the key opens anything."""
+        return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
+
 
 def token_from(secret: bytes) -> str:
     """The token made from `SECRET_BYTES` random bytes."""

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database, Transaction
-from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.errors import Forbidden, InvalidInput, NotFound
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.api_keys import SECRET_BYTES, ApiKey, NewApiKey, token_from, token_hash
@@ -50,21 +50,28 @@ class ManageApiKeys:
 
     async def create(self, org_id: UUID, wish: KeyWish, actor: str) -> MadeKey:
         """Create a key. Errors: `InvalidInput`, `NotFound` (organisation)."""
-        name = validate_name(wish.name, ("name",))
-        token = token_from(secrets.token_bytes(SECRET_BYTES))
-        new = NewApiKey(
-            key_hash=token_hash(token),
-            name=name,
-            subject=validate_subject(name if wish.subject is None else wish.subject),
-            role=wish.role,
-            groups=_groups(wish.groups),
-            scopes=_scopes(wish.scopes),
-            expires_at=self._expiry(wish.expires_at),
-        )
+        token, new = self._new_key(wish)
         async with self._database.transaction(org_id) as transaction:
-            key = await transaction.api_keys.add(self._ids.new(), new)
-            await self._audit(transaction, AuditAction.CREATE_API_KEY, key, actor)
-        return MadeKey(key, token)
+            return await self._add(transaction, new, token, actor)
+
+    async def bootstrap(self, org_id: UUID, name: str, expires_at: datetime, actor: str) -> MadeKey:
+        """Create the operator's key of an organisation that has none. Errors: `Forbidden` code OPERATOR_EXISTS,
+        `InvalidInput`, `NotFound` (organisation).
+        """
+        token, new = self._new_key(KeyWish(name, Role.OPERATOR, expires_at=expires_at))
+        async with self._database.transaction(org_id) as transaction:
+            # Its lock on the organisation lets one of two at a time look for an operator.
+            await transaction.organisations.change(lambda settings: settings)
+            if any(
+                key.role is Role.OPERATOR and key.is_valid(self._clock.now())
+                for key in await transaction.api_keys.all()
+            ):
+                raise Forbidden(
+                    "This organisation has an operator's key. Make further ones with it: `rag key create NAME --role "
+                    "operator`; `rag key list` shows all, `rag key revoke` ends one.",
+                    code="OPERATOR_EXISTS",
+                )
+            return await self._add(transaction, new, token, actor)
 
     async def all(self, org_id: UUID) -> list[ApiKey]:
         """Every key, newest first."""
@@ -79,6 +86,26 @@ class ManageApiKeys:
                 raise NotFound("There is no such API key.", code="API_KEY_NOT_FOUND")
             await self._audit(transaction, AuditAction.REVOKE_API_KEY, key, actor)
         return key
+
+    async def _add(self, transaction: Transaction, new: NewApiKey, token: str, actor: str) -> MadeKey:
+        key = await transaction.api_keys.add(self._ids.new(), new)
+        await self._audit(transaction, AuditAction.CREATE_API_KEY, key, actor)
+        return MadeKey(key, token)
+
+    def _new_key(self, wish: KeyWish) -> tuple[str, NewApiKey]:
+        """The token of a new key, and the key. Errors: `InvalidInput`."""
+        name = validate_name(wish.name, ("name",))
+        token = token_from(secrets.token_bytes(SECRET_BYTES))
+        new = NewApiKey(
+            key_hash=token_hash(token),
+            name=name,
+            subject=validate_subject(name if wish.subject is None else wish.subject),
+            role=wish.role,
+            groups=_groups(wish.groups),
+            scopes=_scopes(wish.scopes),
+            expires_at=self._expiry(wish.expires_at),
+        )
+        return token, new
 
     def _expiry(self, wished: datetime | None) -> datetime | None:
         if wished is not None and (wished.tzinfo is None or wished <= self._clock.now()):

@@ -1,4 +1,4 @@
-"""Subjects have kinds, and documents have writers."""
+"""Subjects have kinds, documents have writers, and keys that servers made at their start are revoked."""
 
 from agentic_rag_migrations.script import backfill, run_sql
 
@@ -39,9 +39,16 @@ WHERE {WITHOUT_KEYS}
 """  # noqa: S608 - constants
 
 
+# Every start of a server made an operator's key of its token, which stayed when the token was gone.
+MADE_AT_START = "name = 'development' AND subject = 'developer' AND role = 'operator' AND revoked_at IS NULL"
+
+REVOKE = f"UPDATE rag_api_keys SET revoked_at = now() WHERE {MADE_AT_START}"  # noqa: S608 - constants
+
+
 def upgrade() -> None:
     run_sql("0017_ownership.sql")
     for table, column in (("rag_documents", "uploaded_by"), ("rag_runs", "subject")):
         names = {"table": table, "column": column}
         backfill(table, SET_KIND.format(**names), open_rows=WITHOUT_KIND.format(**names))
+    backfill("rag_api_keys", REVOKE, open_rows=MADE_AT_START)
     backfill("rag_access_sets", ADD_KEYS, open_rows=WITHOUT_KEYS)

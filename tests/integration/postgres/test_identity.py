@@ -17,7 +17,7 @@ from agentic_rag.adapters.postgres.workspaces.organisation_register import Postg
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
 from agentic_rag.kernel.errors import InvalidInput, NotFound, Unauthenticated
 from agentic_rag.tenancy.api_keys import NewApiKey
-from agentic_rag.tenancy.principals import KeyScope, Principal, Role
+from agentic_rag.tenancy.principals import KeyScope, Principal, Role, SubjectKind
 
 pytestmark = pytest.mark.integration
 
@@ -65,7 +65,7 @@ async def test_a_token_is_known_by_its_hash(stores: Backend, pool: PostgresPool)
 
     principal = await PostgresIdentity(pool, HandClock()).authenticate(token)
 
-    assert principal == Principal(org_id, "somebody", Role.MEMBER, ("readers",))
+    assert principal == Principal(org_id, "somebody", Role.MEMBER, ("readers",), kind=SubjectKind.KEY)
 
 
 @pytest.mark.parametrize("token", ["", "unknown", "\ud800", "\x00"])

@@ -6,7 +6,7 @@ import asyncio
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ import typer
 
 from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.embedded.loopback import is_free
+from agentic_rag.kernel.error_redaction import redact
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag.settings import Settings, SettingsInvalid
 from agentic_rag.settings.addresses import Neo4jAddress
@@ -326,6 +327,7 @@ def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
         checks = [check_python(), failure("settings", invalid.code, "; ".join(invalid.problems), remedy)]
     else:
         checks = [ok("settings", "valid"), *run_async(examine(wiring, settings))]
+    checks = [replace(check, detail=redact(check.detail)) for check in checks]
     if as_json:
         terminal.result_json([asdict(check) for check in checks])
     else:

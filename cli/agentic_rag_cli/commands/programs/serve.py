@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from agentic_rag_cli.client.access import ensure_token, with_local_issuer
+from agentic_rag_cli.client.access import with_local_issuer
 from agentic_rag_cli.options import WithParentOption
 from agentic_rag_cli.processes.children import stop_with_parent
 from agentic_rag_cli.wiring import wiring_of
@@ -22,6 +22,8 @@ def serve(
 ) -> None:
     """Run the server: GraphQL at /graphql, and /healthz, /readyz, /metrics. Needs Postgres and Redis.
 
+    It makes no credential: `rag key bootstrap` makes the first, or AGENTIC_RAG_TOKEN (32 characters or more) opens it.
+
     Example: AGENTIC_RAG_ENABLED=true DATABASE_URL=… REDIS_URL=… rag serve --port 8080
     """
     from agentic_rag_server.main import run_server
@@ -33,6 +35,4 @@ def serve(
     if with_parent:
         stop_with_parent()
     with wiring.servers(settings) as ready:
-        run_server(
-            with_local_issuer(ready if ready.client.token else ready.change(client={"token": ensure_token(ready)}))
-        )
+        run_server(with_local_issuer(ready))

@@ -9,7 +9,7 @@ import typer
 from agentic_rag.embedded.loopback import free_port
 from agentic_rag.settings import Settings
 from agentic_rag.settings.variable import UNSET_PATH
-from agentic_rag_cli.client.access import ensure_token, server_url
+from agentic_rag_cli.client.access import TOKEN_FILE, server_url
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import run_async, wiring_of
 
@@ -43,8 +43,7 @@ def up(
     terminal.note(f"starting {' and '.join(embedded)} …" if embedded else "connecting …")
     with wiring.servers(settings) as ready:
         run_async(migrate(ready))
-        token = settings.client.token or ensure_token(settings)
-        run_async(run_programs(ready, _print_line, lambda: terminal.result(_welcome(ready, token))))
+        run_async(run_programs(ready, _print_line, lambda: terminal.result(_welcome(ready))))
     terminal.note("stopped")
 
 
@@ -52,11 +51,12 @@ def _print_line(name: str, line: str) -> None:
     terminal.note(f"{name:<{_NAME_WIDTH}} | {line}")
 
 
-def _welcome(settings: Settings, token: str) -> str:
+def _welcome(settings: Settings) -> str:
     url = server_url(settings)
+    token = "AGENTIC_RAG_TOKEN" if settings.client.token else str(settings.stores.state_home / TOKEN_FILE)
     home = "" if settings.stores.home == UNSET_PATH else f"\n  state     {settings.stores.state_home}"
     return (
-        f"\nagentic-rag is up.\n  GraphQL   {url}/graphql\n  token     {token}{home}\n\n"
+        f"\nagentic-rag is up.\n  GraphQL   {url}/graphql\n  token in  {token}{home}\n\n"
         "In another terminal:\n"
         "  rag ingest --source DIR --workspace NAME\n"
         '  rag ask "…" --workspace NAME\n'

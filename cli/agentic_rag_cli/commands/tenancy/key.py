@@ -11,11 +11,13 @@ import typer
 
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode_in_organisation
+from agentic_rag.tenancy.manage_api_keys import MadeKey
 from agentic_rag.tenancy.principals import KeyScope, Role
 from agentic_rag_cli.client import queries
+from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import JsonOption, TenantOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import on_graphql
+from agentic_rag_cli.wiring import in_process, on_graphql
 
 app = typer.Typer(help="API keys of organisations.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -58,6 +60,32 @@ def create(
         terminal.note(f"key {key['id']}; the token is shown only now")
 
 
+@app.command("bootstrap")
+def bootstrap(
+    context: typer.Context,
+    expires: Annotated[str, typer.Option("--expires", help="How long it works: 30m, 1h, 7d.")] = "1h",
+    name: Annotated[str, typer.Option("--name", help="What the key is called.")] = "bootstrap",
+    tenant: TenantOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make the first operator's key of an organisation, with the database's password alone; refused when it has one.
+
+    Example: rag key bootstrap --expires 1h
+    """
+
+    expires_at = datetime.now(UTC) + _duration(expires)
+
+    async def work(system: System) -> MadeKey:
+        organisation = await system.organisation(tenant)
+        return await system.container.api_keys.bootstrap(organisation.org_id, name, expires_at, ACTOR)
+
+    made = in_process(context, work)
+    shown = {"id": str(made.key.key_id), "token": made.token, "expiresAt": made.key.expires_at}
+    terminal.show(shown, made.token, as_json=as_json)
+    if not as_json:
+        terminal.note(f"key {made.key.key_id}; the token is shown only now")
+
+
 @app.command("list")
 def list_keys(context: typer.Context, tenant: TenantOption = None, as_json: JsonOption = False) -> None:
     """List an organisation's keys, newest first; never their tokens.
@@ -85,6 +113,17 @@ def revoke(
     key_id = encode_in_organisation(NodeKind.API_KEY, _key_id(key))
     revoked = on_graphql(context, lambda client: client.fetch(queries.REVOKE_API_KEY, id=key_id), tenant=tenant)
     terminal.show(_json(revoked["apiKey"]), f"revoked {revoked['apiKey']['name']}", as_json=as_json)
+
+
+_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+
+
+def _duration(text: str) -> timedelta:
+    """`30m`, `1h`, `7d`. Errors: `typer.BadParameter`."""
+    number, unit = text[:-1], text[-1:]
+    if unit not in _UNITS or not number.isdecimal() or not 0 < int(number) < 10_000:
+        raise typer.BadParameter(f"{text!r} is no time: write 30m, 1h or 7d", param_hint="--expires")
+    return timedelta(**{_UNITS[unit]: int(number)})
 
 
 def _key_id(text: str) -> UUID:

@@ -42,7 +42,7 @@ class Organisation:
 class ApiKey:
     id: strawberry.ID
     name: str
-    subject: str = strawberry.field(description="Who acts with it; the principal `user:SUBJECT` of documents.")
+    subject: str = strawberry.field(description="Who acts with it; the principal `key:SUBJECT` of documents.")
     role: Role  # type: ignore[valid-type]
     groups: list[str]
     scopes: list[KeyScope] | None = strawberry.field(  # type: ignore[valid-type]
