@@ -12,6 +12,7 @@ import uvicorn
 
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag_server.app import build_app
+from agentic_rag_server.connections import ConnectionLimits, connection_limits, guarded_protocol
 from agentic_rag_server.parts import ServerOptions, ServerParts
 
 
@@ -50,11 +51,16 @@ def _listen_error(error: OSError, where: str) -> Misconfigured:
     return Misconfigured(f"Cannot listen on {where}: set AGENTIC_RAG_HOST.", code="HOST_UNKNOWN")
 
 
-def build_server(parts: ServerParts) -> uvicorn.Server:
-    """A uvicorn server of the application. `should_exit`, SIGINT and SIGTERM stop it."""
+def build_server(parts: ServerParts, limits: ConnectionLimits | None = None) -> uvicorn.Server:
+    """A uvicorn server of the application, by default with the limits that this process allows. `should_exit`, SIGINT
+    and SIGTERM stop it.
+    """
+    limits = limits or connection_limits()
     config = uvicorn.Config(
         build_app(parts),
-        http="httptools",
+        http=guarded_protocol(parts.telemetry, limits),
+        limit_concurrency=limits.connections + 1,
+        timeout_keep_alive=limits.idle_seconds,
         ws="none",
         lifespan="on",
         log_config=None,

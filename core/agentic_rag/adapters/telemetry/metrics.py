@@ -92,6 +92,12 @@ METRICS: tuple[Metric, ...] = (
         MetricKind.COUNTER,
         "Requests counted by this process alone, while Redis was away.",
     ),
+    Metric(
+        "rag_connections_refused_total",
+        MetricKind.COUNTER,
+        "Connections closed before they had a request, or in its body, by reason.",
+        ("reason",),
+    ),
     Metric("rag_tenant_leaks_total", MetricKind.COUNTER, "What one tenant saw, or nearly saw, of another."),
     Metric(
         "rag_tenant_leak_checks_total",

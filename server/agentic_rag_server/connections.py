@@ -1,0 +1,209 @@
+"""What a connection may cost before a request exists: size, number and time of heads, pace of bodies, connections."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+from dataclasses import dataclass, field
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from agentic_rag.kernel.telemetry import Telemetry
+
+REFUSALS = "rag_connections_refused_total"
+
+_PIECE = 16 * 1024
+"""Bytes given to the parser at once, which copies a header again with each of its parts."""
+
+_SPARE_DESCRIPTORS = 256
+"""Descriptors for database, Redis, files and listeners."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    """The limits of every connection."""
+
+    head_bytes: int = 64 * 1024
+    headers: int = 100
+    head_seconds: float = 10.0
+    """From the first byte, or from the connection, to the end of the head."""
+    body_rate: float = 1000.0
+    """Bytes a second, on average over `window_seconds`."""
+    window_seconds: float = 10.0
+    idle_seconds: int = 30
+    connections: int = 1024
+    waiting_bytes: int = 8 * 1024 * 1024
+    """Bytes of unfinished heads, of all connections together."""
+
+
+def connection_limits() -> ConnectionLimits:
+    """The limits that this process' descriptors allow."""
+    descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return ConnectionLimits(connections=max(32, min(2048, descriptors - _SPARE_DESCRIPTORS)))
+
+
+@dataclass(slots=True)
+class Gate:
+    """The connections of a server that have no request under way, longest first. At the limit the first of them makes
+    room for a new one, so half-open connections shut nobody out.
+    """
+
+    telemetry: Telemetry
+    limits: ConnectionLimits
+    waiting: dict[GuardedProtocol, None] = field(default_factory=dict["GuardedProtocol", None])
+    waiting_bytes: int = 0
+
+    def make_room(self, newest: GuardedProtocol) -> None:
+        """Close the connection that waits longest, or the newest when none waits."""
+        victim = next((one for one in self.waiting if one is not newest), newest)
+        victim.refuse("connections", 503)
+
+
+class GuardedProtocol(HttpToolsProtocol):
+    """uvicorn's protocol with limits. Each refusal is counted by its reason."""
+
+    gate: Gate
+    """Set by `guarded_protocol`."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._in_head = True
+        self._is_head_only = True
+        """No head ended in the piece that is parsed."""
+        self._head_bytes = 0
+        self._body_bytes = 0
+        self._was_paused = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        """Wait for a head; past the limit another connection is closed, or this one."""
+        super().connection_made(transport)
+        self.gate.waiting[self] = None
+        self._arm(self.gate.limits.head_seconds, self._end_head)
+        if len(self.connections) > self.gate.limits.connections:
+            self.gate.make_room(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._disarm()
+        self._forget_head()
+        self.gate.waiting.pop(self, None)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse in pieces, and refuse a head as soon as it is too large."""
+        view = memoryview(data)
+        for start in range(0, len(view), _PIECE):
+            if self.transport.is_closing():
+                return
+            piece = bytes(view[start : start + _PIECE])
+            self._is_head_only = self._in_head
+            super().data_received(piece)
+            if self._is_head_only and not self.transport.is_closing():
+                self._count_head(len(piece))
+        if self._timer is None and not self.transport.is_closing():
+            if not self._in_head:
+                self._body_bytes, self._was_paused = 0, False
+                self._arm(self.gate.limits.window_seconds, self._judge_body)
+            elif self._head_bytes:
+                self._arm(self.gate.limits.head_seconds, self._end_head)
+
+    def on_message_begin(self) -> None:
+        """A head begins."""
+        self._in_head = True
+        super().on_message_begin()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Count headers. A header behind a body is a trailer."""
+        if not self._in_head:
+            self._stop("trailers", 400)
+        super().on_header(name, value)
+        if len(self.headers) > self.gate.limits.headers:
+            self._stop("head_count", 431)
+
+    def on_headers_complete(self) -> None:
+        """The request is under way."""
+        self._in_head = self._is_head_only = False
+        self._disarm()
+        self._forget_head()
+        self.gate.waiting.pop(self, None)
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Count the body's bytes."""
+        self._body_bytes += len(body)
+        super().on_body(body)
+        self._was_paused |= self.flow.read_paused
+
+    def on_message_complete(self) -> None:
+        """What follows is another head."""
+        self._disarm()
+        self._in_head = True
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        if self._in_head and not self.pipeline:
+            self.gate.waiting[self] = None
+        super().on_response_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Once refused, nothing more is said."""
+        if not self.transport.is_closing():
+            self.gate.telemetry.count(REFUSALS, reason="malformed")
+            super().send_400_response(msg)
+
+    def refuse(self, reason: str, status: int) -> None:
+        """Close the connection, with a status where no answer has begun."""
+        self._disarm()
+        self.gate.waiting.pop(self, None)
+        self.gate.telemetry.count(REFUSALS, reason=reason)
+        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+            self.transport.write(STATUS_LINE[status] + b"content-length: 0\r\nconnection: close\r\n\r\n")
+        self.transport.close()
+
+    def _stop(self, reason: str, status: int) -> None:
+        """Refuse, and leave the parser. Errors: `ConnectionAbortedError`, which the parser turns into its own."""
+        self.refuse(reason, status)
+        raise ConnectionAbortedError(reason)
+
+    def _count_head(self, size: int) -> None:
+        self._head_bytes += size
+        self.gate.waiting_bytes += size
+        if self._head_bytes > self.gate.limits.head_bytes:
+            self.refuse("head_size", 431)
+        elif self.gate.waiting_bytes > self.gate.limits.waiting_bytes:
+            self.gate.make_room(self)
+
+    def _forget_head(self) -> None:
+        self.gate.waiting_bytes -= self._head_bytes
+        self._head_bytes = 0
+
+    def _end_head(self) -> None:
+        self._timer = None
+        self.refuse("head_time", 408)
+
+    def _judge_body(self) -> None:
+        """Refuse a body that came too slowly in the last window, unless the server itself did not read."""
+        self._timer = None
+        least = self.gate.limits.body_rate * self.gate.limits.window_seconds
+        waited = self._was_paused or self.flow.read_paused or self.cycle.waiting_for_100_continue
+        if self._body_bytes < least and not waited:
+            self.refuse("body_rate", 408)
+            return
+        self._body_bytes, self._was_paused = 0, False
+        self._arm(self.gate.limits.window_seconds, self._judge_body)
+
+    def _arm(self, seconds: float, act: Any) -> None:
+        self._timer = self.loop.call_later(seconds, act)
+
+    def _disarm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+def guarded_protocol(telemetry: Telemetry, limits: ConnectionLimits) -> type[GuardedProtocol]:
+    """The protocol of one server."""
+    return type("ServerProtocol", (GuardedProtocol,), {"gate": Gate(telemetry, limits)})
