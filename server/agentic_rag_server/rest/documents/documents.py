@@ -164,7 +164,7 @@ class DocumentEndpoint(Endpoint):
     )
     async def get(self, request: Request) -> Response:
         """The document's status. Errors: those of `authorise`, `InvalidInput`, `NotFound`."""
-        ref, node, _ = await self._document(request, Action.READ)
+        ref, node, _ = await self._document(request, Action.READ, DocumentRight.KNOW)
         async with self._parts.database.transaction(ref.org_id) as transaction:
             document = await transaction.documents.get(ref, node.key)
         if document is None:
