@@ -91,7 +91,7 @@ def a_document(number: int = 1, **changes: Any) -> Document:
         chunks_done=3,
         created_at=NOW,
         updated_at=NOW,
-        provenance={"source": "directory", **EmbeddingCost("s", 2, 40, 1, 10, 8e-07, 1e-06).provenance()},
+        provenance={"source": "directory:/srv/reports", **EmbeddingCost("s", 2, 40, 1, 10, 8e-07, 1e-06).provenance()},
     )
     return replace(document, **changes)
 

@@ -12,9 +12,10 @@ import pytest
 
 from agentic_rag.documents.document import DocumentFault, DocumentStatus, document_id_for
 from agentic_rag.kernel.errors import BudgetExceeded, DependencyUnavailable, MissingProviderKey, Retryable
+from agentic_rag.tenancy.principals import KeyScope, Principal, Role
 from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.workspace import WorkspaceKind
-from tests.api.builders import ORG, OTHER_ORG, client
+from tests.api.builders import ORG, OTHER_ORG, TOKENS, client
 from tests.api.golden import golden, seen
 from tests.api.rest_product import MAX_UPLOAD_BYTES, RestProduct, rest_product
 
@@ -511,3 +512,14 @@ async def test_what_is_hidden_from_a_caller_is_neither_listed_nor_deleted(
     assert [one["filename"] for one in documents_in(listed)] == ["tone.md"]
     assert seen(deleted) == golden("agent_documents/404")
     assert [one["filename"] for one in documents_in(managed)] == ["salaries.md", "tone.md"]
+
+
+@BOTH
+async def test_a_list_takes_the_scope_of_reading(product: RestProduct, facade: Facade) -> None:
+    asker = Principal(ORG, "asker", Role.ADMIN, scopes=frozenset({KeyScope.ASK}))
+    product.identity.tokens = {**TOKENS, "asker-token": asker}
+
+    async with client(product, "asker-token") as http:  # type: ignore[arg-type]
+        refused = await http.get(facade.documents)
+
+    assert refused.status_code == 403

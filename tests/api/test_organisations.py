@@ -169,6 +169,18 @@ async def test_settings_are_changed_one_by_one_and_null_goes_back_to_the_default
     }
 
 
+async def test_guidelines_are_shown_to_those_who_manage_them(container: Container) -> None:
+    made = await a_project(container)
+    await update(container, workspaceId=made, inlineGuidelines="Be kind.")
+    look = f'{{ workspace(id: "{made}") {{ {SETTINGS} }} workspaces {{ {SETTINGS} }} }}'
+
+    shown = {
+        token: str((await query(container, look, token=token))["data"]) for token in TOKENS if token != "other-token"
+    }
+
+    assert {token for token, text in shown.items() if "Be kind." in text} == {"admin-token"}
+
+
 @pytest.mark.parametrize(
     ("given", "code", "path"),
     [

@@ -20,8 +20,18 @@ from agentic_rag.kernel.errors import (
 )
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
-from agentic_rag.tenancy.principals import Principal
-from tests.api.builders import REF, WORKSPACE_ID, Container, FakeAnswer, a_run, document_id, numbered, query
+from agentic_rag.tenancy.principals import KeyScope, Principal, Role
+from tests.api.builders import (
+    REF,
+    WORKSPACE_ID,
+    Container,
+    FakeAnswer,
+    FakeIdentity,
+    a_run,
+    document_id,
+    numbered,
+    query,
+)
 from tests.unit.answering.answering_world import PRINCIPAL, World
 from tests.unit.answering.corpus import WORKSPACE, Corpus
 
@@ -177,6 +187,20 @@ async def test_a_fault_of_the_program_is_masked_and_logged_with_its_trace_id() -
     assert error["extensions"]["code"] == "INTERNAL"
     assert error["extensions"]["traceId"] == logged.trace_id
     assert "hunter2" in logged.fields["exception"]
+
+
+async def test_who_may_only_ask_does_not_read_the_documents_of_citations() -> None:
+    container = Container()
+    asker = Principal(REF.org_id, "asker", Role.ADMIN, scopes=frozenset({KeyScope.ASK}))
+    container.identity = FakeIdentity({"asker-token": asker})
+
+    body = await query(
+        container, ASK % "citations { title document { sourcePath } }", {"input": MINIMAL}, "asker-token"
+    )
+
+    cited = body["data"]["ragAnswer"]["citations"]
+    assert all(one["title"] and one["document"] is None for one in cited)
+    assert {one["extensions"]["code"] for one in body["errors"]} == {"FORBIDDEN"}
 
 
 async def test_documents_of_citations_come_in_one_transaction() -> None:

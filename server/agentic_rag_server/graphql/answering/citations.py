@@ -11,6 +11,7 @@ from agentic_rag.answering import answer as answers
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.language import prompt_injection as suspicion
 from agentic_rag.retrieval import candidates as retrieval
+from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.documents.documents import Document, show_document
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import to_schema
@@ -94,8 +95,12 @@ class Citation:
     workspace_id: strawberry.Private[UUID]
     document_id: strawberry.Private[UUID]
 
-    @strawberry.field(description="The cited document; null when it was deleted since, and for a page from the web.")
+    @strawberry.field(
+        description="The cited document; null when it was deleted since, and for a page from the web. Takes the right "
+        "to read."
+    )
     async def document(self, info: Info) -> Document | None:
+        authorise(info.context.principal, Action.READ)
         found = await info.context.documents.load((self.workspace_id, self.document_id))
         return show_document(found) if found else None
 

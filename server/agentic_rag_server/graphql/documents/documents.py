@@ -10,6 +10,7 @@ import strawberry
 from agentic_rag.documents import document as documents
 from agentic_rag.documents.document_access import DocumentRight, parse_writers, visible_access_sets
 from agentic_rag.erasure.delete import Deletion
+from agentic_rag.ingestion.sync import SOURCE_PROVENANCE
 from agentic_rag.kernel.errors import Permanent, no_such_document
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, encode_workspace
 from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, read_cost
@@ -284,13 +285,18 @@ def show_document(document: documents.Document) -> Document:
         error=document.fault,
         embedding=None if cost is None else to_schema(DocumentEmbedding, cost),
         provenance=[
-            Property(name=name, value=value)
+            Property(name=name, value=_kind_of_source(value) if name == SOURCE_PROVENANCE else value)
             for name, value in sorted(document.provenance.items())
             if name not in PROVENANCE_KEYS
         ],
         download_path=f"/v1/documents/{public_id}/source",
         source=document,
     )
+
+
+def _kind_of_source(source: str) -> str:
+    """A source without what follows its kind: the path of a directory is the server's own affair."""
+    return source.partition(":")[0]
 
 
 def _show_deletion(public_id: str, deletion: Deletion) -> DeleteDocumentPayload:

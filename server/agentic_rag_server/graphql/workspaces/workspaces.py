@@ -11,10 +11,11 @@ import strawberry
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode_workspace
 from agentic_rag.kernel.text import is_storable
+from agentic_rag.tenancy.principals import Principal
 from agentic_rag.workspaces import settings as workspace_settings
 from agentic_rag.workspaces import workspace as workspace_values
 from agentic_rag.workspaces.administer import NewWorkspace
-from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.roles import Action, can_perform
 from agentic_rag_server.graphql.http.context import Info, RequestContext
 from agentic_rag_server.graphql.http.fields import Node, Payload, field, mutation, to_schema
 
@@ -31,7 +32,9 @@ class RagConfig:
 class WorkspaceSettings:
     chunk_profile: str | None = strawberry.field(description="default, small or agent.")
     history_days: int | None = strawberry.field(description="How long superseded versions stay readable.")
-    inline_guidelines: str | None = strawberry.field(description="Plain text, used where the documents hold none.")
+    inline_guidelines: str | None = strawberry.field(
+        description="Plain text, used where the documents hold none; shown to admins."
+    )
     rag_config: RagConfig | None
     embedding_dimensions: int | None = strawberry.field(
         description="Of its vectors, whatever its models have: shorter ones are filled up with zeros."
@@ -93,10 +96,13 @@ async def find_workspace(context: RequestContext, node: NodeId) -> Workspace | N
     """A workspace of the caller's organisation; None when there is none."""
     async with context.parts.database.transaction(context.principal.org_id) as transaction:
         found = await transaction.workspaces.get(node.workspace_id)
-    return _show_workspace(found) if found else None
+    return _show_workspace(found, context.principal) if found else None
 
 
-def _show_workspace(workspace: workspace_values.Workspace) -> Workspace:
+def _show_workspace(workspace: workspace_values.Workspace, principal: Principal) -> Workspace:
+    """A workspace; its guidelines are for those who manage them."""
+    if not can_perform(principal, Action.MANAGE_GUIDELINES):
+        workspace = replace(workspace, settings=replace(workspace.settings, inline_guidelines=None))
     return to_schema(Workspace, workspace, id=encode_workspace(workspace.ref.workspace_id))
 
 
@@ -129,7 +135,7 @@ class WorkspaceQuery:
         """Unpaged: an organisation has few."""
         context = info.context
         async with context.parts.database.transaction(context.principal.org_id) as transaction:
-            return [_show_workspace(it) for it in await transaction.workspaces.all()]
+            return [_show_workspace(it, context.principal) for it in await transaction.workspaces.all()]
 
     @field(Action.READ, description="A workspace by its id.")
     async def workspace(self, info: Info, id: strawberry.ID) -> Workspace | None:
@@ -142,7 +148,7 @@ class WorkspaceQuery:
             return None
         async with context.parts.database.transaction(context.principal.org_id) as transaction:
             found = await transaction.workspaces.by_name(name)
-        return _show_workspace(found) if found else None
+        return _show_workspace(found, context.principal) if found else None
 
     @field(Action.READ, description="A project or agent by the caller's own id of it.")
     async def workspace_by_reference(
@@ -156,7 +162,7 @@ class WorkspaceQuery:
             return None
         async with context.parts.database.transaction(context.principal.org_id) as transaction:
             found = await transaction.workspaces.by_reference(workspace_values.WorkspaceKind(kind), external_ref)
-        return _show_workspace(found) if found else None
+        return _show_workspace(found, context.principal) if found else None
 
 
 @strawberry.type
@@ -171,7 +177,7 @@ class WorkspaceMutation:
         settings = _apply_settings(workspace_settings.WorkspaceSettings(), wished)
         wish = NewWorkspace(input.name, workspace_values.WorkspaceKind(input.kind), input.external_ref, settings)
         workspace = await info.context.parts.administer.create_workspace(caller.org_id, wish, caller.subject_id)
-        return CreateWorkspacePayload(workspace=_show_workspace(workspace))
+        return CreateWorkspacePayload(workspace=_show_workspace(workspace, info.context.principal))
 
     @mutation(
         Action.CHANGE_WORKSPACE,
@@ -187,4 +193,4 @@ class WorkspaceMutation:
         workspace = await context.parts.administer.change_workspace(
             ref, lambda before: _apply_settings(before, input), context.principal.subject_id
         )
-        return UpdateWorkspaceSettingsPayload(workspace=_show_workspace(workspace))
+        return UpdateWorkspaceSettingsPayload(workspace=_show_workspace(workspace, info.context.principal))

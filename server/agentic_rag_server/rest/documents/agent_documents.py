@@ -140,8 +140,7 @@ class AgentDocumentsEndpoint(AttachedDocumentsEndpoint):
         if not await self._parts.attachments.is_ours(principal.org_id, request.path_params["orgId"]):
             raise NotFound("There is no such organisation.")
         owner = agent(principal.org_id, request.path_params["id"])
-        if action is not Action.READ:
-            authorise(principal, action)
+        authorise(principal, action)
         return principal, owner
 
     def upload_body(self, attachment: Attachment, owner: ExternalOwner) -> AgentDocumentAccepted:
