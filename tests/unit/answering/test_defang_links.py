@@ -1,18 +1,20 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import html
+from markdown_it import MarkdownIt
 
 from agentic_rag.answering.verification.defang_links import defang_links
 from agentic_rag.web.url_policy import parse_host_list
 
-CITED = {"https://source.example/page"}
+CITED = ["https://source.example/page"]
 
 
 @given(st.text(alphabet="ab /\\<>![]():.wW#?@", max_size=24))
 def test_a_text_is_left_alone_or_holds_a_sign_of_a_link(text: str) -> None:
-    signs = ("<", ":", "](", "![", "//", "\\\\", "/\\", "\\/", "www.")
+    signs = ("<", ":", "&", "](", "![", "//", "\\\\", "/\\", "\\/", "www.")
     assert defang_links(text, ()) == text or any(sign in text.lower() for sign in signs)
 
 
@@ -28,13 +30,22 @@ def test_a_text_is_left_alone_or_holds_a_sign_of_a_link(text: str) -> None:
         ("<img src=x onerror=alert(1)>", "‹img src=x onerror=alert(1)>"),
         ("javascript:alert(1)", "javascript[:]alert(1)"),
         ("ftp://u@h.example", "ftp[:]//u[at]h[.]example"),
+        ("List<String> a < b", "List‹String> a < b"),
+        ("<x-y onfoo=alert(1)>", "‹x-y onfoo=alert(1)>"),
+        ("</p><!-- x --><?xml ?>", "‹/p>‹!-- x -->‹?xml ?>"),
+        ("&lt;img&gt; &#60; &#x3c;b &ltb", "& lt;img& gt; & #60; & #x3c;b & ltb"),
+        ("> [a]: javascript:alert(1)", "> [a] : javascript[:]alert(1)"),
+        ("[a](x) [a](&#106;avascript:x)", "[a] (x) [a] (& #106;avascript:x)"),
+        ("ms-msdt://x", "ms-msdt[:]//x"),
     ],
 )
 def test_links_off_the_list_can_be_read_and_not_followed(text: str, shown: str) -> None:
     assert defang_links(text, ()) == shown
 
 
-@pytest.mark.parametrize("text", ["List<String> a < b", "f(x)[i] (see 3:4)", "mail hr@acme.example", "a/b and 1//2"])
+@pytest.mark.parametrize(
+    "text", ["a < b & c", "AT&T, R&D; 3<4", "f(x)[i] (see 3:4)", "mail hr@acme.example", "a/b, 1//2"]
+)
 def test_what_is_no_link_stays_as_it_is(text: str) -> None:
     assert defang_links(text, ()) == text
 
@@ -47,6 +58,61 @@ def test_links_to_cited_sources_and_listed_hosts_stay_live() -> None:
     assert "hxxps" in defang_links("https://docs.example.org@evil.example/", (), hosts)
     assert "hxxp[:]" in defang_links("http://docs.example.org/", (), hosts)
     assert "hxxps" in defang_links("https://source.example/page2", CITED)
+
+
+MARKUP = [
+    *("<", "</", "<!", "<?", ">", "&", "&#", "#x3c;", "lt;", "gt;", "amp;", "colon;", "![", "[", "]", "](", "]:", "]["),
+    *("(", ")", "javascript:", "JaVaScRiPt:", "data:text/html,", "vbscript:", "https://", "//", "www.", "e.example"),
+    *(
+        "mailto:",
+        "a",
+        "img",
+        "svg",
+        "iframe",
+        "x-y",
+        " src=x",
+        " href=",
+        " onerror=alert(1)",
+        " onload=x",
+        "style",
+        "script",
+    ),
+    *("base", "\n", "\n\n", "    ", "> ", "- ", "`", "*", "_", "\\", "'", '"', "/", " ", "!", ":", "1", CITED[0]),
+]
+VIEWERS = [
+    MarkdownIt("commonmark", {"html": True}),
+    MarkdownIt("js-default", {"html": True}),
+    MarkdownIt("zero", {"html": True}).enable(["html_inline", "html_block", "link", "image", "reference", "autolink"]),
+]
+
+
+def live(text: str) -> list[str]:
+    """What the viewers of Markdown and of HTML make of a text: every element, link and image."""
+    made: list[str] = []
+    for viewer in VIEWERS:
+        tokens = [inner for token in viewer.parse(text) for inner in (token, *(token.children or ()))]
+        made += [f"{one.type} {one.content}" for one in tokens if one.type in ("link_open", "image", "html_inline")]
+        made += [one.content for one in tokens if one.type == "html_block"]
+    [body] = html.document_fromstring(f"<html><body><div>{text}</div></body></html>")
+    return made + [str(element.tag) for element in list(body.iterdescendants())[1:]]
+
+
+@settings(max_examples=1500)
+@given(st.lists(st.sampled_from(MARKUP), max_size=14).map("".join))
+def test_no_viewer_makes_an_element_a_link_or_an_image_of_an_answer(text: str) -> None:
+    assert live(defang_links(text, CITED)) == []
+
+
+def test_the_viewers_see_what_is_live() -> None:
+    for text in (
+        "<x-y>",
+        "[a](//e.example)",
+        "![a](b)",
+        "[a]\n\n[a]: //e.example",
+        "<https://e.example>",
+        "a<!-- b -->",
+    ):
+        assert live(text) != []
 
 
 PIECES = st.sampled_from(
