@@ -12,8 +12,11 @@ from agentic_rag.ingestion.upload import UploadOptions
 from agentic_rag.jobs.job import JobKind, JobState
 from agentic_rag.kernel.errors import PolicyRefused
 from agentic_rag.tenancy.access import ANONYMOUS_READER, ReadIdentity
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
+
+ADMIN = Principal(DEFAULT_ORG_ID, "ada", Role.ADMIN)
 
 
 async def fill(plane: DataPlane, folder: Path, count: int) -> list[Path]:
@@ -169,7 +172,7 @@ async def test_an_upload_to_the_path_of_a_missing_file_shows_it_again(plane: Dat
     async def pieces() -> AsyncIterator[bytes]:
         yield b"Pump 00 was replaced by a valve."
 
-    await upload_use_case(plane).run(plane.workspace, "00.md", pieces(), UploadOptions(), "ada")
+    await upload_use_case(plane).run(plane.workspace, "00.md", pieces(), UploadOptions(), ADMIN)
 
     assert await readable(plane, "00.md")
     assert [job.state for job in await plane.jobs(JobKind.DELETE)] == [JobState.CANCELLED]
