@@ -155,6 +155,13 @@ def test_a_removed_setting_is_a_warning_that_names_what_replaced_it() -> None:
     assert "AGENTIC_RAG_JWT_CLAIMS=org=…" in warning
 
 
+def test_a_variable_near_one_of_ours_is_a_warning_and_others_are_not() -> None:
+    warnings = load(RAG_EMBEDER="onnx", REDIS_URI="redis://x", TEST_DATABASE_URL="x", RAG_CORPUS="x", PATH="x").warnings
+
+    assert ["RAG_EMBEDER" in one or "REDIS_URI" in one for one in warnings] == [True, True]
+    assert "RAG_EMBEDDER" in warnings[0]
+
+
 def test_no_removed_setting_is_a_setting_and_each_replacement_is_one() -> None:
     known = {variable.name for variable in variables()}
 

@@ -79,6 +79,11 @@ class EmbeddedServer(ABC):
         return self._process is not None
 
     @property
+    def has_owner(self) -> bool:
+        """Whether the process that started a server in this home still lives, even where the server does not answer."""
+        return FileLock.has_holder(self._owner_file)
+
+    @property
     def running(self) -> bool:
         """Whether the server this object started or attached to still takes connections."""
         if self._process is not None:
@@ -153,7 +158,7 @@ class EmbeddedServer(ABC):
 
     def _try_attach(self) -> bool:
         """Use the server of a living owner, if it answers."""
-        if not FileLock.has_holder(self._owner_file):
+        if not self.has_owner:
             return False
         state = ServerState.load(self._state_file)
         if state is None or not self._answers(state):

@@ -28,6 +28,8 @@ OWNED_PREFIXES = ("AGENTIC_RAG_", "HYBRID_")
 """An unknown variable with one of these prefixes is a mistake worth stopping for."""
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
+_NEAR = 0.88
+"""Similarity of names (difflib): RAG_EMBEDER and REDIS_URI are near ours, TEST_DATABASE_URL is not."""
 _TEST_PREFIX = "AGENTIC_RAG_TEST_"
 _CLOSED = {"AGENTIC_RAG_INTROSPECTION": "false", "AGENTIC_RAG_GRAPHIQL": "false"}
 """Defaults of AGENTIC_RAG_PROFILE=production."""
@@ -59,7 +61,7 @@ class Settings:
     operations: OperationsConfig = OperationsConfig()
     client: ClientConfig = ClientConfig()
     warnings: tuple[str, ...] = ()
-    """A line for each removed setting that was found."""
+    """A line for each removed setting, and each name near one of ours, that was found."""
 
     def change(self, **changes: Mapping[str, Any]) -> Settings:
         """These settings with other values: `change(server={"port": 8080}, answering={"enabled": True})`."""
@@ -126,7 +128,8 @@ def load_settings(
         except ValueError as problem:
             problems.append(f"{variable.name}={variable.show(raw)!r}: {problem}")
     groups = {name: kind(**values[name]) for name, kind in get_type_hints(Settings).items() if name in values}
-    settings = Settings(**groups, warnings=upgrade_warnings(merged))
+    near = _near_misses(merged, [variable.name for variable in known])
+    settings = Settings(**groups, warnings=(*upgrade_warnings(merged), *near))
     problems += _contradictions(settings)
     if problems:
         raise SettingsInvalid(tuple(problems))
@@ -154,6 +157,16 @@ def _unknown(merged: Mapping[str, str], known: list[str]) -> list[str]:
         hint = f"; did you mean {close[0]}?" if close else "; docs/configuration.md lists every setting"
         problems.append(f"{name}: unknown setting{hint}")
     return problems
+
+
+def _near_misses(merged: Mapping[str, str], known: list[str]) -> list[str]:
+    """Variables that are not ours by their prefix, and almost one of ours by their name."""
+    warnings: list[str] = []
+    for name in sorted(merged.keys() - {*known, *REMOVED}):
+        close = difflib.get_close_matches(name, known, n=1, cutoff=_NEAR)
+        if merged[name] and close and not name.startswith(OWNED_PREFIXES):
+            warnings.append(f"{name} is no setting and is ignored; did you mean {close[0]}?")
+    return warnings
 
 
 def _contradictions(settings: Settings) -> list[str]:

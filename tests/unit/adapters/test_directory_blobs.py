@@ -1,12 +1,14 @@
 """Blobs in a directory: whole or absent, and nowhere but below the root."""
 
 import asyncio
+import resource
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from agentic_rag.adapters.blobs.directory import PIECE, DirectoryBlobStore
-from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound
 
 
 async def test_what_was_put_is_read_back_and_replaced(tmp_path: Path) -> None:
@@ -73,3 +75,20 @@ async def test_puts_and_deletes_at_once_never_fail_for_each_other(tmp_path: Path
     await asyncio.gather(churn("one"), churn("two"))
 
     assert await blobs.keys("") == []
+
+
+async def test_a_full_disk_is_an_error_that_says_so_and_leaves_nothing(tmp_path: Path) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        for _ in range(4):
+            yield b"x" * 3_000
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4_000, hard))
+    try:
+        with pytest.raises(DependencyUnavailable) as refused:
+            await DirectoryBlobStore(tmp_path).put_stream("a/b", pieces())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    assert refused.value.code == "STORAGE_FULL"
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

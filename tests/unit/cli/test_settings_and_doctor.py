@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.product import Terminal
 
+from agentic_rag.embedded.redis import EmbeddedRedis
+from agentic_rag.embedded.state import FileLock
 from agentic_rag.settings import Settings, variables
 from agentic_rag_cli.commands.operations.doctor import (
     check_home,
@@ -16,6 +18,7 @@ from agentic_rag_cli.commands.operations.doctor import (
     check_postgres,
     check_python,
     check_redis,
+    find_server,
 )
 
 
@@ -74,6 +77,40 @@ def test_a_home_that_cannot_be_made_is_found_out_before_it_is_needed(tmp_path: P
     assert check_home(Settings().change(stores={"home": tmp_path / "new"})).status == "ok"
     assert not (tmp_path / "new").exists()
     assert check_home(Settings().change(stores={"home": file / "below"})).code == "EMBEDDED_HOME_UNUSABLE"
+
+
+def test_a_disk_with_little_space_is_found_out(tmp_path: Path) -> None:
+    settings = Settings().change(stores={"home": tmp_path})
+
+    assert check_home(settings, least_free=0).status == "ok"
+    assert check_home(settings, least_free=1 << 62).code == "STORAGE_FULL"
+
+
+def test_a_dead_server_of_a_living_owner_is_a_failure(tmp_path: Path) -> None:
+    server = EmbeddedRedis(tmp_path)
+    server.directory.mkdir()
+    assert find_server("redis", lambda: tmp_path, server)[1][0].status == "ok"
+    owner = FileLock.acquire(server.directory / "owner.lock")
+
+    (check,) = find_server("redis", lambda: tmp_path, server)[1]
+
+    assert (check.status, check.code) == ("failed", "EMBEDDED_NOT_RUNNING")
+    owner.close()
+
+
+def test_doctor_names_a_variable_near_one_of_ours(tmp_path: Path) -> None:
+    environ = {
+        "RAG_EMBEDER": "onnx",
+        "AGENTIC_RAG_HOME": str(tmp_path),
+        "DATABASE_URL": "postgresql://postgres@127.0.0.1:1/none",
+        "REDIS_URL": "redis://127.0.0.1:1/0",
+        "AGENTIC_RAG_PORT": "0",
+    }
+
+    shown = Terminal(environ=environ).rag("doctor").stdout
+
+    assert "RAG_EMBEDER" in shown
+    assert "RAG_EMBEDDER" in shown
 
 
 def test_a_port_taken_by_a_stranger_is_a_finding() -> None:

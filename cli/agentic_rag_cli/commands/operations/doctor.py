@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
@@ -16,6 +18,7 @@ from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.embedded.loopback import is_free
 from agentic_rag.kernel.error_redaction import redact
 from agentic_rag.kernel.errors import Misconfigured
+from agentic_rag.kernel.formatting import format_bytes
 from agentic_rag.settings import Settings, SettingsInvalid
 from agentic_rag.settings.addresses import Neo4jAddress
 from agentic_rag_cli.client.access import server_url
@@ -36,6 +39,9 @@ _LEAST_POSTGRES = 16
 _LEAST_REDIS = (6, 2)
 _LEAST_NEO4J = 5
 _ANSWER_SECONDS = 5
+_LEAST_FREE = 512 << 20
+"""Bytes that PostgreSQL's log and a few uploads need."""
+_PROBE_BYTES = 64 << 10
 
 _VECTOR = """
 SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS installed,
@@ -47,7 +53,7 @@ async def examine(wiring: Wiring, settings: Settings) -> list[Check]:
     """All checks, in the order in which to fix failures. Starts no server and changes nothing."""
     checks = [check_python(), check_home(settings), check_port(settings), await check_embedder(settings)]
     if settings.warnings:
-        checks.append(check_removed_settings(settings))
+        checks.append(check_ignored_settings(settings))
     if settings.models.chat_model:
         from agentic_rag_cli.commands.operations.chat_check import check_chat
 
@@ -80,15 +86,18 @@ def check_python(version: tuple[int, int] = sys.version_info[:2]) -> Check:
     return failure("python", "PYTHON_UNSUPPORTED", shown, "Install agentic-rag under Python 3.11 or 3.12.")
 
 
-def check_home(settings: Settings) -> Check:
-    """AGENTIC_RAG_HOME is writable, or can be created."""
+def check_home(settings: Settings, least_free: int = _LEAST_FREE) -> Check:
+    """AGENTIC_RAG_HOME takes a file, or can be created, and its disk has space."""
     home = settings.stores.state_home
     place = home
     while not place.exists() and place != place.parent:
         place = place.parent
     try:
-        with tempfile.TemporaryFile(dir=place):
-            pass
+        with tempfile.TemporaryFile(dir=place) as file:
+            file.write(bytes(_PROBE_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+        free = shutil.disk_usage(place).free
     except OSError as error:
         return failure(
             "home",
@@ -96,12 +105,19 @@ def check_home(settings: Settings) -> Check:
             f"{place} cannot be written: {error.strerror}",
             "Set AGENTIC_RAG_HOME to a folder that you may write.",
         )
+    if free < least_free:
+        return failure(
+            "home",
+            "STORAGE_FULL",
+            f"{place} has {format_bytes(free)} left",
+            f"Free space on its disk: databases and originals need {format_bytes(least_free)} at least.",
+        )
     return ok("home", str(home) if place == home else f"{home} (will be made)")
 
 
-def check_removed_settings(settings: Settings) -> Check:
-    """Settings of an earlier version that are ignored."""
-    remedy = "Remove them from the environment; docs/configuration.md names what replaced each."
+def check_ignored_settings(settings: Settings) -> Check:
+    """Settings of an earlier version, and names near ours, that are ignored."""
+    remedy = "Correct or remove them; docs/configuration.md lists every setting and what replaced the removed ones."
     return Check("settings", DEGRADED, " ".join(settings.warnings), "SETTING_REMOVED", remedy)
 
 
@@ -171,7 +187,7 @@ def _postgres_address(settings: Settings) -> tuple[str | None, list[Check]]:
         return settings.stores.database_url, []
     from agentic_rag.embedded.postgres import EmbeddedPostgres, programs_in_wheel
 
-    return _find_embedded_server("postgres", programs_in_wheel, EmbeddedPostgres(settings.stores.state_home))
+    return find_server("postgres", programs_in_wheel, EmbeddedPostgres(settings.stores.state_home))
 
 
 def _redis_address(settings: Settings) -> tuple[str | None, list[Check]]:
@@ -179,12 +195,10 @@ def _redis_address(settings: Settings) -> tuple[str | None, list[Check]]:
         return settings.stores.redis_url, []
     from agentic_rag.embedded.redis import EmbeddedRedis, find_redis
 
-    return _find_embedded_server("redis", find_redis, EmbeddedRedis(settings.stores.state_home))
+    return find_server("redis", find_redis, EmbeddedRedis(settings.stores.state_home))
 
 
-def _find_embedded_server(
-    name: str, program: Callable[[], Path], server: EmbeddedServer
-) -> tuple[str | None, list[Check]]:
+def find_server(name: str, program: Callable[[], Path], server: EmbeddedServer) -> tuple[str | None, list[Check]]:
     """The address of a running embedded server; without one, a check that its program is installed."""
     try:
         found = program()
@@ -193,6 +207,10 @@ def _find_embedded_server(
     try:
         return server.attach(), [ok(f"{name} program", str(found))]
     except EmbeddedServerError as error:
+        if error.code == "EMBEDDED_NOT_RUNNING" and server.has_owner:
+            remedy = f"Stop that `rag` process and start it again; the server's log is {server.log}."
+            detail = "the embedded server does not answer, and the process that started it still runs"
+            return None, [failure(name, error.code, detail, remedy)]
         if error.code == "EMBEDDED_NOT_RUNNING":
             return None, [ok(f"{name} program", f"{found} (embedded; not running, `rag up` starts it)")]
         return None, [failure(name, error.code, "the embedded server cannot be used", error.message)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import hashlib
 import os
 import secrets
@@ -17,6 +18,9 @@ from agentic_rag.documents.ports import StoredBlob
 from agentic_rag.kernel.errors import DependencyUnavailable, NotFound
 
 PIECE = 64 * 1024
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What a full disk, a quota and a limit on files say."""
 
 _UNFINISHED = ".part-"
 """Prefix of temporary file names; no key can begin with it, so a crash leaves nothing that looks like a blob."""
@@ -45,8 +49,9 @@ class DirectoryBlobStore:
         digest, size = hashlib.sha256(), 0
         with _translate_errors(key):
             unfinished, descriptor = await asyncio.to_thread(_begin, path)
+        file = os.fdopen(descriptor, "wb")
         try:
-            with os.fdopen(descriptor, "wb") as file:
+            try:
                 async for piece in pieces:
                     digest.update(piece)
                     size += len(piece)
@@ -54,6 +59,10 @@ class DirectoryBlobStore:
                         await _run_to_end(file.write, piece)
                 with _translate_errors(key):
                     await _run_to_end(_finish, file, unfinished, path)
+            finally:
+                # Closing writes what is buffered, which a full disk refuses again.
+                with _translate_errors(key):
+                    file.close()
         except asyncio.CancelledError:
             # The cancellation may come after the file was renamed.
             for left in (unfinished, path):
@@ -118,6 +127,12 @@ def _translate_errors(key: str) -> Generator[None]:
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
         raise NotFound(f"There is no blob {key}.") from error
     except OSError as error:
+        if error.errno in _FULL:
+            raise DependencyUnavailable(
+                f"The disk of the blob directory is full ({error.strerror}): free some space, then try again.",
+                dependency="blobs",
+                code="STORAGE_FULL",
+            ) from error
         raise DependencyUnavailable(
             f"The blob directory refused blob {key}: {error.strerror}. Check its disk and permissions.",
             dependency="blobs",
