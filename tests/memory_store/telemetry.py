@@ -62,6 +62,10 @@ class RecordingTelemetry:
         """Set a gauge. Errors: `UnknownMetric`."""
         self.gauges[metric, _check(metric, MetricKind.GAUGE, labels)] = value
 
+    def clear(self, metric: str) -> None:
+        """Forget all values of a gauge."""
+        self.gauges = {key: value for key, value in self.gauges.items() if key[0] != metric}
+
     def event(self, name: str, **fields: str | int | float | bool | None) -> None:
         """Remember a log line."""
         current = self._tracer.current()

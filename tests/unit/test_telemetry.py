@@ -213,6 +213,8 @@ def test_the_exposition_holds_what_was_recorded() -> None:
     it.count("rag_runs_total", outcome="GROUNDED")
     it.count("rag_tenant_leaks_total", 2)
     it.observe("rag_stage_seconds", 0.02, stage="retrieve")
+    it.gauge("rag_jobs", 9, state="DEAD", kind="ingest")
+    it.clear("rag_jobs")
     it.gauge("rag_jobs", 4, state="QUEUED", kind="ingest")
 
     body, content_type = it.exposition()

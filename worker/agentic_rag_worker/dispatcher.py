@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 
-from agentic_rag.jobs.job import MaintenanceTask, QueueName
+from agentic_rag.jobs.job import JobKind, JobState, MaintenanceTask, QueueName
 from agentic_rag.jobs.ports import JobBoard, JobQueue
 from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
 from agentic_rag.kernel.clock import Clock
@@ -53,6 +53,7 @@ class Dispatcher:
         self._next_counts = 0.0
         self._next_upkeep = 0.0
         self._upkeep_due: Sequence[MaintenanceTask] = ()
+        self._counted: set[tuple[JobState, JobKind]] = set()
         self._stopping = asyncio.Event()
         self.leads = False
         """Whether the last look was one of the leader's."""
@@ -66,12 +67,14 @@ class Dispatcher:
                 moved = await self.step() if leads else 0
             except AgenticRagError as error:
                 self.leads = False
+                self._forget_counts()
                 self._outage.begin(error.code, error.message)
                 pause = self._timings.outage
             else:
                 self._outage.end()
                 if not leads:
                     self._upkeep_due = ()  # the one that leads looks for itself
+                    self._forget_counts()
                     pause = self._timings.follow
                 elif moved:
                     pause = self._timings.poll_shortest
@@ -79,6 +82,7 @@ class Dispatcher:
                     pause = min(2 * pause, self._timings.poll_longest)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), pause)
+        self._forget_counts()
 
     def stop(self) -> None:
         """End `run` after the look that is under way."""
@@ -112,5 +116,13 @@ class Dispatcher:
 
     async def _count(self) -> None:
         counts = await self._board.counts()
-        for (state, kind), jobs in counts.items():
-            self._telemetry.gauge("rag_jobs", jobs, state=state.value, kind=kind.value)
+        self._counted |= counts.keys()
+        for state, kind in self._counted:
+            self._telemetry.gauge("rag_jobs", counts.get((state, kind), 0), state=state.value, kind=kind.value)
+
+    def _forget_counts(self) -> None:
+        """Only the leader counts: a value that it left behind would stand for ever."""
+        if self._counted:
+            self._counted.clear()
+            self._next_counts = 0.0
+            self._telemetry.clear("rag_jobs")

@@ -275,6 +275,9 @@ class AnswerQuestion:
             answer = replace(answer, degraded=(Dependency.CACHE, *answer.degraded))
         if outcome is not CacheOutcome.BYPASS:
             self._note_decision(answer)
+        now = self._ports.clock.now()
+        for read_at in (one.read_at for one in answer.citations if one.read_at is not None):
+            self._ports.telemetry.observe("rag_document_age_seconds", max(0.0, (now - read_at).total_seconds()))
         context = _context_read(request.context, result)
         run = self._run_of(request, context, answer, outcome, result.stages)
         return await self._keep(

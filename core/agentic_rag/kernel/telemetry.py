@@ -57,6 +57,10 @@ class Telemetry(Protocol):
         """Set a gauge."""
         ...
 
+    def clear(self, metric: str) -> None:
+        """Export a gauge no more until it is set again."""
+        ...
+
     def event(self, name: str, **fields: str | int | float | bool | None) -> None:
         """Write a structured log line carrying the current trace id."""
         ...

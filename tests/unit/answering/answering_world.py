@@ -92,6 +92,9 @@ class Telemetry:
     def gauge(self, metric: str, value: float, **labels: str) -> None:
         pass
 
+    def clear(self, metric: str) -> None:
+        pass
+
     def event(self, name: str, **fields: Any) -> None:
         self.events.append(name)
 

@@ -40,6 +40,7 @@ from agentic_rag.workspaces.workspace import CorpusHead
 
 SPACE = EmbeddingSpace("deterministic", "hashed-ngrams-v1", DIMENSIONS)
 WORKSPACE = WorkspaceRef(DEFAULT_ORG_ID, UUID(int=7))
+READ_AT = datetime(2026, 2, 1, tzinfo=UTC)
 
 
 @dataclass(slots=True)
@@ -219,7 +220,8 @@ class Documents:
             )
             broken = self.corpus.corrupt or held.ordinal in self.corpus.corrupt_ordinals
             span = text[request.start : request.end]
-            spans.append(RevisionSpan(f"not {span}" if broken else span, Corpus.page(text, starts, request.start)))
+            page = Corpus.page(text, starts, request.start)
+            spans.append(RevisionSpan(f"not {span}" if broken else span, page, READ_AT))
         return spans
 
     async def find_documents(self, name: str, access_ids: Sequence[int], limit: int) -> list[Document]:

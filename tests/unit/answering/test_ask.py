@@ -540,7 +540,9 @@ async def test_nothing_unverified_ever_leaves(world: World) -> None:
 
 
 async def test_each_stage_has_a_span_and_a_metric(world: World) -> None:
-    await world.ask("Who founded Corrand Tidal?")
+    run = await world.ask("Who founded Corrand Tidal?")
+    aged = [name for name, _ in world.telemetry.observed if name == "rag_document_age_seconds"]
+    assert len(aged) == sum(one.read_at is not None for one in run.answer.citations) > 0
     timed = [labels["stage"] for name, labels in world.telemetry.observed if name == "rag_stage_seconds"]
     assert timed == [name.removeprefix("rag.") for name in world.telemetry.spans[1:]]
     assert world.telemetry.counts["rag_runs_total", (("outcome", "GROUNDED"),)] == 1

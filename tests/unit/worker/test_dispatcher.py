@@ -11,7 +11,7 @@ from tests.memory_store.telemetry import RecordingTelemetry
 from tests.waiting import eventually
 
 from agentic_rag.adapters.system.clock import SystemClock
-from agentic_rag.jobs.job import JobKind, MaintenanceTask, QueueName
+from agentic_rag.jobs.job import JobKind, JobState, MaintenanceTask, QueueName
 from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -86,3 +86,43 @@ async def test_upkeep_of_many_workspaces_does_not_keep_jobs_waiting_and_all_of_i
     assert handed_over == UPKEEP_STEP
     assert await queue.depth(QueueName.BULK) == TENANTS
     assert board.looks == 1
+
+
+class Counted(MemoryJobBoard):
+    """Counts what it is told to, and leads as long as it is told to."""
+
+    jobs: dict[tuple[JobState, JobKind], int]
+    is_leader = True
+    looks = 0
+
+    async def lead(self) -> bool:
+        self.looks += 1
+        return self.is_leader
+
+    async def counts(self) -> dict[tuple[JobState, JobKind], int]:
+        return self.jobs
+
+
+async def test_the_gauge_falls_to_zero_and_a_former_leader_exports_none() -> None:
+    store, telemetry = MemoryStore(SystemClock()), RecordingTelemetry()
+    board, timings = Counted(store), WorkerTimings(counts=0, poll_longest=0.001, follow=0.001)
+    board.jobs = {(JobState.QUEUED, JobKind.INGEST): 3}
+    upkeep = ScheduleMaintenance(MemoryDatabase(store), telemetry)
+    dispatcher = Dispatcher(board, MemoryJobQueue(), upkeep, SystemClock(), telemetry, timings, window=10)
+
+    async def shows(*values: float) -> bool:
+        return tuple(telemetry.gauges.values()) == values
+
+    running = asyncio.create_task(dispatcher.run())
+    await eventually(lambda: shows(3), "the gauge shows what waits")
+    board.jobs = {}
+    await eventually(lambda: shows(0), "the gauge falls to zero")
+    board.is_leader = False
+    await eventually(lambda: shows(), "who no longer leads exports none")
+    board.is_leader = True
+    await eventually(lambda: shows(), "nothing waits")
+    board.jobs = {(JobState.QUEUED, JobKind.INGEST): 1}
+    await eventually(lambda: shows(1), "it leads again")
+    dispatcher.stop()
+    await running
+    assert telemetry.gauges == {}

@@ -55,6 +55,10 @@ class ProcessTelemetry:
         """Set a gauge. Errors: `UnknownMetric`."""
         self._meters.gauge(metric, value, labels)
 
+    def clear(self, metric: str) -> None:
+        """Export a gauge with labels no more until it is set again. Errors: `UnknownMetric`."""
+        self._meters.clear(metric)
+
     def event(self, name: str, **fields: str | int | float | bool | None) -> None:
         """Write a log line; a field `level` of "warning" or "error" raises its level."""
         level = fields.pop("level", "info")

@@ -37,6 +37,10 @@ class PrometheusMeters:
         """Set a gauge. Errors: `UnknownMetric`."""
         self._meter(Gauge, name, labels).set(value)
 
+    def clear(self, name: str) -> None:
+        """Drop all values of a gauge with labels. Errors: `UnknownMetric`."""
+        self._meter(Gauge, name, {}).clear()
+
     def _meter(self, kind: type[Meter], name: str, labels: dict[str, str]) -> Meter:
         collector = self._collectors.get(name)
         if not isinstance(collector, kind):
