@@ -42,7 +42,7 @@ async def upgrade(database_url: str, to: str = "head") -> list[str]:
     date).
 
     Several processes may call it at once: one works, the others wait and find nothing to do.
-    Errors: `Misconfigured` (see `roles.prepare_database`), `DependencyUnavailable`.
+    Errors: `Misconfigured` (see `roles.prepare_database`; SCHEMA_TOO_NEW), `DependencyUnavailable`.
     """
     async with _connected(database_url) as connection:
         await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
@@ -55,7 +55,9 @@ async def upgrade(database_url: str, to: str = "head") -> list[str]:
 
 
 async def status(database_url: str) -> MigrationStatus:
-    """Where the database stands. Errors: `DependencyUnavailable`."""
+    """Where the database stands; changes nothing. Errors: `DependencyUnavailable`; `Misconfigured` code
+    SCHEMA_TOO_NEW.
+    """
     async with _connected(database_url) as connection:
         return await _status(connection)
 
@@ -90,6 +92,12 @@ async def _status(connection: asyncpg.Connection, to: str = "head") -> Migration
     current = None
     if await connection.fetchval("SELECT to_regclass('public.rag_schema_version') IS NOT NULL"):
         current = await connection.fetchval(_CURRENT)
+    if current is not None and current > head:
+        raise Misconfigured(
+            f"The database is at schema {current}, this version knows {head}: run the version that migrated it, "
+            "or a newer one; a migration is not undone.",
+            code="SCHEMA_TOO_NEW",
+        )
     pending = [script.revision for script in scripts.iterate_revisions(to, current or "base")]
     return MigrationStatus(current, head, tuple(reversed(pending)))
 

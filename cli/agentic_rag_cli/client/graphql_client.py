@@ -40,7 +40,8 @@ _ERRORS: Mapping[str, type[AgenticRagError]] = {
     "MASTER_KEY_MISSING": Misconfigured,
     "MODEL_MISSING": Misconfigured,
     "MODEL_TOOLS_MISSING": Misconfigured,
-    "MIGRATIONS_PENDING": Misconfigured,
+    "SCHEMA_TOO_OLD": Misconfigured,
+    "SCHEMA_TOO_NEW": Misconfigured,
 }
 """Server codes and their error classes. A code that ends in _NOT_FOUND is a NotFound."""
 

@@ -347,6 +347,23 @@ async def test_runs_of_one_subject_can_be_listed(adapter: Backend) -> None:
     assert len((await adapter.runs.page(workspace, PageRequest())).items) == 2
 
 
+async def test_jobs_of_a_document_that_is_gone_are_listed_to_managers_only(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["quorum"])
+    await restrict(adapter, workspace, "a.md", NIGHT)
+    document = document_id_for(workspace, "a.md")
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        await transaction.publisher.erase(workspace, document)
+        await transaction.jobs.enqueue(NewJob(workspace, JobKind.DELETE, "a", {}, document_id=document))
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        listed = [
+            len((await transaction.jobs.page(workspace, PageRequest(), access_ids=sets)).items) for sets in (None, [0])
+        ]
+
+    assert listed == [1, 0]
+
+
 async def test_jobs_of_a_hidden_document_are_not_listed(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     hidden, shown = (new_document(workspace, path) for path in ("a.md", "b.md"))

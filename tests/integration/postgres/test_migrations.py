@@ -158,3 +158,51 @@ async def rename_one(server: asyncpg.Connection) -> None:
     async with server.transaction():
         await server.execute("SET LOCAL ROLE rag_owner")
         await backfill_rows(server, "rag_organizations", statement, open_rows="name = 'x'")
+
+
+OLD_SUBJECTS = """
+INSERT INTO rag_organizations (org_id, name) VALUES ($1, 'old');
+INSERT INTO rag_workspaces (org_id, workspace_id, name, kind) VALUES ($1, $1, 'w', 'general');
+INSERT INTO rag_access_sets (org_id, workspace_id, access_id, principals) VALUES
+    ($1, $1, 0, '{}'), ($1, $1, 1, '{user:ci,group:night}'), ($1, $1, 2, '{user:ada}');
+INSERT INTO rag_api_keys (org_id, key_id, key_hash, name, subject, role) VALUES
+    ($1, gen_random_uuid(), sha256('a'), 'ci', 'ci', 'member'),
+    ($1, gen_random_uuid(), sha256('b'), 'development', 'developer', 'operator');
+INSERT INTO rag_documents (org_id, workspace_id, document_id, source_path, title, file_name, media_type, size,
+                           uploaded_by, status)
+SELECT $1, $1, gen_random_uuid(), o, o, o, 'text/plain', 1, o, 'READY' FROM unnest('{ada,ci,cli}'::text[]) AS o
+"""
+
+
+async def test_subjects_get_kinds_and_keys_of_starts_are_revoked(fresh_database: str) -> None:
+    await upgrade(fresh_database, "0016")
+    server = await asyncpg.connect(fresh_database)
+    org = UUID(int=7)
+    for statement in OLD_SUBJECTS.split(";"):
+        await server.execute(statement.replace("$1", f"'{org}'::uuid"))
+
+    await upgrade(fresh_database)
+
+    owners = await server.fetch("SELECT source_path, uploaded_by, writers FROM rag_documents ORDER BY source_path")
+    sets = await server.fetch("SELECT principals FROM rag_access_sets ORDER BY access_id")
+    keys = await server.fetch("SELECT name, revoked_at IS NOT NULL AS revoked FROM rag_api_keys ORDER BY name")
+    await server.close()
+    assert [tuple(row) for row in owners] == [
+        ("ada", "user:ada", []),
+        ("ci", "key:ci", []),
+        ("cli", "system:cli", []),
+    ]
+    assert [row["principals"] for row in sets] == [[], ["group:night", "key:ci", "user:ci"], ["user:ada"]]
+    assert [tuple(row) for row in keys] == [("ci", False), ("development", True)]
+
+
+async def test_a_database_of_a_newer_version_is_named_and_left_alone(fresh_database: str) -> None:
+    await upgrade(fresh_database)
+    server = await asyncpg.connect(fresh_database)
+    await server.execute("UPDATE rag_schema_version SET version_num = '9999'")
+
+    for look in (status, upgrade):
+        with pytest.raises(Misconfigured, match="9999") as refused:
+            await look(fresh_database)
+        assert refused.value.code == "SCHEMA_TOO_NEW"
+    await server.close()

@@ -137,7 +137,14 @@ async def test_the_check_names_pending_migrations(migrated_url: str) -> None:
     with pytest.raises(Misconfigured, match="rag migrate up") as refused:
         await check_as(migrated_url, "rag_app", head="9999")
 
-    assert refused.value.code == "MIGRATIONS_PENDING"
+    assert refused.value.code == "SCHEMA_TOO_OLD"
+
+
+async def test_the_check_names_a_schema_that_a_newer_version_made(migrated_url: str) -> None:
+    with pytest.raises(Misconfigured, match="newer") as refused:
+        await check_as(migrated_url, "rag_app", head="0001")
+
+    assert refused.value.code == "SCHEMA_TOO_NEW"
 
 
 async def test_the_check_names_a_server_that_does_not_answer() -> None:

@@ -89,10 +89,10 @@ class MemoryJobStore:
     ) -> Page[Job]:
         """Jobs, newest first. Errors: `InvalidInput` (page size, cursor)."""
         state = self._working.read(workspace)
-        hidden = {
+        readable = {
             one.document_id
             for one in (() if state is None or access_ids is None else state.documents.values())
-            if access_ids is not None and one.access_id not in access_ids
+            if access_ids is not None and one.access_id in access_ids
         }
         rows = [
             stored
@@ -100,7 +100,7 @@ class MemoryJobStore:
             if (not states or stored.job.state in states)
             and (not kinds or stored.job.kind in kinds)
             and (not codes or stored.job.error_code in codes)
-            and stored.job.document_id not in hidden
+            and (access_ids is None or stored.job.document_id is None or stored.job.document_id in readable)
         ]
         page = page_newest_first(rows, _created, request)
         return Page(tuple(stored.job for stored in page.items), page.cursors, page.has_next)

@@ -261,7 +261,7 @@ async def _migrations(database_url: str) -> Check:
     found = await status(database_url)
     if found.pending:
         pending = f"{len(found.pending)} pending: {', '.join(found.pending)}"
-        return failure("migrations", "MIGRATIONS_PENDING", pending, "Run `rag migrate up`.")
+        return failure("migrations", "SCHEMA_TOO_OLD", pending, "Run `rag migrate up`.")
     return ok("migrations", f"at {found.head}")
 
 

@@ -36,10 +36,10 @@ WHERE org_id = $1 AND workspace_id = $2
   AND (cardinality($5::text[]) = 0 OR state = ANY ($5))
   AND (cardinality($6::text[]) = 0 OR kind = ANY ($6) OR $8 AND kind <> ALL ($7::text[]))
   AND (cardinality($9::text[]) = 0 OR error_code = ANY ($9))
-  AND ($11::integer[] IS NULL OR document_id IS NULL OR NOT EXISTS (
+  AND ($11::integer[] IS NULL OR document_id IS NULL OR EXISTS (
       SELECT FROM rag_documents d
       WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = rag_jobs.document_id
-        AND NOT d.access_id = ANY ($11)
+        AND d.access_id = ANY ($11)
   ))
 ORDER BY created_at DESC, job_id DESC
 LIMIT $10

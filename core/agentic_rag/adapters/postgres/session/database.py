@@ -204,7 +204,7 @@ class PostgresDatabase:
 
     async def check(self) -> None:
         """Check that the database is usable. Errors: `DependencyUnavailable`, `Misconfigured` codes PGVECTOR_MISSING,
-        MIGRATIONS_PENDING, DATABASE_ROLE_TOO_STRONG.
+        SCHEMA_TOO_OLD, SCHEMA_TOO_NEW, DATABASE_ROLE_TOO_STRONG.
         """
         async with self._pool.connection() as connection:
             state = await connection.fetchrow(CHECK)
@@ -214,11 +214,17 @@ class PostgresDatabase:
                     code="PGVECTOR_MISSING",
                 )
             current = await connection.fetchval(SCHEMA_VERSION) if state["is_migrated"] else None
+            if current is not None and current > self._schema_head:
+                raise Misconfigured(
+                    f"The database is at schema {current}, this version knows {self._schema_head}: run the "
+                    "version that migrated it, or a newer one; a migration is not undone.",
+                    code="SCHEMA_TOO_NEW",
+                )
             if current != self._schema_head:
                 raise Misconfigured(
                     f"The database is at schema {current or 'none'}, this version needs {self._schema_head}: "
                     "run `rag migrate up`.",
-                    code="MIGRATIONS_PENDING",
+                    code="SCHEMA_TOO_OLD",
                 )
             if state["is_above_policies"] or state["owns_tables"]:
                 raise Misconfigured(

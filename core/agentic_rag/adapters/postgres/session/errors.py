@@ -34,7 +34,7 @@ def _login_error() -> AgenticRagError:
 
 
 def _migration_error() -> AgenticRagError:
-    return Misconfigured("The database lacks a part of the schema: run `rag migrate up`.", code="MIGRATIONS_PENDING")
+    return Misconfigured("The database lacks a part of the schema: run `rag migrate up`.", code="SCHEMA_TOO_OLD")
 
 
 def _no_right() -> AgenticRagError:
