@@ -23,6 +23,8 @@ Record = Mapping[str, Any]
 DEPENDENCY = "neo4j"
 
 _UNAVAILABLE_CODES = ("Neo.TransientError.General.DatabaseUnavailable", "Neo.ClientError.Database.DatabaseNotFound")
+_TRANSACTION = ".Transaction."
+"""In the code of an error that ended a transaction: a time-out, a kill, a failed commit."""
 _CONSTRAINT_CODE = "Neo.ClientError.Schema.ConstraintValidationFailed"
 
 
@@ -130,6 +132,8 @@ def translate(error: BaseException) -> AgenticRagError:
         return unavailable()
     if isinstance(error, TransientError) or code == _CONSTRAINT_CODE:
         return Retryable("Another writer of the graph was in the way: try again.", code="GRAPH_CONFLICT")
+    if code is not None and _TRANSACTION in code:
+        return Retryable("Neo4j ended the transaction before it was done: try again.", code="GRAPH_CONFLICT")
     return Permanent("Neo4j refused a statement; the log says why.", code="GRAPH_ERROR")
 
 
