@@ -196,11 +196,11 @@ FAULTS = (
         ("tests/unit/erasure",),
     ),
     Fault(
-        f"{CORE}/ingestion/attachments.py",
-        "if workspace is not None and await self._can_read(workspace.ref, document_id, principal):",
-        "if workspace is not None:",
-        "attachments show documents that the caller may not read",
-        ("tests/unit/ingestion", "tests/api/test_document_access.py", "tests/api/test_facades.py"),
+        f"{CORE}/documents/document_access.py",
+        "            if hidden and not may_manage_access(principal):",
+        "            if hidden and may_manage_access(principal):",
+        "a reader learns of documents that are hidden from them",
+        ("tests/unit/documents", "tests/api/test_document_access.py", "tests/api/test_facades.py"),
     ),
     Fault(
         f"{CORE}/ingestion/group_commit.py",
