@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from agentic_rag.adapters.server_token import opens_servers
-from agentic_rag.bootstrap import Container, route_library_logs
+from agentic_rag.bootstrap import Container, opens_servers, route_library_logs
 from agentic_rag.settings import Settings
 from agentic_rag_server.parts import ServerOptions, ServerParts
 from agentic_rag_server.run import run

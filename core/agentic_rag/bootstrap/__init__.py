@@ -1,5 +1,6 @@
 """The composition root: settings in, a wired container out. Nothing else knows every adapter."""
 
+from agentic_rag.adapters.server_token import opens_servers
 from agentic_rag.adapters.system.collector import loop_factory, settle_collector
 from agentic_rag.adapters.vault.envelope import fresh_master as new_master_key
 from agentic_rag.bootstrap.container import Container, build_container
@@ -13,6 +14,7 @@ __all__ = [
     "new_master_key",
     "obtain_model",
     "open_chat_model",
+    "opens_servers",
     "route_library_logs",
     "settle_collector",
 ]

@@ -61,6 +61,20 @@ class _EvalRequest:
     ablate: bool
 
 
+def _eval_request(
+    dataset: Path | None, corpus: Path | None, workspace: str | None, *, demo: bool, ablate: bool
+) -> _EvalRequest:
+    """Read the files that the options name."""
+    return _EvalRequest(
+        name=dataset.name if dataset else "golden",
+        questions=load_dataset(dataset) if dataset else golden_set(),
+        documents=load_corpus(corpus) if corpus else None,
+        workspace=workspace or (corpus.resolve().parent.name if corpus else None),
+        demo=demo,
+        ablate=ablate,
+    )
+
+
 @app.callback()
 def evaluate_dataset(
     context: typer.Context,
@@ -105,14 +119,7 @@ def evaluate_dataset(
     if context.invoked_subcommand is not None:
         return
     baseline = None if gate is None else comparison.read_report(gate)
-    asked = _EvalRequest(
-        name=dataset.name if dataset else "golden",
-        questions=load_dataset(dataset) if dataset else golden_set(),
-        documents=load_corpus(corpus) if corpus else None,
-        workspace=workspace or (corpus.resolve().parent.name if corpus else None),
-        demo=demo,
-        ablate=ablate,
-    )
+    asked = _eval_request(dataset, corpus, workspace, demo=demo, ablate=ablate)
     if background:
         alone = not (url or corpus or demo or ablate or gate)
         _start(context, EvalDataset(asked.name, tuple(asked.questions)), workspace, alone, as_json)
