@@ -63,6 +63,35 @@ def test_edges_of_networks_are_where_the_registry_puts_them() -> None:
     assert not is_public("fd00::1")
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "0.1.2.3",
+        "10.1.2.3",
+        "100.64.0.1",
+        "127.0.0.1",
+        "168.63.129.16",
+        "169.254.169.254",
+        "172.31.255.255",
+        "192.0.0.8",
+        "192.168.0.1",
+        "198.18.0.1",
+        "224.0.0.1",
+        "255.255.255.255",
+    ],
+)
+def test_addresses_inside_networks_and_of_platforms_are_refused(address: str) -> None:
+    assert not is_public(address)
+    with pytest.raises(AddressRefused):
+        parse_target(f"http://{address}/latest/meta-data/")
+
+
+@pytest.mark.parametrize("port", [22, 25, 79, 81, 6379, 8080, 8443, 65535])
+def test_only_the_ports_of_http_and_https_are_asked(port: int) -> None:
+    with pytest.raises(AddressRefused, match="port"):
+        parse_target(f"http://example.com:{port}/")
+
+
 def test_host_and_port_come_out_in_one_spelling() -> None:
     assert parse_target("HTTPS://Bücher.Example.:443/ab?c=é#@127.0.0.1") == Target(
         Scheme.HTTPS, "xn--bcher-kva.example", 443, "/ab?c=%C3%A9"
