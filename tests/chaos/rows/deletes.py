@@ -61,7 +61,7 @@ async def deletes_in_mid_ingest(servers: Servers, short: bool) -> list[Row]:
 
 async def _ask_about(ground: Ground, documents: int) -> int:
     """Have cached answers whose words are about to be erased; how many."""
-    principal = await ground.container.identity.authenticate(TOKEN)
+    principal = await ground.container.server_identity.authenticate(TOKEN)
     for number in range(documents):
         question = Question(ground.workspace, f"Which edition of the {corpus.word(number)} gauge was read twice?")
         await ground.container.answer.ask(principal, question)

@@ -147,6 +147,6 @@ async def neo4j_down(servers: Servers, short: bool) -> list[Row]:
 
 
 async def _ask(ground: Ground, number: int):
-    principal = await ground.container.identity.authenticate(TOKEN)
+    principal = await ground.container.server_identity.authenticate(TOKEN)
     question = Question(ground.workspace, f"Which edition of the {corpus.word(number)} gauge was read twice?")
     return await ground.container.answer.ask(principal, question)

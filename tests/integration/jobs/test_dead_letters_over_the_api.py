@@ -99,7 +99,7 @@ async def test_a_purged_letter_holds_nothing_and_left_an_audit_entry(plane: Data
     assert again["purged"] is False
     async with plane.database.transaction(plane.workspace.org_id) as transaction:
         [entry] = (await transaction.audit.page(PageRequest())).items
-    assert (entry.action, entry.actor) == ("dead_letter.purge", "admin")
+    assert (entry.action, entry.actor) == ("dead_letter.purge", "user:admin")
 
 
 @pytest.mark.parametrize("role", ["viewer", "member"])

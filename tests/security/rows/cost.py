@@ -68,7 +68,7 @@ async def cached_answer(ground: Ground, short: bool) -> list[Row]:
     async with new_ground(ground.servers(), AGENTIC_RAG_RATE_LIMITS="asks=60000") as world:
         document = ChunkedDocument("log.md", "Maintenance log", tuple(SENTENCE.format(n=n) for n in range(20)))
         await world.container.ingest_chunks.run(world.workspace, [document], "security")
-        parts = server_parts(world.container)
+        parts = replace(server_parts(world.container), identity=world.container.server_identity)
         principal = await parts.identity.authenticate(TOKEN)
         asked = {
             "question": "Why was the rotor of unit 7 replaced?",
