@@ -48,7 +48,7 @@ SUITES = $(BIN)/python -m pytest tests -n auto --maxprocesses 4 --dist worksteal
 .PHONY: test test-fast test-thorough suites checks
 test: install-dev system-packages ## Everything: checks, all suites with real servers, short bench
 	@$(MAKE) --no-print-directory -j 2 suites checks
-test-fast: install-dev ## Unit tests, without servers: about a minute on two free cores
+test-fast: install-dev ## Unit tests, without servers: about half a minute on two free cores
 	@$(BIN)/python -m pytest tests/unit -m "not slow" -n auto --dist worksteal --hypothesis-profile fast -p no:schemathesis
 test-thorough: install-dev system-packages ## All suites with larger sizes and twenty times the examples of every law, for the night
 	@$(SUITES) --hypothesis-profile thorough --timeout 3600
