@@ -133,12 +133,28 @@ def evaluate_dataset(
         "citation_validity": min_citation_validity,
         "abstention_recall": min_abstention_recall,
     }
-    shown = {"dataset": asked.name, **harness.as_json(report)}
+    _show_report(asked.name, report, arms, least, against=(gate, baseline), as_json=as_json)
+
+
+def _show_report(
+    name: str,
+    report: EvalReport,
+    arms: Mapping[Arm, EvalReport],
+    least: dict[str, float | None],
+    *,
+    against: tuple[Path | None, comparison.ReportFigures | None],
+    as_json: bool,
+) -> None:
+    """Print the report, what each arm adds and the comparison with an earlier report. Errors: `typer.Exit` with
+    THRESHOLD when a figure fell short.
+    """
+    shown = {"dataset": name, **harness.as_json(report)}
     missed, tables = misses(report, least), [harness.as_table(report)]
     added = ablation.compare_arms(report, arms)
     if added:
         shown["ablations"] = ablation.as_json_values(added)
         tables.append(ablation.as_table(added))
+    gate, baseline = against
     if baseline is not None:
         compared = comparison.compare(baseline, comparison.read_figures(shown))
         shown["comparison"] = comparison.as_json(compared)
