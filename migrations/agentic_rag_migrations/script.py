@@ -29,11 +29,11 @@ END $$;
 
 
 def run_sql(file_name: str) -> None:
-    """Execute every statement of `sql/FILE_NAME`, then put new tables behind row level security.
+    """Execute every statement of the file in `sql`, then put new tables behind row level security.
 
     The driver's simple query protocol takes a whole file; SQLAlchemy would prepare it, which allows one statement.
     """
-    sql = files("agentic_rag_migrations").joinpath("sql", file_name).read_text("utf-8")
+    sql = files("agentic_rag_migrations").joinpath("sql", f"v{file_name[:3]}x", file_name).read_text("utf-8")
     _on_driver(lambda driver: driver.execute(f"{sql}\n{PROTECT}"))
 
 

@@ -106,6 +106,7 @@ def _configuration() -> Config:
     configuration = Config()
     configuration.set_main_option("script_location", str(files("agentic_rag_migrations")).replace("%", "%%"))
     configuration.set_main_option("path_separator", "os")
+    configuration.set_main_option("recursive_version_locations", "true")
     return configuration
 
 

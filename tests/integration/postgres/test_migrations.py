@@ -18,7 +18,8 @@ from agentic_rag_migrations import HEAD, roles
 from agentic_rag_migrations.script import backfill_rows
 from agentic_rag_migrations.upgrade import status, upgrade
 
-ALL = tuple(sorted(path.name[:4] for path in files("agentic_rag_migrations.versions").iterdir() if path.name[0] == "0"))
+SERIES = [path for path in files("agentic_rag_migrations.versions").iterdir() if path.name[0] == "v"]
+ALL = tuple(sorted(path.name[:4] for series in SERIES for path in series.iterdir() if path.name[0] == "0"))
 """Every revision, oldest first."""
 
 pytestmark = pytest.mark.integration
