@@ -209,3 +209,16 @@ def test_a_model_without_a_known_price_has_an_unknown_cost(tmp_path: Path) -> No
 
     assert shown.exit_code == 0
     assert "price of the model not known" in shown.stdout
+
+
+def test_the_folder_is_an_argument_too(tmp_path: Path) -> None:
+    shown = Terminal(two_files()).rag("ingest", str(tmp_path), "--json")
+    assert json.loads(shown.stdout) == json.loads(
+        Terminal(two_files()).rag("ingest", "--source", str(tmp_path), "--json").stdout
+    )
+
+
+def test_two_folders_are_refused(tmp_path: Path) -> None:
+    shown = Terminal(two_files()).rag("ingest", str(tmp_path), "--source", str(tmp_path / "other"))
+    assert shown.exit_code == 2
+    assert "Two folders are named" in shown.stderr

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
 def ingest(
     context: typer.Context,
-    source: Annotated[
-        Path | None, typer.Option("--source", "-s", help="Folder to read; AGENTIC_RAG_CORPUS_DIR when left out.")
+    folder: Annotated[
+        Path | None, typer.Argument(help="Folder to read; AGENTIC_RAG_CORPUS_DIR when left out.", show_default=False)
     ] = None,
+    source: Annotated[Path | None, typer.Option("--source", "-s", help="The same folder, as an option.")] = None,
     workspace: Annotated[
         str, typer.Option("--workspace", "-w", help="Name of the workspace; made when there is none.")
     ] = "default",
@@ -52,9 +53,11 @@ def ingest(
 
     With --wait and no worker running, a worker is started for as long as the command lasts.
 
-    Example: rag ingest --source ./reports --workspace reports
+    Example: rag ingest ./reports --workspace reports
     """
-    directory = corpus_directory(wiring_of(context).settings(), source)
+    if folder and source:
+        raise typer.BadParameter(f"Two folders are named: {folder} and {source}. Leave one out.")
+    directory = corpus_directory(wiring_of(context).settings(), folder or source)
     readers = readers_of(user, group, key) or ()
     if estimate:
         _show_estimates(context, directory, workspace, as_json=as_json)
