@@ -27,6 +27,7 @@ TABLE: Mapping[str, Measure] = {
     "handover": outages.handovers,
     "postgres": outages.postgres_restarted,
     "fairness": outages.fairness,
+    "crowd": outages.crowd,
     "deletes": deletes.deletes_in_mid_ingest,
     "files": files.hostile_files,
     "throughput": throughput.ingest_throughput,

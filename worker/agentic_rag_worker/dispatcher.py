@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from agentic_rag.jobs.job import JobKind, JobState, MaintenanceTask, QueueName
 from agentic_rag.jobs.ports import JobBoard, JobQueue
 from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
+from agentic_rag.jobs.turns import LastTurns
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry
@@ -22,7 +23,7 @@ at once; jobs that people wait for are handed over in between.
 
 
 class Dispatcher:
-    """Keeps about `window` jobs waiting in each partition of each queue, so that fairness stays ours and an emptied
+    """Keeps at most `window` jobs waiting in each partition of each queue, so that fairness stays ours and an emptied
     Redis costs little.
 
     A job counts as handed over only while it waits in the queue: what Redis lost is still QUEUED in the outbox, and is
@@ -53,6 +54,7 @@ class Dispatcher:
         self._next_counts = 0.0
         self._next_upkeep = 0.0
         self._upkeep_due: Sequence[MaintenanceTask] = ()
+        self._last_turns = LastTurns()
         self._counted: set[tuple[JobState, JobKind]] = set()
         self._stopping = asyncio.Event()
         self.leads = False
@@ -109,10 +111,15 @@ class Dispatcher:
         return moved
 
     async def _fill(self, queue: QueueName, partition: int, partitions: int) -> int:
-        if await self._queue.depth(queue, partition) >= self._window:
+        free = self._window - await self._queue.depth(queue, partition)
+        if free <= 0:
             return 0
-        due = await self._board.due(queue, self._window, partition, partitions)
-        return await self._queue.offer(queue, due) if due else 0
+        # Of twice as many jobs as may wait, at least `window` do not wait yet.
+        due = await self._board.due(queue, 2 * self._window, partition, partitions, self._last_turns)
+        chosen = (await self._queue.absent(queue, due))[:free]
+        for ref in chosen:
+            self._last_turns.note(ref)
+        return await self._queue.offer(queue, chosen)
 
     async def _count(self) -> None:
         counts = await self._board.counts()

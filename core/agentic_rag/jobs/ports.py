@@ -22,6 +22,7 @@ from agentic_rag.jobs.job import (
     Retry,
 )
 from agentic_rag.jobs.message import StoredUndecodableMessage, UndecodableMessage
+from agentic_rag.jobs.turns import LastTurns
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -127,8 +128,12 @@ class JobBoard(Protocol):
         """Move RUNNING jobs with an expired lease back to QUEUED, which voids their fence. Returns their number."""
         ...
 
-    async def due(self, queue: QueueName, limit: int, partition: int = 0, partitions: int = 1) -> list[JobRef]:
-        """Due jobs of one partition: round-robin over its workspaces, oldest first within each."""
+    async def due(
+        self, queue: QueueName, limit: int, partition: int = 0, partitions: int = 1, last: LastTurns | None = None
+    ) -> list[JobRef]:
+        """Due jobs of one partition, by turns: of the organisation served longest ago (`last`), then of its workspace,
+        oldest first within each.
+        """
         ...
 
     async def upkeep(self) -> list[MaintenanceTask]:
@@ -151,6 +156,10 @@ class JobQueue(Protocol):
 
     The outbox holds the truth, so losing the whole queue loses no job. Errors: `DependencyUnavailable`.
     """
+
+    async def absent(self, queue: QueueName, refs: Sequence[JobRef]) -> list[JobRef]:
+        """Those of the jobs that do not wait there yet."""
+        ...
 
     async def offer(self, queue: QueueName, refs: Sequence[JobRef]) -> int:
         """Enqueue the jobs that do not wait there yet; returns their number."""

@@ -202,6 +202,42 @@ async def fairness(servers: Servers, short: bool) -> list[Row]:
     ]  # fmt: skip
 
 
+async def crowd(servers: Servers, short: bool) -> list[Row]:
+    """One job of a new organisation behind 200 workspaces × 50 jobs of another, two workers."""
+    workspaces, jobs, slots = (60, 5, 4) if short else (200, 50, 8)
+    newcomer = WorkspaceRef(uuid4(), uuid4())
+    async with new_ground(servers, AGENTIC_RAG_WORKER_CONCURRENCY=str(slots)) as ground, crew(ground) as workers:
+        async with ground.connection() as connection:
+            await connection.execute("INSERT INTO rag_organizations (org_id, name) VALUES ($1, 'new')", newcomer.org_id)
+        await ground.add_workspace(newcomer)
+        for _ in range(workspaces):
+            crowded = WorkspaceRef(DEFAULT_ORG_ID, uuid4())
+            await ground.add_workspace(crowded)
+            await _queue(ground, crowded, jobs)
+        pause = Plan("compact.begin", "pause", seconds=0.05)
+        workers.start([pause])
+        workers.start([pause])
+
+        async def busy() -> bool:
+            return await ground.value("SELECT count(*) FROM rag_job_attempts") > 4 * slots
+
+        await until(busy, "the crowd is being worked off")
+        await _queue(ground, newcomer, 1)
+
+        async def begun() -> bool:
+            return await ground.value("SELECT EXISTS (SELECT FROM rag_job_attempts WHERE org_id = $1)", newcomer.org_id)
+
+        await until(begun, "the newcomer's job has begun")
+        before = await ground.value(
+            "SELECT count(*) FROM rag_job_attempts other, rag_jobs job "
+            "JOIN rag_job_attempts own USING (org_id, workspace_id, job_id) "
+            "WHERE job.org_id = $1 AND other.started_at > job.created_at AND other.started_at < own.started_at",
+            newcomer.org_id,
+        )
+    name = f"one job behind {workspaces} workspaces × {jobs} of another organisation: jobs that start before it"
+    return [Row(name, str(before), f"≤ {2 * slots}", before <= 2 * slots)]
+
+
 async def _queue(ground: Ground, workspace: WorkspaceRef, count: int) -> None:
     """Jobs as `jobs.enqueue` writes them, in one statement."""
     async with ground.connection() as connection:

@@ -10,6 +10,8 @@ from tests.memory_store.session.state import StoredJob, WorkspaceState, expired_
 from tests.memory_store.session.store import MemoryStore
 
 from agentic_rag.jobs.job import JobKind, JobRef, JobState, MaintenanceTask, QueueName, partition_of
+from agentic_rag.jobs.turns import LastTurns, WaitingWorkspace, take_turns
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 MOST_SEGMENTS = 64
 SMALL_SEGMENT = 500
@@ -42,10 +44,12 @@ class MemoryJobBoard:
                 working.write(stored.job.workspace).jobs[stored.job.job_id] = stored
         return len(expired)
 
-    async def due(self, queue: QueueName, limit: int, partition: int = 0, partitions: int = 1) -> list[JobRef]:
-        """Due jobs of one partition's workspaces, round-robin between these, oldest first inside one."""
+    async def due(
+        self, queue: QueueName, limit: int, partition: int = 0, partitions: int = 1, last: LastTurns | None = None
+    ) -> list[JobRef]:
+        """Due jobs of one partition, by turns between organisations and workspaces, oldest first inside one."""
         now = self._store.clock.now()
-        placed: list[tuple[int, StoredJob]] = []
+        jobs: dict[WorkspaceRef, list[StoredJob]] = {}
         for workspace, state in self._store.committed.items():
             if partition_of(workspace, partitions) != partition:
                 continue
@@ -55,10 +59,13 @@ class MemoryJobBoard:
                 if (stored.job.state, stored.job.queue) == (JobState.QUEUED, queue) and stored.job.run_after <= now
             ]
             waiting.sort(key=lambda stored: (stored.job.created_at, stored.number))
-            placed.extend(enumerate(waiting))
-        # The n-th job of each workspace comes before the n+1-th of any.
-        placed.sort(key=lambda pair: (pair[0], pair[1].job.created_at))
-        return [JobRef(stored.job.workspace, stored.job.job_id, fence=stored.fence) for _, stored in placed[:limit]]
+            if waiting:
+                jobs[workspace] = waiting
+        first = [WaitingWorkspace(workspace, waiting[0].job.created_at) for workspace, waiting in jobs.items()]
+        counts = {workspace: len(waiting) for workspace, waiting in jobs.items()}
+        queues = {workspace: iter(waiting) for workspace, waiting in jobs.items()}
+        due = [next(queues[workspace]) for workspace in take_turns(first, last or LastTurns(), limit, counts)]
+        return [JobRef(stored.job.workspace, stored.job.job_id, fence=stored.fence) for stored in due]
 
     async def upkeep(self) -> list[MaintenanceTask]:
         """The upkeep that is due in any workspace and has no unfinished job yet."""

@@ -33,6 +33,10 @@ class MemoryJobQueue:
         self.dead_payloads: deque[UndecodableMessage] = deque(maxlen=MIRRORED)
         """Newest first."""
 
+    async def absent(self, queue: QueueName, refs: Sequence[JobRef]) -> list[JobRef]:
+        """Those of the jobs that do not wait there yet."""
+        return [ref for ref in refs if delivery_id(ref) not in self._waiting[queue]]
+
     async def offer(self, queue: QueueName, refs: Sequence[JobRef]) -> int:
         """Hand over jobs that are not waiting there yet; how many were new."""
         waiting = self._waiting[queue]

@@ -17,6 +17,7 @@ from agentic_rag.adapters.postgres.jobs.jobs import job_kind_from
 from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS
 from agentic_rag.adapters.postgres.session.errors import translate
 from agentic_rag.jobs.job import JobKind, JobRef, JobState, MaintenanceTask, QueueName
+from agentic_rag.jobs.turns import LastTurns, WaitingWorkspace, take_turns
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 LEADER_LOCK = 0x7261675F6A6F6273
@@ -71,11 +72,31 @@ class PostgresJobBoard:
     async def expire_leases(self) -> int:
         return len(await self._fetch(sql.EXPIRE_LEASES))
 
-    async def due(self, queue: QueueName, limit: int, partition: int = 0, partitions: int = 1) -> list[JobRef]:
-        rows = await self._fetch(sql.DUE, queue.value, limit, partition, partitions)
-        return [
-            JobRef(WorkspaceRef(row["org_id"], row["workspace_id"]), row["job_id"], fence=row["fence"]) for row in rows
-        ]
+    async def due(
+        self, queue: QueueName, limit: int, partition: int = 0, partitions: int = 1, last: LastTurns | None = None
+    ) -> list[JobRef]:
+        rows = await self._fetch(sql.WAITING, queue.value, partition, partitions)
+        waiting = [WaitingWorkspace(_workspace(row), row["created_at"]) for row in rows]
+        jobs: dict[WorkspaceRef, list[JobRef]] = {}
+        known: dict[WorkspaceRef, int] = {}
+        while True:
+            turns = take_turns(waiting, last or LastTurns(), limit, known)
+            # Twice the turns, since those of a workspace that has too few go to the others: mostly one look is enough.
+            counts = Counter(turns).items()
+            wanted = {one: min(limit, 2 * count) for one, count in counts if count > len(jobs.get(one, ()))}
+            if not wanted:
+                queues = {one: iter(found) for one, found in jobs.items()}
+                return [next(queues[one]) for one in turns]
+            jobs.update(await self._oldest(queue, wanted))
+            known.update({one: len(jobs[one]) for one, count in wanted.items() if len(jobs[one]) < count})
+
+    async def _oldest(self, queue: QueueName, wanted: Mapping[WorkspaceRef, int]) -> dict[WorkspaceRef, list[JobRef]]:
+        ids = [one.org_id for one in wanted], [one.workspace_id for one in wanted]
+        found: dict[WorkspaceRef, list[JobRef]] = {one: [] for one in wanted}
+        for row in await self._fetch(sql.OLDEST, queue.value, *ids, list(wanted.values())):
+            workspace = _workspace(row)
+            found[workspace].append(JobRef(workspace, row["job_id"], fence=row["fence"]))
+        return found
 
     async def upkeep(self) -> list[MaintenanceTask]:
         """Maintenance that is due in any workspace and has no unfinished job yet. Also deletes undecodable messages
@@ -85,10 +106,7 @@ class PostgresJobBoard:
         due: list[MaintenanceTask] = []
         for kind, statement in sql.UPKEEP.items():
             rows = await self._fetch(statement, kind, *self._upkeep_arguments.get(kind, ()))
-            due += [
-                MaintenanceTask(WorkspaceRef(row["org_id"], row["workspace_id"]), JobKind(kind), row["key"])
-                for row in rows
-            ]
+            due += [MaintenanceTask(_workspace(row), JobKind(kind), row["key"]) for row in rows]
         return due
 
     async def counts(self) -> dict[tuple[JobState, JobKind], int]:
@@ -136,3 +154,7 @@ class PostgresJobBoard:
                 },
             )
         return connection
+
+
+def _workspace(row: Mapping[str, Any]) -> WorkspaceRef:
+    return WorkspaceRef(row["org_id"], row["workspace_id"])

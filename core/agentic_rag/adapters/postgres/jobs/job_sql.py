@@ -197,37 +197,36 @@ WHERE (org_id, workspace_id, job_id) IN (
 RETURNING job_id
 """
 
-# Fair dispatch: the n-th job of each workspace comes before the n+1-th of any, so one workspace's thousand jobs delay
-# another's by one. The statement runs all the time and never reads a whole backlog: it hops from workspace to workspace
-# along rag_jobs_turns and takes from each no more than needed (one, where enough workspaces wait to fill the limit).
-# $1 queue, $2 limit, $3 partition, $4 partitions (`jobs.job.partition_of`).
-DUE = """
+# The dispatcher looks all the time and never reads a whole backlog: it hops from workspace to workspace along
+# rag_jobs_turns, and takes from each no more than its turns (`jobs.turns`).
+# $1 queue, $2 partition, $3 partitions (`jobs.job.partition_of`).
+WAITING = """
 WITH RECURSIVE waiting AS (
-    (SELECT org_id, workspace_id FROM rag_jobs
+    (SELECT org_id, workspace_id, created_at FROM rag_jobs
      WHERE state = 'QUEUED' AND queue = $1 AND run_after <= now()
-     ORDER BY org_id, workspace_id LIMIT 1)
+     ORDER BY org_id, workspace_id, created_at LIMIT 1)
     UNION ALL
-    SELECT following.org_id, following.workspace_id
+    SELECT following.org_id, following.workspace_id, following.created_at
     FROM waiting,
-         LATERAL (SELECT j.org_id, j.workspace_id FROM rag_jobs j
+         LATERAL (SELECT j.org_id, j.workspace_id, j.created_at FROM rag_jobs j
                   WHERE j.state = 'QUEUED' AND j.queue = $1 AND j.run_after <= now()
                     AND (j.org_id, j.workspace_id) > (waiting.org_id, waiting.workspace_id)
-                  ORDER BY j.org_id, j.workspace_id LIMIT 1) following
-), chosen AS MATERIALIZED (
-    SELECT org_id, workspace_id FROM waiting
-    WHERE ('x' || right(workspace_id::text, 7))::bit(28)::integer % $4 = $3
+                  ORDER BY j.org_id, j.workspace_id, j.created_at LIMIT 1) following
 )
+SELECT org_id, workspace_id, created_at FROM waiting
+WHERE ('x' || right(workspace_id::text, 7))::bit(28)::integer % $3 = $2
+"""
+
+# The oldest $4 due jobs of each of the workspaces ($2, $3).
+OLDEST = """
 SELECT taken.org_id, taken.workspace_id, taken.job_id, taken.fence
-FROM chosen,
-     LATERAL (SELECT org_id, workspace_id, job_id, fence, created_at,
-                     row_number() OVER (ORDER BY created_at, job_id) AS place
-              FROM rag_jobs j
+FROM unnest($2::uuid[], $3::uuid[], $4::integer[]) chosen (org_id, workspace_id, turns),
+     LATERAL (SELECT org_id, workspace_id, job_id, fence, created_at FROM rag_jobs j
               WHERE j.state = 'QUEUED' AND j.queue = $1 AND j.run_after <= now()
                 AND j.org_id = chosen.org_id AND j.workspace_id = chosen.workspace_id
               ORDER BY created_at, job_id
-              LIMIT CASE WHEN (SELECT count(*) FROM chosen) >= $2 THEN 1 ELSE $2 END) taken
-ORDER BY taken.place, taken.created_at, taken.job_id
-LIMIT $2
+              LIMIT chosen.turns) taken
+ORDER BY taken.created_at, taken.job_id
 """
 
 COUNTS = "SELECT state, kind, count(*) AS jobs FROM rag_jobs GROUP BY state, kind"
