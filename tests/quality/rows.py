@@ -11,11 +11,22 @@ from tests.bench.reports import Row
 
 
 def at_least(name: str, values: Sequence[float], must: float) -> Row:
+    row = share(name, values)
+    return replace(row, must=f"≥ {must:g}", ok=row.ok and 100 * fmean(values) >= must)
+
+
+def at_most(name: str, values: Sequence[float], must: float) -> Row:
+    row = share(name, values)
+    return replace(row, must=f"≤ {must:g}", ok=row.ok and 100 * fmean(values) <= must)
+
+
+def share(name: str, values: Sequence[float]) -> Row:
+    """No verdict: the mean in percent with its interval."""
     found = interval_of(values)
     if found is None:
-        return Row(name, "no question", f"≥ {must:g}", ok=False)
+        return Row(name, "no question", "reported", ok=False)
     shown = f"{100 * found.mean:.1f} [{100 * found.low:.0f}, {100 * found.high:.0f}]"
-    return Row(name, shown, f"≥ {must:g}", 100 * found.mean >= must)
+    return Row(name, shown, "reported", ok=True)
 
 
 def not_below(name: str, values: Sequence[float], other: Sequence[float]) -> Row:

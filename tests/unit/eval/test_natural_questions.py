@@ -1,0 +1,149 @@
+"""The natural questions agree with their documents, and their judge sees every lie that is planted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from tests.quality.natural import (
+    CORPORA,
+    HALVES,
+    NATURAL,
+    NaturalQuestion,
+    Verdict,
+    count_sentences,
+    holds,
+    judge_natural,
+    natural_questions,
+    natural_rows,
+    plain_text,
+    tokens_of,
+)
+
+QUESTIONS = [one for half in HALVES[NATURAL] for one in natural_questions(half)]
+STEPS = NaturalQuestion(
+    question_id="office-01",
+    question="How do I book the van?",
+    kind="how-to",
+    outcome="ANSWERED",
+    must=(("calendar",), ("form V-2", "paper form"), ("1,200 pounds",)),
+    must_not=("form V-9", "^no"),
+    sources=(),
+    max_sentences=3,
+)
+WHOLE = "Look into the calendar. [1] Fill in form V-2. [1] Pay £1200. [2]"
+
+
+def test_each_accepted_string_stands_in_a_source() -> None:
+    missing: list[str] = []
+    for one in QUESTIONS:
+        texts = [tokens_of(f"{source} {plain_text(CORPORA / source)}") for source in one.sources]
+        for group in one.must:
+            if not all(any(holds(text, accepted) for text in texts) for accepted in group):
+                missing.append(f"{one.question_id}: {group}")
+    assert missing == []
+
+
+def test_ids_are_unique_and_no_question_is_in_both_halves() -> None:
+    ids = Counter(one.question_id for one in QUESTIONS)
+    texts = Counter(one.question.casefold() for one in QUESTIONS)
+    assert [one for one, times in (*ids.items(), *texts.items()) if times > 1] == []
+
+
+def test_what_is_not_stated_has_no_source_and_every_other_question_has_one() -> None:
+    assert {one.outcome for one in QUESTIONS} == {"ANSWERED", "NOT_STATED", "CONFLICTING"}
+    assert all(bool(one.sources) == bool(one.must) == (one.outcome != "NOT_STATED") for one in QUESTIONS)
+    assert all(len(one.must) == 2 for one in QUESTIONS if one.outcome == "CONFLICTING")
+
+
+def test_both_halves_have_every_kind_of_question() -> None:
+    kinds = [{(one.outcome, one.kind) for one in natural_questions(half)} for half in HALVES[NATURAL]]
+    dev, held = ({kind for outcome, kind in half if outcome == "ANSWERED"} for half in kinds)
+    assert dev == held
+
+
+@pytest.mark.parametrize(
+    ("outcome", "answer", "verdict"),
+    [
+        ("GROUNDED", WHOLE, Verdict.RIGHT),
+        ("PARTIALLY_GROUNDED", WHOLE, Verdict.RIGHT),
+        ("CONFLICTING", WHOLE, Verdict.PARTLY),
+        ("GROUNDED", "Look into the calendar. [1]", Verdict.PARTLY),
+        ("GROUNDED", "The van is white. [1]", Verdict.WRONG),
+        ("GROUNDED", f"{WHOLE} Then form V-9. [1]", Verdict.WRONG),
+        ("GROUNDED", f"No: {WHOLE}", Verdict.WRONG),
+        ("GROUNDED", WHOLE + " The van is white. [3]" * 7, Verdict.BURIED),
+        ("GROUNDED", WHOLE.replace("1200", "11,200"), Verdict.PARTLY),
+        ("ABSTAINED", WHOLE, Verdict.ABSTAINED),
+    ],
+)
+def test_an_answer_is_judged_by_what_it_says(outcome: str, answer: str, verdict: Verdict) -> None:
+    assert judge_natural(STEPS, outcome, answer).verdict is verdict
+
+
+def test_a_wrong_answer_that_calls_itself_grounded_is_counted_and_one_that_does_not_is_not() -> None:
+    assert judge_natural(STEPS, "GROUNDED", "The van is white.").is_wrong_but_grounded
+    assert not judge_natural(STEPS, "PARTIALLY_GROUNDED", "The van is white.").is_wrong_but_grounded
+    assert not judge_natural(STEPS, "GROUNDED", "Look into the calendar.").is_wrong_but_grounded
+
+
+def test_what_no_document_states_is_answered_by_nothing() -> None:
+    unanswerable = replace(STEPS, outcome="NOT_STATED", must=(), must_not=())
+    assert judge_natural(unanswerable, "ABSTAINED", "").verdict is Verdict.RIGHT
+    assert judge_natural(unanswerable, "GROUNDED", WHOLE).is_wrong_but_grounded
+
+
+def test_a_conflict_shows_both_sides_and_says_so() -> None:
+    sides = replace(STEPS, outcome="CONFLICTING", must=(("25 days",), ("26 days",)), must_not=())
+    both, one = "25 days. [1] Another page: 26 days. [2]", "You have 25 days. [1]"
+    assert judge_natural(sides, "CONFLICTING", both).verdict is Verdict.RIGHT
+    assert judge_natural(sides, "CONFLICTING", one).verdict is Verdict.PARTLY
+    assert judge_natural(sides, "GROUNDED", both).verdict is Verdict.PARTLY
+    assert judge_natural(sides, "GROUNDED", one).is_wrong_but_grounded
+    assert judge_natural(sides, "ABSTAINED", "").verdict is Verdict.ABSTAINED
+
+
+def test_a_later_text_beside_the_earlier_one_is_right_where_the_question_allows_it() -> None:
+    amended = replace(STEPS, or_conflicting=True)
+    assert judge_natural(amended, "CONFLICTING", WHOLE).verdict is Verdict.RIGHT
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("It costs £1,200.", "1200 pounds"),
+        ("Es kostet 1.200 Euro.", "€1200"),
+        ("Cinco días y 2,5 %", "5 días"),
+        ("von 2,5 Prozent", "2.5 per cent"),
+        ("the **Head** of\n  People", "head of people"),
+        ("fourteen-day trial", "14 day"),
+    ],
+)
+def test_spelling_does_not_count(text: str, wanted: str) -> None:
+    assert holds(tokens_of(text), wanted)
+
+
+@pytest.mark.parametrize(("text", "wanted"), [("15 days", "5 days"), ("7.4.12", "7.4.1"), ("£1,200.50", "1200 pounds")])
+def test_a_part_of_a_number_is_another_number(text: str, wanted: str) -> None:
+    assert not holds(tokens_of(text), wanted)
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentences"),
+    [
+        ("Call Dr. Voss on 12. May at No. 4 again. [1] Then wait.", 2),
+        ("1. Open the valve. [1]\n2. Close it. [1]\n\n| a | b |", 3),
+        ("", 0),
+        ("Yes: they may. It is free! Is it? It is.", 4),
+    ],
+)
+def test_sentences_are_counted_as_they_are_read(answer: str, sentences: int) -> None:
+    assert count_sentences(answer) == sentences
+
+
+def test_the_rows_miss_where_wrong_answers_are_called_grounded() -> None:
+    right = [judge_natural(STEPS, "GROUNDED", WHOLE)] * 9
+    rows = natural_rows("dev", [*right, judge_natural(STEPS, "GROUNDED", "The van is white.")])
+    assert [row.name for row in rows if not row.ok] == ["natural questions, dev: wrong but GROUNDED"]
+    assert all(row.ok for row in natural_rows("dev", [*right, judge_natural(STEPS, "ABSTAINED", "")]))
