@@ -24,6 +24,8 @@ from tests.quality.abstention import Supports, abstention_rows, supports_of
 from tests.quality.asking import ALONE, DEFAULT, Ranked, answered, arms_of, off, ranked
 from tests.quality.citations import Judged, citation_rows, judged
 from tests.quality.filings import FILINGS, filings
+from tests.quality.natural import HALVES, NATURAL, NATURAL_DEV, natural_rows
+from tests.quality.natural_asking import asked_naturally
 from tests.quality.rows import above, at_least, not_below, reported, without_verdict
 from tests.quality.sets import DATA, MULTI_HOP, NOISE, POOL, SINGLE_HOP, SPANS, QuestionSet, ingested, questions_of
 
@@ -99,7 +101,9 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
             cited += await judged(container, found_in.workspace, found_in.scores)
             rows.append(must(at_least(f"{FILINGS}: a gold filing in the top 5", found_in.gold_in_five, 90)))
             rows.append(must(at_least(f"{FILINGS}: a figure of the reference cited", found_in.figure_cited, 60)))
-        return rows + citation_rows(cited)
+        for half in next((HALVES[one] for one in (NATURAL, NATURAL_DEV) if one in wanted), ()):
+            rows += [must(row) for row in natural_rows(half, await asked_naturally(system, settings, half))]
+        return rows + (citation_rows(cited) if cited else [])
 
 
 def ablations(name: str, found: dict[str, list[Ranked]], musts: tuple[Arm, str] | None = None) -> list[Row]:
@@ -131,11 +135,14 @@ def _tell(name: str, asked: Sequence[Score], found: dict[str, list[Ranked]]) -> 
 def main() -> int:
     """Run it."""
     parser = argparse.ArgumentParser(prog="python -m tests.quality", description="The quality table.")
-    every = (*MULTI_HOP, *SINGLE_HOP, POOL, FILINGS)
-    parser.add_argument("--only", action="append", choices=every, help="these sets only; may be repeated")
+    every = (*MULTI_HOP, *SINGLE_HOP, POOL, FILINGS, NATURAL)
+    parser.add_argument(
+        "--only", action="append", choices=(*every, NATURAL_DEV), help="these sets only; may be repeated"
+    )
     parser.add_argument("--embedder", choices=("onnx", "deterministic"), default="onnx")
     options = parser.parse_args()
-    if not DATA.exists():
+    wanted = options.only or every
+    if not DATA.exists() and not {NATURAL, NATURAL_DEV}.issuperset(wanted):
         print(f"There is no {DATA}: AGENTIC_RAG_TEST_DATA names the folder of the question sets.", file=sys.stderr)
         return 2
     home = ROOT / "build" / "quality" / options.embedder
@@ -144,7 +151,7 @@ def main() -> int:
     if options.embedder == "onnx":
         os.environ["AGENTIC_RAG_MODEL_DIR"] = str(minilm())
     with Wiring().servers(load_settings()) as settings:
-        rows = asyncio.run(measured(settings, options.only or every, absolute=options.embedder == "onnx"))
+        rows = asyncio.run(measured(settings, wanted, absolute=options.embedder == "onnx"))
     return publish_report("quality" if options.embedder == "onnx" else f"quality-{options.embedder}", rows)
 
 

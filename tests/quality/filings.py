@@ -10,14 +10,11 @@ from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.answering.run import Run
 from agentic_rag.settings import Settings
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_cli.commands.documents.ingestion import ingest_directory
 from agentic_rag_cli.commands.evaluation.eval_asking import record_of
 from agentic_rag_cli.in_process import System, operator_of
-from agentic_rag_cli.processes.children import Children, silent
-from agentic_rag_cli.wiring import Wiring
 from agentic_rag_eval.metrics import Score, score
 from tests.bench.reports import ROOT
-from tests.quality.sets import DATA, questions_of
+from tests.quality.sets import DATA, ingested_folder, questions_of
 
 FILINGS = "sec-10q"
 DEPTH = 5
@@ -53,7 +50,7 @@ def stands_in(figures: frozenset[str], text: str) -> bool:
 
 async def filings(system: System, settings: Settings) -> Filed:
     """Ingest the filings once and ask every question."""
-    workspace = await _ingested(system, settings)
+    workspace = await ingested_folder(system, settings, FILINGS, DATA / FILINGS / "docs")
     documents = await system.documents(workspace)
     paths = {document.document_id: document.source_path for document in documents}
     gold: list[float] = []
@@ -89,18 +86,3 @@ async def filings(system: System, settings: Settings) -> Filed:
 
 def _cited_text(run: Run) -> str:
     return "\n".join(citation.snippet for citation in run.answer.citations)
-
-
-async def _ingested(system: System, settings: Settings) -> WorkspaceRef:
-    async with Children(silent, settings.jobs.drain_seconds) as children:
-        if not await system.worker_running():
-            await Wiring().start_worker(children, settings)
-        report = await children.guard(
-            ingest_directory(system, FILINGS, DATA / FILINGS / "docs", wait=True, progress=_unseen)
-        )
-    print(f"  {FILINGS}: {report.summary()}", flush=True)
-    return (await system.workspace(FILINGS)).ref
-
-
-def _unseen(done: int, total: int, step: str) -> None:
-    """Progress that nobody watches."""

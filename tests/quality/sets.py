@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
+from agentic_rag.settings import Settings
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag_cli.commands.documents.ingestion import ingest_directory
 from agentic_rag_cli.in_process import ACTOR, System
+from agentic_rag_cli.processes.children import Children, silent
+from agentic_rag_cli.wiring import Wiring
 from agentic_rag_eval.dataset import load_corpus, load_dataset
 from agentic_rag_eval.records import EvalDocument, EvalQuestion
 
@@ -58,3 +62,17 @@ async def ingested(system: System, name: str, corpora: Sequence[str]) -> Workspa
     report = await ingest.run(workspace, prepared, ACTOR, lambda _: None)
     print(f"  {name}: {len(texts)} documents, {report.chunks} chunks, {report.embedded} embedded now", flush=True)
     return workspace
+
+
+async def ingested_folder(system: System, settings: Settings, name: str, folder: Path) -> WorkspaceRef:
+    """The workspace of that name with the files of a folder, read by a worker as users have them read."""
+    async with Children(silent, settings.jobs.drain_seconds) as children:
+        if not await system.worker_running():
+            await Wiring().start_worker(children, settings)
+        report = await children.guard(ingest_directory(system, name, folder, wait=True, progress=_unseen))
+    print(f"  {name}: {report.summary()}", flush=True)
+    return (await system.workspace(name)).ref
+
+
+def _unseen(done: int, total: int, step: str) -> None:
+    """Progress that nobody watches."""
