@@ -102,4 +102,6 @@ def read_report_file(path: Path, parse: Callable[[Any], T]) -> T:
     try:
         return parse(json.loads(path.read_bytes()))
     except (ValueError, KeyError, TypeError, AttributeError, msgspec.ValidationError) as problem:
-        raise InvalidInput(f"{path} is no report of `rag eval --json` ({problem}).", code="REPORT_INVALID") from problem
+        raise InvalidInput(
+            f"{path} is not a report of `rag eval --json` ({problem}).", code="REPORT_INVALID"
+        ) from problem

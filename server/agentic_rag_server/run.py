@@ -27,7 +27,7 @@ def listen(options: ServerOptions) -> socket.socket:
         )[0]
     except socket.gaierror as error:
         raise Misconfigured(
-            f"AGENTIC_RAG_HOST={options.host} is no address of this machine.", code="HOST_UNKNOWN"
+            f"AGENTIC_RAG_HOST={options.host} is not an address of this machine.", code="HOST_UNKNOWN"
         ) from error
     listener = socket.socket(family, kind, protocol)
     try:

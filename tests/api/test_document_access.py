@@ -36,7 +36,7 @@ SECRET = "The night shift keeps the copper key of the boiler room under the thir
 OPEN = "The boiler room of the works is on the ground floor, beside the yard."
 QUESTION = "Where does the night shift keep the copper key of the boiler room?"
 ROTA = "rota.md"
-NO_RUN = "There is no such run in this workspace, or none any more. Send the turns as `history` instead."
+NO_RUN = "This workspace has no such run, or the run is past its retention. Send the turns as `history` instead."
 
 ASK = """query ($ws: ID!, $q: String!, $after: ID, $asOf: Int) {
   ragAnswer(input: {workspaceId: $ws, question: $q, after: $after, asOf: $asOf}) {

@@ -177,7 +177,7 @@ class JobRunner:
             if watch.stop_reason is StopReason.LATE:
                 error = Retryable(f"The job took longer than {handler.deadline_seconds:g} s.", code="JOB_TIMEOUT")
             elif watch.stop_reason is StopReason.STALLED:
-                error = Retryable(f"The job stood still for {handler.stall_seconds:g} s.", code="JOB_STALLED")
+                error = Retryable(f"The job made no progress for {handler.stall_seconds:g} s.", code="JOB_STALLED")
             else:
                 return await self._release(ref, lease)
         else:

@@ -184,7 +184,7 @@ class GraphQLClient:
         if response.is_success and isinstance(body, dict) and isinstance(body.get("data"), dict):
             return body["data"]
         raise DependencyUnavailable(
-            f"{self.base_url}/graphql answered {response.status_code} and not as GraphQL does: is this an agentic-rag "
+            f"{self.base_url}/graphql answered {response.status_code} without a GraphQL body: is this an agentic-rag "
             "server?",
             dependency="server",
             code="SERVER_FAULT",

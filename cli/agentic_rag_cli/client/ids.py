@@ -16,7 +16,9 @@ def require_id(text: str, kind: NodeKind) -> UUID:
     """The id in `text`. Errors: `InvalidInput` code INVALID_ID."""
     found = id_in(text, kind)
     if found is None:
-        raise InvalidInput(f"{text!r} is no id of a {kind.name.lower()}: copy one from the list.", code="INVALID_ID")
+        raise InvalidInput(
+            f"{text!r} is not the id of a {kind.name.lower()}: copy one from the list.", code="INVALID_ID"
+        )
     return found
 
 

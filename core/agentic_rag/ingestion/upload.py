@@ -218,7 +218,7 @@ class UploadDocument:
                         "This idempotency key was used for another file, path or title. Use a fresh key."
                     )
                 if await transaction.documents.get(ref, taken.document_id) is None:
-                    raise NotFound("The document that this key brought was deleted since.", code="DOCUMENT_ERASED")
+                    raise NotFound("The document of this idempotency key has been deleted.", code="DOCUMENT_ERASED")
                 return _answer(submission, taken.job_id, replayed=True), None
         # Locked, before any job: newer bytes or an erasure may be under way, and what it says would be out of date.
         document = await transaction.documents.get_for_update(ref, document_id)

@@ -86,13 +86,13 @@ def encode(ref: JobRef) -> str:
 def decode(message: object) -> JobRef:
     """The job of a message. Errors: `InvalidInput` code JOB_MESSAGE_INVALID."""
     if not isinstance(message, str) or len(message) > MAX_MESSAGE_LENGTH:
-        raise InvalidInput("The queue holds a message that is no job id.", code="JOB_MESSAGE_INVALID")
+        raise InvalidInput("The queue holds a message that is not a job id.", code="JOB_MESSAGE_INVALID")
     try:
         fields: dict[str, Any] = json.loads(message)
         workspace = WorkspaceRef(UUID(fields["org"]), UUID(fields["workspace"]))
         return JobRef(workspace, UUID(fields["job"]), int(fields["turn"]))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-        raise InvalidInput("The queue holds a message that is no job id.", code="JOB_MESSAGE_INVALID") from error
+        raise InvalidInput("The queue holds a message that is not a job id.", code="JOB_MESSAGE_INVALID") from error
 
 
 def decode_envelope(envelope: object) -> JobRef:

@@ -107,7 +107,7 @@ class SwitchEmbedding:
                     await self._audit(transaction, AuditAction.CANCEL_SWITCH, workspace, space, actor)
                     after = {one.registered: one for one in await transaction.spaces.all(workspace)}
                     return after[record.registered]
-        raise NotFound("No switch is under way in this workspace.", code="SWITCH_NOT_FOUND")
+        raise NotFound("No switch is running in this workspace.", code="SWITCH_NOT_FOUND")
 
     async def run(self, lease: Lease, progress: JobProgress) -> None:
         """The body of REEMBED jobs: idempotent, and pays for each vector once.

@@ -214,7 +214,7 @@ async def test_erasure_takes_the_vectors_of_every_space(adapter: Backend, corpus
 async def test_one_switch_at_a_time_and_none_to_where_it_is(adapter: Backend, corpus: WorkspaceRef) -> None:
     await begin(adapter, corpus)
 
-    with pytest.raises(InvalidInput, match="under way"):
+    with pytest.raises(InvalidInput, match="is running"):
         await begin(adapter, corpus, EmbeddingSpace("test", "third", 4))
     with pytest.raises(InvalidInput, match="already"):
         await begin(adapter, corpus, SPACE)

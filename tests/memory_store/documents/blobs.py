@@ -65,5 +65,5 @@ class MemoryBlobStore:
 
 def _checked(key: str) -> str:
     if _KEY.fullmatch(key) is None:
-        raise InvalidInput(f"{key!r} is no blob key.", code="BLOB_KEY_INVALID")
+        raise InvalidInput(f"{key!r} is not a blob key.", code="BLOB_KEY_INVALID")
     return key

@@ -95,7 +95,9 @@ class MemorySpaceStore:
         state = self._working.write(workspace)
         stored = _find(state, space_id)
         if stored is None or SpaceState.ACTIVE not in SPACE_TRANSITIONS[stored.state]:
-            raise NotFound(f"There is no space {space_id} to switch to; begin the switch again.", code="SPACE_GONE")
+            raise NotFound(
+                f"The embedding space {space_id} no longer exists; start the switch again.", code="SPACE_GONE"
+            )
         if await self.missing(workspace, space_id, -1, 1):
             return None
         now = self._working.now()

@@ -212,10 +212,9 @@ def test_a_model_without_a_known_price_has_an_unknown_cost(tmp_path: Path) -> No
 
 
 def test_the_folder_is_an_argument_too(tmp_path: Path) -> None:
-    shown = Terminal(two_files()).rag("ingest", str(tmp_path), "--json")
-    assert json.loads(shown.stdout) == json.loads(
-        Terminal(two_files()).rag("ingest", "--source", str(tmp_path), "--json").stdout
-    )
+    shown = json.loads(Terminal(two_files()).rag("ingest", str(tmp_path), "--json").stdout)
+    assert shown["source"] == str(tmp_path)
+    assert shown["ready"] == 1
 
 
 def test_two_folders_are_refused(tmp_path: Path) -> None:

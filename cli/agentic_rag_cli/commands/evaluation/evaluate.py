@@ -320,7 +320,7 @@ async def read_report(client: GraphQLClient, job: str, workspace: str | None) ->
     chosen = await client.workspace_id(workspace, job)
     found = await client.fetch(queries.EVAL_RUN, jobId=node_id(chosen, job, NodeKind.JOB))
     if found is None:
-        raise NotFound(f"{job} is no evaluation; `rag job list` shows the jobs.", code="EVALUATION_NOT_FOUND")
+        raise NotFound(f"{job} is not an evaluation; `rag job list` shows the jobs.", code="EVALUATION_NOT_FOUND")
     if found["report"] is None:
         raise NotFound(
             f"{found['answered']} of {found['questions']} questions are answered: `rag job show {job}` tells how the "

@@ -178,11 +178,11 @@ async def wait_for_switch(client: GraphQLClient, workspace_id: str, begun: Mappi
             if job is not None and job["state"] == "DEAD":
                 raise AgenticRagError(job["errorMessage"] or "The job gave up.", code=job["errorCode"])
             if job is None or job["state"] in ("DONE", "CANCELLED"):
-                raise Permanent("The switch was called off.", code="SWITCH_CANCELLED")
+                raise Permanent("The switch was cancelled.", code="SWITCH_CANCELLED")
             if watch.is_stalled((space["done"], job["progress"])):
                 raise Retryable(
-                    "Nothing moved for two minutes: see `rag job list` and the worker's log. The switch goes on when a "
-                    "worker does.",
+                    "The switch made no progress for two minutes: see `rag job list` and the worker's log. It goes on "
+                    "when a worker does.",
                     code="SWITCH_STALLED",
                 )
             await asyncio.sleep(_POLL_SECONDS)

@@ -122,7 +122,7 @@ def _duration(text: str) -> timedelta:
     """`30m`, `1h`, `7d`. Errors: `typer.BadParameter`."""
     number, unit = text[:-1], text[-1:]
     if unit not in _UNITS or not number.isdecimal() or not 0 < int(number) < 10_000:
-        raise typer.BadParameter(f"{text!r} is no time: write 30m, 1h or 7d", param_hint="--expires")
+        raise typer.BadParameter(f"{text!r} is not a duration: write 30m, 1h or 7d", param_hint="--expires")
     return timedelta(**{_UNITS[unit]: int(number)})
 
 
@@ -130,7 +130,7 @@ def _key_id(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:
-        raise InvalidInput(f"{text!r} is no id of a key: copy one from the list.", code="INVALID_ID") from None
+        raise InvalidInput(f"{text!r} is not the id of a key: copy one from the list.", code="INVALID_ID") from None
 
 
 def _json(key: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,5 +13,5 @@ def key_parts(key: str) -> list[str]:
     """The parts of a key. Errors: `InvalidInput` code BLOB_KEY_INVALID."""
     parts = key.split("/")
     if not all(_PART.fullmatch(part) for part in parts):
-        raise InvalidInput(f"{key!r} is no blob key.", code="BLOB_KEY_INVALID")
+        raise InvalidInput(f"{key!r} is not a blob key.", code="BLOB_KEY_INVALID")
     return parts

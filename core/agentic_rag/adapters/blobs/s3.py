@@ -167,7 +167,7 @@ class S3BlobStore:
             except (AlreadyExistsError, PreconditionError):
                 continue
             return
-        raise Retryable(f"Blob {key} is being written by others all the time.", code="BLOB_CONTENDED")
+        raise Retryable(f"Blob {key} keeps being written by other processes; try again.", code="BLOB_CONTENDED")
 
     @contextmanager
     def _translate_errors(self, key: str) -> Generator[None]:

@@ -131,7 +131,7 @@ def translate(error: BaseException) -> AgenticRagError:
     if isinstance(error, DriverError | OSError | TimeoutError) or code in _UNAVAILABLE_CODES:
         return unavailable()
     if isinstance(error, TransientError) or code == _CONSTRAINT_CODE:
-        return Retryable("Another writer of the graph was in the way: try again.", code="GRAPH_CONFLICT")
+        return Retryable("Another writer changed the graph at the same time: try again.", code="GRAPH_CONFLICT")
     if code is not None and _TRANSACTION in code:
         return Retryable("Neo4j ended the transaction before it was done: try again.", code="GRAPH_CONFLICT")
     return Permanent("Neo4j refused a statement; the log says why.", code="GRAPH_ERROR")

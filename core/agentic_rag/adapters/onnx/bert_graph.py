@@ -39,7 +39,7 @@ def bert_shape(config: Mapping[str, Any]) -> BertShape:
     kind, activation = config.get("model_type"), config.get("hidden_act")
     if (kind, activation) != ("bert", "gelu") or config.get("position_embedding_type", "absolute") != "absolute":
         raise Misconfigured(
-            f"Only BERT encoders with GELU can be converted; this one is {kind} with {activation}.",
+            f"Only BERT encoders with GELU can be converted; this model is {kind} with {activation}.",
             code="MODEL_UNSUPPORTED",
         )
     return BertShape(

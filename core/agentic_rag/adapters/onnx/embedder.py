@@ -117,7 +117,7 @@ class OnnxEmbedder:
         width = session.get_outputs()[0].shape[-1]
         if not isinstance(width, int) or not {"input_ids", "attention_mask"} <= set(inputs):
             raise Misconfigured(
-                f"The model in {self._directory} is no sentence encoder: it takes {', '.join(inputs)}.",
+                f"The model in {self._directory} is not a sentence encoder: its inputs are {', '.join(inputs)}.",
                 code="MODEL_INVALID",
             )
         return _Model(session, tokenizer, inputs, width)
@@ -136,7 +136,7 @@ def _run(model: _Model, encoded: Sequence[Encoding]) -> NDArray[np.float32]:
     vectors = output if output.ndim == 2 else _mean(output, mask)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not np.isfinite(vectors).all():
-        raise Permanent("The model answered with numbers that are none.", code="MODEL_OUTPUT_INVALID")
+        raise Permanent("The model returned NaN or infinity instead of a vector.", code="MODEL_OUTPUT_INVALID")
     return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
 
 

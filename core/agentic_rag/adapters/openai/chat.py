@@ -71,7 +71,7 @@ def _reply(body: bytes) -> ChatReply:
         end = _end(content or "", message.get("refusal"), choice.get("finish_reason"))
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise Retryable(
-            "The provider's answer is no chat completion; try again.", code="PROVIDER_BAD_RESPONSE"
+            "The provider's reply is not a chat completion; try again.", code="PROVIDER_BAD_RESPONSE"
         ) from error
     return ChatReply(content or "", usage, end)
 

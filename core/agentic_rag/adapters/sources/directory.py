@@ -79,7 +79,7 @@ class DirectorySource:
     def _check_root(self) -> None:
         if not self._root.is_dir():
             raise InvalidInput(
-                f"The source directory {self._given} does not exist or is no directory.",
+                f"The source directory {self._given} does not exist or is not a directory.",
                 code="SOURCE_NOT_FOUND",
                 path=("source",),
             )

@@ -32,7 +32,7 @@ class EnvelopeVault:
         for master_id in self._masters:
             return master_id
         raise Misconfigured(
-            "Keys of providers cannot be kept without a master key: make one with `rag provider-key master` and set "
+            "Provider keys cannot be stored without a master key: make one with `rag provider-key master` and set "
             "AGENTIC_RAG_MASTER_KEYS, the same for server and workers.",
             code="MASTER_KEY_MISSING",
         )

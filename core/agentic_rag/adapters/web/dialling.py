@@ -51,7 +51,7 @@ async def resolve_safely(target: Target, resolve: Resolve) -> tuple[str, ...]:
     try:
         found = await resolve(target.host, target.port)
     except OSError as error:
-        raise Retryable("The page's host is not known.", code="FETCH_FAILED") from error
+        raise Retryable("The page's host name cannot be resolved.", code="FETCH_FAILED") from error
     addresses = [_address(text) for text in found]
     if not addresses:
         raise Retryable("The page's host has no address.", code="FETCH_FAILED")

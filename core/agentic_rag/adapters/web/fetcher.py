@@ -54,7 +54,7 @@ class GuardedFetcher:
             async with asyncio.timeout(self._policy.seconds):
                 return await self._follow_redirects(url)
         except AddressRefused as refused:
-            raise PolicyRefused(f"The address may not be asked: {refused}.", code="ADDRESS_REFUSED") from refused
+            raise PolicyRefused(f"The address is not allowed: {refused}.", code="ADDRESS_REFUSED") from refused
         except (TimeoutError, httpcore2.TimeoutException) as error:
             raise Retryable("The page did not arrive in time.", code="FETCH_TIMEOUT") from error
         except (httpcore2.NetworkError, httpcore2.ProtocolError, ssl.SSLError, zlib.error, OSError) as error:
@@ -104,20 +104,22 @@ class GuardedFetcher:
                 raise too_large()
             body = await _whole(response.aiter_stream(), self._policy.max_bytes, packed=packed)
         if not looks_like_text(body):
-            raise ContentUnsupported("The page is not of the type that its server names.", code="FETCH_TYPE")
+            raise ContentUnsupported(
+                "The page's bytes do not match the content type that its server names.", code="FETCH_TYPE"
+            )
         return FetchedPage(target.url, media_type, body)
 
     def _readable_type(self, content_type: str) -> str:
         media_type = content_type.partition(";")[0].strip().lower()
         if media_type not in self._policy.media_types:
-            raise ContentUnsupported("The page is of a type that is not read.", code="FETCH_TYPE")
+            raise ContentUnsupported("Pages of this content type cannot be read.", code="FETCH_TYPE")
         return media_type
 
 
 def _uses_gzip(encoding: str) -> bool:
     name = encoding.lower()
     if name not in ("identity", "gzip", "x-gzip"):
-        raise ContentUnsupported("The page is packed in a way that was not asked for.", code="FETCH_ENCODING")
+        raise ContentUnsupported("The page has a content encoding that was not requested.", code="FETCH_ENCODING")
     return name != "identity"
 
 
@@ -159,5 +161,5 @@ async def _whole(pieces: AsyncIterable[bytes], most: int, *, packed: bool) -> by
             if len(body) > most:
                 raise too_large()
     if gzip is not None and not gzip.is_whole:
-        raise Retryable("The page broke off.", code="FETCH_FAILED")
+        raise Retryable("The connection broke before the page was complete.", code="FETCH_FAILED")
     return bytes(body)

@@ -80,7 +80,8 @@ class ReadRuns:
         run = None if run is None else await self.redact_for(principal, run)
         if run is None:
             raise NotFound(
-                "There is no such run in this workspace, or none any more. Send the turns as `history` instead.",
+                "This workspace has no such run, or the run is past its retention. Send the turns as `history` "
+                "instead.",
                 code="RUN_NOT_FOUND",
             )
         return replace(question, history=(*question.history, turn_of(run))[-MAX_HISTORY_TURNS:], after=None)

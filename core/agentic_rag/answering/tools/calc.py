@@ -249,5 +249,5 @@ _OPERATIONS: Mapping[type[ast.operator], Callable[[Fraction, Fraction], Fraction
 
 def _check_size(value: Fraction) -> Fraction:
     if value.numerator.bit_length() > MAX_BITS or value.denominator.bit_length() > MAX_BITS:
-        raise CalcError("A number on the way grows too large to calculate.", code="CALC_TOO_LARGE")
+        raise CalcError("An intermediate result is too large to calculate.", code="CALC_TOO_LARGE")
     return value

@@ -134,14 +134,14 @@ def must_start_fill(record: SpaceRecord | None, under_way: Sequence[SpaceRecord]
     """
     if record is not None and record.state is SpaceState.ACTIVE:
         raise InvalidInput(
-            f"The workspace answers in {record.registered.space.name} already.",
+            f"The workspace already uses {record.registered.space.name}.",
             code="SPACE_ALREADY_ACTIVE",
             path=("to",),
         )
     for other in under_way:
         if record is None or other.registered.space_id != record.registered.space_id:
             raise InvalidInput(
-                f"A switch to {other.registered.space.name} is under way. Wait for it, or call it off with "
+                f"A switch to {other.registered.space.name} is running. Wait for it, or cancel it with "
                 "`rag embeddings cancel`.",
                 code="SWITCH_UNDER_WAY",
                 path=("to",),

@@ -118,7 +118,9 @@ def _apply_settings(
     text = changes.get("inline_guidelines")
     if text is not None and not is_storable(text):
         raise InvalidInput(
-            "The text holds a NUL or half a character.", code="VALUE_NOT_STORABLE", path=("input", "inlineGuidelines")
+            "The text holds a NUL or an unpaired surrogate.",
+            code="VALUE_NOT_STORABLE",
+            path=("input", "inlineGuidelines"),
         )
     try:
         if (config := wished.rag_config) is not strawberry.UNSET:

@@ -93,7 +93,7 @@ def load(source: SourceFile) -> LoadedText:
     except DependencyError as error:
         raise ParseFailed(f"the PDF needs an unsupported feature: {error}", code="PARSE_UNSUPPORTED") from error
     except LimitReachedError as error:
-        raise ParseFailed(f"the PDF unpacks to too much: {error}", code="PARSE_TOO_LARGE") from error
+        raise ParseFailed(f"the PDF decompresses to too much data: {error}", code="PARSE_TOO_LARGE") from error
     except PyPdfError as error:
         raise ParseFailed(f"the PDF is damaged: {error}", code="PARSE_CORRUPT") from error
     text = _PAGE_JOIN.join(texts)

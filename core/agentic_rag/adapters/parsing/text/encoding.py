@@ -83,4 +83,4 @@ def _western(content: bytes, cause: UnicodeDecodeError) -> str:
 
 
 def _unknown(why: str) -> ParseFailed:
-    return ParseFailed(f"the text's encoding cannot be told ({why}): save it as UTF-8", code="PARSE_ENCODING")
+    return ParseFailed(f"the text's encoding cannot be detected ({why}): save it as UTF-8", code="PARSE_ENCODING")

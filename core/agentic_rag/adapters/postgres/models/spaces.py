@@ -86,7 +86,9 @@ class PostgresSpaceStore:
         await self._lock(workspace)
         row = await self._connection.fetchrow(sql.STATE, *workspace.key, space_id)
         if row is None or SpaceState.ACTIVE not in SPACE_TRANSITIONS[SpaceState(row["state"])]:
-            raise NotFound(f"There is no space {space_id} to switch to; begin the switch again.", code="SPACE_GONE")
+            raise NotFound(
+                f"The embedding space {space_id} no longer exists; start the switch again.", code="SPACE_GONE"
+            )
         if await self.missing(workspace, space_id, -1, 1):
             return None
         await self._connection.execute(sql.RETIRE, *workspace.key, space_id, grace)

@@ -44,7 +44,7 @@ def _no_right() -> AgenticRagError:
 
 
 def _retryable() -> AgenticRagError:
-    return Retryable("Another transaction was in the way: try again.", code="DATABASE_CONFLICT")
+    return Retryable("Another transaction changed the same rows: try again.", code="DATABASE_CONFLICT")
 
 
 def _missing_parent_error() -> AgenticRagError:

@@ -102,7 +102,7 @@ class PostgresPool:
                 raise
             if await connection.execute("COMMIT") == "ROLLBACK":
                 raise Permanent(
-                    "A statement failed and its error was not passed on: nothing was written.", code="DATABASE_ERROR"
+                    "A statement failed and its error was swallowed: nothing was written.", code="DATABASE_ERROR"
                 )
 
     @asynccontextmanager
