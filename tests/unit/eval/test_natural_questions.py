@@ -45,6 +45,19 @@ def test_each_accepted_string_stands_in_a_source() -> None:
     assert missing == []
 
 
+def test_no_forbidden_string_stands_beside_the_answer() -> None:
+    spoilt = [
+        f"{one.question_id}: {forbidden}"
+        for one in QUESTIONS
+        for source in one.sources
+        for line in map(tokens_of, plain_text(CORPORA / source).splitlines())
+        for forbidden in one.must_not
+        if not forbidden.startswith("^") and holds(line, forbidden)
+        if any(holds(line, accepted) for group in one.must for accepted in group)
+    ]
+    assert spoilt == []
+
+
 def test_ids_are_unique_and_no_question_is_in_both_halves() -> None:
     ids = Counter(one.question_id for one in QUESTIONS)
     texts = Counter(one.question.casefold() for one in QUESTIONS)
