@@ -62,19 +62,18 @@ async def world():
     await made.recorder.aclose()
 
 
-async def test_a_comparison_opens_with_the_verdict_that_its_citations_prove() -> None:
+async def test_a_comparison_is_answered_by_what_is_said_of_each_side() -> None:
     corpus = Corpus()
     corpus.add("old-mill.md", "Old Mill", "The Old Mill was founded by two bakers in 1871. It grinds rye.")
     corpus.add("quay-works.md", "Quay Works", "Quay Works was founded in March 1902. It builds boats.")
     world = World(corpus)
 
-    answer = (await world.ask("Which was founded first, Old Mill or Quay Works?", options=BYPASS)).answer
+    answer = (await world.ask("Was Old Mill founded before Quay Works?", options=BYPASS)).answer
 
-    assert answer.text.startswith("Earlier: Old Mill (1871), before Quay Works (March 1902). [1][2]")
-    assert [one.snippet for one in answer.citations[:2]] == [
+    assert {one.snippet for one in answer.citations} >= {
         "The Old Mill was founded by two bakers in 1871.",
         "Quay Works was founded in March 1902.",
-    ]
+    }
     assert len({(one.document_id, one.source_span) for one in answer.citations}) == len(answer.citations)
     await world.recorder.aclose()
 

@@ -72,8 +72,6 @@ class DraftSentence:
     """The other spans that it rests on, one each."""
     is_model_text: bool = False
     """The text is a model's own words, not the quote's."""
-    verdict_question: str = ""
-    """The question on which it is a verdict: it follows from the quotes by rule. Empty: it says what they say."""
 
 
 @dataclass(frozen=True, slots=True)

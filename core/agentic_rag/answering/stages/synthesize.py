@@ -23,7 +23,6 @@ from agentic_rag.answering.extraction.multi_hop import draft_from_path
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.query.rewrite import mask_placeholder
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageResult
-from agentic_rag.answering.verdicts.draft import draft_verdict
 from agentic_rag.retrieval.candidates import FIGURES
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
 
@@ -61,7 +60,7 @@ class SynthesizeStage:
             chained = draft_from_path(found.whole.query, found.path, found.passages, excluded)
             if chained.sentences:
                 draft = replace(draft, sentences=join_parts([chained]), is_conflicting=False)
-                return _with_draft(state, _lead_with_verdict(state, draft))
+                return _with_draft(state, draft)
         answered = _parts_with_support(drafts, supports)
         is_conflicting = any(drafts[place].conflicting for place in answered)
         joined = join_parts([drafts[place] for place in answered])
@@ -80,7 +79,7 @@ class SynthesizeStage:
             missing=missing,
             shortfall=explain_shortfall(state, missing),
         )
-        return _with_draft(state, _lead_with_verdict(state, draft))
+        return _with_draft(state, draft)
 
 
 def _with_draft(state: RunState, draft: Draft) -> StageResult:
@@ -97,18 +96,6 @@ def _quote_opening(state: RunState) -> RunState | None:
         return None
     draft = replace(state.draft, sentences=(first,), shortfall=None, missing=())
     return replace(state, retrieved=replace(state.retrieved, passages=(opening,)), draft=draft)
-
-
-def _lead_with_verdict(state: RunState, draft: Draft) -> Draft:
-    """The draft led by the verdict on the question, where the passages prove one and do not disagree. A verdict answers
-    all of the question, so no part is missing.
-    """
-    if draft.is_conflicting:
-        return draft
-    verdict = draft_verdict(state.question.text, state.retrieved.passages, state.checked.excluded)
-    if verdict is None:
-        return draft
-    return replace(draft, sentences=(verdict, *draft.sentences), missing=(), shortfall=None)
 
 
 def _find_missing_fact(

@@ -12,8 +12,6 @@ from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.prompts.fence import find_unsupported_words
-from agentic_rag.answering.verdicts.rules import follows
-from agentic_rag.answering.verdicts.statements import QuotedSentence
 from agentic_rag.answering.verification.citations import cite, compose, keep_followed_paths, matches, quotes_of
 from agentic_rag.answering.verification.defang_links import NO_HOSTS, defang_links
 from agentic_rag.documents.document import RevisionSpan
@@ -130,9 +128,6 @@ def _broken_guardrail(
     if any(not any(_links_to(quote, passages, link) for quote in quotes) for link in links):
         return "link_to_uncited_source"
     source = "\n".join((_row if sentence.is_model_text else _source)(quote, passages) for quote in quotes)
-    if sentence.verdict_question:
-        sources = [QuotedSentence(_title(quote, passages), _quote_text(quote, passages)) for quote in quotes]
-        return None if follows(sentence.text, sentence.verdict_question, sources) else "verdict_not_proved"
     if sentence.text == source and not links:
         # A literal quote contains each word, figure and name of the sentence.
         return None if _WORD.search(source) else "low_overlap"

@@ -45,32 +45,21 @@ def matches(sentence: DraftSentence, passages: Sequence[Passage], stored: Revisi
 
 
 def compose(sentences: Sequence[DraftSentence]) -> ComposedText:
-    """Join sentences with the markers of their quotes `[1]`, `[2]` …; list items have lines of their own. A quote of a
-    verdict keeps its marker where it is quoted again.
-    """
+    """Join sentences with the markers of their quotes `[1]`, `[2]` …; list items have lines of their own."""
     pieces: list[str] = []
     spans: list[TextSpan] = []
     marked: list[tuple[int, ...]] = []
-    decided: dict[tuple[int, int, int], int] = {}
     length = count = 0
     for sentence in sentences:
         own_line = sentence.kind in (UnitKind.LIST_ITEM, UnitKind.TABLE_ROW) and len(sentences) > 1
         lead = ("\n- " if own_line else " ") if pieces else ("- " if own_line else "")
         if pieces and not own_line and pieces[-1].startswith(("\n- ", "- ")):
             lead = "\n"
-        markers: list[int] = []
-        for quote in quotes_of(sentence):
-            place = (quote.passage, quote.start, quote.end)
-            known = decided.get(place)
-            if known is None:
-                known = count = count + 1
-            if sentence.verdict_question:
-                decided[place] = known
-            if known not in markers:
-                markers.append(known)
+        markers = tuple(range(count + 1, count + 1 + len(quotes_of(sentence))))
+        count += len(markers)
         piece = f"{lead}{sentence.text} " + "".join(f"[{one}]" for one in markers)
         spans.append(TextSpan(length + len(lead), length + len(piece)))
-        marked.append(tuple(markers))
+        marked.append(markers)
         pieces.append(piece)
         length += len(piece)
     return ComposedText("".join(pieces), tuple(spans), tuple(marked))
