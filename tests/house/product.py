@@ -144,7 +144,9 @@ def _token_of(process: subprocess.Popen[str], log: Path) -> str:
     try:
         for line in process.stdout:
             words = line.split()
-            if words[:1] == ["token"]:
+            if words[:2] == ["token", "in"]:
+                token = Path(words[2]).read_text(encoding="utf-8").strip()
+            elif words[:1] == ["token"]:
                 token = words[1]
             if "Ctrl-C stops everything" in line and token:
                 return token
