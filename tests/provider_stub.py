@@ -240,9 +240,15 @@ class ProviderStub:
 
 
 def form_of(request: Received) -> str | None:
-    """The name of the schema that a chat request asks for."""
+    """The name of the schema that a chat request asks for, as a response format or in words."""
     wanted = request.body.get("response_format") or {}
-    return wanted.get("json_schema", {}).get("name")
+    written = re.search(r'"title": "(\w+)"', str(request.body.get("messages", [{}])[0].get("content")))
+    return wanted.get("json_schema", {}).get("name") or (written and written[1])
+
+
+def format_of(request: Received) -> str | None:
+    """The kind of reply that a chat request demands of the server."""
+    return (request.body.get("response_format") or {}).get("type")
 
 
 def _choice(content: str, shape: Shape | None) -> dict[str, Any]:
@@ -268,7 +274,7 @@ def _choice(content: str, shape: Shape | None) -> dict[str, Any]:
 
 def _schema_complaint(wanted: Mapping[str, Any] | None) -> str | None:
     """What OpenAI would say of a response format: strict schemas require every property and allow no others."""
-    if wanted is None:
+    if wanted is None or wanted == {"type": "json_object"}:
         return None
     if wanted.get("type") != "json_schema" or wanted["json_schema"].get("strict") is not True:
         return "response_format must be a strict json_schema"

@@ -1,12 +1,12 @@
 """The OpenAI-compatible chat model against a provider that misbehaves."""
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import pytest
-from tests.provider_stub import Fault, ProviderStub, Shape, form_of
+from tests.provider_stub import Fault, ProviderStub, Received, Shape, form_of, format_of
 
-from agentic_rag.adapters.openai.chat import OpenAIChatModel
+from agentic_rag.adapters.openai.chat import FORMAT_KNOWN_SECONDS, OpenAIChatModel
 from agentic_rag.adapters.openai.client import open_client
 from agentic_rag.answering.prompts.fence import TEXT, strict_object
 from agentic_rag.kernel.errors import AgenticRagError, Permanent, Retryable
@@ -108,7 +108,7 @@ async def test_an_answer_that_is_no_completion_is_worth_another_try(
         (Fault(status=503), "PROVIDER_UNAVAILABLE", Retryable),
         (Fault(reset=True), "PROVIDER_UNAVAILABLE", Retryable),
         (Fault(status=401), "PROVIDER_KEY_REJECTED", Permanent),
-        (Fault(status=400), "PROVIDER_REFUSED", Permanent),
+        (Fault(status=404), "PROVIDER_REFUSED", Permanent),
     ],
 )
 async def test_a_failed_call_says_what_the_caller_can_do(
@@ -121,6 +121,55 @@ async def test_a_failed_call_says_what_the_caller_can_do(
     assert isinstance(error, kind)
     assert error.code == code
     assert error.__cause__ is not None
+
+
+def refusing(*kinds: str | None) -> Callable[[Received], Fault]:
+    """A server that knows all kinds of replies but these."""
+    return lambda request: Fault(status=400) if format_of(request) in kinds else Fault()
+
+
+@pytest.mark.parametrize(
+    ("refused", "asked"),
+    [
+        ((), ["json_schema"]),
+        (("json_schema",), ["json_schema", "json_object"]),
+        (("json_schema", "json_object"), ["json_schema", "json_object", None]),
+    ],
+)
+async def test_a_server_without_structured_output_is_asked_in_words_and_that_is_remembered(
+    stub: ProviderStub, model: OpenAIChatModel, refused: tuple[str, ...], asked: list[str | None]
+) -> None:
+    stub.otherwise = refusing(*refused)
+
+    replies = [await model.complete(REQUEST) for _ in range(2)]
+
+    assert [reply.text for reply in replies] == [REPLY, REPLY]
+    assert [format_of(one) for one in stub.received] == [*asked, asked[-1]]
+    assert {form_of(one) for one in stub.received} == {"bird"}
+
+
+async def test_a_server_is_asked_for_structured_output_again_after_a_while(stub: ProviderStub) -> None:
+    now = 0.0
+    model = OpenAIChatModel(open_client(stub.base_url, stub.key, 5.0), "stub-chat", monotonic=lambda: now)
+    stub.otherwise = refusing("json_schema")
+    await model.complete(REQUEST)
+    stub.otherwise = refusing()
+    now = FORMAT_KNOWN_SECONDS + 1.0
+    await model.complete(REQUEST)
+    await model.aclose()
+
+    assert [format_of(one) for one in stub.received] == ["json_schema", "json_object", "json_schema"]
+
+
+async def test_a_request_that_is_refused_in_every_form_is_refused_and_not_tried_three_times_again(
+    stub: ProviderStub, model: OpenAIChatModel
+) -> None:
+    stub.otherwise = refusing("json_schema", "json_object", None)
+
+    errors = [await failure(model) for _ in range(2)]
+
+    assert [error.code for error in errors] == ["PROVIDER_REFUSED"] * 2
+    assert [format_of(one) for one in stub.received] == ["json_schema", "json_object", None, "json_schema"]
 
 
 async def test_a_provider_that_does_not_answer_in_time_is_unavailable(stub: ProviderStub) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import enum
 import json
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from agentic_rag.adapters.openai.client import provider_failure
@@ -12,17 +15,41 @@ from agentic_rag.models.chat.request import ChatReply, ChatRequest, ChatUsage, F
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+FORMAT_KNOWN_SECONDS = 600.0
+"""Seconds for which the reply format that a server took is remembered."""
+REFUSAL_KNOWN_SECONDS = 30.0
+"""Seconds without other formats after a server refused all of them: the request itself may have been at fault."""
+
+
+class ReplyFormat(enum.Enum):
+    """How a server is asked for JSON, the strictest first."""
+
+    JSON_SCHEMA = "json_schema"
+    JSON_OBJECT = "json_object"
+    WORDS = "words"
+
 
 class OpenAIChatModel:
     """Implements `models.chat.ports.ChatModel`. Owns `client` (see `open_client`).
 
-    `temperature` None leaves it to the provider: some models refuse any value but their default.
+    `temperature` None leaves it to the provider: some models refuse any value but their default. A server that refuses
+    a request (HTTP 400) gets it again in the next reply format, with the schema in words.
     """
 
-    def __init__(self, client: AsyncOpenAI, model: str, *, temperature: float | None = None) -> None:
+    def __init__(
+        self,
+        client: AsyncOpenAI,
+        model: str,
+        *,
+        temperature: float | None = None,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._client = client
         self._model = model
         self._temperature = temperature
+        self._monotonic = monotonic
+        self._formats: tuple[ReplyFormat, ...] = ()
+        self._formats_until = float("-inf")
 
     @property
     def name(self) -> str:
@@ -32,27 +59,56 @@ class OpenAIChatModel:
         """One exchange. Errors: those of `provider_failure`, `Retryable` (PROVIDER_BAD_RESPONSE)."""
         import openai
 
+        known = self._formats if self._monotonic() < self._formats_until else ()
+        formats = known or tuple(ReplyFormat)
+        for reply_format in formats[:-1]:
+            try:
+                body = await self._post(request, reply_format)
+            except openai.BadRequestError:
+                continue
+            except openai.OpenAIError as error:
+                raise provider_failure(error) from error
+            self._remember(reply_format, known)
+            return _reply(body)
         try:
-            # The raw body is parsed here, because the client's models accept malformed answers silently.
-            response = await self._client.chat.completions.with_raw_response.create(
-                model=self._model,
-                messages=[
-                    {"role": "system", "content": request.system},
-                    {"role": "user", "content": request.user},
-                ],
-                response_format={
-                    "type": "json_schema",
-                    "json_schema": {
-                        "name": request.reply_schema.name,
-                        "strict": True,
-                        "schema": dict(request.reply_schema.schema),
-                    },
-                },
-                temperature=openai.omit if self._temperature is None else self._temperature,
-            )
+            body = await self._post(request, formats[-1])
         except openai.OpenAIError as error:
+            if isinstance(error, openai.BadRequestError):
+                self._remember(ReplyFormat.JSON_SCHEMA, known, REFUSAL_KNOWN_SECONDS)
             raise provider_failure(error) from error
-        return _reply(response.content)
+        self._remember(formats[-1], known)
+        return _reply(body)
+
+    async def _post(self, request: ChatRequest, reply_format: ReplyFormat) -> bytes:
+        """The raw body: the client's models accept malformed answers silently."""
+        import openai
+
+        form, wanted, system = request.reply_schema, openai.omit, request.system
+        schema = dict(form.schema)
+        match reply_format:
+            case ReplyFormat.JSON_SCHEMA:
+                wanted = {"type": "json_schema", "json_schema": {"name": form.name, "strict": True, "schema": schema}}
+            case ReplyFormat.JSON_OBJECT:
+                wanted = {"type": "json_object"}
+            case ReplyFormat.WORDS:
+                pass
+        if reply_format is not ReplyFormat.JSON_SCHEMA:
+            written = json.dumps({"title": form.name, **schema}, ensure_ascii=False)
+            system = f"{system}\n\nReply with one JSON object and nothing else. Its JSON schema: {written}"
+        response = await self._client.chat.completions.with_raw_response.create(
+            model=self._model,
+            messages=[{"role": "system", "content": system}, {"role": "user", "content": request.user}],
+            response_format=cast("Any", wanted),
+            temperature=openai.omit if self._temperature is None else self._temperature,
+        )
+        return response.content
+
+    def _remember(
+        self, taken: ReplyFormat, known: tuple[ReplyFormat, ...], seconds: float = FORMAT_KNOWN_SECONDS
+    ) -> None:
+        """Ask in this format alone for `seconds` from when it was found."""
+        if not known:
+            self._formats, self._formats_until = (taken,), self._monotonic() + seconds
 
     async def aclose(self) -> None:
         await self._client.close()

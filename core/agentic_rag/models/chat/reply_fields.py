@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -11,14 +12,34 @@ from agentic_rag.models.chat.request import ReplyInvalid
 
 Fields = Mapping[str, object]
 
+_OPENINGS = ("{", "[")
+_FENCED = re.compile(r"```\w*\s*")
+_OWN_LINE = re.compile(r"^(?=\{)", re.MULTILINE)
+
 
 def parse_fields(text: str, *names: str) -> Fields:
-    """Parse `text` as an object with exactly these properties."""
+    """Parse the first JSON object of `text` as one with exactly these properties. Thoughts before it, a fence around it
+    and words after it are left out.
+    """
     try:
-        value = json.loads(text)
+        value, _ = json.JSONDecoder().raw_decode(_from_object(text))
     except (ValueError, RecursionError) as error:
         raise ReplyInvalid("The model's reply is not JSON.") from error
     return as_fields(value, *names)
+
+
+def _from_object(text: str) -> str:
+    """`text` from its object on: at its beginning, else after the thoughts, in a fence or at the start of a line."""
+    said = text.strip("\ufeff \r\n\t")
+    if said[:1] not in _OPENINGS:
+        thoughts, closed, rest = said.partition("</think>")
+        if not closed and "<think>" in thoughts:
+            return ""
+        said = (rest if closed else said).strip()
+    if said[:1] not in _OPENINGS:
+        found = _FENCED.search(said) or _OWN_LINE.search(said)
+        said = said[found.end() :] if found else said
+    return said
 
 
 def as_fields(value: object, *names: str) -> Fields:
