@@ -57,7 +57,7 @@ class System:
         """A client of the application in this process, as an operator of `org_id` (default: the system's
         organisation).
         """
-        timeout = self.container.settings.answering.timeout_ms
+        timeout = self.container.settings.answering.budget_ms[1]
         return GraphQLClient("http://in-process", str(org_id or self.org_id), timeout, self._transport)
 
     @cached_property

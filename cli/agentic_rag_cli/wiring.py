@@ -50,7 +50,7 @@ class Wiring:
 
     def remote(self, settings: Settings, address: str) -> GraphQLClient:
         """A client of a server, with the token from the settings. Errors: `Unauthenticated` code TOKEN_MISSING."""
-        return GraphQLClient(address, token_of(settings), settings.answering.timeout_ms, self.transport)
+        return GraphQLClient(address, token_of(settings), settings.answering.budget_ms[1], self.transport)
 
 
 def wiring_of(context: typer.Context) -> Wiring:

@@ -58,6 +58,7 @@ fragment Course on AnswerDebug {
   selfCheck { citationCoverage repaired guardrails unsupportedClaims }
   support { score threshold contributions { name value weight contribution } }
   timings { stage outcome }
+  chat { calls inputTokens outputTokens costUsd }
 }
 fragment Versions on Run {
   question outcome cache subject

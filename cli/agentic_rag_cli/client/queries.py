@@ -124,6 +124,7 @@ query ($id: ID!) {{
     debug {{
       standaloneQuestion rewrittenQuery
       plan {{ subQuestions {{ text }} answerType tools {{ tool argument }} planner }}
+      chat {{ calls inputTokens outputTokens costUsd }}
     }}
   }}
 }}

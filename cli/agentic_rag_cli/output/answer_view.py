@@ -36,13 +36,14 @@ def answer_text(run: Mapping[str, Any]) -> str:
     """The answer with numbered citations, or the abstention with its reason and the nearest passages."""
     standalone, abstention = run["debug"]["standaloneQuestion"], run["abstention"]
     parts: list[str] = [] if standalone is None else [_wrap(f"Read as: {standalone}")]
-    if abstention is None:
+    if run["answer"]:
         parts.append(_wrap(run["answer"]))
         if run["outcome"] != "GROUNDED":
             parts.append(f"({run['outcome'].lower().replace('_', ' ')})")
         parts += [_citation_text(one, dated=run["outcome"] == "CONFLICTING") for one in run["citations"]]
-    else:
-        parts.append(_wrap(f"No answer ({abstention['reason']}): {abstention['explanation']}"))
+    if abstention is not None:
+        lead = "Incomplete" if run["answer"] else "No answer"
+        parts.append(_wrap(f"{lead} ({abstention['reason']}): {abstention['explanation']}"))
         if abstention["nearest"]:
             parts.append("The nearest passages:")
         parts += [_citation_text(one) for one in abstention["nearest"]]

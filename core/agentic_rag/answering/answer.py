@@ -12,6 +12,7 @@ from agentic_rag.answering.plan import Plan, ToolCall
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.language.prompt_injection import Suspicion
+from agentic_rag.models.chat.request import ChatSpend
 from agentic_rag.retrieval.candidates import ArmScore, CandidateTrace, Hop
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 
@@ -148,6 +149,8 @@ class AnswerDebug:
     search: SearchSettings | None = None
     """None for a run that was stored before this was kept."""
     fetched: tuple[FetchedText, ...] = ()
+    chat: ChatSpend | None = None
+    """What the run's own calls of a chat model cost; None without one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,7 +255,11 @@ class AnswerQuestion:
     def _first_state(self, request: _AskRequest) -> RunState:
         context = request.context
         options = effective(
-            request.question.asked.options, self._defaults, context.support_threshold, context.rag_config
+            request.question.asked.options,
+            self._defaults,
+            context.support_threshold,
+            context.rag_config,
+            has_model=context.model_reads_history,
         )
         return RunState(
             question=request.question,
@@ -319,6 +323,8 @@ class AnswerQuestion:
         stages: tuple[StageRecord, ...] = (),
     ) -> Run:
         asked = request.question.asked
+        if cache in (CacheOutcome.HIT, CacheOutcome.JOINED):
+            answer = replace(answer, debug=replace(answer.debug, chat=None))
         return Run(
             workspace=asked.workspace,
             run_id=self._ports.ids.new(),

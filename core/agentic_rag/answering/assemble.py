@@ -46,6 +46,7 @@ def assemble(state: RunState, gate: GateDecision) -> Answer:
             support=state.draft.support,
             search=state.options.search,
             fetched=retrieved.fetched,
+            chat=state.spent,
         ),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from agentic_rag.answering.ask import DEFAULT_TTL_SECONDS, AnswerPorts, AnswerQuestion
 from agentic_rag.answering.evidence.finder import EvidenceFinder
@@ -18,7 +19,7 @@ from agentic_rag.answering.stages.plan import LlmPlanStage, PlanStage
 from agentic_rag.answering.stages.retrieve import RetrieveStage
 from agentic_rag.answering.stages.rewrite import RewriteStage
 from agentic_rag.answering.stages.self_check import LlmSelfCheckStage, SelfCheckStage
-from agentic_rag.answering.stages.stage import LlmOrRulesStage, SkippedStage, StageStep
+from agentic_rag.answering.stages.stage import LlmOrRulesStage, SkippedStage, StageStep, TalliedStage
 from agentic_rag.answering.stages.synthesize import SynthesizeStage
 from agentic_rag.answering.stages.synthesize_with_llm import LlmSynthesizeStage
 from agentic_rag.answering.stages.tools import ToolsStage
@@ -82,11 +83,13 @@ def _llm_stages(chat: ChatUse, rules: Mapping[Stage, StageStep]) -> dict[Stage, 
     """The stages in which a chat model works, each over its stage by rules."""
     tasks = chat.tasks
     plan, synthesize, self_check = rules[Stage.PLAN], rules[Stage.SYNTHESIZE], rules[Stage.SELF_CHECK]
-    by_llm: dict[Stage, Callable[[LlmClient], StageStep]] = {Stage.HYDE: lambda _: HydeStage(chat.passages)}
+    by_llm: dict[Stage, Callable[[LlmClient], StageStep]] = {}
     if tasks & {ChatTask.PLAN, ChatTask.REWRITE}:
         by_llm[Stage.PLAN] = lambda llm: LlmPlanStage(plan, llm, tasks)
     if ChatTask.SYNTHESIZE in tasks:
         by_llm[Stage.SYNTHESIZE] = lambda llm: LlmSynthesizeStage(synthesize, llm)
     if ChatTask.JUDGE in tasks:
         by_llm[Stage.SELF_CHECK] = lambda llm: LlmSelfCheckStage(self_check, llm)
+    by_llm = {stage: partial(TalliedStage, make) for stage, make in by_llm.items()}
+    by_llm[Stage.HYDE] = lambda _: HydeStage(chat.passages)
     return {stage: LlmOrRulesStage(rules[stage], make, chat.llm_clients) for stage, make in by_llm.items()}

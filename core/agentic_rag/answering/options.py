@@ -36,6 +36,8 @@ class AnswerDefaults:
     use_hyde: bool = False
     use_tools: bool = True
     timeout_ms: int = 20_000
+    model_timeout_ms: int = 60_000
+    """Instead of `timeout_ms` where a chat model answers."""
     fusion: FusionMethod = FusionMethod.WEIGHTED
     weights: FusionWeights = FusionWeights()
     support_threshold: float = DEFAULT_THRESHOLD
@@ -79,8 +81,13 @@ def effective(
     defaults: AnswerDefaults,
     support_threshold: float | None = None,
     config: RagConfig | None = None,
+    *,
+    has_model: bool = False,
 ) -> EffectiveOptions:
-    """The caller's options over the workspace's (`support_threshold`, `config`) over the process's defaults."""
+    """The caller's options over the workspace's (`support_threshold`, `config`, whether a chat model answers) over the
+    process's defaults.
+    """
+    timeout_ms = defaults.model_timeout_ms if has_model else defaults.timeout_ms
     top_k = defaults.top_k if config is None else config.top_k
     search = SearchSettings(
         top_k=top_k if options.top_k is None else options.top_k,
@@ -100,7 +107,7 @@ def effective(
         ),
         use_hyde=defaults.use_hyde if options.use_hyde is None else options.use_hyde,
         use_tools=defaults.use_tools if options.use_tools is None else options.use_tools,
-        timeout_ms=defaults.timeout_ms if options.timeout_ms is None else options.timeout_ms,
+        timeout_ms=timeout_ms if options.timeout_ms is None else options.timeout_ms,
         support_threshold=defaults.support_threshold if support_threshold is None else support_threshold,
     )
 

@@ -22,6 +22,7 @@ from agentic_rag.answering.understood_question import UnderstoodQuestion
 from agentic_rag.answering.verification.check import RefusedSentence
 from agentic_rag.kernel.clock import Deadline
 from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.models.chat.request import ChatSpend
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.retrieval.candidates import CandidateTrace, Passage
 from agentic_rag.retrieval.confidence import NO_CONFIDENCE, RankingConfidence
@@ -72,6 +73,8 @@ class Shortfall:
 
     reason: AbstentionReason
     explanation: str
+    is_partial: bool = False
+    """The sentences still answer some of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ class Draft:
     @property
     def is_abstention(self) -> bool:
         """The sentences are the nearest evidence, not an answer."""
-        return self.shortfall is not None and not self.missing
+        return self.shortfall is not None and not self.missing and not self.shortfall.is_partial
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,7 @@ class RunState:
     checked: Checked = Checked()
     ending: Ending | None = None
     degraded: tuple[Dependency, ...] = ()
+    spent: ChatSpend | None = None
 
 
 @dataclass(frozen=True, slots=True)

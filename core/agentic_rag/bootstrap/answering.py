@@ -57,6 +57,7 @@ class AnsweringParts(DocumentParts):
     def answer(self) -> AnswerQuestion:
         """The use case behind `ragAnswer`."""
         settings = self.settings.answering
+        by_rules, by_model = settings.budget_ms
         tasks = self.settings.models.tasks
         passages = QueuedPassages(
             self.database, self.queue, self._passage_exchange, self.clock, self.ids, self.telemetry
@@ -68,7 +69,8 @@ class AnsweringParts(DocumentParts):
                 top_k=settings.top_k,
                 use_hyde=settings.use_hyde,
                 use_tools=settings.use_tools,
-                timeout_ms=settings.timeout_ms,
+                timeout_ms=by_rules,
+                model_timeout_ms=by_model,
                 fusion=self._fusion,
                 weights=self.fusion_weights,
                 support_threshold=settings.min_support,
@@ -102,7 +104,7 @@ class AnsweringParts(DocumentParts):
 
     @cached_property
     def explain(self) -> ExplainRun:
-        seconds = self.settings.answering.timeout_ms / 1000
+        seconds = self.settings.answering.budget_ms[0] / 1000
         return ExplainRun(self.database, self.read_runs, self.embedders, self.retrieve, seconds)
 
     @cached_property

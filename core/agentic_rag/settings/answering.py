@@ -34,13 +34,21 @@ class AnsweringConfig:
     """Hosts whose https links stay live in answers, besides those of cited sources; the same form."""
     min_support: Annotated[float, Env("AGENTIC_RAG_MIN_SUPPORT"), Meta(ge=0, le=1)] = DEFAULT_THRESHOLD
     """Support below which an answer becomes an abstention (0 never abstains), where `rag eval calibrate` set none."""
-    timeout_ms: Annotated[int, Env("AGENTIC_RAG_TIMEOUT_MS"), Meta(ge=50, le=600_000)] = 10_000
-    """Time budget of one answer, in ms."""
+    timeout_ms: Annotated[int, Env("AGENTIC_RAG_TIMEOUT_MS"), Meta(ge=0, le=600_000)] = 0
+    """Time budget of one answer, in ms; 0 means 10,000, and 60,000 where a chat model answers."""
     cache_ttl_seconds: Annotated[int, Env("AGENTIC_RAG_REDIS_TTL_SECONDS"), Meta(ge=0)] = 900
     """How long an answer is cached; 0 switches the cache off."""
 
+    @property
+    def budget_ms(self) -> tuple[int, int]:
+        """The time budget of an answer by rules and of one with a chat model."""
+        return (self.timeout_ms, self.timeout_ms) if self.timeout_ms else (10_000, 60_000)
+
     def problems(self) -> list[str]:
         """Settings that contradict each other, a line each."""
+        problems: list[str] = []
+        if 0 < self.timeout_ms < 50:
+            problems.append("AGENTIC_RAG_TIMEOUT_MS is 0 or at least 50")
         if self.enable_http_fetch and not self.http_fetch_hosts.strip():
-            return ["AGENTIC_RAG_ENABLE_HTTP_FETCH needs AGENTIC_RAG_HTTP_FETCH_HOSTS: the hosts it may ask"]
-        return []
+            problems.append("AGENTIC_RAG_ENABLE_HTTP_FETCH needs AGENTIC_RAG_HTTP_FETCH_HOSTS: the hosts it may ask")
+        return problems

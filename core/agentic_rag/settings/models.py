@@ -74,7 +74,7 @@ class ModelsConfig:
         "text-embedding-3-small"
     )
     """Model of the embedder `openai`, as `MODEL:DIMENSIONS`; a known model needs no dimensions."""
-    timeout_seconds: Annotated[float, Env("AGENTIC_RAG_PROVIDER_TIMEOUT_SECONDS"), Meta(ge=0.1)] = 30.0
+    timeout_seconds: Annotated[float, Env("AGENTIC_RAG_PROVIDER_TIMEOUT_SECONDS"), Meta(ge=0.1)] = 60.0
     """Time-out of one embedding or chat call; a chat call for an answer gets at most a share of the answer's time."""
     chat_model: Annotated[str, Env("AGENTIC_RAG_CHAT_MODEL")] = ""
     """Chat model at OPENAI_BASE_URL with structured output; empty means rules, and nothing is sent to any model."""

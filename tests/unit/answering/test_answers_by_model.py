@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,22 +19,25 @@ from agentic_rag.answering.build import ChatUse
 from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Turn
 from agentic_rag.answering.run import CacheOutcome, Run
+from agentic_rag.answering.stages.synthesize_with_llm import MODEL_SILENT, MODEL_UNVERIFIED
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.models.billing.prices import TokenPrice
-from agentic_rag.models.chat.request import ChatTask
+from agentic_rag.models.chat.request import ChatSpend, ChatTask
 from agentic_rag.models.providers.llm_client import LlmClient
 
 pytestmark = pytest.mark.network
 
 ALL = frozenset(ChatTask)
 QUESTION = "At which wave height is crew transfer suspended?"
+IN_PARTS = "At which wave height is crew transfer suspended and who issues the sailing decision?"
+"""The rules divide it, so the model plans it too."""
 SPAN = "Crew transfer is suspended when the significant wave height exceeds 1.5 metres."
 BYPASS = AnswerOptions(cache=CacheMode.BYPASS)
 
 Script = dict[str, Callable[[Received], Any]]
 
 
-def _corpus() -> Corpus:
+def corpus() -> Corpus:
     corpus = Corpus()
     corpus.add(
         "marine-access.md",
@@ -94,11 +98,13 @@ def good() -> Script:
 class Desk:
     """A world whose chat model is a stub that follows a script by the form of the reply."""
 
-    def __init__(self, stub: ProviderStub, tasks: frozenset[ChatTask] = ALL, **defaults: Any) -> None:
+    def __init__(
+        self, stub: ProviderStub, tasks: frozenset[ChatTask] = ALL, seconds: float = 5.0, **defaults: Any
+    ) -> None:
         self.stub = stub
         self.script = good()
         stub.scribe = lambda request: json.dumps(self.script[form_of(request) or ""](request))
-        client = open_client(stub.base_url, stub.key, 5.0)
+        client = open_client(stub.base_url, stub.key, seconds)
         model = OpenAIChatModel(client, "stub-chat")
         self.aclose_model = model.aclose
 
@@ -106,7 +112,11 @@ class Desk:
             advisor = LlmClient(model, Clock(), Ids(), telemetry, price=TokenPrice(2.0, 10.0))
             return ChatUse(advisor, tasks, ModelPassages(advisor))
 
-        self.world = World(_corpus(), AnswerDefaults(**defaults), chat=use)
+        self.world = World(corpus(), AnswerDefaults(**defaults), chat=use)
+
+    async def aclose(self) -> None:
+        await self.world.recorder.aclose()
+        await self.aclose_model()
 
     async def ask(self, text: str = QUESTION, **more: Any) -> Run:
         return await self.world.ask(text, **({"options": BYPASS} | more))
@@ -125,8 +135,18 @@ def stub() -> Iterator[ProviderStub]:
 async def desk(stub: ProviderStub) -> AsyncIterator[Desk]:
     made = Desk(stub)
     yield made
-    await made.world.recorder.aclose()
-    await made.aclose_model()
+    await made.aclose()
+
+
+ANSWERED = (Outcome.GROUNDED, Outcome.PARTIALLY_GROUNDED)
+
+
+def assert_no_model_wrote_it(run: Run) -> None:
+    """The answer is no model's, and says so."""
+    abstention = run.answer.abstention
+    assert run.answer.outcome is Outcome.PARTIALLY_GROUNDED
+    assert abstention is not None
+    assert (abstention.reason, abstention.explanation) == (AbstentionReason.DEPENDENCY, MODEL_SILENT)
 
 
 def outcomes(run: Run) -> dict[str, str]:
@@ -144,9 +164,16 @@ async def test_the_models_sentence_is_the_answer_with_a_verified_quote_of_the_so
     text = desk.world.corpus.revisions[citation.revision_id][0]
     assert text[citation.source_span.start : citation.source_span.end] == citation.snippet == SPAN
     assert run.versions.models[1:] == ("stub-chat",)
-    assert answer.debug.plan is not None
-    assert answer.debug.plan.planner == "stub-chat"
     assert outcomes(run)["synthesize"] == "ok: stub-chat"
+
+
+async def test_only_a_question_that_the_rules_divide_is_planned_by_the_model(desk: Desk) -> None:
+    single, divided = await desk.ask(), await desk.ask(IN_PARTS)
+
+    plans = [run.answer.debug.plan for run in (single, divided)]
+    assert [plan and plan.planner for plan in plans] == ["rules", "stub-chat"]
+    assert outcomes(single)["plan"] == "ok"
+    assert len(desk.stub.asked_for("plan")) == 1
 
 
 async def test_evidence_reaches_the_model_inside_fences_with_a_nonce_of_this_request(
@@ -171,7 +198,7 @@ async def test_no_snapshot_stays_open_while_the_model_writes(desk: Desk) -> None
         return written(request)
 
     desk.stub.scribe = note
-    await desk.ask()
+    await desk.ask(IN_PARTS)
 
     assert opened == {"plan": 0, "answer": 0, "verdicts": 0}
 
@@ -200,13 +227,15 @@ async def test_every_fault_ends_in_the_answer_by_rules_and_is_said(
 ) -> None:
     desk.fail(form, fault)
 
-    run = await desk.ask()
+    run = await desk.ask(IN_PARTS)
 
-    assert run.answer.outcome is Outcome.GROUNDED
+    assert run.answer.outcome in ANSWERED
     assert "1.5 metres" in run.answer.text
     assert run.answer.degraded == (Dependency.CHAT_MODEL,)
     assert outcomes(run)[stage].startswith(f"degraded: {code}")
     assert desk.world.telemetry.counts[("rag_chat_requests_total", (("outcome", code), ("task", task)))] == 1
+    if form == "answer":
+        assert_no_model_wrote_it(run)
 
 
 @pytest.mark.parametrize("form", ["plan", "answer", "verdicts"])
@@ -215,35 +244,60 @@ async def test_a_reply_of_another_form_counts_for_nothing(desk: Desk, form: str,
     written = desk.stub.scribe
     desk.stub.scribe = lambda request: reply if form_of(request) == form else written(request)
 
-    run = await desk.ask()
+    run = await desk.ask(IN_PARTS)
 
-    assert run.answer.outcome is Outcome.GROUNDED
+    assert run.answer.outcome in ANSWERED
     assert run.answer.degraded == (Dependency.CHAT_MODEL,)
     assert "degraded: CHAT_REPLY_INVALID" in " ".join(outcomes(run).values())
+    if form == "answer":
+        assert_no_model_wrote_it(run)
 
 
 async def test_a_model_that_hangs_leaves_time_for_the_rules(desk: Desk) -> None:
     desk.stub.otherwise = lambda _: Fault(hang=True)
 
-    run = await desk.ask(options=AnswerOptions(cache=CacheMode.BYPASS, timeout_ms=1500))
+    run = await desk.ask(IN_PARTS, options=AnswerOptions(cache=CacheMode.BYPASS, timeout_ms=1500))
 
-    assert run.answer.outcome is Outcome.GROUNDED
+    assert_no_model_wrote_it(run)
+    assert "1.5 metres" in run.answer.text
     assert run.answer.degraded == (Dependency.CHAT_MODEL,)
     assert outcomes(run)["plan"] == "degraded: CHAT_NO_TIME"
     assert run.seconds < 4, "without the budget the first call alone takes the client's 5 s"
 
 
+async def test_a_plan_that_times_out_keeps_no_other_stage_from_the_model(stub: ProviderStub) -> None:
+    desk = Desk(stub, model_timeout_ms=10_000)
+    desk.fail("plan", Fault(hang=True))
+
+    run = await desk.ask(IN_PARTS)
+    await desk.aclose()
+
+    assert outcomes(run)["plan"] == "degraded: CHAT_NO_TIME"
+    assert outcomes(run)["synthesize"] == "ok: stub-chat"
+
+
+async def test_a_provider_that_gives_up_slowly_keeps_no_other_stage_from_the_model(stub: ProviderStub) -> None:
+    desk = Desk(stub, seconds=2.5)
+    desk.fail("plan", Fault(hang=True))
+
+    run = await desk.ask(IN_PARTS)
+    await desk.aclose()
+
+    assert outcomes(run)["plan"] == "degraded: PROVIDER_UNAVAILABLE"
+    assert outcomes(run)["synthesize"] == "ok: stub-chat"
+
+
 async def test_after_an_outage_the_other_stages_do_not_wait_for_the_model(desk: Desk) -> None:
     desk.fail("plan", Fault(status=503))
 
-    run = await desk.ask()
+    run = await desk.ask(IN_PARTS)
 
     assert outcomes(run)["synthesize"] == "degraded: CHAT_RESTING"
     assert [form_of(request) for request in desk.stub.received] == ["plan"]
 
 
 async def test_a_degraded_answer_is_not_cached_and_a_good_one_is(desk: Desk) -> None:
-    desk.script["plan"] = lambda _: {}
+    desk.script["answer"] = lambda _: {}
     await desk.ask(options=AnswerOptions())
     desk.script = good()
     fresh = await desk.ask(options=AnswerOptions())
@@ -264,6 +318,9 @@ async def test_an_invented_quote_never_passes(desk: Desk) -> None:
 
     assert "2.5" not in run.answer.text
     assert "1.5 metres" in run.answer.text
+    assert run.answer.outcome is Outcome.PARTIALLY_GROUNDED
+    assert run.answer.abstention is not None
+    assert run.answer.abstention.explanation == MODEL_UNVERIFIED
     assert outcomes(run)["synthesize"] == "degraded: CHAT_UNVERIFIED"
 
 
@@ -336,7 +393,39 @@ async def test_a_model_that_finds_no_answer_in_the_passages_abstains_and_shows_t
     assert answer.degraded == ()
 
 
-async def test_what_the_rules_do_not_find_supported_is_never_sent_for_synthesis(desk: Desk) -> None:
+async def test_the_model_is_asked_where_the_rules_abstain_over_a_passage_that_is_near(stub: ProviderStub) -> None:
+    desk = Desk(stub, support_threshold=0.99)
+    by_model = await desk.ask()
+    desk.script["answer"] = lambda _: {"sentences": [], "unanswered": [0], "conflicting": False}
+    by_nobody = await desk.ask()
+    desk.fail("answer", Fault(status=500))
+    failed = await desk.ask()
+    await desk.aclose()
+
+    assert by_model.answer.outcome is Outcome.GROUNDED
+    assert by_model.answer.abstention is None
+    assert by_model.answer.citations[0].snippet == SPAN
+    assert by_nobody.answer.outcome is failed.answer.outcome is Outcome.ABSTAINED
+    assert failed.answer.abstention is not None
+    assert failed.answer.abstention.reason is AbstentionReason.DEPENDENCY
+    assert failed.answer.abstention.explanation == MODEL_SILENT
+    assert failed.answer.abstention.nearest
+
+
+async def test_where_the_rules_abstain_the_models_quotes_are_verified_all_the_same(stub: ProviderStub) -> None:
+    desk = Desk(stub, support_threshold=0.99)
+    desk.script["answer"] = answering(
+        "Crew transfer is suspended when the significant wave height exceeds 15 metres.", SPAN
+    )
+    run = await desk.ask()
+    await desk.aclose()
+
+    assert run.answer.outcome is Outcome.ABSTAINED
+    assert run.answer.abstention is not None
+    assert run.answer.abstention.reason is AbstentionReason.DEPENDENCY
+
+
+async def test_with_no_passage_near_the_model_is_not_asked(desk: Desk) -> None:
     run = await desk.ask("What is the boiling point of ethanol?")
 
     assert run.answer.outcome is Outcome.ABSTAINED
@@ -379,7 +468,7 @@ async def test_parts_that_the_model_leaves_unanswered_are_named(desk: Desk) -> N
 async def test_a_plan_that_breaks_the_rules_of_planning_is_replaced(desk: Desk, plan: dict[str, Any]) -> None:
     desk.script["plan"] = lambda _: plan
 
-    run = await desk.ask()
+    run = await desk.ask(IN_PARTS)
 
     assert outcomes(run)["plan"] == "degraded: CHAT_REPLY_INVALID"
     assert run.answer.debug.plan is not None
@@ -472,20 +561,32 @@ async def test_a_judge_that_skips_a_sentence_has_judged_none(desk: Desk) -> None
     assert outcomes(run)["self_check"] == "degraded: CHAT_REPLY_INVALID; ok"
 
 
-async def test_tokens_and_cost_are_counted(desk: Desk) -> None:
-    await desk.ask()
+async def test_tokens_and_cost_are_counted_and_stand_on_the_run(desk: Desk) -> None:
+    run = await desk.ask(IN_PARTS)
 
+    cost = pytest.approx((30 * 2 + 15 * 10) / 1e6)
+    assert run.answer.debug.chat == ChatSpend(calls=3, input_tokens=30, output_tokens=15, cost_usd=cost)
     counts = desk.world.telemetry.counts
     assert counts[("rag_tokens_total", (("kind", "chat_input"),))] == 30
     assert counts[("rag_tokens_total", (("kind", "chat_output"),))] == 15
-    assert counts[("rag_provider_cost_usd_total", ())] == pytest.approx((30 * 2 + 15 * 10) / 1e6)
+    assert counts[("rag_provider_cost_usd_total", ())] == cost
+
+
+async def test_a_reply_that_was_no_use_costs_as_well_and_a_cached_answer_nothing(desk: Desk) -> None:
+    desk.script["answer"] = lambda _: {}
+    failed = await desk.ask()
+    desk.script = good()
+    made, again = [await desk.ask(options=AnswerOptions()) for _ in range(2)]
+
+    spent = [run.answer.debug.chat for run in (failed, made, again)]
+    assert [one and one.calls for one in spent] == [2, 2, None]
+    assert replace(again.answer, debug=replace(again.answer.debug, chat=made.answer.debug.chat)) == made.answer
 
 
 async def test_only_the_tasks_given_to_the_model_are_asked_of_it(stub: ProviderStub) -> None:
     desk = Desk(stub, frozenset({ChatTask.SYNTHESIZE}))
     run = await desk.ask()
-    await desk.world.recorder.aclose()
-    await desk.aclose_model()
+    await desk.aclose()
 
     assert [form_of(request) for request in stub.received] == ["answer"]
     assert run.answer.debug.plan is not None
@@ -493,7 +594,7 @@ async def test_only_the_tasks_given_to_the_model_are_asked_of_it(stub: ProviderS
 
 
 async def test_hyde_without_a_chat_model_is_skipped_and_says_so() -> None:
-    world = World(_corpus())
+    world = World(corpus())
     run = await world.ask(QUESTION, options=AnswerOptions(cache=CacheMode.BYPASS, use_hyde=True))
     await world.recorder.aclose()
 

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from tests.unit.cli.product import NOW, Product, Terminal, abstained, answered, reached, workspace
 
-from agentic_rag.answering.answer import Outcome
+from agentic_rag.answering.answer import Abstention, AbstentionReason, Outcome
 from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.models.chat.request import ChatSpend
 
 
 def terminal(**environ: str) -> Terminal:
@@ -68,6 +69,31 @@ def test_an_abstention_is_an_outcome_with_reason_and_nearest_passages() -> None:
     assert "No answer (LOW_SUPPORT): No passage supports an answer." in shown.stdout
     assert "The nearest passages:" in shown.stdout
     assert "policy.md, page 3" in shown.stdout
+
+
+def test_an_answer_to_a_part_is_shown_with_what_is_missing() -> None:
+    whole = answered()
+    missing = Abstention(AbstentionReason.DEPENDENCY, "The model did not answer; these are the nearest passages.")
+    answer = replace(whole.answer, outcome=Outcome.PARTIALLY_GROUNDED, abstention=missing)
+    asked = Terminal(Product(answers={"Who signs?": replace(whole, answer=answer)}), {})
+
+    shown = asked.rag("ask", "Who signs?").stdout
+
+    assert shown.startswith("Oona Pellgrave signs off the audit. [1]\n\n(partially grounded)\n")
+    assert "“The audit is signed off by Oona Pellgrave.”" in shown
+    assert shown.endswith("Incomplete (DEPENDENCY): The model did not answer; these are the nearest passages.\n")
+
+
+def test_a_run_shows_what_the_chat_model_cost() -> None:
+    whole = answered()
+    spend = ChatSpend(calls=2, input_tokens=900, output_tokens=40, cost_usd=0.0021)
+    run = replace(whole, answer=replace(whole.answer, debug=replace(whole.answer.debug, chat=spend)))
+    asked = Terminal(Product(answers={"Who signs?": run}), {})
+    run_id = json.loads(asked.rag("ask", "Who signs?", "--json").stdout)["runId"]
+
+    shown = asked.rag("run", "show", run_id).stdout
+
+    assert "Chat model: 2 calls, 900 + 40 tokens, 0.002100 USD" in shown
 
 
 def test_the_field_names_of_the_json_answer_are_stable() -> None:

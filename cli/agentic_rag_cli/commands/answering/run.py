@@ -57,8 +57,17 @@ def show(
     found = on_graphql(context, work)
     rows = [(one["stage"], f"{1000 * one['seconds']:.2f}", one["outcome"]) for one in found["stages"]]
     stages = terminal.table(("STAGE", "MS", "OUTCOME"), rows)
-    text = f"Q: {found['question']}\n\n{answer_text(found)}\n\n{stages}"
+    text = f"Q: {found['question']}\n\n{answer_text(found)}\n\n{stages}{_spend_text(found['debug']['chat'])}"
     terminal.show({**answer_json(found), **_details_json(found)}, text, as_json=as_json)
+
+
+def _spend_text(chat: dict[str, Any] | None) -> str:
+    """What the chat model cost the run; empty without one."""
+    if chat is None:
+        return ""
+    cost = "price not known" if chat["costUsd"] is None else f"{chat['costUsd']:.6f} USD"
+    calls = "1 call" if chat["calls"] == 1 else f"{chat['calls']} calls"
+    return f"\n\nChat model: {calls}, {chat['inputTokens']} + {chat['outputTokens']} tokens, {cost}"
 
 
 @app.command("replay")

@@ -121,7 +121,7 @@ async def _demonstrate(
         space = await _answering_space(system, settings, name, children, steps)
         asked, made_from = (question, None) if question else await _question(system, name, directory)
         with steps.step("ask through GraphQL"):
-            async with GraphQLClient(server_url(settings), token, settings.answering.timeout_ms) as client:
+            async with GraphQLClient(server_url(settings), token, settings.answering.budget_ms[1]) as client:
                 answer = await children.guard(_ask(client, name, asked))
         return DemoResult(report, answer, made_from, space)
 

@@ -24,7 +24,9 @@ def add_missing(state: RunState, draft: Draft, places: Sequence[int]) -> RunStat
     """The state with `draft`, where the sub-questions at these positions are missing, too."""
     parts = state.question.sub_questions
     missing = tuple(dict.fromkeys((*draft.missing, *(mask_placeholder(parts[place]) for place in places))))
-    return replace(state, draft=replace(draft, missing=missing, shortfall=explain_shortfall(state, missing)))
+    told = draft.shortfall
+    shortfall = told if told is not None and told.is_partial else explain_shortfall(state, missing)
+    return replace(state, draft=replace(draft, missing=missing, shortfall=shortfall))
 
 
 def explain_shortfall(state: RunState, missing: Sequence[str]) -> Shortfall | None:

@@ -43,7 +43,8 @@ class PlanStage:
 class LlmPlanStage:
     """A chat model makes a follow-up stand alone and divides the question; `rules` does the rest.
 
-    A question that needs no plan (arithmetic, a document's name, nothing to retrieve) never reaches the model.
+    A question that needs no plan (arithmetic, a document's name, nothing to retrieve, a single part by the rules) never
+    reaches the model.
     """
 
     def __init__(self, rules: StageStep, llm: LlmClient, tasks: frozenset[ChatTask]) -> None:
@@ -56,8 +57,10 @@ class LlmPlanStage:
         if not state.question.allows_retrieval:
             return await self._rules.run(state, reads)
         errors: list[LlmError] = []
+        outcome = "ok"
         written, history = state.question.written, state.question.asked.history
         if history and ChatTask.REWRITE in self._tasks:
+            outcome = f"ok: {self._llm.model}"
             standalone = await self._llm.ask(lambda nonce: standalone_prompt(written, history, nonce), state.deadline)
             if isinstance(standalone, LlmResult):
                 state = replace(state, question=replace(state.question, text=standalone.value))
@@ -66,13 +69,14 @@ class LlmPlanStage:
         result = await self._rules.run(state, reads)
         planned = result.state
         text, rules = planned.question.text, planned.question.plan
-        if rules is not None and not rules.tools and ChatTask.PLAN in self._tasks:
+        if rules is not None and len(rules.sub_questions) > 1 and not rules.tools and ChatTask.PLAN in self._tasks:
             model = self._llm.model
+            outcome = f"ok: {model}"
             divided = await self._llm.ask(lambda nonce: plan_prompt(text, rules, model, nonce), planned.deadline)
             if isinstance(divided, LlmResult):
                 planned = replace(planned, question=replace(planned.question, plan=divided.value))
             else:
                 errors.append(divided)
         if not errors:
-            return StageResult(planned, result.event, f"ok: {self._llm.model}")
+            return StageResult(planned, result.event, outcome)
         return StageResult(note_degraded(planned, Dependency.CHAT_MODEL), result.event, degraded_outcome(errors))

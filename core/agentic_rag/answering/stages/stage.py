@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import reduce
 from typing import Protocol
 
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
@@ -15,7 +16,7 @@ from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.models.chat.request import LlmError
+from agentic_rag.models.chat.request import ChatSpend, LlmError
 from agentic_rag.models.providers.llm_client import LlmClient, LlmClients
 
 
@@ -40,6 +41,23 @@ class LlmOrRulesStage:
         llm = await self._llm_clients.client_for(state.question.asked.workspace)
         step = self._rules if llm is None else self._by_llm(llm)
         return await step.run(state, reads)
+
+
+class TalliedStage:
+    """The stage that `make` builds with a client, whose calls are added to what the run has spent."""
+
+    def __init__(self, make: Callable[[LlmClient], StageStep], llm: LlmClient) -> None:
+        self._make = make
+        self._llm = llm
+
+    async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
+        """Run the stage."""
+        spent: list[ChatSpend] = []
+        result = await self._make(self._llm.telling(spent.append)).run(state, reads)
+        if not spent:
+            return result
+        total = reduce(ChatSpend.plus, spent, state.spent or ChatSpend())
+        return replace(result, state=replace(result.state, spent=total))
 
 
 class SkippedStage:

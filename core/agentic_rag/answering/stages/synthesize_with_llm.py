@@ -1,4 +1,4 @@
-"""Synthesize with a chat model, where the extractive draft shows that there is an answer to write."""
+"""Synthesize with a chat model, wherever a passage is near."""
 
 from __future__ import annotations
 
@@ -18,12 +18,18 @@ from agentic_rag.models.chat.request import LlmError
 from agentic_rag.models.providers.llm_client import LlmClient
 
 UNVERIFIED = LlmError("CHAT_UNVERIFIED")
+MODEL_SILENT = "The model did not answer; these are the nearest passages."
+MODEL_UNVERIFIED = "What the model answered could not be verified; these are the nearest passages."
 NOT_IN_PASSAGES = "The nearest passages do not answer the question, says the model that read them."
+NEAR_SCORE = 0.05
+"""The absolute score of the best passage from which a model reads what was found. Questions on other subjects than the
+corpus's stay below it.
+"""
 
 
 class LlmSynthesizeStage:
-    """`rules` drafts first: it decides whether the passages support an answer at all, and its draft stands when the
-    model fails or when sources disagree.
+    """`rules` drafts first. Its draft stands where sources disagree or a document was looked up; where the model fails
+    it is shown as the nearest passages, and never as an answer of the model.
     """
 
     def __init__(self, rules: StageStep, llm: LlmClient) -> None:
@@ -32,15 +38,18 @@ class LlmSynthesizeStage:
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the model's draft, or that of the rules."""
-        author = state.draft.author
-        if author is not None:
+        before = state.draft
+        if before.author is not None:
             kept = _unrefused_sentences(state)
             if kept:
-                return StageResult(prune_draft(state, kept), outcome=f"ok: {author}")
-        drafted = await self._rules.run(replace(state, draft=replace(state.draft, author=None)), reads)
-        if state.checked.repairs or not _is_worth_asking(drafted.state):
-            return drafted
-        return await self._write_answer(drafted, reads)
+                return StageResult(prune_draft(state, kept), outcome=f"ok: {before.author}")
+        drafted = await self._rules.run(replace(state, draft=replace(before, author=None)), reads)
+        if before.author is not None:
+            return _show_nearest(drafted, UNVERIFIED)
+        if state.checked.repairs:
+            told = before.shortfall
+            return _with_shortfall(drafted, told) if told is not None and told.is_partial else drafted
+        return await self._write_answer(drafted, reads) if _is_worth_asking(drafted.state) else drafted
 
     async def _write_answer(self, drafted: StageResult, reads: LazySnapshot) -> StageResult:
         state, passages = drafted.state, drafted.state.retrieved.passages
@@ -51,7 +60,7 @@ class LlmSynthesizeStage:
             lambda nonce: synthesis_prompt(state.question.text, texts, passages, nonce), state.deadline
         )
         if isinstance(reply, LlmError):
-            return _keep_rules(drafted, reply)
+            return _show_nearest(drafted, reply)
         outcome = f"ok: {self._llm.model}"
         if not reply.value.sentences:
             unanswered = Shortfall(AbstentionReason.LOW_SUPPORT, NOT_IN_PASSAGES)
@@ -59,29 +68,42 @@ class LlmSynthesizeStage:
             return replace(drafted, state=replace(state, draft=draft), outcome=outcome)
         written = draft_from_model(reply.value, passages, parts)
         if not written.sentences:
-            return _keep_rules(drafted, UNVERIFIED)
+            return _show_nearest(drafted, UNVERIFIED)
         draft = replace(
             state.draft,
             sentences=written.sentences,
             is_conflicting=written.conflicting,
             author=self._llm.model,
             missing=(),
+            shortfall=None,
         )
         return replace(drafted, state=add_missing(state, draft, written.missing), outcome=outcome)
 
 
-def _keep_rules(drafted: StageResult, error: LlmError) -> StageResult:
+def _show_nearest(drafted: StageResult, error: LlmError) -> StageResult:
+    """The draft of the rules under the reason why it is not the model's."""
     state = note_degraded(drafted.state, Dependency.CHAT_MODEL)
-    return replace(drafted, state=state, outcome=degraded_outcome([error]))
+    why = MODEL_UNVERIFIED if error is UNVERIFIED else MODEL_SILENT
+    told = replace(drafted, state=state, outcome=degraded_outcome([error]))
+    return _with_shortfall(told, Shortfall(AbstentionReason.DEPENDENCY, why))
+
+
+def _with_shortfall(drafted: StageResult, shortfall: Shortfall) -> StageResult:
+    draft = drafted.state.draft
+    answered = bool(draft.sentences) and not draft.is_abstention
+    noted = replace(draft, shortfall=replace(shortfall, is_partial=answered))
+    return replace(drafted, state=replace(drafted.state, draft=noted))
 
 
 def _is_worth_asking(state: RunState) -> bool:
-    """The rules answer with sentences chosen for the question, and no two sources disagree: both sides of a conflict
-    are cited already.
+    """A passage is near, no document was looked up, and no two sources disagree: both sides of a conflict are cited
+    already.
     """
-    draft = state.draft
-    is_answer = bool(draft.sentences) and not draft.is_abstention and not draft.is_conflicting
-    return is_answer and state.retrieved.opening is None
+    found, draft = state.retrieved, state.draft
+    if found.opening is not None or draft.is_conflicting or not draft.sentences:
+        return False
+    searched = (*found.parts, *(() if found.whole is None else (found.whole,)))
+    return not draft.is_abstention or any(part.confidence.top_score >= NEAR_SCORE for part in searched)
 
 
 def _unrefused_sentences(state: RunState) -> tuple[DraftSentence, ...]:

@@ -43,9 +43,10 @@ class ChatMeter:
         """Admit a call of unknown length. Errors: `BudgetExceeded`."""
         await self.meters.budgets.admit(self.workspace, None)
 
-    def note(self, model: str, usage: ChatUsage) -> None:
-        """Record a call."""
+    def note(self, model: str, usage: ChatUsage) -> float | None:
+        """Record a call. Returns its cost in US dollars; None without a price."""
         price = self.meters.prices.of(self.provider, model)
+        cost = None if price is None else price.of(usage.input_tokens, usage.output_tokens)
         self.meters.ledger.note(
             Charge(
                 workspace=self.workspace,
@@ -56,9 +57,10 @@ class ChatMeter:
                 own_key=self.own_key,
                 input_tokens=usage.input_tokens,
                 output_tokens=usage.output_tokens,
-                cost_usd=None if price is None else price.of(usage.input_tokens, usage.output_tokens),
+                cost_usd=cost,
             )
         )
+        return cost
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,26 @@ class ChatUsage:
     output_tokens: int
 
 
+@dataclass(frozen=True, slots=True)
+class ChatSpend:
+    """The calls of a chat model for one run, and what they cost as far as their price is known."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+
+    def plus(self, other: ChatSpend) -> ChatSpend:
+        """Both together."""
+        costs = [one for one in (self.cost_usd, other.cost_usd) if one is not None]
+        return ChatSpend(
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            sum(costs) if costs else None,
+        )
+
+
 class FinishReason(enum.Enum):
     """The way a reply ended. The value of a failure is its error code."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from agentic_rag.kernel.clock import Clock, Deadline
@@ -19,6 +19,8 @@ from agentic_rag.models.chat.ports import ChatModel
 from agentic_rag.models.chat.request import (
     CHAT_SHARE,
     MIN_CHAT_SECONDS,
+    ChatSpend,
+    ChatTask,
     ChatUsage,
     FinishReason,
     LlmError,
@@ -36,7 +38,7 @@ PAUSE_SECONDS = 2.0
 """Seconds without calls after an outage or a rate limit, so that an answer does not wait for the model in every stage.
 """
 SLOW_CALL_SECONDS = 2.0
-"""A time-out of at least this many seconds counts as an outage."""
+"""A call that gave nothing for this long: its task pauses, and no other, which may be shorter or have more time."""
 LONGEST_PAUSE_SECONDS = 60.0
 """Upper bound on the wait that a provider asks for."""
 
@@ -57,9 +59,14 @@ class LlmClients(Protocol):
 
 @dataclass(slots=True)
 class CoolDown:
-    """The time (monotonic seconds) until which a failed model is not called."""
+    """The times (monotonic seconds) until which a failed model is not called, at all and for single tasks."""
 
     until: float = float("-inf")
+    tasks: dict[ChatTask, float] = field(default_factory=dict[ChatTask, float])
+
+    def covers(self, task: ChatTask, now: float) -> bool:
+        """True while the model is not called for `task`."""
+        return now < max(self.until, self.tasks.get(task, self.until))
 
 
 class LlmClient:
@@ -74,7 +81,7 @@ class LlmClient:
         ids: Ids,
         telemetry: Telemetry,
         *,
-        timeout_seconds: float = 30.0,
+        timeout_seconds: float = 60.0,
         price: TokenPrice | None = None,
         rest: CoolDown | None = None,
         account: ChatMeter | None = None,
@@ -87,12 +94,19 @@ class LlmClient:
         self._price = price
         self._rests = rest or CoolDown()
         self._account = account
+        self._note_spend: Callable[[ChatSpend], None] = lambda _: None
 
     def with_account(self, account: ChatMeter) -> LlmClient:
         """The same model, metered on a workspace's account. Both clients share the cool-down."""
         metered = copy(self)
         metered._account = account
         return metered
+
+    def telling(self, note: Callable[[ChatSpend], None]) -> LlmClient:
+        """The same client, whose every call is noted."""
+        told = copy(self)
+        told._note_spend = note
+        return told
 
     @property
     def model(self) -> str:
@@ -123,7 +137,8 @@ class LlmClient:
         return advice
 
     async def _ask(self, consultation: Prompt[T], seconds: float) -> LlmResult[T] | LlmError:
-        if self._clock.monotonic() < self._rests.until:
+        task, began = consultation.task, self._clock.monotonic()
+        if self._rests.covers(task, began):
             return LlmError(COOLING_DOWN)
         if seconds < MIN_CHAT_SECONDS:
             return LlmError(LATE)
@@ -132,35 +147,37 @@ class LlmClient:
                 await self._account.admit()
             async with asyncio.timeout(seconds):
                 reply = await self._model.complete(consultation.request)
-            if reply.usage is not None:
-                self._count(reply.usage)
+            self._count(reply.usage)
             if reply.finish_reason is not FinishReason.COMPLETE:
                 return LlmError(reply.finish_reason.value)
             return LlmResult(consultation.parse(reply.text))
         except TimeoutError:
-            if seconds >= SLOW_CALL_SECONDS:
-                self._cool_down(PAUSE_SECONDS)
+            self._cool_down_after(task, self._clock.monotonic() - began)
             return LlmError(LATE)
         except AgenticRagError as error:
-            self._cool_down_after(error)
-            self._telemetry.event("rag_chat_failed", task=consultation.task.value, code=error.code, reason=error.reason)
+            self._cool_down_after(task, self._clock.monotonic() - began, error)
+            self._telemetry.event("rag_chat_failed", task=task.value, code=error.code, reason=error.reason)
             return LlmError(error.code)
 
-    def _count(self, usage: ChatUsage) -> None:
+    def _count(self, usage: ChatUsage | None) -> None:
+        if usage is None:
+            self._note_spend(ChatSpend(calls=1))
+            return
+        cost = None if self._price is None else self._price.of(usage.input_tokens, usage.output_tokens)
         if self._account is not None:
-            self._account.note(self._model.name, usage)
-            return
-        self._telemetry.count("rag_tokens_total", float(usage.input_tokens), kind="chat_input")
-        self._telemetry.count("rag_tokens_total", float(usage.output_tokens), kind="chat_output")
-        if self._price is not None:
-            cost = self._price.of(usage.input_tokens, usage.output_tokens)
-            self._telemetry.count("rag_provider_cost_usd_total", cost)
+            cost = self._account.note(self._model.name, usage)
+        else:
+            self._telemetry.count("rag_tokens_total", float(usage.input_tokens), kind="chat_input")
+            self._telemetry.count("rag_tokens_total", float(usage.output_tokens), kind="chat_output")
+            if cost is not None:
+                self._telemetry.count("rag_provider_cost_usd_total", cost)
+        self._note_spend(ChatSpend(1, usage.input_tokens, usage.output_tokens, cost))
 
-    def _cool_down_after(self, error: AgenticRagError) -> None:
-        if error.code not in _PAUSING:
-            return
+    def _cool_down_after(self, task: ChatTask, took: float, error: AgenticRagError | None = None) -> None:
+        """A slow call pauses its own task; what fails at once is an outage, and pauses all."""
         wished = error.retry_after_seconds if isinstance(error, Retryable) else None
-        self._cool_down(min(LONGEST_PAUSE_SECONDS, max(PAUSE_SECONDS, wished or 0.0)))
-
-    def _cool_down(self, seconds: float) -> None:
-        self._rests.until = self._clock.monotonic() + seconds
+        until = self._clock.monotonic() + min(LONGEST_PAUSE_SECONDS, max(PAUSE_SECONDS, wished or 0.0))
+        if wished is None and took >= SLOW_CALL_SECONDS:
+            self._rests.tasks[task] = until
+        elif error is not None and error.code in _PAUSING:
+            self._rests.until = until

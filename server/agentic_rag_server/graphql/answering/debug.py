@@ -92,6 +92,14 @@ class FetchedPage:
     text: str
 
 
+@strawberry.type(description="The run's own calls of a chat model.")
+class ChatSpend:
+    calls: int
+    input_tokens: int = strawberry.field(description="As the provider counts them.")
+    output_tokens: int
+    cost_usd: float | None = strawberry.field(description="Null without a known price.")
+
+
 @strawberry.type(description="How the answer came about.")
 class AnswerDebug:
     plan: Plan | None
@@ -103,6 +111,7 @@ class AnswerDebug:
     self_check: SelfCheck | None
     support: Support | None = strawberry.field(description="Null when the answer does not come from passages.")
     timings: list[StageTiming]
+    chat: ChatSpend | None = strawberry.field(description="Null when no chat model replied for this run.")
     source: strawberry.Private[run_values.Run]
 
     @strawberry.field
