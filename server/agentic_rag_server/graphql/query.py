@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import strawberry
 
+from agentic_rag.documents.document_access import DocumentRight
 from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.answering.answers import AnswerQuery
@@ -50,7 +51,7 @@ class Query(
 ):
     """A single object that does not exist, or that the caller may not see, is null."""
 
-    @field(Action.READ, description="Anything by the id the API gave it.")
+    @field(Action.READ, right=DocumentRight.KNOW, description="Anything by the id the API gave it.")
     async def node(self, info: Info, id: strawberry.ID) -> Node | None:
         node = decode(id, *_FINDERS)
         return await _FINDERS[node.kind](info.context, node)

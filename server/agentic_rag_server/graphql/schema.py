@@ -21,6 +21,7 @@ from agentic_rag.kernel.errors import FeatureDisabled, RateLimited
 from agentic_rag.workspaces.rate_limits import Demand, remaining_demand
 from agentic_rag_server.graphql.documents.uploads import FILE, UploadedFile
 from agentic_rag_server.graphql.http.context import RequestContext
+from agentic_rag_server.graphql.http.fields import rules_of
 from agentic_rag_server.graphql.http.limits import Limits, demand_of, parse_within, uses_introspection
 from agentic_rag_server.graphql.mutation import Mutation
 from agentic_rag_server.graphql.query import Query
@@ -94,7 +95,10 @@ class Admitting(SchemaExtension):
 
 
 def build_schema(*, introspection: bool = True, limits: Limits | None = None) -> RagSchema:
-    """The schema of the product. No validation rule is made per request: that would defeat the validation cache."""
+    """The schema of the product. No validation rule is made per request: that would defeat the validation cache.
+
+    Errors: those of `rules_of`.
+    """
     bounds = limits or Limits()
 
     @lru_cache(maxsize=CACHED_DOCUMENTS)
@@ -110,7 +114,7 @@ def build_schema(*, introspection: bool = True, limits: Limits | None = None) ->
         return demand_of(parse(text), operation_name)
 
     closed: list[Callable[[], SchemaExtension]] = [] if introspection else [lambda: ClosedIntrospection(introspects)]
-    return RagSchema(
+    schema = RagSchema(
         query=Query,
         mutation=Mutation,
         config=StrawberryConfig(scalar_map={UploadedFile: FILE}),
@@ -121,3 +125,5 @@ def build_schema(*, introspection: bool = True, limits: Limits | None = None) ->
             lambda: Admitting(read_demand),
         ],
     )
+    rules_of(schema)
+    return schema

@@ -7,8 +7,10 @@ from dataclasses import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
+from agentic_rag.kernel.errors import NotFound
 from agentic_rag.workspaces.rate_limits import Demand, Traffic
 from agentic_rag_server.auth.bearer import principal_of
+from agentic_rag_server.auth.rules import Rule
 from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.documents.agent_documents import AgentDocumentsEndpoint
 from agentic_rag_server.rest.documents.documents import DocumentEndpoint
@@ -17,7 +19,7 @@ from agentic_rag_server.rest.documents.source import SourceEndpoint
 from agentic_rag_server.rest.documents.uploads import UploadsEndpoint
 from agentic_rag_server.rest.health import HealthEndpoints
 from agentic_rag_server.rest.http.openapi import OpenAPIEndpoint
-from agentic_rag_server.rest.http.operations import OperationSpec
+from agentic_rag_server.rest.http.operations import OperationSpec, admit
 
 _ENDPOINTS = (
     UploadsEndpoint,
@@ -30,18 +32,24 @@ _ENDPOINTS = (
 
 
 def operations(parts: ServerParts) -> list[OperationSpec]:
-    """All operations, those of /openapi.json included. Every operation that takes a token counts as one request."""
+    """All operations, those of /openapi.json included. Every operation with a rule counts as one request."""
     declared = [operation for endpoint in _ENDPOINTS for operation in endpoint(parts).operations()]
-    served = [_with_rate_limit(parts, one) if one.takes_token else one for one in declared]
+    served = [one if one.rule is None else _guarded(parts, one, one.rule) for one in declared]
     return [*served, *OpenAPIEndpoint(parts, served).operations()]
 
 
-def _with_rate_limit(parts: ServerParts, operation: OperationSpec) -> OperationSpec:
+def _guarded(parts: ServerParts, operation: OperationSpec, rule: Rule) -> OperationSpec:
     demand: Demand = {Traffic.READ if operation.method == "GET" else Traffic.WRITE: 1}
 
     async def serve(request: Request) -> Response:
         principal = await principal_of(request, parts.identity)
         await parts.admission.admit(principal, demand)
+        parts.options.require_enabled()
+        organisation = request.path_params.get("orgId")
+        if organisation is not None and not await parts.attachments.is_ours(principal.org_id, organisation):
+            # Before the rights, so that the path of another organisation tells nothing.
+            raise NotFound("There is no such organisation.")
+        admit(request, principal, rule)
         return await operation.serve(request)
 
     return replace(operation, serve=serve, refusals=tuple(sorted({*operation.refusals, 429})))

@@ -55,7 +55,7 @@ class HealthEndpoints(Endpoint):
         "healthz",
         summary="The process lives",
         answers=(ResponseSpec(200, "The event loop turns.", Live),),
-        takes_token=False,
+        rule=None,
     )
     async def healthz(self, request: Request) -> Response:
         """Always 200."""
@@ -70,7 +70,7 @@ class HealthEndpoints(Endpoint):
             ResponseSpec(200, "It can.", Readiness),
             ResponseSpec(503, "It cannot; the checks say why.", Readiness),
         ),
-        takes_token=False,
+        rule=None,
     )
     async def readyz(self, request: Request) -> Response:
         """503 when the product is off or a check fails that is not `OPTIONAL`; else 200."""
@@ -88,7 +88,7 @@ class HealthEndpoints(Endpoint):
         "metrics",
         summary="Figures for Prometheus",
         answers=(ResponseSpec(200, "Prometheus text.", media_type="text/plain"),),
-        takes_token=False,
+        rule=None,
     )
     async def metrics(self, request: Request) -> Response:
         """Prometheus text."""

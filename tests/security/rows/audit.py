@@ -181,7 +181,7 @@ async def audited(ground: Ground, short: bool) -> list[Row]:
             if name.endswith("DeadLetter"):
                 await acting.kill_job()
             await acting.mutate(name)
-        served = {one.name: one.method for one in operations(server_parts(world.container)) if one.takes_token}
+        served = {one.name: one.method for one in operations(server_parts(world.container)) if one.rule}
         writes = {name: method for name, method in served.items() if method != "GET"}
         for name in WRITES:
             if name in writes:

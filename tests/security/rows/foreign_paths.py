@@ -149,7 +149,7 @@ async def foreign_paths(ground: Ground, short: bool) -> list[Row]:
         for kind in (WorkspaceKind.PROJECT, WorkspaceKind.AGENT):
             await admin.create_workspace(world.theirs.org_id, NewWorkspace(kind.value, kind, THEIR_NAME), "test")
         before = await contents(world.database_url, world.theirs.org_id)
-        served = [one for one in operations(server_parts(world.container)) if one.takes_token and _places(one)]
+        served = [one for one in operations(server_parts(world.container)) if one.rule and _places(one)]
         served.sort(key=lambda one: LAST.index(one.method))
         for asker in (_foreign(world), await _hidden(world)):
             for operation in served:

@@ -7,6 +7,7 @@ import strawberry
 from agentic_rag.answering import run as run_values
 from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.answering.citations import Citation
 from agentic_rag_server.graphql.answering.debug import AnswerDebug, show_debug
 from agentic_rag_server.graphql.answering.gate import GateDecision, show_gate
@@ -70,6 +71,7 @@ class AnswerQuery:
     rag_answer = mutation(
         Action.ASK,
         RagAnswerPayload,
+        right=Sight.ORGANISATION,
         description="The same as the mutation, for clients that think of asking as reading.",
     )(ask_question)
 
@@ -79,5 +81,6 @@ class AnswerMutation:
     rag_answer = mutation(
         Action.ASK,
         RagAnswerPayload,
+        right=Sight.ORGANISATION,
         description="Answer a question over a workspace, with a verified citation for each sentence.",
     )(ask_question)

@@ -8,13 +8,14 @@ from uuid import UUID
 import strawberry
 
 from agentic_rag.answering import answer as answers
+from agentic_rag.documents.document_access import DocumentRight
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.language import prompt_injection as suspicion
 from agentic_rag.retrieval import candidates as retrieval
-from agentic_rag_server.auth.roles import Action, authorise
+from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.documents.documents import Document, show_document
 from agentic_rag_server.graphql.http.context import Info
-from agentic_rag_server.graphql.http.fields import to_schema
+from agentic_rag_server.graphql.http.fields import inner, to_schema
 
 Retriever = strawberry.enum(retrieval.Retriever, description="An arm of hybrid retrieval.")
 HopKind = strawberry.enum(
@@ -95,12 +96,13 @@ class Citation:
     workspace_id: strawberry.Private[UUID]
     document_id: strawberry.Private[UUID]
 
-    @strawberry.field(
+    @inner(
+        Action.READ,
+        right=DocumentRight.KNOW,
         description="The cited document; null when it was deleted since, and for a page from the web. Takes the right "
-        "to read."
+        "to read.",
     )
     async def document(self, info: Info) -> Document | None:
-        authorise(info.context.principal, Action.READ)
         found = await info.context.documents.load((self.workspace_id, self.document_id))
         return show_document(found) if found else None
 

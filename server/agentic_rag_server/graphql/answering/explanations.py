@@ -10,6 +10,7 @@ from agentic_rag.answering.runs import explain as explain_run
 from agentic_rag.answering.runs import explanation
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode
 from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.answering.citations import ArmScore, Hop, Retriever, show_arms, show_path
 from agentic_rag_server.graphql.answering.runs import Run, show_run
 from agentic_rag_server.graphql.http.context import Info
@@ -93,6 +94,7 @@ class RunExplanation:
 class ExplanationQuery:
     @field(
         Action.READ,
+        right=Sight.ASKER,
         description="Why a run used what it used; and, for up to 10 passages that are no candidates of it, why not.",
     )
     async def explain_run(

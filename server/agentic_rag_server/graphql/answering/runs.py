@@ -11,6 +11,7 @@ from agentic_rag.answering import run as run_values
 from agentic_rag.kernel import dependency
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, encode_workspace
 from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.answering.citations import Citation, show_citation
 from agentic_rag_server.graphql.answering.debug import AnswerDebug, StageTiming, show_debug
 from agentic_rag_server.graphql.answering.gate import GateDecision, show_gate
@@ -75,11 +76,11 @@ class Run(Node):
 
 @strawberry.type
 class RunQuery:
-    @field(Action.READ, description="A run by its id.")
+    @field(Action.READ, right=Sight.ASKER, description="A run by its id.")
     async def run(self, info: Info, id: strawberry.ID) -> Run | None:
         return await find_run(info.context, decode(id, NodeKind.RUN))
 
-    @field(Action.READ, description="Runs of a workspace, newest first.")
+    @field(Action.READ, right=Sight.ASKER, description="Runs of a workspace, newest first.")
     async def runs(
         self, info: Info, workspace_id: strawberry.ID, first: int = 50, after: str | None = None
     ) -> Connection[Run]:

@@ -23,7 +23,16 @@ from agentic_rag_server.graphql.erasure.erasures import (
     show_proof,
 )
 from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
-from agentic_rag_server.graphql.http.fields import Connection, Node, Payload, connection, field, mutation, to_schema
+from agentic_rag_server.graphql.http.fields import (
+    Connection,
+    Node,
+    Payload,
+    connection,
+    field,
+    inner,
+    mutation,
+    to_schema,
+)
 
 DocumentStatus = strawberry.enum(documents.DocumentStatus, description="Where a document stands.")
 
@@ -81,7 +90,7 @@ class Document(Node):
     download_path: str = strawberry.field(description="Path on this server that returns the original.")
     source: strawberry.Private[documents.Document]
 
-    @strawberry.field(description="Who may read it; null: the whole workspace.")
+    @inner(right=DocumentRight.KNOW, description="Who may read it; null: the whole workspace.")
     async def readable_by(self, info: Info) -> Readers | None:
         key = self.source.workspace.workspace_id, self.source.access_id
         return show_readers(await info.context.access_sets.load(key))
@@ -137,7 +146,7 @@ class ReingestPayload(Payload):
 
 @strawberry.type
 class DocumentQuery:
-    @field(Action.READ, description="Documents of a workspace, by source path.")
+    @field(Action.READ, right=DocumentRight.KNOW, description="Documents of a workspace, by source path.")
     async def documents(
         self,
         info: Info,
@@ -155,20 +164,21 @@ class DocumentQuery:
             page = await transaction.documents.page(workspace, request, wanted, sets)
         return connection(page, show_document)
 
-    @field(Action.READ, description="A document by its id.")
+    @field(Action.READ, right=DocumentRight.KNOW, description="A document by its id.")
     async def document(self, info: Info, id: strawberry.ID) -> Document | None:
         return await find_document(info.context, decode(id, NodeKind.DOCUMENT))
 
     @field(
         Action.READ,
         Action.DELETE_DOCUMENT,
+        right=DocumentRight.KNOW,
+        document="document_id",
         description="Look into every store for what an erasure may have left. Takes the role member.",
     )
     async def prove_erased(self, info: Info, document_id: strawberry.ID) -> ErasureProof:
         """NOT_FOUND for a document that was never here."""
         context = info.context
         node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
-        await context.parts.document_access.require(context.principal, context.ref(node), node.key)
         return show_proof(await context.parts.prove_erasure.run(context.ref(node), node.key))
 
 
@@ -177,6 +187,8 @@ class DocumentMutation:
     @mutation(
         Action.SET_DOCUMENT_ACCESS,
         SetDocumentAccessPayload,
+        right=DocumentRight.OWN,
+        document="id",
         description="Say who may read a document, from the next question on: exactly these users, keys and groups, or "
         "without any the whole workspace. Text of older versions stays with those who could read it, unless "
         "`allVersions` opens it too. Takes the owner of the document with the role member, or the role admin.",
@@ -199,6 +211,8 @@ class DocumentMutation:
     @mutation(
         Action.SET_DOCUMENT_ACCESS,
         SetDocumentWritersPayload,
+        right=DocumentRight.OWN,
+        document="id",
         description="Say who may replace a document's content beside its owner and admins: exactly these, each "
         "`user:NAME`, `key:NAME` or `group:NAME`. Takes the owner of the document with the role member, or the role "
         "admin.",
@@ -217,6 +231,8 @@ class DocumentMutation:
     @mutation(
         Action.SET_DOCUMENT_ACCESS,
         TransferOwnershipPayload,
+        right=DocumentRight.OWN,
+        document="id",
         description="Hand a document over to `user:NAME` or `key:NAME`, who reads it from then on. Takes the owner of "
         "the document with the role member, or the role admin.",
     )
@@ -230,6 +246,8 @@ class DocumentMutation:
     @mutation(
         Action.DELETE_DOCUMENT,
         DeleteDocumentPayload,
+        right=DocumentRight.OWN,
+        document="id",
         description="Erase a document from every store. Takes the owner of the document with the role member, or the "
         "role admin.",
     )
@@ -237,7 +255,6 @@ class DocumentMutation:
         """Erases every version; the counts name the stores."""
         context = info.context
         node = decode(id, NodeKind.DOCUMENT)
-        await context.parts.document_access.require(context.principal, context.ref(node), node.key, DocumentRight.OWN)
         deletion = await context.parts.delete.run(context.ref(node), node.key, context.principal.subject_id)
         return _show_deletion(id, deletion)
 
@@ -245,6 +262,8 @@ class DocumentMutation:
         Action.REINGEST_DOCUMENT,
         ReingestPayload,
         Permanent,
+        right=DocumentRight.WRITE,
+        document="document_id",
         description="Ingest a document again from its kept original. Takes the owner or a writer of the document with "
         "the role member, or the role admin.",
     )
@@ -254,7 +273,6 @@ class DocumentMutation:
         """
         context = info.context
         node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
-        await context.parts.document_access.require(context.principal, context.ref(node), node.key, DocumentRight.WRITE)
         queued = await context.parts.reingest.run(
             context.ref(node), node.key, context.principal.subject_id, force=force
         )

@@ -14,6 +14,7 @@ from agentic_rag.ingestion.upload import UploadOptions
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.documents.documents import Document, ReadersInput, read_readers, show_document
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Payload, mutation
@@ -55,6 +56,7 @@ class UploadMutation:
     @mutation(
         Action.UPLOAD_DOCUMENT,
         UploadDocumentPayload,
+        right=Sight.PATH,
         description="Upload one file (graphql-multipart-request-spec). The same path is the same document; the same "
         "`idempotencyKey` with the same file is the same upload. Takes the role member.",
     )

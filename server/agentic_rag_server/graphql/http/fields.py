@@ -1,19 +1,23 @@
-"""Root fields, each of which requires that the product is on and that the caller may perform its action; and the types
-and conversions that they share: payloads, Relay's objects with a global id, pages of a list by keyset cursors.
+"""Fields, each of which declares who may ask it and requires that and that the product is on; and the types and
+conversions that they share: payloads, Relay's objects with a global id, pages of a list by keyset cursors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import fields
 from functools import lru_cache, wraps
 from typing import Any, Generic, TypeVar
 
 import strawberry
+from strawberry.utils.str_converters import to_camel_case
 
+from agentic_rag.documents.document_access import DocumentRight
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.pagination import Page
-from agentic_rag_server.auth.roles import Action, authorise
+from agentic_rag.kernel.public_ids import NodeKind, decode
+from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.rules import Rule, Sight
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.errors import USER_ERRORS, UserError, user_error
 
@@ -30,44 +34,103 @@ Shown = TypeVar("Shown")
 Resolver = Callable[..., Awaitable[Any]]
 Decorator = Callable[[Resolver], Any]
 
+_RULE = "rule"
+"""Where the metadata of a field hold its rule."""
 
-def field(*actions: Action, description: str) -> Decorator:
-    """A field for callers who may perform all of the actions. Every error goes to `errors`."""
+
+def field(*actions: Action, right: DocumentRight | Sight, document: str | None = None, description: str) -> Decorator:
+    """A field for callers who may perform all of the actions and have the right. Every error goes to `errors`."""
+    rule = _rule(actions, right, document)
 
     def decorate(resolve: Resolver) -> Any:
         @wraps(resolve)
         async def guard(*args: Any, info: Info, **arguments: Any) -> Any:
-            _require(info, *actions)
+            await _require(info, rule, arguments)
             return await resolve(*args, info=info, **arguments)
 
-        return strawberry.field(guard, description=description)
+        return strawberry.field(guard, description=description, metadata={_RULE: rule})
 
     return decorate
 
 
-def mutation(action: Action, payload: type[Payload], *more: type[AgenticRagError], description: str) -> Decorator:
-    """A field for callers who may perform the action. `USER_ERRORS` and `more` go to the payload's `userErrors`;
-    the payload's other fields have defaults.
+def mutation(
+    action: Action,
+    payload: type[Payload],
+    *more: type[AgenticRagError],
+    right: DocumentRight | Sight,
+    document: str | None = None,
+    description: str,
+) -> Decorator:
+    """A field for callers who may perform the action and have the right. `USER_ERRORS` and `more` go to the payload's
+    `userErrors`; the payload's other fields have defaults.
     """
+    rule = _rule((action,), right, document)
 
     def decorate(resolve: Resolver) -> Any:
         @wraps(resolve)
         async def guard(*args: Any, info: Info, **arguments: Any) -> Any:
-            _require(info, action)
             try:
+                await _require(info, rule, arguments)
                 return await resolve(*args, info=info, **arguments)
             except (*USER_ERRORS, *more) as error:
                 return payload(user_errors=[user_error(error)])
 
-        return strawberry.mutation(guard, description=description)
+        return strawberry.mutation(guard, description=description, metadata={_RULE: rule})
 
     return decorate
 
 
-def _require(info: Info, *actions: Action) -> None:
-    info.context.parts.options.require_enabled()
-    for action in actions:
-        authorise(info.context.principal, action)
+def inner(*actions: Action, right: DocumentRight | Sight, is_hidden: bool = False, description: str) -> Decorator:
+    """A field of an object that asks the stores. The object's own rule was checked before; `is_hidden` answers null
+    instead of FORBIDDEN.
+    """
+    rule = Rule(actions, right, is_hidden=is_hidden)
+
+    def decorate(resolve: Resolver) -> Any:
+        @wraps(resolve)
+        async def guard(self: Any, info: Info) -> Any:
+            if rule.is_hidden and not rule.permits(info.context.principal):
+                return None
+            rule.authorise(info.context.principal)
+            return await resolve(self, info)
+
+        return strawberry.field(guard, description=description, metadata={_RULE: rule})
+
+    return decorate
+
+
+def rules_of(schema: strawberry.Schema) -> Mapping[str, Rule]:
+    """The rule of every field that asks the product, as `Type.field`. Errors: `ValueError` for one without a rule: such
+    a schema is not served.
+    """
+    rules: dict[str, Rule] = {}
+    roots = {one.__strawberry_definition__.name for one in (schema.query, schema.mutation) if one}
+    for kind, shown in schema.schema_converter.type_map.items():
+        definition = shown.definition
+        for one in getattr(definition, "fields", ()):
+            resolver = one.base_resolver
+            if resolver is None or not (resolver.info_parameter or kind in roots):
+                continue
+            name = f"{kind}.{schema.config.name_converter.get_graphql_name(one)}"
+            if _RULE not in one.metadata:
+                raise ValueError(f"{name} does not declare who may ask it: make it with `field`, `mutation` or `inner`")
+            rules[name] = one.metadata[_RULE]
+    return rules
+
+
+def _rule(actions: tuple[Action, ...], right: DocumentRight | Sight, document: str | None) -> Rule:
+    if not actions:
+        raise ValueError("a field of the schema's roots declares an action at least")
+    return Rule(actions, right, document)
+
+
+async def _require(info: Info, rule: Rule, arguments: Mapping[str, Any]) -> None:
+    context = info.context
+    context.parts.options.require_enabled()
+    rule.authorise(context.principal)
+    if rule.document is not None:
+        node = decode(arguments[rule.document], NodeKind.DOCUMENT, path=(to_camel_case(rule.document),))
+        await rule.require(context.parts.document_access, context.principal, context.ref(node), node.key)
 
 
 def to_schema(kind: type[Shown], /, *values: object, **different: Any) -> Shown:

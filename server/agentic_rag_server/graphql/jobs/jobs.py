@@ -6,7 +6,7 @@ from datetime import datetime
 
 import strawberry
 
-from agentic_rag.documents.document_access import visible_access_sets
+from agentic_rag.documents.document_access import DocumentRight, visible_access_sets
 from agentic_rag.jobs import job as jobs
 from agentic_rag.kernel.error_redaction import redact_arguments
 from agentic_rag.kernel.pagination import Page
@@ -15,9 +15,19 @@ from agentic_rag.kernel.telemetry import parse_trace_id
 from agentic_rag.kernel.text import is_storable
 from agentic_rag.tenancy.access import may_manage_access, read_identity
 from agentic_rag_server.auth.roles import Action, can_perform
+from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.documents.documents import Document, Property, show_document
 from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
-from agentic_rag_server.graphql.http.fields import Connection, Node, Payload, connection, field, mutation, to_schema
+from agentic_rag_server.graphql.http.fields import (
+    Connection,
+    Node,
+    Payload,
+    connection,
+    field,
+    inner,
+    mutation,
+    to_schema,
+)
 
 JobKind = strawberry.enum(jobs.JobKind, description="What a job does; UNKNOWN is a kind of another version.")
 JobState = strawberry.enum(jobs.JobState, description="Where a job stands; DEAD is a dead letter.")
@@ -61,21 +71,24 @@ class Job(Node):
     updated_at: datetime
     source: strawberry.Private[jobs.Job]
 
-    @strawberry.field(description="Secrets blotted out. Null below the role admin.")
+    @inner(
+        Action.SEE_DEAD_LETTERS,
+        right=DocumentRight.KNOW,
+        is_hidden=True,
+        description="Secrets blotted out. Null below the role admin.",
+    )
     async def arguments(self, info: Info) -> list[Property] | None:
-        if not can_perform(info.context.principal, Action.SEE_DEAD_LETTERS):
-            return None
         shown = redact_arguments(self.source.arguments)
         return [Property(name=name, value=value) for name, value in sorted(shown.items())]
 
-    @strawberry.field(description="Every attempt, first to last.")
+    @inner(right=DocumentRight.KNOW, description="Every attempt, first to last.")
     async def attempt_history(self, info: Info) -> list[JobAttempt]:
         key = self.source.workspace.workspace_id, self.source.job_id
         sees_chains = can_perform(info.context.principal, Action.SEE_DEAD_LETTERS)
         attempts = await info.context.job_attempts.load(key)
         return [to_schema(JobAttempt, one, error_chain=one.error_chain if sees_chains else []) for one in attempts]
 
-    @strawberry.field(description="The document it concerns; null when there is none, or none any more.")
+    @inner(right=DocumentRight.KNOW, description="The document it concerns; null when there is none, or none any more.")
     async def document(self, info: Info) -> Document | None:
         if self.source.document_id is None:
             return None
@@ -100,7 +113,7 @@ class PurgeDeadLetterPayload(Payload):
 
 @strawberry.type
 class JobQuery:
-    @field(Action.READ, description="Jobs of a workspace, newest first.")
+    @field(Action.READ, right=DocumentRight.KNOW, description="Jobs of a workspace, newest first.")
     async def jobs(
         self,
         info: Info,
@@ -120,13 +133,14 @@ class JobQuery:
             page = await transaction.jobs.page(workspace, request, wanted_states, wanted_kinds, access_ids=sets)
         return connection(page, show_job)
 
-    @field(Action.READ, description="A job by its id.")
+    @field(Action.READ, right=DocumentRight.KNOW, description="A job by its id.")
     async def job(self, info: Info, id: strawberry.ID) -> Job | None:
         return await find_job(info.context, decode(id, NodeKind.JOB))
 
     @field(
         Action.READ,
         Action.SEE_DEAD_LETTERS,
+        right=DocumentRight.KNOW,
         description="Jobs of a workspace that gave up, newest first. Takes the role admin.",
     )
     async def dead_letters(
@@ -155,6 +169,7 @@ class JobMutation:
     @mutation(
         Action.REPLAY_DEAD_LETTER,
         ReplayDeadLetterPayload,
+        right=Sight.ORGANISATION,
         description="Queue a dead letter again with a fresh allowance; its attempts stay. Takes the role admin.",
     )
     async def replay_dead_letter(self, info: Info, id: strawberry.ID) -> ReplayDeadLetterPayload:
@@ -168,6 +183,7 @@ class JobMutation:
     @mutation(
         Action.PURGE_DEAD_LETTER,
         PurgeDeadLetterPayload,
+        right=Sight.ORGANISATION,
         description="Remove what a dead letter holds: arguments, error texts and attempts. Takes the role admin.",
     )
     async def purge_dead_letter(self, info: Info, id: strawberry.ID) -> PurgeDeadLetterPayload:

@@ -7,6 +7,7 @@ import strawberry
 from agentic_rag.models.providers import model_choice as tenant_models
 from agentic_rag.models.providers.change_models import ModelChanges
 from agentic_rag_server.auth.roles import Action, authorise
+from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Payload, field, mutation
 
@@ -32,7 +33,11 @@ class UpdateModelSettingsPayload(Payload):
 
 @strawberry.type
 class ModelQuery:
-    @field(Action.MANAGE_PROVIDER_KEYS, description="Which models the organisation works with. Takes the role admin.")
+    @field(
+        Action.MANAGE_PROVIDER_KEYS,
+        right=Sight.ORGANISATION,
+        description="Which models the organisation works with. Takes the role admin.",
+    )
     async def model_settings(self, info: Info) -> ModelSettings:
         """The stored decisions, not the models that follow from them."""
         context = info.context
@@ -44,6 +49,7 @@ class ModelMutation:
     @mutation(
         Action.MANAGE_PROVIDER_KEYS,
         UpdateModelSettingsPayload,
+        right=Sight.ORGANISATION,
         description="Decide which models the organisation works with. Takes the role admin.",
     )
     async def update_model_settings(self, info: Info, input: UpdateModelSettingsInput) -> UpdateModelSettingsPayload:

@@ -9,6 +9,7 @@ import strawberry
 from agentic_rag.kernel.secret import Secret
 from agentic_rag.models.providers import provider_keys
 from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
 
@@ -50,6 +51,7 @@ class RemoveProviderKeyPayload(Payload):
 class ProviderKeyQuery:
     @field(
         Action.MANAGE_PROVIDER_KEYS,
+        right=Sight.ORGANISATION,
         description="The keys that the organisation brought, by provider; never the keys themselves. Takes the role "
         "admin.",
     )
@@ -64,6 +66,7 @@ class ProviderKeyMutation:
     @mutation(
         Action.MANAGE_PROVIDER_KEYS,
         SetProviderKeyPayload,
+        right=Sight.ORGANISATION,
         description="Store the organisation's key for a provider. It is encrypted and never shown again. Takes the "
         "role admin.",
     )
@@ -77,6 +80,7 @@ class ProviderKeyMutation:
     @mutation(
         Action.MANAGE_PROVIDER_KEYS,
         RemoveProviderKeyPayload,
+        right=Sight.ORGANISATION,
         description="Forget the organisation's key for a provider. Takes the role admin.",
     )
     async def remove_provider_key(

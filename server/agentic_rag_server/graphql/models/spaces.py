@@ -11,6 +11,7 @@ from agentic_rag.kernel.public_ids import NodeKind, decode, encode
 from agentic_rag.models.embedding import space as spaces
 from agentic_rag.models.embedding.recall_gate import DEFAULT_K, RecallGate, RecallQuestion, build_recall_gate
 from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
 
@@ -70,7 +71,7 @@ class SwitchEmbeddingSpacePayload(Payload):
 
 @strawberry.type
 class SpaceQuery:
-    @field(Action.READ, description="The embedding spaces of a workspace, oldest first.")
+    @field(Action.READ, right=Sight.WHOLE_WORKSPACE, description="The embedding spaces of a workspace, oldest first.")
     async def embedding_spaces(self, info: Info, workspace_id: strawberry.ID) -> list[EmbeddingSpace]:
         """The space that answers, the one being filled, and those kept for the grace period."""
         context = info.context
@@ -84,6 +85,7 @@ class SpaceMutation:
     @mutation(
         Action.SWITCH_SPACE,
         SwitchEmbeddingSpacePayload,
+        right=Sight.ORGANISATION,
         description="Switch a workspace to another embedding model. Takes the role admin.",
     )
     async def switch_embedding_space(self, info: Info, input: SwitchEmbeddingSpaceInput) -> SwitchEmbeddingSpacePayload:
@@ -101,6 +103,7 @@ class SpaceMutation:
     @mutation(
         Action.SWITCH_SPACE,
         SwitchEmbeddingSpacePayload,
+        right=Sight.ORGANISATION,
         description="Call off the switch that is under way. Takes the role admin.",
     )
     async def cancel_embedding_switch(self, info: Info, workspace_id: strawberry.ID) -> SwitchEmbeddingSpacePayload:

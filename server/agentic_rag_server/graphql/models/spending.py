@@ -12,6 +12,7 @@ from agentic_rag.models.billing import limits as spending
 from agentic_rag.models.billing import usage
 from agentic_rag.models.billing.prices import PRICED_ON
 from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
 
@@ -69,6 +70,7 @@ class SetBudgetPayload(Payload):
 class SpendingQuery:
     @field(
         Action.SEE_USAGE,
+        right=Sight.ORGANISATION,
         description="What calls of models used from one day to another, both included. Takes the role admin.",
     )
     async def usage(
@@ -86,6 +88,7 @@ class SpendingQuery:
 
     @field(
         Action.SEE_USAGE,
+        right=Sight.ORGANISATION,
         description="The ceilings that hold for a workspace, with what is spent of each. Takes the role admin.",
     )
     async def budgets(self, info: Info, workspace_id: strawberry.ID) -> list[BudgetCeiling]:
@@ -100,6 +103,7 @@ class SpendingMutation:
     @mutation(
         Action.SET_BUDGET,
         SetBudgetPayload,
+        right=Sight.ORGANISATION,
         description="Set the ceilings of the organisation or of a workspace. Takes the role admin.",
     )
     async def set_budget(self, info: Info, input: SetBudgetInput) -> SetBudgetPayload:

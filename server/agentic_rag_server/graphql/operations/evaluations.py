@@ -11,8 +11,9 @@ from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_workspace
 from agentic_rag.operations import evaluation as eval_runs
 from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.http.context import Info
-from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
+from agentic_rag_server.graphql.http.fields import Payload, field, inner, mutation, to_schema
 from agentic_rag_server.graphql.jobs.jobs import Job, show_job
 
 
@@ -41,7 +42,7 @@ class EvalRun:
     created_at: datetime
     source: strawberry.Private[eval_runs.EvalRun]
 
-    @strawberry.field(description="How the work stands.")
+    @inner(right=Sight.ORGANISATION, description="How the work stands.")
     async def job(self, info: Info) -> Job | None:
         async with info.context.parts.database.transaction(self.source.workspace.org_id) as transaction:
             found = await transaction.jobs.get(self.source.workspace, self.source.job_id)
@@ -79,7 +80,11 @@ class StartEvalRunPayload(Payload):
 
 @strawberry.type
 class EvaluationQuery:
-    @field(Action.EVALUATE, description="The evaluation that a job runs, by the job's id. Takes the role admin.")
+    @field(
+        Action.EVALUATE,
+        right=Sight.ORGANISATION,
+        description="The evaluation that a job runs, by the job's id. Takes the role admin.",
+    )
     async def eval_run(self, info: Info, job_id: strawberry.ID) -> EvalRun | None:
         context = info.context
         node = decode(job_id, NodeKind.JOB, path=("jobId",))
@@ -92,6 +97,7 @@ class EvaluationMutation:
     @mutation(
         Action.EVALUATE,
         StartEvalRunPayload,
+        right=Sight.ORGANISATION,
         description="Have a worker ask questions and report how the answers did; while an evaluation of the same "
         "questions is unfinished, that one is returned. Takes the role admin.",
     )

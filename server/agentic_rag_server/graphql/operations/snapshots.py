@@ -9,6 +9,7 @@ import strawberry
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from agentic_rag.operations.snapshots import snapshot as snapshots
 from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
 
@@ -44,6 +45,7 @@ class SnapshotQuery:
     @field(
         Action.READ,
         Action.TAKE_SNAPSHOT,
+        right=Sight.ORGANISATION,
         description="Snapshots of a workspace, newest first. Takes the role admin.",
     )
     async def snapshots(self, info: Info, workspace_id: strawberry.ID) -> list[Snapshot]:
@@ -59,6 +61,7 @@ class SnapshotMutation:
     @mutation(
         Action.TAKE_SNAPSHOT,
         CreateSnapshotPayload,
+        right=Sight.ORGANISATION,
         description="Ask for a snapshot of a workspace; a worker takes it. Takes the role admin.",
     )
     async def create_snapshot(

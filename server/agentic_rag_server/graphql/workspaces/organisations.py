@@ -13,6 +13,7 @@ from agentic_rag.tenancy import principals as tenancy
 from agentic_rag.tenancy.manage_api_keys import KeyWish
 from agentic_rag.workspaces import organisation as organisations
 from agentic_rag_server.auth.roles import Action, at_least
+from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
 
@@ -84,13 +85,17 @@ class SetFeaturePayload:
 
 @strawberry.type
 class OrganisationQuery:
-    @field(Action.READ, description="The organisation of the caller's token.")
+    @field(Action.READ, right=Sight.ORGANISATION, description="The organisation of the caller's token.")
     async def organisation(self, info: Info) -> Organisation:
         """Never null: a token without an organisation is refused."""
         context = info.context
         return _show(await context.parts.administer.organisation(context.principal.org_id))
 
-    @field(Action.MANAGE_KEYS, description="The API keys of the organisation, newest first. Takes the role admin.")
+    @field(
+        Action.MANAGE_KEYS,
+        right=Sight.ORGANISATION,
+        description="The API keys of the organisation, newest first. Takes the role admin.",
+    )
     async def api_keys(self, info: Info) -> list[ApiKey]:
         """Includes revoked and expired keys."""
         context = info.context
@@ -102,6 +107,7 @@ class OrganisationMutation:
     @mutation(
         Action.MANAGE_KEYS,
         CreateApiKeyPayload,
+        right=Sight.ORGANISATION,
         description="Make an API key, of the caller's own role at most. Takes the role admin.",
     )
     async def create_api_key(self, info: Info, input: CreateApiKeyInput) -> CreateApiKeyPayload:
@@ -123,6 +129,7 @@ class OrganisationMutation:
     @mutation(
         Action.MANAGE_KEYS,
         RevokeApiKeyPayload,
+        right=Sight.ORGANISATION,
         description="Make an API key worthless; servers that know it forget it within 30 s. Takes the role admin.",
     )
     async def revoke_api_key(self, info: Info, id: strawberry.ID) -> RevokeApiKeyPayload:
@@ -133,6 +140,7 @@ class OrganisationMutation:
 
     @field(
         Action.CHANGE_ORGANISATION,
+        right=Sight.ORGANISATION,
         description="Switch a feature of the organisation on or off. Takes the role admin.",
     )
     async def set_feature(self, info: Info, flag: FeatureFlag, on: bool) -> SetFeaturePayload:  # type: ignore[valid-type]

@@ -6,6 +6,7 @@ import strawberry
 
 from agentic_rag.workspaces import rate_limits
 from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.http.context import Info, RequestContext
 from agentic_rag_server.graphql.http.fields import Payload, field, mutation
 
@@ -31,7 +32,7 @@ class SetRateLimitsPayload(Payload):
 
 @strawberry.type
 class RateLimitQuery:
-    @field(Action.READ, description="The limits on the caller's organisation.")
+    @field(Action.READ, right=Sight.ORGANISATION, description="The limits on the caller's organisation.")
     async def rate_limits(self, info: Info) -> RateLimits:
         """The organisation's own limits; the operator's settings for the rest."""
         return await _limits(info.context)
@@ -42,6 +43,7 @@ class RateLimitMutation:
     @mutation(
         Action.SET_RATE_LIMITS,
         SetRateLimitsPayload,
+        right=Sight.ORGANISATION,
         description="Give the caller's organisation limits of its own; other servers go by them within 5 s. Takes the "
         "role operator.",
     )

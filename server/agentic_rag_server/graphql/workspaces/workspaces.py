@@ -16,6 +16,7 @@ from agentic_rag.workspaces import settings as workspace_settings
 from agentic_rag.workspaces import workspace as workspace_values
 from agentic_rag.workspaces.administer import NewWorkspace
 from agentic_rag_server.auth.roles import Action, can_perform
+from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.http.context import Info, RequestContext
 from agentic_rag_server.graphql.http.fields import Node, Payload, field, mutation, to_schema
 
@@ -132,18 +133,18 @@ def _apply_settings(
 
 @strawberry.type
 class WorkspaceQuery:
-    @field(Action.READ, description="Every workspace of the caller's organisation, by name.")
+    @field(Action.READ, right=Sight.ORGANISATION, description="Every workspace of the caller's organisation, by name.")
     async def workspaces(self, info: Info) -> list[Workspace]:
         """Unpaged: an organisation has few."""
         context = info.context
         async with context.parts.database.transaction(context.principal.org_id) as transaction:
             return [_show_workspace(it, context.principal) for it in await transaction.workspaces.all()]
 
-    @field(Action.READ, description="A workspace by its id.")
+    @field(Action.READ, right=Sight.ORGANISATION, description="A workspace by its id.")
     async def workspace(self, info: Info, id: strawberry.ID) -> Workspace | None:
         return await find_workspace(info.context, decode(id, NodeKind.WORKSPACE))
 
-    @field(Action.READ, description="A workspace by its name.")
+    @field(Action.READ, right=Sight.ORGANISATION, description="A workspace by its name.")
     async def workspace_by_name(self, info: Info, name: str) -> Workspace | None:
         context = info.context
         if "\0" in name:
@@ -152,7 +153,7 @@ class WorkspaceQuery:
             found = await transaction.workspaces.by_name(name)
         return _show_workspace(found, context.principal) if found else None
 
-    @field(Action.READ, description="A project or agent by the caller's own id of it.")
+    @field(Action.READ, right=Sight.ORGANISATION, description="A project or agent by the caller's own id of it.")
     async def workspace_by_reference(
         self,
         info: Info,
@@ -169,7 +170,12 @@ class WorkspaceQuery:
 
 @strawberry.type
 class WorkspaceMutation:
-    @mutation(Action.CREATE_WORKSPACE, CreateWorkspacePayload, description="Make a workspace. Takes the role admin.")
+    @mutation(
+        Action.CREATE_WORKSPACE,
+        CreateWorkspacePayload,
+        right=Sight.ORGANISATION,
+        description="Make a workspace. Takes the role admin.",
+    )
     async def create_workspace(self, info: Info, input: CreateWorkspaceInput) -> CreateWorkspacePayload:
         """WORKSPACE_EXISTS when the name or the external ref is taken."""
         caller = info.context.principal
@@ -184,6 +190,7 @@ class WorkspaceMutation:
     @mutation(
         Action.CHANGE_WORKSPACE,
         UpdateWorkspaceSettingsPayload,
+        right=Sight.ORGANISATION,
         description="Change what a workspace decides for itself. Takes the role admin.",
     )
     async def update_workspace_settings(

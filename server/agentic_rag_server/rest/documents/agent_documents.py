@@ -9,17 +9,17 @@ from msgspec import Meta
 from starlette.requests import Request
 
 from agentic_rag.documents.document import Document, DocumentStatus
+from agentic_rag.documents.document_access import DocumentRight
 from agentic_rag.ingestion.attachments import Attachment
-from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.tenancy.principals import Principal, name_of_subject
 from agentic_rag.workspaces.workspace import ExternalOwner, agent
-from agentic_rag_server.auth.bearer import principal_of
-from agentic_rag_server.auth.roles import Action, authorise
+from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.rules import Rule, Sight
 from agentic_rag_server.rest.documents.attached import EXTERNAL_REF, AttachedDocumentsEndpoint, Facade, Names
 from agentic_rag_server.rest.documents.documents import DocumentErased
 from agentic_rag_server.rest.http.models import ENVELOPED, EnvelopedRefusal, Instant, Model, Success, instant
-from agentic_rag_server.rest.http.operations import Parameter
+from agentic_rag_server.rest.http.operations import Parameter, admitted
 
 TAG = "agent documents"
 PATH = f"{ENVELOPED}{{orgId}}/agents/{{id}}/documents"
@@ -115,12 +115,14 @@ class AgentDocumentsEndpoint(AttachedDocumentsEndpoint):
             "Takes the role member; the first upload of an agent, which makes its workspace, admin. "
             "A file of the same name (or `sourcePath`) replaces the earlier one.",
             AgentDocumentAccepted,
+            Rule((Action.UPLOAD_DOCUMENT,), Sight.PATH),
         ),
         page=Names(
             "listAgentDocuments",
             "The documents of an agent",
             "An agent without documents has an empty list.",
             AgentDocumentList,
+            Rule((Action.READ,), DocumentRight.KNOW),
         ),
         page_says="The documents.",
         page_refusals=(400, 401, 403, 404, 429, 500, 503),
@@ -129,19 +131,15 @@ class AgentDocumentsEndpoint(AttachedDocumentsEndpoint):
             "Erase a document, its passages and its original",
             "Takes the owner of the document with the role member, or the role admin.",
             AgentDocumentErased,
+            Rule((Action.DELETE_DOCUMENT,), DocumentRight.OWN),
         ),
         refusal=EnvelopedRefusal,
     )
 
-    async def find_owner(self, request: Request, action: Action) -> tuple[Principal, ExternalOwner]:
-        """The caller and the agent. Errors: `NotFound` for another organisation than the token's."""
-        principal = await principal_of(request, self._parts.identity)
-        self._parts.options.require_enabled()
-        if not await self._parts.attachments.is_ours(principal.org_id, request.path_params["orgId"]):
-            raise NotFound("There is no such organisation.")
-        owner = agent(principal.org_id, request.path_params["id"])
-        authorise(principal, action)
-        return principal, owner
+    async def find_owner(self, request: Request) -> tuple[Principal, ExternalOwner]:
+        """The caller and the agent; another organisation's path was refused before."""
+        principal = admitted(request).principal
+        return principal, agent(principal.org_id, request.path_params["id"])
 
     def upload_body(self, attachment: Attachment, owner: ExternalOwner) -> AgentDocumentAccepted:
         """The file in its envelope."""

@@ -19,6 +19,7 @@ from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
 from agentic_rag.tenancy.principals import MAX_NAME_CHARACTERS, Principal
 from agentic_rag.workspaces.workspace import ExternalOwner, Workspace
 from agentic_rag_server.auth.roles import Action, authorise
+from agentic_rag_server.auth.rules import Rule
 from agentic_rag_server.graphql.http.context import page_request
 from agentic_rag_server.rest.documents.documents import DocumentErased, show_erasure
 from agentic_rag_server.rest.documents.uploads import REPLAYED, UPLOAD_REFUSALS, upload_headers
@@ -43,12 +44,13 @@ LINK = ("Link", 'The next page, with `rel="next"`; left out on the last one.')
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The words of one operation, and the type of its body."""
+    """The words of one operation, the type of its body, and who may do it."""
 
     name: str
     summary: str
     description: str
     body: type[Model]
+    rule: Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +120,13 @@ class AttachedDocumentsEndpoint(Endpoint):
 
     async def upload(self, request: Request) -> Response:
         """Accept a file. Errors: those of `find_owner` and `_receive`."""
-        principal, owner = await self.find_owner(request, Action.UPLOAD_DOCUMENT)
+        principal, owner = await self.find_owner(request)
         attachment = await self._receive(request, principal, owner)
         return answer(self.upload_body(attachment, owner), 202, upload_headers(attachment.upload))
 
     async def page(self, request: Request) -> Response:
         """A page of documents. Errors: those of `find_owner`, `InvalidInput`."""
-        principal, owner = await self.find_owner(request, Action.READ)
+        principal, owner = await self.find_owner(request)
         asked = _paging(request)
         found = await self._parts.attachments.page(owner, asked, principal)
         cursor = found.cursors[-1] if found.has_next else None
@@ -133,15 +135,13 @@ class AttachedDocumentsEndpoint(Endpoint):
 
     async def erase(self, request: Request) -> Response:
         """Erase a document. Errors: those of `find_owner`, `NotFound`."""
-        principal, owner = await self.find_owner(request, Action.DELETE_DOCUMENT)
+        principal, owner = await self.find_owner(request)
         text = request.path_params[self.facade.document]
         deletion = await self._parts.attachments.delete(owner, _document_key(text), principal)
         return answer(self.erase_body(show_erasure(text, deletion)))
 
-    async def find_owner(self, request: Request, action: Action) -> tuple[Principal, ExternalOwner]:
-        """The caller, who may perform the action, and the owner. Errors: those of `Endpoint.authorise`,
-        `InvalidInput`, `NotFound`.
-        """
+    async def find_owner(self, request: Request) -> tuple[Principal, ExternalOwner]:
+        """The caller and the owner. Errors: `InvalidInput`, `NotFound`."""
         raise NotImplementedError
 
     def upload_body(self, attachment: Attachment, owner: ExternalOwner) -> Model:
@@ -189,6 +189,7 @@ class AttachedDocumentsEndpoint(Endpoint):
             summary=names.summary,
             description=names.description,
             refusal=self.facade.refusal,
+            rule=names.rule,
             **declared,
         )
 

@@ -18,6 +18,7 @@ from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, enco
 from agentic_rag.tenancy.access import EVERYONE, MAX_PRINCIPALS, parse_principals
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.rules import Rule
 from agentic_rag_server.rest.documents.uploads import DOCUMENT, PATH, TAG, WORKSPACE
 from agentic_rag_server.rest.http.bodies import read_json
 from agentic_rag_server.rest.http.models import NOT_STORED, Instant, Model, answer, instant
@@ -158,13 +159,14 @@ class DocumentEndpoint(Endpoint):
         _PATH,
         "getDocument",
         summary="How far a document is",
+        rule=Rule((Action.READ,), DocumentRight.KNOW),
         parameters=(WORKSPACE, DOCUMENT),
         answers=(ResponseSpec(200, "The document.", DocumentState),),
         refusals=(400, 401, 403, 404, 500, 503),
     )
     async def get(self, request: Request) -> Response:
-        """The document's status. Errors: those of `authorise`, `InvalidInput`, `NotFound`."""
-        ref, node, _ = await self._document(request, Action.READ, DocumentRight.KNOW)
+        """The document's status. Errors: `InvalidInput`, `NotFound`."""
+        ref, node, _ = await self._document(request)
         async with self._parts.database.transaction(ref.org_id) as transaction:
             document = await transaction.documents.get(ref, node.key)
         if document is None:
@@ -177,13 +179,14 @@ class DocumentEndpoint(Endpoint):
         "deleteDocument",
         summary="Erase a document from every store",
         description="Takes the owner of the document with the role member, or the role admin.",
+        rule=Rule((Action.DELETE_DOCUMENT,), DocumentRight.OWN),
         parameters=(WORKSPACE, DOCUMENT),
         answers=(ResponseSpec(200, "What was removed, with the certificate.", DocumentErased),),
         refusals=(400, 401, 403, 404, 500, 503),
     )
     async def delete(self, request: Request) -> Response:
         """200 with the certificate. Errors: those of `_document`, `DependencyUnavailable`."""
-        ref, node, principal = await self._document(request, Action.DELETE_DOCUMENT, DocumentRight.OWN)
+        ref, node, principal = await self._document(request)
         deletion = await self._parts.delete.run(ref, node.key, principal.subject_id)
         return answer(show_erasure(request.path_params["document"], deletion))
 
@@ -193,6 +196,7 @@ class DocumentEndpoint(Endpoint):
         "reingestDocument",
         summary="Ingest a document again from its kept original",
         description="Takes the owner or a writer of the document with the role member, or the role admin.",
+        rule=Rule((Action.REINGEST_DOCUMENT,), DocumentRight.WRITE),
         parameters=(
             WORKSPACE,
             DOCUMENT,
@@ -203,7 +207,7 @@ class DocumentEndpoint(Endpoint):
     )
     async def reingest(self, request: Request) -> Response:
         """202 with the job. Errors: as `delete`, and `Permanent` code ORIGINAL_MISSING."""
-        ref, node, principal = await self._document(request, Action.REINGEST_DOCUMENT, DocumentRight.WRITE)
+        ref, node, principal = await self._document(request)
         force = _BOOLEANS.get(request.query_params.get("force", "false"))
         if force is None:
             raise InvalidInput("`force` is true or false.", path=("force",))
@@ -222,6 +226,7 @@ class DocumentEndpoint(Endpoint):
         "setDocumentReaders",
         summary="Say who may read a document",
         description="Takes the owner of the document with the role member, or the role admin.",
+        rule=Rule((Action.SET_DOCUMENT_ACCESS,), DocumentRight.OWN),
         parameters=(WORKSPACE, DOCUMENT),
         takes=ReadersChange,
         answers=(ResponseSpec(200, "The readers as they are kept.", DocumentReaders),),
@@ -229,7 +234,7 @@ class DocumentEndpoint(Endpoint):
     )
     async def put_readers(self, request: Request) -> Response:
         """200 with the stored readers. Errors: as `delete`, and those of `read_json`."""
-        ref, node, principal = await self._document(request, Action.SET_DOCUMENT_ACCESS, DocumentRight.OWN)
+        ref, node, principal = await self._document(request)
         change = await read_json(request, ReadersChange, self._parts.options.max_body_bytes)
         access = self._parts.document_access
         document = await access.change(
@@ -245,6 +250,7 @@ class DocumentEndpoint(Endpoint):
         "setDocumentWriters",
         summary="Say who may replace a document's content",
         description="Takes the owner of the document with the role member, or the role admin.",
+        rule=Rule((Action.SET_DOCUMENT_ACCESS,), DocumentRight.OWN),
         parameters=(WORKSPACE, DOCUMENT),
         takes=WritersChange,
         answers=(ResponseSpec(200, "The writers as they are kept.", DocumentRights),),
@@ -252,7 +258,7 @@ class DocumentEndpoint(Endpoint):
     )
     async def put_writers(self, request: Request) -> Response:
         """200 with owner and writers. Errors: as `put_readers`."""
-        ref, node, principal = await self._document(request, Action.SET_DOCUMENT_ACCESS, DocumentRight.OWN)
+        ref, node, principal = await self._document(request)
         change = await read_json(request, WritersChange, self._parts.options.max_body_bytes)
         writers = parse_writers(change.writers)
         return _show_rights(request, await self._parts.document_access.set_writers(principal, ref, node.key, writers))
@@ -263,6 +269,7 @@ class DocumentEndpoint(Endpoint):
         "transferOwnership",
         summary="Hand a document over to another subject",
         description="The new owner reads it from then on. Takes the owner with the role member, or the role admin.",
+        rule=Rule((Action.SET_DOCUMENT_ACCESS,), DocumentRight.OWN),
         parameters=(WORKSPACE, DOCUMENT),
         takes=OwnerChange,
         answers=(ResponseSpec(200, "The owner as it is kept.", DocumentRights),),
@@ -270,23 +277,17 @@ class DocumentEndpoint(Endpoint):
     )
     async def put_owner(self, request: Request) -> Response:
         """200 with owner and writers. Errors: as `put_readers`."""
-        ref, node, principal = await self._document(request, Action.SET_DOCUMENT_ACCESS, DocumentRight.OWN)
+        ref, node, principal = await self._document(request)
         change = await read_json(request, OwnerChange, self._parts.options.max_body_bytes)
         return _show_rights(request, await self._parts.document_access.transfer(principal, ref, node.key, change.owner))
 
-    async def _document(
-        self, request: Request, action: Action, right: DocumentRight
-    ) -> tuple[WorkspaceRef, NodeId, Principal]:
-        """The workspace, the document and the caller, who has the right to the document. Errors: those of `authorise`
-        and `DocumentAccess.require`, `InvalidInput`.
-        """
-        principal = await self.authorise(request, action)
+    async def _document(self, request: Request) -> tuple[WorkspaceRef, NodeId, Principal]:
+        """The workspace, the document and the caller. Errors: those of `require`, `InvalidInput`."""
         workspace = decode(request.path_params["workspace"], NodeKind.WORKSPACE, path=("workspace",))
         node = decode(request.path_params["document"], NodeKind.DOCUMENT, path=("document",))
         if node.workspace_id != workspace.workspace_id:
             raise no_such_document()
-        ref = WorkspaceRef(principal.org_id, workspace.workspace_id)
-        await self._parts.document_access.require(principal, ref, node.key, right)
+        ref, principal = await self.require(request, node)
         return ref, node, principal
 
 

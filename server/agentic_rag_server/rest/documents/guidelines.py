@@ -17,11 +17,12 @@ from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.settings import MAX_INLINE_CHARACTERS
 from agentic_rag.workspaces.workspace import ExternalOwner, project
 from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.rules import Rule, Sight
 from agentic_rag_server.rest.documents.attached import EXTERNAL_REF, AttachedDocumentsEndpoint, Facade, Names
 from agentic_rag_server.rest.documents.documents import DocumentErased
 from agentic_rag_server.rest.http.bodies import read_json
 from agentic_rag_server.rest.http.models import NOT_STORED, Instant, Model, answer, instant
-from agentic_rag_server.rest.http.operations import Parameter, ResponseSpec, operation
+from agentic_rag_server.rest.http.operations import Parameter, ResponseSpec, admitted, operation
 
 TAG = "guidelines"
 PATH = "/api/projects/{id}/guidelines"
@@ -83,6 +84,8 @@ class InlineGuidelinesChange(Model, frozen=True, forbid_unknown_fields=True):
     inline_guidelines: Annotated[str, Meta(max_length=MAX_INLINE_CHARACTERS)] | None
 
 
+_RULE = Rule((Action.MANAGE_GUIDELINES,), Sight.ORGANISATION)
+
 _FILES = "Takes the role admin and the feature `ragGuidelines`."
 
 
@@ -101,22 +104,24 @@ class GuidelinesEndpoint(AttachedDocumentsEndpoint):
             "Upload a PDF, Markdown or DOCX file",
             f"{_FILES} A file of the same name (or `sourcePath`) replaces the earlier one.",
             GuidelineDocument,
+            _RULE,
         ),
         page=Names(
             "listGuidelines",
             "The files of a project and where they stand",
             f"{_FILES} A project without files has an empty list.",
             GuidelineList,
+            _RULE,
         ),
         page_says="The files.",
         page_refusals=(400, 401, 403, 429, 500, 503),
-        erase=Names("deleteGuideline", "Erase a file and all its passages", _FILES, DocumentErased),
+        erase=Names("deleteGuideline", "Erase a file and all its passages", _FILES, DocumentErased, _RULE),
         accepted=ACCEPTED,
     )
 
-    async def find_owner(self, request: Request, action: Action) -> tuple[Principal, ExternalOwner]:
-        """The caller and the project. Every action takes the right to manage guidelines, and the feature."""
-        principal, owner = await self._project(request)
+    async def find_owner(self, request: Request) -> tuple[Principal, ExternalOwner]:
+        """The caller and the project, with the feature."""
+        principal, owner = self._project(request)
         await self._parts.attachments.require_feature(principal.org_id, FeatureFlag.RAG_GUIDELINES)
         return principal, owner
 
@@ -134,13 +139,14 @@ class GuidelinesEndpoint(AttachedDocumentsEndpoint):
         "getInlineGuidelines",
         summary="The plain-text guidelines of a project",
         description="Takes the role admin.",
+        rule=_RULE,
         parameters=(PROJECT,),
         answers=(ResponseSpec(200, "The text, or null.", InlineGuidelines),),
         refusals=(400, 401, 403, 429, 500, 503),
     )
     async def get_inline(self, request: Request) -> Response:
         """The plain text. Errors: those of `_project`."""
-        _, owner = await self._project(request)
+        _, owner = self._project(request)
         text = await self._parts.attachments.inline_guidelines(owner)
         return answer(InlineGuidelines(project_id=owner.external_ref, inline_guidelines=text), headers=NOT_STORED)
 
@@ -150,6 +156,7 @@ class GuidelinesEndpoint(AttachedDocumentsEndpoint):
         "setInlineGuidelines",
         summary="Replace the plain-text guidelines of a project",
         description="Takes the role admin.",
+        rule=_RULE,
         parameters=(PROJECT,),
         takes=InlineGuidelinesChange,
         answers=(ResponseSpec(200, "The text as it is kept.", InlineGuidelines),),
@@ -157,7 +164,7 @@ class GuidelinesEndpoint(AttachedDocumentsEndpoint):
     )
     async def put_inline(self, request: Request) -> Response:
         """Replace the plain text. Errors: those of `_project` and `read_json`."""
-        principal, owner = await self._project(request)
+        principal, owner = self._project(request)
         change = await read_json(request, InlineGuidelinesChange, self._parts.options.max_body_bytes)
         workspace = await self.workspace_of(principal, owner)
         text = await self._parts.attachments.set_inline_guidelines(
@@ -165,9 +172,9 @@ class GuidelinesEndpoint(AttachedDocumentsEndpoint):
         )
         return answer(InlineGuidelines(project_id=owner.external_ref, inline_guidelines=text), headers=NOT_STORED)
 
-    async def _project(self, request: Request) -> tuple[Principal, ExternalOwner]:
-        """The caller and the project. Errors: those of `authorise`, `InvalidInput`."""
-        principal = await self.authorise(request, Action.MANAGE_GUIDELINES)
+    def _project(self, request: Request) -> tuple[Principal, ExternalOwner]:
+        """The caller and the project. Errors: `InvalidInput`."""
+        principal = admitted(request).principal
         return principal, project(principal.org_id, request.path_params["id"])
 
 

@@ -16,8 +16,8 @@ from agentic_rag.documents.ports import Original
 from agentic_rag.ingestion.upload import prepend
 from agentic_rag.kernel.errors import NotFound, no_such_document
 from agentic_rag.kernel.public_ids import NodeKind, decode
-from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.rules import Rule
 from agentic_rag_server.rest.documents.uploads import DOCUMENT, TAG
 from agentic_rag_server.rest.http.operations import Endpoint, ResponseSpec, operation
 
@@ -47,16 +47,15 @@ class SourceEndpoint(Endpoint):
         "/v1/documents/{id}/source",
         "getOriginal",
         summary="The original of a document, byte by byte",
+        rule=Rule((Action.READ,), DocumentRight.READ),
         parameters=(replace(DOCUMENT, name="id"),),
         answers=(ResponseSpec(200, "The file, in its own media type.", media_type="*/*"),),
         refusals=(400, 401, 403, 404, 500, 503),
     )
     async def get(self, request: Request) -> Response:
-        """Errors: those of `authorise`, `InvalidInput`, `NotFound`, `DependencyUnavailable`."""
-        principal = await self.authorise(request, Action.READ)
+        """Errors: those of `require`, `InvalidInput`, `NotFound`, `DependencyUnavailable`."""
         node = decode(request.path_params["id"], NodeKind.DOCUMENT)
-        ref = WorkspaceRef(principal.org_id, node.workspace_id)
-        await self._parts.document_access.require(principal, ref, node.key, DocumentRight.READ)
+        ref, _ = await self.require(request, node)
         async with self._parts.database.transaction(ref.org_id) as transaction:
             document = await transaction.documents.get(ref, node.key)
             originals = await transaction.originals.of(ref, node.key)

@@ -13,10 +13,11 @@ from agentic_rag.ingestion.upload import ReceivedUpload, Upload
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_workspace
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.rules import Rule, Sight
 from agentic_rag_server.rest.http.bodies import FIELDS_BYTES, FORM, IDEMPOTENCY_KEY, read_upload
 from agentic_rag_server.rest.http.models import NOT_STORED, Model, answer
 from agentic_rag_server.rest.http.multipart import MultipartBody
-from agentic_rag_server.rest.http.operations import Endpoint, Parameter, ResponseSpec, operation
+from agentic_rag_server.rest.http.operations import Endpoint, Parameter, ResponseSpec, admitted, operation
 
 TAG = "documents"
 PATH = "/v1/workspaces/{workspace}/documents"
@@ -55,6 +56,7 @@ class UploadsEndpoint(Endpoint):
         "uploadDocument",
         summary="Upload a file",
         description="The same path in the same workspace is the same document. Takes the role member.",
+        rule=Rule((Action.UPLOAD_DOCUMENT,), Sight.PATH),
         parameters=(WORKSPACE, IDEMPOTENCY_KEY),
         takes=FORM,
         answers=(ResponseSpec(202, "Accepted; a worker reads it.", UploadAccepted, headers=(LOCATION, REPLAYED)),),
@@ -63,9 +65,9 @@ class UploadsEndpoint(Endpoint):
     async def post(self, request: Request) -> Response:
         """Accept a file: 202 with the status URL. The header `Idempotency-Key` makes a repetition safe.
 
-        Errors: those of `authorise`, `UploadDocument` and `read_upload`.
+        Errors: those of `UploadDocument` and `read_upload`.
         """
-        principal = await self.authorise(request, Action.UPLOAD_DOCUMENT)
+        principal = admitted(request).principal
         node = decode(request.path_params["workspace"], NodeKind.WORKSPACE)
         uploads, ref = self._parts.upload, WorkspaceRef(principal.org_id, node.workspace_id)
 

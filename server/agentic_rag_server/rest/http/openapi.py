@@ -57,7 +57,7 @@ class OpenAPIEndpoint(Endpoint):
         "openapi",
         summary="This document",
         answers=(ResponseSpec(200, "OpenAPI 3.1."),),
-        takes_token=False,
+        rule=None,
     )
     async def get(self, request: Request) -> Response:
         """Takes no token: the document holds nothing of a tenant."""
@@ -113,7 +113,7 @@ def _operation(one: OperationSpec, reference: dict[type[Model], Any]) -> dict[st
             **{str(answer.status): _answer(answer, reference) for answer in one.answers},
             **{str(status): _refusal(status, one, reference) for status in one.refusals},
         },
-        "security": [{_SECURITY: []}] if one.takes_token else [],
+        "security": [{_SECURITY: []}] if one.rule is not None else [],
     }
     if one.description:
         shown["description"] = one.description

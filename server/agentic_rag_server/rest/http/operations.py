@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from agentic_rag.tenancy.principals import Principal
-from agentic_rag_server.auth.bearer import principal_of
-from agentic_rag_server.auth.roles import Action, authorise
+from agentic_rag.kernel.public_ids import NodeId
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag_server.auth.rules import Rule
 from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.http.models import Model, Refusal
 
@@ -77,7 +77,8 @@ class OperationSpec:
     refusal: type[Model] = Refusal
     parameters: tuple[Parameter, ...] = ()
     takes: FileForm | type[Model] | None = None
-    takes_token: bool = True
+    rule: Rule | None
+    """Who may do it; None: whoever asks, without a token."""
     description: str = ""
 
 
@@ -110,12 +111,33 @@ class Endpoint:
             if hasattr(handler, "declared")
         ]
 
-    async def authorise(self, request: Request, action: Action) -> Principal:
-        """The caller, who may perform the action. Errors: `Unauthenticated`, `FeatureDisabled`, `Forbidden`."""
-        principal = await principal_of(request, self._parts.identity)
-        self._parts.options.require_enabled()
-        authorise(principal, action)
-        return principal
+    async def require(self, request: Request, node: NodeId) -> tuple[WorkspaceRef, Principal]:
+        """The workspace of a document, and the caller, who has the operation's right to the document. Errors: those of
+        `DocumentAccess.require`.
+        """
+        caller = admitted(request)
+        ref = WorkspaceRef(caller.principal.org_id, node.workspace_id)
+        await caller.rule.require(self._parts.document_access, caller.principal, ref, node.key)
+        return ref, caller.principal
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """The caller of an operation, who may perform its actions. Its right is the operation's to check."""
+
+    principal: Principal
+    rule: Rule
+
+
+def admit(request: Request, principal: Principal, rule: Rule) -> None:
+    """Let the caller in. Errors: `Forbidden`."""
+    rule.authorise(principal)
+    request.state.admitted = Admitted(principal, rule)
+
+
+def admitted(request: Request) -> Admitted:
+    """The caller of an operation that takes a token."""
+    return request.state.admitted
 
 
 def routes(operations: Iterable[OperationSpec]) -> list[Route]:

@@ -1,0 +1,152 @@
+"""How each operation of the product is asked: fields of the schema and REST routes, each once, reads before changes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.security.rights_world import QUESTION
+
+FILE = ("attached.md", b"# Valve\n\nIt opens at 3 bar.", "text/markdown")
+
+
+@dataclass(frozen=True)
+class Request:
+    """How an operation is asked. `seen` is what a caller who has it finds in the answer. With `owns_nothing` it names
+    nothing of an organisation, so that another one's caller is served with its own.
+    """
+
+    text: str
+    sent: Mapping[str, Any] | None = None
+    seen: str | None = None
+    owns_nothing: bool = False
+    is_public: bool = False
+    """What it is about is readable by everybody in the organisation."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset(re.findall(r"%\((\w+)\)s", self.text))
+
+
+FAULTS = "userErrors { code }"
+ASK = f'ragAnswer(input: {{workspaceId: %(workspace)s, question: "{QUESTION}"}})'
+SHARED = '{keys: ["owner", "writer", "reader"]}'
+
+FIELDS: Mapping[str, Request] = {
+    "Query.node": Request("node(id: %(document)s) { id }"),
+    "Query.document": Request("document(id: %(document)s) { id }"),
+    "Query.documents": Request("documents(workspaceId: %(workspace)s) { nodes { id } }", seen="document"),
+    "Query.job": Request("job(id: %(job)s) { id }"),
+    "Query.jobs": Request("jobs(workspaceId: %(workspace)s, first: 100) { nodes { id } }", seen="job"),
+    "Query.deadLetters": Request("deadLetters(workspaceId: %(workspace)s) { nodes { id } }", seen="dead"),
+    "Query.workspaces": Request("workspaces { id }", seen="workspace"),
+    "Query.workspace": Request("workspace(id: %(workspace)s) { id }"),
+    "Query.workspaceByName": Request('workspaceByName(name: "handbook") { id }'),
+    "Query.workspaceByReference": Request('workspaceByReference(kind: PROJECT, externalRef: "p-7") { id }'),
+    "Query.organisation": Request("organisation { id }", seen="organisation"),
+    "Query.apiKeys": Request("apiKeys { id }", seen="key"),
+    "Query.rateLimits": Request("rateLimits { asks }", owns_nothing=True),
+    "Query.providerKeys": Request("providerKeys { provider }", owns_nothing=True),
+    "Query.modelSettings": Request("modelSettings { mustBringKey }", owns_nothing=True),
+    "Query.embeddingSpaces": Request("embeddingSpaces(workspaceId: %(workspace)s) { done }"),
+    "Query.usage": Request('usage(from: "2026-11-01", to: "2026-11-02", workspaceId: %(workspace)s) { pricedOn }'),
+    "Query.budgets": Request("budgets(workspaceId: %(workspace)s) { scope }"),
+    "Query.run": Request("run(id: %(run)s) { id }"),
+    "Query.runs": Request("runs(workspaceId: %(workspace)s) { nodes { id } }", seen="run"),
+    "Query.explainRun": Request("explainRun(runId: %(run)s) { searches }"),
+    "Query.evalRun": Request("evalRun(jobId: %(evaluation)s) { dataset }"),
+    "Query.snapshots": Request("snapshots(workspaceId: %(workspace)s) { id }", seen="snapshot"),
+    "Query.proveErased": Request("proveErased(documentId: %(document)s) { erased }"),
+    "Query.ragAnswer": Request(f"{ASK} {{ outcome {FAULTS} }}"),
+    "Document.readableBy": Request("document(id: %(document)s) { readableBy { keys } }"),
+    "Job.arguments": Request("job(id: %(job)s) { arguments { name } }"),
+    "Job.attemptHistory": Request("job(id: %(job)s) { attemptHistory { attempt } }"),
+    "Job.document": Request("job(id: %(job)s) { document { id } }"),
+    "EvalRun.job": Request("evalRun(jobId: %(evaluation)s) { job { id } }"),
+    "Citation.document": Request(f"{ASK} {{ citations {{ document {{ id }} }} {FAULTS} }}", is_public=True),
+    "Mutation.ragAnswer": Request(f"{ASK} {{ outcome {FAULTS} }}"),
+    "Mutation.createWorkspace": Request(
+        f"createWorkspace(input: {{name: %(fresh)s}}) {{ {FAULTS} }}", owns_nothing=True
+    ),
+    "Mutation.updateWorkspaceSettings": Request(
+        f"updateWorkspaceSettings(input: {{workspaceId: %(workspace)s, historyDays: 5}}) {{ {FAULTS} }}"
+    ),
+    "Mutation.uploadDocument": Request(
+        f'uploadDocument(workspaceId: %(workspace)s, file: $file, sourcePath: "shared.md") {{ {FAULTS} }}'
+    ),
+    "Mutation.setDocumentAccess": Request(f"setDocumentAccess(id: %(document)s, readableBy: {SHARED}) {{ {FAULTS} }}"),
+    "Mutation.setDocumentWriters": Request(
+        f'setDocumentWriters(id: %(document)s, writers: ["key:writer"]) {{ {FAULTS} }}'
+    ),
+    "Mutation.transferOwnership": Request(f'transferOwnership(id: %(document)s, to: "key:owner") {{ {FAULTS} }}'),
+    "Mutation.reingest": Request(f"reingest(documentId: %(document)s) {{ {FAULTS} }}"),
+    "Mutation.deleteDocument": Request(f"deleteDocument(id: %(new_document)s) {{ {FAULTS} }}"),
+    "Mutation.replayDeadLetter": Request(f"replayDeadLetter(id: %(dead)s) {{ {FAULTS} }}"),
+    "Mutation.purgeDeadLetter": Request(f"purgeDeadLetter(id: %(dead)s) {{ {FAULTS} }}"),
+    "Mutation.createSnapshot": Request(f"createSnapshot(workspaceId: %(workspace)s) {{ {FAULTS} }}"),
+    "Mutation.switchEmbeddingSpace": Request(
+        f'switchEmbeddingSpace(input: {{workspaceId: %(workspace)s, to: "deterministic"}}) {{ {FAULTS} }}'
+    ),
+    "Mutation.cancelEmbeddingSwitch": Request(f"cancelEmbeddingSwitch(workspaceId: %(workspace)s) {{ {FAULTS} }}"),
+    "Mutation.startEvalRun": Request(
+        f'startEvalRun(input: {{workspaceId: %(workspace)s, dataset: "own", questions: [{{id: "1", '
+        f'question: "{QUESTION}", goldIds: ["pump.txt"]}}]}}) {{ {FAULTS} }}'
+    ),
+    "Mutation.createApiKey": Request(
+        f"createApiKey(input: {{name: %(fresh)s, role: VIEWER, scopes: [ADMIN]}}) {{ {FAULTS} }}", owns_nothing=True
+    ),
+    "Mutation.revokeApiKey": Request(f"revokeApiKey(id: %(key)s) {{ {FAULTS} }}"),
+    "Mutation.setFeature": Request(
+        "setFeature(flag: RAG_GUIDELINES, on: true) { organisation { name } }", owns_nothing=True
+    ),
+    "Mutation.setRateLimits": Request(f"setRateLimits(input: {{asks: 1000000}}) {{ {FAULTS} }}", owns_nothing=True),
+    "Mutation.setBudget": Request(f"setBudget(input: {{workspaceId: %(workspace)s, dayUsd: 5}}) {{ {FAULTS} }}"),
+    "Mutation.updateModelSettings": Request(
+        f'updateModelSettings(input: {{defaultModel: ""}}) {{ {FAULTS} }}', owns_nothing=True
+    ),
+    "Mutation.setProviderKey": Request(
+        f'setProviderKey(input: {{provider: OPENAI, key: "sk-canary-0123456789"}}) {{ {FAULTS} }}', owns_nothing=True
+    ),
+    "Mutation.removeProviderKey": Request(f"removeProviderKey(provider: OPENAI) {{ {FAULTS} }}", owns_nothing=True),
+}
+"""How each field is asked, reads before changes."""
+
+PARENTS = {
+    "Document.readableBy": "Query.document",
+    "Job.arguments": "Query.job",
+    "Job.attemptHistory": "Query.job",
+    "Job.document": "Query.job",
+    "EvalRun.job": "Query.evalRun",
+    "Citation.document": "Query.ragAnswer",
+}
+
+_DOCUMENT = "/v1/workspaces/%(workspace)s/documents/%(document)s"
+_AGENT = "/organization/%(organisation)s/agents/a-7/documents"
+_GUIDELINES = "/api/projects/p-7/guidelines"
+FORM = {"files": {"file": FILE}}
+
+ROUTES: Mapping[str, Request] = {
+    "getDocument": Request(_DOCUMENT),
+    "getOriginal": Request("/v1/documents/%(document)s/source"),
+    "listGuidelines": Request(_GUIDELINES, seen="guideline"),
+    "getInlineGuidelines": Request(f"{_GUIDELINES}/inline", owns_nothing=True),
+    "listAgentDocuments": Request(_AGENT, seen="attached"),
+    "uploadDocument": Request("/v1/workspaces/%(workspace)s/documents", {**FORM, "data": {"sourcePath": "shared.md"}}),
+    "reingestDocument": Request(f"{_DOCUMENT}/reingest"),
+    "setDocumentReaders": Request(
+        f"{_DOCUMENT}/readers", {"json": {"readableBy": ["key:owner", "key:writer", "key:reader"]}}
+    ),
+    "setDocumentWriters": Request(f"{_DOCUMENT}/writers", {"json": {"writers": ["key:writer"]}}),
+    "transferOwnership": Request(f"{_DOCUMENT}/owner", {"json": {"owner": "key:owner"}}),
+    "deleteDocument": Request("/v1/workspaces/%(workspace)s/documents/%(new_document)s"),
+    "uploadGuideline": Request(f"{_GUIDELINES}/upload", FORM, owns_nothing=True),
+    "setInlineGuidelines": Request(
+        f"{_GUIDELINES}/inline", {"json": {"inlineGuidelines": "Be brief."}}, owns_nothing=True
+    ),
+    "deleteGuideline": Request(f"{_GUIDELINES}/%(new_guideline)s"),
+    "uploadAgentDocument": Request(_AGENT, FORM),
+    "deleteAgentDocument": Request(f"{_AGENT}/%(new_attached)s"),
+}
+"""How each route is asked, reads before changes."""

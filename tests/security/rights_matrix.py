@@ -1,0 +1,178 @@
+"""The matrix of rights: every operation × {role, scope, owner, writer, reader, stranger, other organisation}. What must
+come is worked out here from the rule that the operation declares; what comes is asked of the server.
+"""
+
+from __future__ import annotations
+
+import enum
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import httpx2
+
+from agentic_rag.documents.document_access import DocumentRight
+from agentic_rag.tenancy.principals import Role
+from agentic_rag_server.auth.rules import Rule, Sight
+from agentic_rag_server.graphql.http.fields import rules_of
+from agentic_rag_server.graphql.schema import build_schema
+from agentic_rag_server.main import server_parts
+from agentic_rag_server.rest.api import operations
+from agentic_rag_server.rest.http.operations import OperationSpec
+from tests.security.operation_requests import FIELDS, FILE, PARENTS, ROUTES, Request
+from tests.security.rights_world import Caller, Relation, RightsWorld, quoted
+
+ROLES = (Role.VIEWER, Role.MEMBER, Role.ADMIN, Role.OPERATOR)
+MANAGERS = (Role.ADMIN, Role.OPERATOR)
+HIDDEN_CODE = re.compile(r"(|WORKSPACE_|DOCUMENT_|JOB_|RUN_|API_KEY_|EVALUATION_)NOT_FOUND")
+PASSED = {"SWITCH_NOT_FOUND", "SPACE_ALREADY_ACTIVE"}
+"""Refusals that come after every wall."""
+
+
+class Outcome(enum.Enum):
+    """What an operation says to a caller."""
+
+    ALLOWED = "allowed"
+    FORBIDDEN = "forbidden"
+    HIDDEN = "as if it were not there"
+
+
+def expected(rule: Rule, caller: Caller, request: Request) -> Outcome:
+    """What the rule says to the caller."""
+    strength = ROLES.index(caller.role)
+    is_permitted = all(
+        strength >= ROLES.index(action.role) and (caller.scopes is None or action.scope in caller.scopes)
+        for action in rule.actions
+    )
+    if caller.relation is Relation.FOREIGN and "%(organisation)s" in request.text:
+        return Outcome.HIDDEN
+    if not is_permitted:
+        return Outcome.HIDDEN if rule.is_hidden else Outcome.FORBIDDEN
+    if caller.relation is Relation.FOREIGN:
+        return Outcome.ALLOWED if request.owns_nothing else Outcome.HIDDEN
+    relation = Relation.READER if request.is_public else caller.relation
+    return _by_right(rule.right, relation, is_manager=caller.role in MANAGERS)
+
+
+def _by_right(right: DocumentRight | Sight, relation: Relation, *, is_manager: bool) -> Outcome:
+    knows = is_manager or relation is not Relation.STRANGER
+    match right:
+        case Sight.ORGANISATION:
+            return Outcome.ALLOWED
+        case Sight.ASKER:
+            return Outcome.ALLOWED if is_manager or relation is Relation.OWNER else Outcome.HIDDEN
+        case Sight.WHOLE_WORKSPACE:
+            return Outcome.ALLOWED if is_manager else Outcome.FORBIDDEN
+        case Sight.PATH:
+            may = is_manager or relation in (Relation.OWNER, Relation.WRITER)
+            return Outcome.ALLOWED if may else Outcome.FORBIDDEN
+        case DocumentRight.KNOW:
+            return Outcome.ALLOWED if knows else Outcome.HIDDEN
+        case DocumentRight.READ:
+            if relation is Relation.STRANGER:
+                return Outcome.FORBIDDEN if is_manager else Outcome.HIDDEN
+            return Outcome.ALLOWED
+        case DocumentRight.WRITE | DocumentRight.OWN:
+            named = (Relation.OWNER, Relation.WRITER) if right is DocumentRight.WRITE else (Relation.OWNER,)
+            if is_manager or relation in named:
+                return Outcome.ALLOWED
+            return Outcome.FORBIDDEN if knows else Outcome.HIDDEN
+
+
+async def ask_field(world: RightsWorld, name: str, request: Request, caller: Caller) -> str:
+    """What a field says, in the words of `Outcome`, or as the code of another refusal."""
+    ids = await world.prepare(request.needs)
+    operation = "mutation" if name.startswith("Mutation") else "query"
+    headers = {"authorization": f"Bearer {caller.token}"}
+    asked = request.text % quoted(ids)
+    if "$file" in request.text:
+        query = {"query": f"mutation ($file: Upload!) {{ it: {asked} }}", "variables": {"file": None}}
+        files = {
+            "operations": (None, json.dumps(query)),
+            "map": (None, json.dumps({"0": ["variables.file"]})),
+            "0": FILE,
+        }
+        response = await world.http.post("/graphql", files=files, headers={**headers, "x-requested-with": "matrix"})
+    else:
+        response = await world.http.post("/graphql", json={"query": f"{operation} {{ it: {asked} }}"}, headers=headers)
+    body = response.json()
+    value = (body.get("data") or {}).get("it")
+    faults = [one["extensions"]["code"] for one in body.get("errors", ())]
+    if isinstance(value, dict):
+        faults += [one["code"] for one in value.get("userErrors") or ()]
+        inner = name.partition(".")[2]
+        if name in PARENTS and inner in value and value[inner] is None:
+            value = None
+    if faults:
+        return _by_code(faults[0])
+    return _seen(value is not None, response.text, request, ids)
+
+
+async def ask_route(world: RightsWorld, method: str, request: Request, caller: Caller) -> str:
+    """What a route says, as `ask_field`."""
+    ids = await world.prepare(request.needs)
+    response: httpx2.Response = await world.http.request(
+        method,
+        request.text % ids,
+        headers={"authorization": f"Bearer {caller.token}"},
+        **(request.sent or {}),
+    )
+    if response.is_success:
+        return _seen(True, response.text, request, ids)
+    fault = response.json()
+    return _by_code((fault.get("error") or fault)["code"])
+
+
+def _by_code(code: str) -> str:
+    if code in PASSED:
+        return Outcome.ALLOWED.value
+    if HIDDEN_CODE.fullmatch(code):
+        return Outcome.HIDDEN.value
+    return Outcome.FORBIDDEN.value if code == "FORBIDDEN" else code
+
+
+def _seen(found: bool, body: str, request: Request, ids: Mapping[str, str]) -> str:
+    is_there = found and (request.seen is None or ids[request.seen] in body)
+    return (Outcome.ALLOWED if is_there else Outcome.HIDDEN).value
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What the product declares, by the names of fields and of routes."""
+
+    fields: Mapping[str, Rule]
+    routes: Mapping[str, OperationSpec]
+
+    @property
+    def unknown(self) -> list[str]:
+        """What nobody here knows how to ask, or what is gone."""
+        return sorted((self.fields.keys() ^ FIELDS.keys()) | (self.routes.keys() ^ ROUTES.keys()))
+
+
+def declared_by(world: RightsWorld) -> Declared:
+    """The declarations of the schema and of the REST operations."""
+    routes = {one.name: one for one in operations(server_parts(world.container)) if one.rule}
+    return Declared(rules_of(build_schema()), routes)
+
+
+async def differing(
+    world: RightsWorld, declared: Declared, callers: Sequence[Caller], only: str = ""
+) -> tuple[int, list[str]]:
+    """How many cells were asked, and those that differ from their rule."""
+    cells, wrong = 0, list[str]()
+    for name, request in {**FIELDS, **ROUTES}.items():
+        route, rule = declared.routes.get(name), declared.fields.get(name)
+        rule = rule or (route and route.rule)
+        for caller in callers if rule and only in name else ():
+            wanted = expected(rule, caller, request)
+            if name in PARENTS:
+                parent = expected(declared.fields[PARENTS[name]], caller, request)
+                wanted = wanted if parent is Outcome.ALLOWED else parent
+            got = await (
+                ask_route(world, route.method, request, caller) if route else ask_field(world, name, request, caller)
+            )
+            cells += 1
+            if got != wanted.value:
+                wrong.append(f"{name} for {caller}: {got}, declared {wanted.value}")
+    return cells, wrong

@@ -1,0 +1,217 @@
+"""Callers of every role, scope and relation to one document, and everything of it that an operation may name."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import enum
+import json
+import secrets
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import product
+from uuid import UUID
+
+import asyncpg
+import httpx2
+
+from agentic_rag.adapters.postgres.workspaces.organisation_register import PostgresOrganisationRegister
+from agentic_rag.answering.question import Question
+from agentic_rag.bootstrap import Container
+from agentic_rag.documents.document_access import parse_writers
+from agentic_rag.embedded.loopback import free_port
+from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
+from agentic_rag.ingestion.upload import Upload, UploadOptions
+from agentic_rag.kernel.public_ids import NodeKind, encode, encode_in_organisation
+from agentic_rag.operations.evaluation import EvalDataset, EvalQuestion
+from agentic_rag.settings import load_settings
+from agentic_rag.tenancy.manage_api_keys import KeyWish
+from agentic_rag.tenancy.principals import KeyScope, Principal, Role, SubjectKind, WorkspaceRef
+from agentic_rag.workspaces.administer import NewWorkspace
+from agentic_rag.workspaces.organisation import FeatureFlag
+from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
+from agentic_rag_server.app import build_app
+from agentic_rag_server.main import server_parts
+from tests.security.ground import Ground
+
+KILL = "UPDATE rag_jobs SET state = 'DEAD', error_code = 'PARSE_CORRUPT' WHERE org_id = $1 AND job_id = $2"
+PUMP = "The pump lifts seven cubic metres of water. It is serviced in March."
+QUESTION = "How much water does the pump lift?"
+
+
+class Relation(enum.Enum):
+    """What a caller is to the document: its subject has this name, and the document's rights name it."""
+
+    OWNER = "owner"
+    WRITER = "writer"
+    READER = "reader"
+    STRANGER = "stranger"
+    FOREIGN = "foreign"
+    """An owner by name, in another organisation."""
+
+
+@dataclass(frozen=True)
+class Caller:
+    """A credential."""
+
+    relation: Relation
+    role: Role
+    scopes: frozenset[KeyScope] | None
+    token: str
+
+    def __str__(self) -> str:
+        scopes = "all" if self.scopes is None else "+".join(sorted(one.value for one in self.scopes))
+        return f"{self.relation.value}/{self.role.value}/{scopes}"
+
+
+@dataclass
+class RightsWorld:
+    """The server and what is in it. `ids` are the things by the names that requests use."""
+
+    container: Container
+    http: httpx2.AsyncClient
+    project: WorkspaceRef
+    agent: WorkspaceRef
+    ids: dict[str, str] = field(default_factory=dict[str, str])
+    callers: list[Caller] = field(default_factory=list[Caller])
+    made: int = 0
+
+    async def prepare(self, needs: frozenset[str]) -> Mapping[str, str]:
+        """The ids, with new documents and names where a request uses them up."""
+        self.made += 1
+        fresh = {"fresh": f"fresh-{self.made}"}
+        if needs & {"new_document", "new_guideline"}:
+            upload = await upload_shared(self.container, self.project, f"new-{self.made}.md")
+            fresh |= {
+                "new_document": encode(NodeKind.DOCUMENT, self.project.workspace_id, upload.document_id),
+                "new_guideline": str(upload.document_id),
+            }
+        if "new_attached" in needs:
+            upload = await upload_shared(self.container, self.agent, f"new-{self.made}.md")
+            fresh["new_attached"] = str(upload.document_id)
+        return {**self.ids, **fresh}
+
+
+@asynccontextmanager
+async def rights_world(ground: Ground) -> AsyncIterator[RightsWorld]:
+    """Opened on a database of its own."""
+    servers = ground.servers()
+    url = await servers.new_database()
+    given = {
+        "DATABASE_URL": url,
+        "REDIS_URL": servers.stack.redis_url,
+        "AGENTIC_RAG_ENABLED": "true",
+        "AGENTIC_RAG_LOG_LEVEL": "error",
+        "AGENTIC_RAG_QUEUE_NAME": f"rights-{secrets.token_hex(8)}",
+        "AGENTIC_RAG_BLOB_STORE": str(servers.home / f"blobs-{secrets.token_hex(8)}"),
+        "AGENTIC_RAG_COMPUTE_PROCESSES": "0",
+        "AGENTIC_RAG_MASTER_KEYS": f"m1:{base64.b64encode(secrets.token_bytes(32)).decode()}",
+        "OPENAI_API_KEY": "sk-test",
+        "OPENAI_BASE_URL": f"http://127.0.0.1:{free_port()}/v1",
+    }
+    container = Container(load_settings(given))
+    transport = httpx2.ASGITransport(app=build_app(server_parts(container)))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://server", timeout=60) as http:
+        yield await _built(container, http, url)
+    await container.aclose()
+    await servers.drop_database(url)
+
+
+async def _built(container: Container, http: httpx2.AsyncClient, url: str) -> RightsWorld:
+    organisations = {name: UUID(int=number) for number, name in enumerate(("ours", "theirs"), 11)}
+    for name, org_id in organisations.items():
+        await PostgresOrganisationRegister(url).create(org_id, name, f"issuer-{name}")
+        await container.administer.set_feature(org_id, FeatureFlag.RAG_GUIDELINES, on=True, actor="system:test")
+    ours = organisations["ours"]
+    project = await _workspace(container, ours, NewWorkspace("handbook", WorkspaceKind.PROJECT, "p-7"))
+    agent = await _workspace(container, ours, NewWorkspace("helper", WorkspaceKind.AGENT, "a-7"))
+    world = RightsWorld(container, http, project.ref, agent.ref)
+    world.ids |= {"organisation": str(ours)} | await _things(container, project.ref, agent.ref, url)
+    scopes = [None, *(frozenset({one}) for one in KeyScope)]
+    for relation, role, scope in product(Relation, Role, scopes):
+        is_foreign = relation is Relation.FOREIGN
+        subject = Relation.OWNER.value if is_foreign else relation.value
+        wish = KeyWish(f"{relation.value}-{world.made}", role, subject, scopes=scope)
+        org_id = organisations["theirs"] if is_foreign else ours
+        made = await container.api_keys.create(org_id, wish, "system:test")
+        world.callers.append(Caller(relation, role, scope, made.token))
+        world.made += 1
+    return world
+
+
+async def _workspace(container: Container, org_id: UUID, wish: NewWorkspace) -> Workspace:
+    return await container.administer.create_workspace(org_id, wish, "system:test")
+
+
+async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceRef, url: str) -> dict[str, str]:
+    shared = await upload_shared(container, project, "shared.md")
+    attached = await upload_shared(container, agent, "attached.md")
+    hidden = Principal(project.org_id, "nobody-else", Role.MEMBER, kind=SubjectKind.KEY)
+    await container.upload.run(project, "hidden.md", _pieces(), UploadOptions(readable_by=(hidden.subject_id,)), hidden)
+    dead = await upload_shared(container, project, "dead.md")
+    cut = await container.ingest_chunks.cut(PlainTextDocument("pump.txt", "Pump", PUMP), "default")
+    await container.ingest_chunks.run(project, [cut], "system:test", lambda _: None)
+    asker = Principal(project.org_id, Relation.OWNER.value, Role.VIEWER, kind=SubjectKind.KEY)
+    run = await container.answer.ask(asker, Question(project, QUESTION))
+    while await container.runs.get(project, run.run_id) is None:  # noqa: ASYNC110 - it is stored behind the answer
+        await asyncio.sleep(0.02)
+    questions = (EvalQuestion("1", QUESTION, (), ("pump.txt",), "single"),)
+    evaluation = await container.evaluations.start(project, EvalDataset("own", questions), "system:test")
+    snapshot = await container.take_snapshot.request(project, "system:test")
+    spare = await container.api_keys.create(
+        project.org_id,
+        KeyWish("spare", Role.VIEWER, expires_at=container.clock.now() + timedelta(hours=1)),
+        "system:test",
+    )
+    server = await asyncpg.connect(url)
+    await server.execute(KILL, project.org_id, dead.job_id)
+    await server.close()
+    assert shared.job_id is not None
+    assert dead.job_id is not None
+    in_project = {
+        "document": (NodeKind.DOCUMENT, shared.document_id),
+        "job": (NodeKind.JOB, shared.job_id),
+        "dead": (NodeKind.JOB, dead.job_id),
+        "evaluation": (NodeKind.JOB, evaluation.job_id),
+        "run": (NodeKind.RUN, run.run_id),
+        "snapshot": (NodeKind.SNAPSHOT, snapshot.snapshot_id),
+    }
+    return {
+        **{name: encode(kind, project.workspace_id, key) for name, (kind, key) in in_project.items()},
+        "workspace": encode_in_organisation(NodeKind.WORKSPACE, project.workspace_id),
+        "key": encode_in_organisation(NodeKind.API_KEY, spare.key.key_id),
+        "guideline": str(shared.document_id),
+        "attached": str(attached.document_id),
+    }
+
+
+async def upload_shared(container: Container, workspace: WorkspaceRef, path: str) -> Upload:
+    """A document with an owner, a writer and a reader; it waits for a worker."""
+    owner = Principal(workspace.org_id, Relation.OWNER.value, Role.MEMBER, kind=SubjectKind.KEY)
+    readers = tuple(sorted(f"key:{one.value}" for one in (Relation.OWNER, Relation.WRITER, Relation.READER)))
+    upload = await container.upload.run(workspace, path, _pieces(), UploadOptions(readable_by=readers), owner)
+    await container.document_access.set_writers(
+        workspace=workspace,
+        principal=owner,
+        document_id=upload.document_id,
+        writers=parse_writers([f"key:{Relation.WRITER.value}"]),
+    )
+    return upload
+
+
+async def _pieces() -> AsyncIterator[bytes]:
+    yield b"# Valve\n\nIt opens at 3 bar."
+
+
+def in_short(callers: list[Caller]) -> Iterator[Caller]:
+    """Every relation with every role, and every scope of the strongest."""
+    for one in callers:
+        if one.scopes is None or (one.role is Role.OPERATOR and one.relation is Relation.OWNER):
+            yield one
+
+
+def quoted(ids: Mapping[str, str]) -> Mapping[str, str]:
+    """The ids as they stand in a GraphQL document."""
+    return {name: json.dumps(value) for name, value in ids.items()}
