@@ -83,13 +83,13 @@ class RightsWorld:
         self.made += 1
         fresh = {"fresh": f"fresh-{self.made}"}
         if needs & {"new_document", "new_guideline"}:
-            upload = await upload_shared(self.container, self.project, f"new-{self.made}.md")
+            upload = await upload_shared(self.container, self.project, f"zz-{self.made}.md")
             fresh |= {
                 "new_document": encode(NodeKind.DOCUMENT, self.project.workspace_id, upload.document_id),
                 "new_guideline": str(upload.document_id),
             }
         if "new_attached" in needs:
-            upload = await upload_shared(self.container, self.agent, f"new-{self.made}.md")
+            upload = await upload_shared(self.container, self.agent, f"zz-{self.made}.md")
             fresh["new_attached"] = str(upload.document_id)
         return {**self.ids, **fresh}
 
