@@ -39,7 +39,7 @@ _UNITS = {"pound": "£", "pounds": "£", "euro": "€", "euros": "€", "percent
 _TOKEN = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]+|[£€$%°]")
 _MARKER = re.compile(r"\s?\[\d+\]")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])[\"”'’)\]]*\s+(?=[^\W_a-zäöüßáéíóúñ]|[¿¡\"“„(])")
-_ABBREVIATED = re.compile(r"(?:\b(?:No|Nr|Dr|Mr|Ms|Mrs|St|Abs|Art|Sr|Sra|Dra|Mme|Tel|Ltd|\w)|\b\d{1,2})\.$")
+_ABBREVIATED = re.compile(r"(?:\b(?:No|Nr|Dr|Mr|Ms|Mrs|St|Abs|Art|Sr|Sra|Dra|Mme|Tel|Ltd|\w)|(?:^|\s)\d{1,2})\.$")
 
 
 class Verdict(StrEnum):

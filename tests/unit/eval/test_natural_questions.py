@@ -147,6 +147,7 @@ def test_a_part_of_a_number_is_another_number(text: str, wanted: str) -> None:
     [
         ("Call Dr. Voss on 12. May at No. 4 again. [1] Then wait.", 2),
         ("1. Open the valve. [1]\n2. Close it. [1]\n\n| a | b |", 3),
+        ("The rate is £21.35. [1] 3.1 The price is 7,450 pounds. [2]", 2),
         ("", 0),
         ("Yes: they may. It is free! Is it? It is.", 4),
     ],
