@@ -102,8 +102,10 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
             rows.append(must(at_least(f"{FILINGS}: a gold filing in the top 5", found_in.gold_in_five, 90)))
             rows.append(must(at_least(f"{FILINGS}: a figure of the reference cited", found_in.figure_cited, 60)))
         for half in next((HALVES[one] for one in (NATURAL, NATURAL_DEV) if one in wanted), ()):
-            rows += [must(row) for row in natural_rows(half, await asked_naturally(system, settings, half))]
-        return rows + (citation_rows(cited) if cited else [])
+            verdicts, citations = await asked_naturally(system, settings, half)
+            rows += [must(row) for row in natural_rows(half, verdicts)]
+            cited += citations
+        return rows + citation_rows(cited)
 
 
 def ablations(name: str, found: dict[str, list[Ranked]], musts: tuple[Arm, str] | None = None) -> list[Row]:

@@ -82,16 +82,24 @@ def _folded(text: str) -> str:
 
 async def judged(container: Container, workspace: WorkspaceRef, scores: Sequence[Score]) -> list[Judged]:
     """Judge the stored runs behind some scores."""
+    answers: list[Answer] = []
+    for one in scores:
+        node = decode(one.record.run_id, NodeKind.RUN)
+        run = await container.read_runs.get(operator_of(workspace.org_id), workspace, node.key)
+        assert run is not None, "a run is not there after its answer"
+        answers.append(run.answer)
+    return await judged_answers(container, workspace, answers)
+
+
+async def judged_answers(container: Container, workspace: WorkspaceRef, answers: Sequence[Answer]) -> list[Judged]:
+    """Judge answers of a workspace against the texts stored in it."""
     found: list[Judged] = []
     connection = await asyncpg.connect(container.settings.stores.database_url)
     try:
-        for one in scores:
-            node = decode(one.record.run_id, NodeKind.RUN)
-            run = await container.read_runs.get(operator_of(workspace.org_id), workspace, node.key)
-            assert run is not None, "a run is not there after its answer"
-            revisions = [citation.revision_id for citation in run.answer.citations]
+        for answer in answers:
+            revisions = [citation.revision_id for citation in answer.citations]
             rows = await connection.fetch(_REVISIONS, workspace.org_id, workspace.workspace_id, revisions)
-            found.append(judge(run.answer, {row["revision_id"]: row["text"] for row in rows}))
+            found.append(judge(answer, {row["revision_id"]: row["text"] for row in rows}))
     finally:
         await connection.close()
     return found

@@ -6,26 +6,33 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 
+from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.settings import Settings
 from agentic_rag_cli.in_process import System, operator_of
 from tests.bench.reports import ROOT
+from tests.quality.citations import Judged, judged_answers
 from tests.quality.natural import CORPORA, Judgement, Verdict, judge_natural, natural_questions
 from tests.quality.sets import ingested_folder
 
 REPORTS = ROOT / "build" / "reports"
 
 
-async def asked_naturally(system: System, settings: Settings, half: str) -> list[Judgement]:
-    """Every question of a half; the answers are written to build/reports/natural-HALF.jsonl, to be read."""
+async def asked_naturally(system: System, settings: Settings, half: str) -> tuple[list[Judgement], list[Judged]]:
+    """Every question of a half, with what its citations are worth; the answers are written to
+    build/reports/natural-HALF.jsonl, to be read.
+    """
     questions = natural_questions(half)
     judged: list[Judgement] = []
+    cited: list[Judged] = []
     lines: list[str] = []
     for corpus in dict.fromkeys(one.corpus for one in questions):
         workspace = await ingested_folder(system, settings, f"natural-{corpus}", CORPORA / corpus)
+        answers: list[Answer] = []
         for one in (one for one in questions if one.corpus == corpus):
             asked = Question(workspace, one.question, options=AnswerOptions(cache=CacheMode.BYPASS))
             answer = (await system.container.answer.ask(operator_of(workspace.org_id), asked)).answer
+            answers.append(answer)
             judged.append(judge_natural(one, answer.outcome.value, answer.text))
             lines.append(
                 json.dumps(
@@ -43,10 +50,11 @@ async def asked_naturally(system: System, settings: Settings, half: str) -> list
                     ensure_ascii=False,
                 )
             )
+        cited += await judged_answers(system.container, workspace, answers)
     REPORTS.mkdir(parents=True, exist_ok=True)
     (REPORTS / f"natural-{half}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     _tell(half, judged)
-    return judged
+    return judged, cited
 
 
 def _tell(half: str, judged: Sequence[Judgement]) -> None:
