@@ -246,6 +246,6 @@ async def test_a_follow_up_shows_what_it_was_read_as() -> None:
 
     assert first["ragAnswer"]["debug"]["standaloneQuestion"] is None
     for found in (by_run, by_history):
-        assert found["debug"]["standaloneQuestion"] == "When was Corrand Tidal founded?"
+        assert found["debug"]["standaloneQuestion"] == "When (about: who founded Corrand Tidal)?"
         assert "2009" in found["answer"]
         assert found["citations"] == first["ragAnswer"]["citations"]

@@ -56,5 +56,5 @@ class UnderstoodQuestion:
 def understand(question: Question) -> UnderstoodQuestion:
     """The question by rules, after its conversation. Pure."""
     written = fold_text(question.text)
-    standalone = make_standalone(written, question.history)
-    return UnderstoodQuestion(question, written, standalone.text, standalone.is_rewrite)
+    text = make_standalone(written, question.history)
+    return UnderstoodQuestion(question, written, text, text != written)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from agentic_rag.answering.plan import AnswerType, Plan, SubQuestion, ToolRequest
+from agentic_rag.answering.query.standalone import ABOUT
 from agentic_rag.answering.tools.registry import TOOLS
 
 PLANNER = "rules"
@@ -105,6 +106,9 @@ def plan_question(question: str, *, use_tools: bool = True) -> Plan:
         if tool.answer_type is not None and (arguments := tool.wanted(question)):
             requests = tuple(ToolRequest(tool.name, argument) for argument in arguments) if use_tools else ()
             return Plan((SubQuestion(question),), tool.answer_type, requests, PLANNER)
+    own, _, earlier = question.partition(ABOUT)
+    if earlier:
+        return Plan((SubQuestion(question),), detect_answer_type(own), (), PLANNER)
     compared = _comparison(question)
     if compared:
         return Plan(compared, AnswerType.COMPARISON, (), PLANNER)

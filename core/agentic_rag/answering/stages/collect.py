@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.multi_hop import find_path
 from agentic_rag.answering.extraction.subquery import build_subquery
+from agentic_rag.answering.query.standalone import weigh_follow_up
 from agentic_rag.answering.run_state import RunState, SearchedPart, StageResult
 from agentic_rag.answering.understood_question import UnderstoodQuestion
 from agentic_rag.documents.document import Chunk
@@ -117,7 +118,7 @@ def _whole_part(
     only = searches[0].query if len(searches) == 1 else None
     kind = question.answer_type
     if only is None or (only.text, only.answer_type, only.earlier_names) != (question.text, kind, ()):
-        only = build_subquery(question.text, kind, undivided.rarity)
+        only = weigh_follow_up(build_subquery(question.text, kind, undivided.rarity))
     return SearchedPart(only, undivided.confidence)
 
 

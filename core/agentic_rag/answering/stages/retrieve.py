@@ -23,6 +23,7 @@ from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.plan import SubQuestion
 from agentic_rag.answering.query.planner import detect_answer_type
 from agentic_rag.answering.query.rewrite import fill_placeholder, has_placeholder
+from agentic_rag.answering.query.standalone import weigh_follow_up
 from agentic_rag.answering.run_state import Retrieved, RunState, StageResult
 from agentic_rag.answering.search_query import build_query
 from agentic_rag.answering.stages.collect import PartSearch, collect
@@ -79,7 +80,7 @@ class RetrieveStage:
                 break
             kind = question.answer_type if len(question.sub_questions) == 1 else detect_answer_type(text)
             subquery = build_subquery(text, kind, found.rarity, findings if has_placeholder(part) else ())
-            searches.append(PartSearch(search, subquery, found))
+            searches.append(PartSearch(search, weigh_follow_up(subquery), found))
         read = Retrieved(snapshot.version, snapshot.graph.version, snapshot.access)
         read = replace(read, subquestions_skipped=optional.is_truncated)
         whole = cited = None
