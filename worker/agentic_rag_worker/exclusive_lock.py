@@ -9,11 +9,15 @@ from collections.abc import AsyncIterator, Iterator
 
 class ExclusiveLock:
     """Jobs share the process, or one runs exclusively. While an exclusive job runs or waits, new jobs are refused and
-    offered again.
+    offered again. It waits for `wait_seconds`, then leaves the process to the others for `pause_seconds`: a job of an
+    hour would keep all of them waiting. Another worker may have room for it meanwhile.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, wait_seconds: float = 5.0, pause_seconds: float = 20.0) -> None:
         self.is_exclusive = False
+        self._wait_seconds = wait_seconds
+        self._pause_seconds = pause_seconds
+        self._paused_until = 0.0
         self._sharers = 0
         self._free = asyncio.Event()
         self._free.set()
@@ -31,11 +35,19 @@ class ExclusiveLock:
                 self._free.set()
 
     @contextlib.asynccontextmanager
-    async def exclusive(self) -> AsyncIterator[None]:
-        """Wait until running jobs have ended, then run alone. Only while `is_exclusive` is False."""
+    async def exclusive(self) -> AsyncIterator[bool]:
+        """Run alone when running jobs have ended; False where another job is exclusive, or they did not end in time."""
+        loop = asyncio.get_running_loop()
+        if self.is_exclusive or loop.time() < self._paused_until:
+            yield False
+            return
         self.is_exclusive = True
         try:
-            await self._free.wait()
-            yield
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._free.wait(), self._wait_seconds)
+            if not self._free.is_set():
+                self._paused_until = loop.time() + self._pause_seconds
+                self.is_exclusive = False
+            yield self._free.is_set()
         finally:
             self.is_exclusive = False

@@ -90,10 +90,8 @@ class JobRunner:
             with self.exclusive_lock.share():
                 return await self._take(ref, is_alone=False)
         except _NeedsExclusiveRun:
-            if self.exclusive_lock.is_exclusive:
-                return RunOutcome.NOT_TAKEN
-        async with self.exclusive_lock.exclusive():
-            return await self._take(ref, is_alone=True)
+            async with self.exclusive_lock.exclusive() as is_alone:
+                return await self._take(ref, is_alone=True) if is_alone else RunOutcome.NOT_TAKEN
 
     async def _take(self, ref: JobRef, *, is_alone: bool) -> RunOutcome:
         if self._draining:

@@ -94,7 +94,7 @@ class Outbox:
         assert job is not None
         return job
 
-    def runner(self, body: Any) -> JobRunner:
+    def runner(self, body: Any, exclusive_lock: ExclusiveLock | None = None) -> JobRunner:
         clock, telemetry, handlers = (
             SystemClock(),
             RecordingTelemetry(),
@@ -102,8 +102,8 @@ class Outbox:
         )
         heartbeat = Heartbeat(lambda: self.database, clock, telemetry, timedelta(seconds=30))
         return JobRunner(
-            self.database, MemoryJobQueue(), handlers, RetryPolicy(3, 10), heartbeat, ExclusiveLock(), clock,
-            RandomIds(), telemetry, "worker", WorkerTimings(),
+            self.database, MemoryJobQueue(), handlers, RetryPolicy(3, 10), heartbeat, exclusive_lock or ExclusiveLock(),
+            clock, RandomIds(), telemetry, "worker", WorkerTimings(),
         )  # fmt: skip
 
 
@@ -199,6 +199,29 @@ async def test_a_worker_told_to_stop_gives_up_waiting_for_company_to_leave(outbo
     await draining
 
     assert await asyncio.gather(*tasks) == [RunOutcome.DONE, RunOutcome.NOT_TAKEN]
+    assert (await outbox.job(suspect)).attempts == 2
+
+
+async def test_a_slow_job_beside_a_suspect_holds_up_no_small_one(outbox: Outbox) -> None:
+    slow, suspect, small = (
+        await outbox.enqueued("slow"),
+        await outbox.enqueued("suspect", 2),
+        await outbox.enqueued("small"),
+    )
+    body = HeldByKey()
+    runner = outbox.runner(body, ExclusiveLock(wait_seconds=0.05, pause_seconds=30))
+    slow_run = asyncio.create_task(runner.run(slow))
+    await until(lambda: "slow" in body.running)
+
+    assert await runner.run(suspect) is RunOutcome.NOT_TAKEN, "it waited for the slow one, and gave up"
+    small_run = asyncio.create_task(runner.run(small))
+    await until(lambda: "small" in body.running)
+    assert await runner.run(suspect) is RunOutcome.NOT_TAKEN, "the others have their time now"
+    assert not runner.exclusive_lock.is_exclusive
+    for ended in body.running.values():
+        ended.set()
+
+    assert await asyncio.gather(slow_run, small_run) == [RunOutcome.DONE, RunOutcome.DONE]
     assert (await outbox.job(suspect)).attempts == 2
 
 
