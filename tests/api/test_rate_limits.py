@@ -6,6 +6,7 @@ import httpx2
 import pytest
 
 from agentic_rag.adapters.system.rate_buckets import MemoryRateBuckets
+from agentic_rag.kernel.errors import Overloaded
 from agentic_rag.tenancy.principals import Principal, Role
 from agentic_rag.workspaces.enforce_rate_limits import Admission
 from agentic_rag.workspaces.rate_limits import RateLimits
@@ -137,3 +138,14 @@ async def test_a_limit_that_is_none_comes_back_as_a_user_error() -> None:
     refused = await query(product, change, token="operator-token")
 
     assert refused["data"]["setRateLimits"]["userErrors"] == [{"code": "INVALID_INPUT", "path": ["asks"]}]
+
+
+async def test_a_question_that_finds_no_room_is_503_and_says_when_to_ask_again() -> None:
+    product = await limited()
+    product.answer.result = Overloaded("There are too many questions.", retry_after_seconds=5.0)
+
+    refused = await ask(product)
+
+    (error,) = refused.json()["errors"]
+    assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+    assert (error["extensions"]["code"], error["extensions"]["retryAfterSeconds"]) == ("OVERLOADED", 5.0)

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from tests.bench.reports import Row
 from tests.chaos.ground import Servers
-from tests.chaos.rows import deletes, files, graphs, kills, leases, outages, throughput
+from tests.chaos.rows import deletes, files, graphs, kills, leases, outages, overload, throughput
 
 Measure = Callable[[Servers, bool], Awaitable[list[Row]]]
 """Measures rows of the table; the second argument asks for the short form."""
@@ -28,6 +28,7 @@ TABLE: Mapping[str, Measure] = {
     "postgres": outages.postgres_restarted,
     "fairness": outages.fairness,
     "crowd": outages.crowd,
+    "overload": overload.questions_at_once,
     "deletes": deletes.deletes_in_mid_ingest,
     "files": files.hostile_files,
     "throughput": throughput.ingest_throughput,

@@ -23,7 +23,7 @@ from agentic_rag.answering.stages.stage import StageStep, record_stage
 from agentic_rag.answering.state_machine import PIPELINE_VERSION, Stage, StageEvent, next_stage, stage_seconds
 from agentic_rag.answering.understood_question import UnderstoodQuestion, understand
 from agentic_rag.kernel.clock import Clock, Deadline
-from agentic_rag.kernel.concurrency import SingleFlight
+from agentic_rag.kernel.concurrency import SingleFlight, WaitingRoom
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import AgenticRagError, NotFound
@@ -38,6 +38,9 @@ from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces.workspace import CorpusHead
 
 DEFAULT_TTL_SECONDS = 900
+
+RUN_UNITS, MODEL_RUN_UNITS = 8, 1
+"""Units of the waiting room: a run by rules computes and reads all the time, one with a chat model mostly waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +100,12 @@ class AnswerQuestion:
         recorder: RunRecorder,
         defaults: AnswerDefaults,
         *,
+        room: WaitingRoom,
         llm_clients: LlmClients | None = None,
         ttl_seconds: int = DEFAULT_TTL_SECONDS,
     ) -> None:
         self._ports = ports
+        self._room = room
         self._stages = stages
         self._recorder = recorder
         self._defaults = defaults
@@ -116,7 +121,8 @@ class AnswerQuestion:
 
         Errors: `InvalidInput` (QUESTION_EMPTY, QUESTION_TOO_LONG, HISTORY_TOO_LONG, OPTION_OUT_OF_RANGE,
         AS_OF_UNAVAILABLE, EMBEDDING_MODEL_UNKNOWN), `MissingProviderKey` before any work, `NotFound`
-        (WORKSPACE_NOT_FOUND, RUN_NOT_FOUND), `IdempotencyConflict`, `DependencyUnavailable`, `SpaceMismatch`.
+        (WORKSPACE_NOT_FOUND, RUN_NOT_FOUND), `IdempotencyConflict`, `DependencyUnavailable`, `SpaceMismatch`,
+        `Overloaded`.
         """
         validate(question)
         telemetry, mode = self._ports.telemetry, question.options.cache
@@ -130,14 +136,14 @@ class AnswerQuestion:
                 cache_down = mode is CacheMode.DEFAULT and not self._ports.cache.available
                 outcome = CacheOutcome.BYPASS if mode is CacheMode.BYPASS else CacheOutcome.MISS
                 if mode is CacheMode.BYPASS:
-                    result = await self._run_stages(request)
+                    result = await self._run_admitted(request)
                 else:
                     flight = (question.workspace, request.key, mode, question.options.timeout_ms)
-                    result, is_joined = await self._flights.run(flight, lambda: self._run_stages(request))
+                    result, is_joined = await self._flights.run(flight, lambda: self._run_admitted(request))
                     if is_joined and self._may_share(request, result):
                         outcome = CacheOutcome.JOINED
                     elif is_joined:
-                        result = await self._run_stages(request)
+                        result = await self._run_admitted(request)
                 run = await self._finish(request, result, outcome, cache_down=cache_down)
             span.set("rag.run.id", str(run.run_id))
             span.set("rag.run.cache", run.cache.value)
@@ -211,6 +217,13 @@ class AnswerQuestion:
         """True for the run of a caller who may read the same. Rights may have changed before that run read."""
         is_own = self._guard.check_owner(request.question.asked.workspace, result.workspace, "shared run")
         return is_own and result.access in (None, request.context.access)
+
+    async def _run_admitted(self, request: _AskRequest) -> PipelineResult:
+        """Run the stages when there is room; the wait takes nothing of the run's time."""
+        came = self._ports.clock.monotonic()
+        async with self._room.enter(MODEL_RUN_UNITS if request.context.model_reads_history else RUN_UNITS):
+            waited = self._ports.clock.monotonic() - came
+            return await self._run_stages(replace(request, began=request.began + waited))
 
     async def _run_stages(self, request: _AskRequest) -> PipelineResult:
         """From the gate to an answer. Errors: `DependencyUnavailable`, `NotFound`, `InvalidInput`, `SpaceMismatch`."""

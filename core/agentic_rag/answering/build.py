@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from agentic_rag.answering.ask import DEFAULT_TTL_SECONDS, AnswerPorts, AnswerQuestion
+from agentic_rag.answering.ask import DEFAULT_TTL_SECONDS, RUN_UNITS, AnswerPorts, AnswerQuestion
 from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.figures.finder import FinancialFigures
 from agentic_rag.answering.options import AnswerDefaults
@@ -27,6 +27,7 @@ from agentic_rag.answering.state_machine import Stage
 from agentic_rag.answering.tools.registry import switch_on
 from agentic_rag.answering.tools.tool import Tool
 from agentic_rag.answering.verification.defang_links import NO_HOSTS
+from agentic_rag.kernel.concurrency import WaitingRoom
 from agentic_rag.models.chat.request import ChatTask
 from agentic_rag.models.providers.llm_client import LlmClient, LlmClients
 from agentic_rag.retrieval.retrieve import Retrieve
@@ -41,6 +42,12 @@ class ChatUse:
     tasks: frozenset[ChatTask]
     passages: HypotheticalPassages
 
+
+AT_ONCE = 8
+"""Questions that a process answers at a time by rules: the connections of its pool, each of which holds a snapshot."""
+
+WAIT_SECONDS = 5.0
+"""How long a question waits for room: with its own time of 10 s within the 30 s after which proxies give up."""
 
 FINDERS: tuple[EvidenceFinder, ...] = (FinancialFigures(),)
 """The domains with evidence of their own. A new one is a file and a row here."""
@@ -57,6 +64,7 @@ def answer_question(
     tools: tuple[Tool, ...] = (),
     link_hosts: HostList = NO_HOSTS,
     ttl_seconds: int = DEFAULT_TTL_SECONDS,
+    at_once: int = AT_ONCE,
 ) -> AnswerQuestion:
     """The use case with its stages; `tools` are the tools that need ports; `finders` are the domains with
     evidence of their own. The caller closes `recorder`."""
@@ -76,7 +84,11 @@ def answer_question(
     llm_clients = None if chat is None else chat.llm_clients
     if chat is not None:
         stages |= _llm_stages(chat, stages)
-    return AnswerQuestion(ports, stages, recorder, defaults, llm_clients=llm_clients, ttl_seconds=ttl_seconds)
+    # As many may wait as are answered in about the time that they wait.
+    room = WaitingRoom(at_once * RUN_UNITS, places=8 * at_once, seconds=WAIT_SECONDS)
+    return AnswerQuestion(
+        ports, stages, recorder, defaults, room=room, llm_clients=llm_clients, ttl_seconds=ttl_seconds
+    )
 
 
 def _llm_stages(chat: ChatUse, rules: Mapping[Stage, StageStep]) -> dict[Stage, StageStep]:

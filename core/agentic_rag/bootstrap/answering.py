@@ -83,6 +83,7 @@ class AnsweringParts(DocumentParts):
             tools=self._tools,
             link_hosts=parse_host_list(settings.link_hosts),
             ttl_seconds=settings.cache_ttl_seconds,
+            at_once=self.settings.stores.database_pool_size,
         )
 
     def _answer_ports(self, embedders: EmbedderSource) -> AnswerPorts:

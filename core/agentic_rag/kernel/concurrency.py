@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Hashable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+
+from agentic_rag.kernel.errors import Overloaded
 
 Result = TypeVar("Result")
 
@@ -129,3 +131,34 @@ class WeightedSemaphore:
             entry = self._waiting.popleft()
             self._free -= entry.amount
             entry.granted.set_result(None)
+
+
+class WaitingRoom:
+    """Lets in work of `capacity` units; before the door at most `places` callers wait, each for `seconds` at most."""
+
+    def __init__(self, capacity: int, places: int, seconds: float) -> None:
+        self._units = WeightedSemaphore(capacity)
+        self._free_places = places
+        self._seconds = seconds
+
+    @asynccontextmanager
+    async def enter(self, amount: int) -> AsyncGenerator[None]:
+        """Hold `amount` units. Errors: `Overloaded` when all places are taken, or none got free in time."""
+        if self._free_places <= 0:
+            raise self._refusal()
+        self._free_places -= 1
+        async with AsyncExitStack() as inside:
+            try:
+                async with asyncio.timeout(self._seconds):
+                    await inside.enter_async_context(self._units.acquire(amount, lambda: None))
+            except TimeoutError as late:
+                raise self._refusal() from late
+            finally:
+                self._free_places += 1
+            yield
+
+    def _refusal(self) -> Overloaded:
+        return Overloaded(
+            f"There are more questions than this process can answer. Ask again in {self._seconds:g} s.",
+            retry_after_seconds=self._seconds,
+        )

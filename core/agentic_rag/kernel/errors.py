@@ -14,6 +14,7 @@
     ├── Misconfigured         an operator must change a setting or a server
     ├── DependencyUnavailable a server did not answer; the work may be tried again
     ├── Retryable             try again, after `retry_after_seconds` when given
+    │   ├── Overloaded        this process has as much to do as it can; another may have room
     │   ├── RateLimited       the organisation, or the caller, sent too many requests within a minute
     │   ├── LeaseLost         another worker holds the job now: stop, change nothing
     │   └── SpaceSwitched     the workspace answers in another embedding space by now: embed again
@@ -182,6 +183,12 @@ class RateLimited(Retryable):
     """Too many requests within a minute; `retry_after_seconds` is always given."""
 
     code = "RATE_LIMITED"
+
+
+class Overloaded(Retryable):
+    """This process has as many questions as it can answer in time; `retry_after_seconds` is always given."""
+
+    code = "OVERLOADED"
 
 
 class LeaseLost(Retryable):

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from agentic_rag.kernel.concurrency import WeightedSemaphore
+from agentic_rag.kernel.concurrency import WaitingRoom, WeightedSemaphore
+from agentic_rag.kernel.errors import Overloaded
 
 
 def nothing() -> None:
@@ -177,3 +178,34 @@ async def test_who_waited_is_told_how_long() -> None:
     assert 0 < waited <= passed
     async with room.acquire(0, nothing) as none:
         assert none == 0
+
+
+async def test_a_full_room_refuses_at_once_and_one_that_waits_too_long_is_refused() -> None:
+    room = WaitingRoom(capacity=2, places=1, seconds=0.05)
+    async with room.enter(1), room.enter(1):
+        waiting = asyncio.create_task(_enter(room, 1))
+        await asyncio.sleep(0)
+        with pytest.raises(Overloaded) as full:
+            await _enter(room, 1)
+        with pytest.raises(Overloaded):
+            await waiting
+
+    assert full.value.retry_after_seconds == 0.05
+    await _enter(room, 2)
+
+
+async def test_a_caller_that_gives_up_leaves_its_place_and_its_units() -> None:
+    room = WaitingRoom(capacity=1, places=1, seconds=30)
+    async with room.enter(1):
+        waiting = asyncio.create_task(_enter(room, 1))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+
+    async with asyncio.timeout(5):
+        await asyncio.gather(_enter(room, 1))
+
+
+async def _enter(room: WaitingRoom, units: int) -> None:
+    async with room.enter(units):
+        await asyncio.sleep(0)

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Generator
+from collections.abc import Awaitable, Generator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from agentic_rag.adapters.redis.connection import cache_client, redis_errors
+from agentic_rag.adapters.redis.connection import CONNECT_SECONDS, T, answer_within, redis_errors, waiting_client
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -48,7 +47,7 @@ class RedisAnswerCache:
     def __init__(
         self, url: str, *, prefix: str = "agentic-rag", timeout_seconds: float = 0.1, pause_seconds: float = 1.0
     ) -> None:
-        self._client = cache_client(url, timeout_seconds=timeout_seconds)
+        self._client = waiting_client(url, connect_seconds=CONNECT_SECONDS)
         self._forget = self._client.register_script(FORGET)
         self._put = self._client.register_script(PUT)
         self._prefix = prefix
@@ -60,8 +59,7 @@ class RedisAnswerCache:
         if self._resting():
             return None
         with suppress(DependencyUnavailable), self._noticed():
-            async with asyncio.timeout(2 * self._timeout):
-                return await self._client.get(self._entry(workspace, key))
+            return await self._within(self._client.get(self._entry(workspace, key)))
         return None
 
     async def put(self, workspace: WorkspaceRef, key: str, value: bytes, ttl_seconds: int) -> None:
@@ -70,20 +68,19 @@ class RedisAnswerCache:
             return
         keys = [self._index(workspace), self._entry(workspace, key)]
         with suppress(DependencyUnavailable), self._noticed():
-            async with asyncio.timeout(2 * self._timeout):
-                await self._put(keys=keys, args=[value, ttl_seconds, int(time.time())])
+            await self._within(self._put(keys=keys, args=[value, ttl_seconds, int(time.time())]))
 
     async def forget(self, workspace: WorkspaceRef) -> int:
         with self._noticed():
-            gone: Any = await self._forget(keys=[self._index(workspace)])
+            gone: Any = await self._within(self._forget(keys=[self._index(workspace)]))
         return int(gone)
 
     async def holding(self, workspace: WorkspaceRef, words: bytes) -> int:
         found = 0
         with self._noticed():
-            keys: Any = await self._client.zrange(self._index(workspace), 0, -1)
+            keys: Any = await self._within(self._client.zrange(self._index(workspace), 0, -1))
             for start in range(0, len(keys), HOLDING_PAGE):
-                values: Any = await self._client.mget(keys[start : start + HOLDING_PAGE])
+                values: Any = await self._within(self._client.mget(keys[start : start + HOLDING_PAGE]))
                 found += sum(value is not None and words in value for value in values)
         return found
 
@@ -93,6 +90,9 @@ class RedisAnswerCache:
 
     async def aclose(self) -> None:
         await self._client.aclose(close_connection_pool=True)
+
+    async def _within(self, call: Awaitable[T]) -> T:
+        return await answer_within(2 * self._timeout, call)
 
     def _resting(self) -> bool:
         return self._down_since is not None and time.monotonic() - self._down_since < self._pause

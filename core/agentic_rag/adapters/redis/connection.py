@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import asyncio
+from collections.abc import Awaitable, Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 from arq.connections import ArqRedis
-from redis.asyncio import ConnectionPool, Redis
+from redis.asyncio import BlockingConnectionPool, ConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.exceptions import BusyLoadingError, ConnectionError, RedisError, TimeoutError
@@ -21,6 +22,14 @@ from agentic_rag.kernel.errors import DependencyUnavailable
 
 OUTAGES: tuple[type[Exception], ...] = (ConnectionError, TimeoutError, BusyLoadingError)
 """Errors worth a retry: the server is away, slow, or still loading its data."""
+
+T = TypeVar("T")
+
+CONNECT_SECONDS = 5.0
+"""For clients whose calls are bounded by `answer_within`: it ends what a swallowed cancellation leaves connecting."""
+
+LOOKS = 25
+"""A command takes about four turns of the loop, with a new connection twelve."""
 
 FAILURES: tuple[type[Exception], ...] = (RedisError, OSError)
 
@@ -52,28 +61,39 @@ def queue_pool(url: str, *, retries: int = 5, timeout_seconds: float = 5.0) -> A
     return ArqRedis(pool_or_conn=pool, job_serializer=to_json, job_deserializer=from_json)
 
 
-def cache_client(url: str, *, timeout_seconds: float) -> Redis:
-    """A client that gives up after `timeout_seconds`; one immediate retry replaces a connection the server closed."""
-    pool: ConnectionPool = ConnectionPool.from_url(
-        url,
-        socket_timeout=timeout_seconds,
-        socket_connect_timeout=timeout_seconds,
-        retry=Retry(NoBackoff(), 1),
-        retry_on_error=[ConnectionError],
-    )
-    return Redis(connection_pool=pool)
-
-
 def waiting_client(url: str, *, connect_seconds: float = 0.5) -> Redis:
-    """A client whose commands may block without a time-out: the caller bounds the wait."""
-    pool: ConnectionPool = ConnectionPool.from_url(
+    """A client whose commands may block without a time-out: the caller bounds the wait. One immediate retry replaces a
+    connection that the server closed.
+    """
+    # The plain pool looks at a connection before each use under one lock: callers would wait for each other's turns.
+    pool = BlockingConnectionPool.from_url(
         url,
+        max_connections=1_000,
+        timeout=None,
         socket_timeout=None,
         socket_connect_timeout=connect_seconds,
         retry=Retry(NoBackoff(), 1),
         retry_on_error=[ConnectionError],
     )
     return Redis(connection_pool=pool)
+
+
+async def answer_within(seconds: float, call: Awaitable[T]) -> T:
+    """The answer of a server that has `seconds` for it. A time-out of the event loop would count the time in which the
+    loop was busy with other work, and fire before it reads the answer that has come meanwhile: here the loop looks at
+    its sockets between each two of `LOOKS` parts of the time. Errors: `TimeoutError`, those of the call.
+    """
+    asked = asyncio.ensure_future(call)
+    try:
+        for _ in range(LOOKS):
+            await asyncio.wait([asked], timeout=seconds / LOOKS)
+            if asked.done():
+                return asked.result()
+        raise TimeoutError(f"no answer within {seconds:g} s")
+    finally:
+        # Not awaited: redis-py 5 swallows a cancellation that arrives while it connects.
+        asked.cancel()
+        asked.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
 
 
 @contextmanager

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from agentic_rag.adapters.redis.connection import cache_client, redis_errors
+from agentic_rag.adapters.redis.connection import CONNECT_SECONDS, answer_within, redis_errors, waiting_client
 from agentic_rag.workspaces.rate_limits import MICROS_PER_SECOND, WINDOW_MICROS, Bucket, RateLimitRefusal
 
 # KEYS: the buckets, which share a hash tag. ARGV: the window, then what to take from each bucket, in microseconds. The
@@ -42,7 +41,7 @@ class RedisRateBuckets:
     """One round trip per call, bounded by about twice `timeout_seconds`."""
 
     def __init__(self, url: str, *, prefix: str = "agentic-rag", timeout_seconds: float = 0.1) -> None:
-        self._client = cache_client(url, timeout_seconds=timeout_seconds)
+        self._client = waiting_client(url, connect_seconds=CONNECT_SECONDS)
         self._take = self._client.register_script(TAKE)
         self._prefix = prefix
         self._timeout = timeout_seconds
@@ -50,8 +49,8 @@ class RedisRateBuckets:
     async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> RateLimitRefusal | None:
         keys = [f"{self._prefix}:rate:{{{org_id}}}:{one.key}" for one in buckets]
         with redis_errors():
-            async with asyncio.timeout(2 * self._timeout):
-                answer: Any = await self._take(keys=keys, args=[WINDOW_MICROS, *(one.micros for one in buckets)])
+            taking = self._take(keys=keys, args=[WINDOW_MICROS, *(one.micros for one in buckets)])
+            answer: Any = await answer_within(2 * self._timeout, taking)
         place, wait = int(answer[0]), int(answer[1])
         return None if place == 0 else RateLimitRefusal(place - 1, wait / MICROS_PER_SECOND)
 

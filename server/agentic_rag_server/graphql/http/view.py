@@ -14,7 +14,7 @@ from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOpe
 from strawberry.types import ExecutionResult
 from strawberry.types.graphql import OperationType
 
-from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.errors import AgenticRagError, Overloaded
 from agentic_rag.workspaces.rate_limits import Demand, Traffic
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.graphql.documents.uploads import read_multipart, require_preflight
@@ -85,6 +85,9 @@ class GraphQLEndpoint:
         result = await self._execute(operation, context, allow_mutations=request.method == "POST")
         if context.refusal is not None:
             raise context.refusal
+        overload = _overload(result)
+        if overload is not None:
+            raise overload
         if not result.errors:
             return Response(orjson.dumps({"data": result.data}), media_type=media, headers=NOT_STORED)
         errors = present(result.errors, trace_id, self._parts.telemetry)
@@ -122,6 +125,14 @@ def _wrong_operation(allow_mutations: bool) -> RequestFault:
     if allow_mutations:
         return RequestFault(400, "BAD_REQUEST", "Subscriptions are not served: send a query or a mutation.")
     return RequestFault(405, "METHOD_NOT_ALLOWED", "Send mutations by POST.", {"allow": "POST"})
+
+
+def _overload(result: ExecutionResult) -> Overloaded | None:
+    """The refusal of the request's question, when nothing else was answered."""
+    if any(value is not None for value in (result.data or {}).values()):
+        return None
+    causes = (error.original_error for error in result.errors or ())
+    return next((cause for cause in causes if isinstance(cause, Overloaded)), None)
 
 
 def _carries_file(request: Request) -> bool:
