@@ -21,7 +21,8 @@ _NEVER_LAST = frozenset({
     "mr", "mrs", "ms", "mx", "dr", "prof", "rev", "hon", "st", "mt", "gen", "col", "capt", "lt", "sgt",
     "messrs", "vs", "v", "cf", "viz", "e.g", "i.e", "eg", "ie", "approx", "fig", "figs", "eq", "eqs", "no",
     "nos", "vol", "vols", "p", "pp", "ch", "sec", "art", "arts", "par", "para", "ref", "refs", "ed", "eds",
-    "tab", "app", "ver", "z.b", "d.h", "bzw", "ca", "usw", "nr", "str", "s.a", "m.e",
+    "tab", "app", "ver", "z.b", "d.h", "bzw", "ca", "usw", "nr", "str", "s.a", "m.e", "chap", "chaps", "kap", "abs",
+    "abb", "vgl", "ggf", "inkl", "u.a", "z.t", "núm", "pág", "págs", "p.ej",
 })  # fmt: skip
 """Words whose full stop never ends a sentence (lower case, without the stop)."""
 
@@ -43,6 +44,11 @@ _NUMBERED = frozenset({
     "article", "exhibit", "rule",
 })  # fmt: skip
 _ORDINAL = re.compile(r"[0-9]{1,3}[A-Za-z]?")
+_GERMAN_ORDINAL = re.compile(
+    r"(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Jahrhundert)\b"
+)
+_BEFORE_ORDINAL = frozenset(["der", "des", "dem", "den", "das", "vom", "zum", "beim", "im", "seit"])
+"""A German ordinal has a full stop: "am 31. März", "der 2. Vorsitzende"."""
 _NUMBERED_START = re.compile(
     r"(?:item|section|note|part|chapter|article|exhibit|figure|table)\s+[0-9IVX]+[A-Z]?\b", re.IGNORECASE
 )
@@ -154,6 +160,8 @@ def _sentence_ends(text: str, start: int, line_start: int, begin: int, after: in
         return opener is not None and opener[0].lower() in _OPENERS
     if word[0].isdigit() and _ORDINAL.fullmatch(word):
         before = text[max(line_start, begin - len(word) - 12) : begin - len(word)].rsplit(None, 1)
+        if _GERMAN_ORDINAL.match(text, after) or (before and before[-1].lower() in _BEFORE_ORDINAL):
+            return False
         at_line_start = not text[line_start : begin - len(word)].strip() if begin - line_start < 16 else False
         return not at_line_start and not (before and before[-1].lower() in _NUMBERED)
     return True

@@ -203,10 +203,9 @@ def _is_complementary(
     """
     if best.fits and not unit.fits:
         return False
-    one, other = passages[unit.passage], passages[best.passage]
     if (
-        one.chunk.document_id != other.chunk.document_id
-        and one.candidate.score < MIN_PASSAGE_RATIO * other.candidate.score
+        part.answer_type is not AnswerType.COMPARISON
+        and passages[unit.passage].chunk.document_id != passages[best.passage].chunk.document_id
     ):
         return False
     telling = sum(1 << place for place, term in enumerate(part.terms) if term.term not in ASKING_WORDS)

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from functools import lru_cache
 
 from agentic_rag.answering.extraction.term_matching import QuestionTerm, find_hits, lower_text
-from agentic_rag.answering.extraction.text_units import UnitKind, classify_unit, may_be_heading
+from agentic_rag.answering.extraction.text_units import UnitKind, classify_unit, join_terms, may_be_heading
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import CELL_SEPARATOR, row_spans
 
@@ -101,7 +101,8 @@ class SegmentedText:
         if spans is None:
             start, end = block
             held = self.text[start:end]
-            spans = [(start + first, start + last) for first, last in row_spans(held, sentence_spans(held))]
+            cut = join_terms(held, row_spans(held, sentence_spans(held)))
+            spans = [(start + first, start + last) for first, last in cut]
             self._sentences[block] = spans
             self._starts[block] = [first for first, _ in spans]
         return spans, self._starts[block]

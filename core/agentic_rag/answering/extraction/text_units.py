@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import enum
 import re
+from collections.abc import Sequence
 
 from agentic_rag.language.tables import RULE_ROW, format_row, is_row
 
 _SPACE = re.compile(r"\s+")
 _TERMINAL = re.compile(r"[.!?…。！？:;][\"'”’»)\]*_]*$")
-_LIST_MARK = re.compile(r"^(?:[-*+•▪◦‣·●○■]|\(?\d{1,3}[.)]|\([a-zA-Z]{1,3}\)|[a-zA-Z][.)])\s+")
+LIST_MARK = re.compile(r"^(?:[-*+•▪◦‣·●○■]|\(?\d{1,3}[.)]|\([a-zA-Z]{1,3}\)|[a-zA-Z][.)])\s+")
+_TERM = re.compile(r"^(?:(?:[-*+•]|\(?\d{1,3}[.)]|\([a-zA-Z]{1,3}\)) +)?(\*\*|__)[^*_\n]{1,60}\1[.:]?$")
+"""A term in bold that its description follows: "**Anode.**", "2. **Isolate.**"."""
 _PAGE_FOOT = re.compile(r"\bpage \d+(?: of \d+)?\.?$")
 _BOILERPLATE = (
     "all rights reserved",
@@ -25,7 +28,7 @@ _BOILERPLATE = (
     "skip to content",
 )
 """Lower-case phrases of text that surrounds documents. Searched one by one: as one pattern they cost ten times more."""
-_CAPTION = re.compile(r"^(?:table|figure|fig\.|exhibit|appendix|annex)\s*[\dA-Z][\d.]*[.:)]?\s", re.I)
+CAPTION = re.compile(r"^(?:table|figure|fig\.|exhibit|appendix|annex)\s*[\dA-Z][\d.]*[.:)]?\s", re.I)
 _NUMBERED_HEADING = re.compile(r"^\d{1,2}(?:\.\d{1,2}){0,3}\.?\s+[A-Z]")
 _EMPHASIS = re.compile(r"(?<!\w)(\*\*|__|\*|_|`)(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
@@ -53,6 +56,8 @@ class UnitKind(enum.Enum):
     TABLE_ROW = "table_row"
     LABELLED = "labelled"
     """A label with its value on the next line: how the cells of a PDF's table come out."""
+    LIST = "list"
+    """Several items, rows or paragraphs quoted as one span, a line each."""
     LEAD_IN = "lead_in"
     HEADING = "heading"
     FRAGMENT = "fragment"
@@ -61,6 +66,19 @@ class UnitKind(enum.Enum):
 
 
 QUOTABLE = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.TABLE_ROW, UnitKind.LABELLED, UnitKind.LEAD_IN})
+
+
+def join_terms(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans, each that is a term in bold joined with the sentence that follows on its line."""
+    joined: list[tuple[int, int]] = []
+    term: tuple[int, int] | None = None
+    for span in spans:
+        if term is not None and "\n" not in text[term[1] : span[0]]:
+            joined[-1] = (term[0], span[1])
+        else:
+            joined.append(span)
+        term = span if _TERM.match(text[slice(*span)]) else None
+    return joined
 
 
 def classify_unit(unit: str, *, cut_off: bool = False) -> UnitKind:
@@ -72,13 +90,13 @@ def classify_unit(unit: str, *, cut_off: bool = False) -> UnitKind:
         return UnitKind.BOILERPLATE
     if is_row(unit):
         return UnitKind.TABLE_ROW
-    if words <= MAX_HEADING_WORDS and _CAPTION.match(unit):
+    if words <= MAX_HEADING_WORDS and CAPTION.match(unit):
         return UnitKind.HEADING
     if cut_off and unit[:1].islower():
         return UnitKind.FRAGMENT
     if unit.endswith(("?", "？")):
         return UnitKind.QUESTION
-    if _LIST_MARK.match(unit):
+    if LIST_MARK.match(unit):
         if words <= MAX_NUMBERED_HEADING_WORDS and unit[0].isdigit() and not _TERMINAL.search(unit):
             return UnitKind.HEADING
         return UnitKind.LIST_ITEM if words > 2 else UnitKind.FRAGMENT
@@ -112,7 +130,7 @@ def _kind_of_text(unit: str, words: int) -> UnitKind:
 
 def format_unit(unit: str, header: str | None = None) -> str:
     """The unit as a sentence of an answer: line breaks and mark-up folded, table cells named by their header row."""
-    text = format_row(unit, header) if is_row(unit) else _LIST_MARK.sub("", unit)
+    text = format_row(unit, header) if is_row(unit) else LIST_MARK.sub("", unit)
     text = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", text))
     text = _QUOTED_SPACE.sub(r"\1", _SPACE.sub(" ", text)).strip()
     if not _TERMINAL.search(text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -17,17 +18,25 @@ from agentic_rag.answering.extraction.extractive import (
     join_parts,
     nearest_sentences,
     opening_sentence,
-    sentence_limit,
 )
 from agentic_rag.answering.extraction.multi_hop import draft_from_path
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.query.rewrite import mask_placeholder
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageResult
+from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
+from agentic_rag.answering.shapes.table import SHAPES, shape_part
 from agentic_rag.retrieval.candidates import FIGURES
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
 
 NOTHING_FOUND = "No passage of this workspace has anything to do with the question."
 TOO_LITTLE = "The nearest passages do not cover what the question asks, so no answer is given from them."
+
+
+MIN_PATH_PROBABILITY = 0.09
+"""Below, the passages of most questions that need one passage lead to one another by chance."""
+_PERSONAL = re.compile(r"\b(?:I|my|me|we|our|us|I'm)\b", re.IGNORECASE)
+"""Who asks for himself asks about one rule or one case."""
+_NEVER_MULTI_HOP = frozenset({QuestionKind.STEPS, QuestionKind.LIST, QuestionKind.DEFINITION})
 
 
 class SynthesizeStage:
@@ -42,10 +51,11 @@ class SynthesizeStage:
         if looked_up is not None:
             return StageResult(looked_up)
         found = state.retrieved
-        limit = sentence_limit(state.question.answer_type, len(found.parts))
         excluded = state.checked.excluded
+        kinds = _kinds_of_parts(state)
         drafts = [
-            draft_part(part.query, place, found.passages, limit, excluded) for place, part in enumerate(found.parts)
+            draft_part(part.query, place, found.passages, SHAPES[kind].sentences, excluded)
+            for place, (part, kind) in enumerate(zip(found.parts, kinds, strict=True))
         ]
         supports = _support_of_parts(state, drafts)
         support = _support_of_question(state, drafts, supports)
@@ -63,7 +73,11 @@ class SynthesizeStage:
                 return _with_draft(state, draft)
         answered = _parts_with_support(drafts, supports)
         is_conflicting = any(drafts[place].conflicting for place in answered)
-        joined = join_parts([drafts[place] for place in answered])
+        shaped = [
+            shape_part(kinds[place], found.parts[place].query, place, found.passages, drafts[place], excluded)
+            for place in answered
+        ]
+        joined = join_parts(shaped)
         sentences = add_figures(joined, found.figures, found.passages, excluded, conflicting=is_conflicting)
         missing_fact = _find_missing_fact(self._finders, state, sentences)
         if missing_fact is not None:
@@ -107,6 +121,14 @@ def _find_missing_fact(
         return None
     facts = (one.missing_fact(found.whole.query, found.passages, sentences) for one in finders)
     return next((fact for fact in facts if fact is not None), None)
+
+
+def _kinds_of_parts(state: RunState) -> list[QuestionKind]:
+    """The kind of each part; of an undivided question by the words of the question."""
+    found = state.retrieved
+    if len(found.parts) == 1:
+        return [question_kind(state.question.text, state.question.answer_type)]
+    return [question_kind(part.query.text, part.query.answer_type) for part in found.parts]
 
 
 def _support_of_parts(state: RunState, drafts: Sequence[PartDraft]) -> list[Support]:
@@ -153,6 +175,11 @@ def _is_multi_hop(state: RunState) -> bool:
         return False
     parts = state.question.sub_questions
     if len(parts) > 1 and not any(part.depends_on for part in parts):
+        return False
+    found = state.retrieved
+    if found.whole is None or found.whole.confidence.path_probability < MIN_PATH_PROBABILITY:
+        return False
+    if _PERSONAL.search(state.question.text) or _kinds_of_parts(state)[0] in _NEVER_MULTI_HOP:
         return False
     return not refers_to_documents(state.question.text, state.retrieved.passages)
 

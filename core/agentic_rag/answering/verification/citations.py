@@ -53,6 +53,8 @@ def compose(sentences: Sequence[DraftSentence]) -> ComposedText:
     for sentence in sentences:
         own_line = sentence.kind in (UnitKind.LIST_ITEM, UnitKind.TABLE_ROW) and len(sentences) > 1
         lead = ("\n- " if own_line else " ") if pieces else ("- " if own_line else "")
+        if pieces and (sentence.kind is UnitKind.LIST or own_line is False) and "\n" in sentence.text:
+            lead = "\n"
         if pieces and not own_line and pieces[-1].startswith(("\n- ", "- ")):
             lead = "\n"
         markers = tuple(range(count + 1, count + 1 + len(quotes_of(sentence))))

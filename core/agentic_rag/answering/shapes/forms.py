@@ -1,0 +1,217 @@
+"""Forms of an answer larger than a sentence: a whole list, the rows of a table, a section, an answered question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agentic_rag.answering.extraction.candidate_units import Subquery, segment_passage
+from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
+from agentic_rag.answering.extraction.segmented_text import Span
+from agentic_rag.answering.extraction.term_matching import weight_of
+from agentic_rag.answering.extraction.text_blocks import BlockKind, TextBlock, find_blocks
+from agentic_rag.answering.extraction.text_units import LIST_MARK, QUOTABLE, UnitKind, format_unit
+from agentic_rag.answering.shapes.rank_blocks import RankedBlock, rank_blocks
+from agentic_rag.language.sentences import sentence_spans
+from agentic_rag.language.tables import format_row
+from agentic_rag.retrieval.candidates import Passage
+
+LONGEST_BLOCK = 1200
+"""Characters: more is no answer but a document."""
+SURE_SCORE = 0.85
+"""Of a sentence that needs no section around it; below, most sentences of the development questions were wrong."""
+LONGEST_UNSURE = 600
+LONGEST_SECTION = 500
+"""The same of a section without a list, where items are asked for."""
+LIST_BONUS = 0.2
+"""What a list is worth before a section where steps are asked for."""
+MIN_BLOCK_RATIO = 0.9
+"""A block must score at least this share of the best sentence's score."""
+MIN_ASKED_SHARE = 0.6
+"""Of the question's weight that a question in the text must hold to be the same one."""
+MAX_LEAD = 20
+"""Characters before the term in a sentence that defines it."""
+_DEFINED = re.compile(
+    r"^(?:what (?:exactly )?(?:is|are)|what's|define|was ist|qué es) (?:meant by |the (?:meaning|definition) of )?"
+    r"(?:an? |the |eine? |una? )?"
+    r"[\"“'‘]?(?P<a>[^\"”?]{2,60}?)[\"”'’]?\W*$|"
+    r"^what (?:do|does|is) (?:an? |the |it mean to )?[\"“'‘]?(?P<b>[^\"”?]{2,60}?)[\"”'’]? "
+    r"(?:mean|meant|stand for)\b|"
+    r"^was bedeutet (?P<c>[^?]{2,60}?)\W*$",
+    re.IGNORECASE,
+)
+LONGEST_ANSWER = 400
+"""Characters quoted below a question of the text."""
+
+
+def whole_steps(
+    part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
+) -> tuple[DraftSentence, ...]:
+    """The list or section that says how, whole."""
+    ranked = [
+        (one.score + (LIST_BONUS if one.block.kind is BlockKind.LIST and len(one.block.parts) > 1 else 0.0), one)
+        for one in rank_blocks(part, place, passages, {BlockKind.LIST, BlockKind.SECTION})
+        if not _is_excluded(one, passages, excluded) and one.block.end - one.block.start <= LONGEST_BLOCK
+    ]
+    if not ranked:
+        return ()
+    score, best = max(ranked, key=lambda one: one[0])
+    if draft.units and score < MIN_BLOCK_RATIO * draft.units[0].score:
+        return ()
+    return (quote_block(best, passages, place),)
+
+
+def all_items(
+    part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
+) -> tuple[DraftSentence, ...]:
+    """The items of the list, or the rows of the table, that holds what is asked for; else the section that does."""
+    for one in rank_blocks(part, place, passages, frozenset(BlockKind)):
+        if _is_excluded(one, passages, excluded) or one.block.end - one.block.start > LONGEST_BLOCK:
+            continue
+        if draft.units and one.score < MIN_BLOCK_RATIO * draft.units[0].score:
+            break
+        block = one.block
+        if block.kind is BlockKind.SECTION:
+            inner = [
+                held
+                for held in find_blocks(passages[one.passage].chunk.text)
+                if held.kind is not BlockKind.SECTION and block.start <= held.start < block.end and len(held.parts) > 1
+            ]
+            if len(inner) != 1 and block.end - block.start > LONGEST_SECTION:
+                break
+            return (quote_block(replace(one, block=inner[0]) if len(inner) == 1 else one, passages, place),)
+        if len(block.parts) > 1:
+            return (quote_block(one, passages, place),)
+    return ()
+
+
+def answered_before(
+    part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
+) -> tuple[DraftSentence, ...]:
+    """What stands below the same question in a text."""
+    for one in rank_blocks(part, place, passages, {BlockKind.SECTION}):
+        text, heading = passages[one.passage].chunk.text, one.block.heading
+        if heading is None or not text[slice(*heading)].endswith(("?", "？")) or _is_excluded(one, passages, excluded):
+            continue
+        if weight_of(one.above_mask, part.terms) < MIN_ASKED_SHARE:
+            continue
+        return (
+            _sentence(one, passages, place, _first_sentences(text, (one.block.start, one.block.end)), UnitKind.PROSE),
+        )
+    return ()
+
+
+def unsure_section(
+    part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
+) -> tuple[DraftSentence, ...]:
+    """The best section whole, where no sentence stands out: it scores little, or it stands in another section."""
+    if not draft.units:
+        return ()
+    sentence = draft.units[0]
+    for one in rank_blocks(part, place, passages, {BlockKind.SECTION}):
+        if _is_excluded(one, passages, excluded):
+            continue
+        block = one.block
+        inside = one.passage == sentence.passage and block.start <= sentence.start < block.end
+        if inside and sentence.score >= SURE_SCORE:
+            return ()
+        if block.end - block.start > LONGEST_UNSURE:
+            return ()
+        return (quote_block(one, passages, place),)
+    return ()
+
+
+def defining_sentence(
+    part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
+) -> tuple[DraftSentence, ...]:
+    """The first sentence that says what the term is: an entry of a glossary before any other."""
+    term = _term_asked(part.text)
+    if term is None:
+        return ()
+    defines = re.compile(
+        rf"^(?:[-*+•] +)?(?:an? |the )?[*_\"“'‘]*{term}[*_\"”'’]*(?: ?\([^()]{{1,40}}\))?"
+        r"(?P<entry>[.:][*_]* |[*_]* [–—-] |[*_]*:)|"
+        rf"(?:^|\b)(?:an? |the )?[*_\"“'‘]*{term}[*_\"”'’]*(?: ?\([^()]{{1,40}}\))? "
+        r"(?:is|are|was|were|means?|refers? to|denotes?|stands? for|describes?|bedeutet|ist|significa|es)\b",
+        re.IGNORECASE,
+    )
+    found: list[tuple[bool, int, Span]] = []
+    for at, passage in enumerate(passages):
+        reading = segment_passage(passage)
+        for block in range(len(reading.ends)):
+            for span in reading.sentences(reading.block(block))[0]:
+                match = defines.search(reading.text[slice(*span)])
+                if match is None or (passage.chunk.ordinal, span[0]) in excluded or reading.kind(span) not in QUOTABLE:
+                    continue
+                if match["entry"] or match.start() < MAX_LEAD:
+                    found.append((match["entry"] is None, at, span))
+    if not found:
+        return ()
+    _, at, span = min(found)
+    score = draft.units[0].score if draft.units else 0.0
+    kind = segment_passage(passages[at]).kind(span)
+    text = passages[at].chunk.text[slice(*span)]
+    return (DraftSentence(place, at, *span, format_unit(text), kind, score),)
+
+
+def _term_asked(question: str) -> str | None:
+    """A pattern for the term of a question for a definition."""
+    match = _DEFINED.match(question.strip())
+    words = re.findall(r"[\w'’/&-]+", match["a"] or match["b"] or match["c"]) if match else []
+    if not words:
+        return None
+    return r"[\s-]+".join([*map(re.escape, words[:-1]), re.escape(words[-1].removesuffix("s")) + "s?"])
+
+
+def quote_block(one: RankedBlock, passages: Sequence[Passage], place: int) -> DraftSentence:
+    """A block as one quote: its lead-in and items, its rows, or its paragraphs."""
+    block, text = one.block, passages[one.passage].chunk.text
+    start = block.start if block.lead is None else min(block.start, block.lead[0])
+    if block.kind is BlockKind.TABLE:
+        start = block.start
+    said = format_block(text, block)
+    return DraftSentence(place, one.passage, start, block.end, said, UnitKind.LIST, one.score)
+
+
+def format_block(text: str, block: TextBlock) -> str:
+    """The block in an answer: items and rows on lines of their own."""
+    if block.kind is BlockKind.TABLE:
+        header = None if block.lead is None else text[slice(*block.lead)]
+        return "\n".join(f"- {format_row(text[slice(*row)], header)}" for row in block.parts)
+    if block.kind is BlockKind.LIST:
+        items = [_format_item(text[slice(*item)]) for item in block.parts]
+        lead = [] if block.lead is None else [format_unit(text[slice(*block.lead)])]
+        return "\n".join((*lead, *items))
+    inner = {one.start: one for one in find_blocks(text) if one.kind is not BlockKind.SECTION}
+    return "\n".join(
+        format_block(text, inner[start]) if start in inner else format_unit(text[start:end])
+        for start, end in block.parts
+    )
+
+
+def _format_item(item: str) -> str:
+    mark = LIST_MARK.match(item)
+    number = "" if mark is None else mark[0].strip()
+    return f"{number if number[:1].isalnum() or number[:1] == '(' else '-'} {format_unit(item)}"
+
+
+def _first_sentences(text: str, span: Span) -> Span:
+    """The sentences of a span that fit into `LONGEST_ANSWER`."""
+    held = text[slice(*span)]
+    end = 0
+    for _, stop in sentence_spans(held):
+        if end and stop > LONGEST_ANSWER:
+            break
+        end = stop
+    return span[0], span[0] + end
+
+
+def _sentence(one: RankedBlock, passages: Sequence[Passage], place: int, span: Span, kind: UnitKind) -> DraftSentence:
+    text = passages[one.passage].chunk.text[slice(*span)]
+    return DraftSentence(place, one.passage, *span, format_unit(text), kind, one.score)
+
+
+def _is_excluded(one: RankedBlock, passages: Sequence[Passage], excluded: ExcludedSpans) -> bool:
+    ordinal = passages[one.passage].chunk.ordinal
+    return any(ordinal == known and one.block.start <= at < one.block.end for known, at in excluded)

@@ -1,0 +1,93 @@
+"""The kind of a question, which decides what its answer looks like."""
+
+from __future__ import annotations
+
+import enum
+import re
+
+from agentic_rag.answering.plan import AnswerType
+
+
+class QuestionKind(enum.Enum):
+    """What a question asks for."""
+
+    VALUE = "value"
+    """Who, when, where, how much, which one."""
+    STEPS = "steps"
+    LIST = "list"
+    COMPARISON = "comparison"
+    YES_NO = "yes_no"
+    DEFINITION = "definition"
+    REASON = "reason"
+    FACT = "fact"
+    """Anything else."""
+
+
+_RULES: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(pattern, re.IGNORECASE))
+    for kind, pattern in (
+        (
+            QuestionKind.STEPS,
+            r"\bhow (?:do|can|should|would|must|may|might) (?:i|we|you|one|someone|staff|employees|people|users?|visitors?|"
+            r"customers?|members?|operators?|tenants?)\b|^how to\b|\bhow (?:does|do|can) (?:an? |new )[\w ]{2,40} "
+            r"(?:get|apply|order|request|report|book|join|become|register|start|open|change|return)\b|"
+            r"^how (?:is|are) .{2,60} (?:done|made|carried out|performed)\W*$|"
+            r"\bwhat (?:should|must|do|shall|can|have) (?:i|we|you|one|someone|staff|employees|people) (?:(?:have|need) to )?"
+            r"(?:do|try|check)\b|\bwhat happens (?:if|when|after)\b|\bwhat to do\b|\bstep[ -]by[ -]step\b|"
+            r"\b(?:what|which) (?:is|are) the (?:\w+ ){0,2}(?:steps?|procedure|process|instructions?)\b|"
+            r"\b(?:what|which) (?:\w+ )?steps\b|^(?:[\w-]+ )?(?:procedure|instructions|steps)\b|"
+            r"\bwie (?:kann|muss|soll|geh|beantrag|stell|meld)\w* (?:ich|man|wir)\b|\bwas (?:muss|soll|mache?) (?:ich|man|wir)\b|"
+            r"\b(?:cómo (?:puedo|se|debo|hago)|qué (?:hago|debo hacer))\b",
+        ),
+        (
+            QuestionKind.DEFINITION,
+            r"^(?:what (?:exactly )?(?:is|are)|what's) (?:an? |the (?=(?-i:[A-Z])))?(?!the\b|your\b|our\b|my\b|their\b|his\b|her\b|its\b)"
+            r"(?:(?!\b(?:of|for|in|on|at|by|used|needed|required)\b)[\w'’/-]+ ?){1,5}\??$|"
+            r"^what (?:do|does|is) .{2,60} (?:mean|meant|stand for)\b|^what is meant by\b|^define\b|"
+            r"^what is the (?:meaning|definition) of\b|^was (?:ist|bedeutet|heißt) (?:eine? )?[\w-]+\??$|"
+            r"^(?:¿ ?)?qué (?:es|significa) (?:un |una )?[\w-]+\??$",
+        ),
+        (
+            QuestionKind.COMPARISON,
+            r"\bcompared (?:with|to)\b|\bdifference between\b|\b(?:\w{2,}er|more|less) .*\bthan\b|\bthe same .+ as\b|"
+            r"\bwith (?:and|or) without\b|\b(?:versus|vs\.?)(?= )",
+        ),
+        (
+            QuestionKind.REASON,
+            r"^(?:why|what caused|what is the reason|for what reason|warum|weshalb|wieso|(?:¿ ?)?por qué)\b",
+        ),
+    )
+)
+_BY_TYPE = {
+    AnswerType.DATE: QuestionKind.VALUE,
+    AnswerType.PERSON: QuestionKind.VALUE,
+    AnswerType.FIGURE: QuestionKind.VALUE,
+    AnswerType.LIST: QuestionKind.LIST,
+    AnswerType.COMPARISON: QuestionKind.COMPARISON,
+    AnswerType.YES_NO: QuestionKind.YES_NO,
+}
+_VALUE = re.compile(
+    r"^(?:(?:in|at|on|from|to|for|by|under|with) )?(?:where|(?:what|which) (?:\w+ ){0,2}(?:is|was|does|did|has|had|of)\b)",
+    re.IGNORECASE,
+)
+_THINGS = re.compile(
+    r"^(?:what|which) (?:[\w'’-]+ ){0,3}?[a-z]{2,}(?:[^\Wsui]s|ies|ses) (?:are|were|do|did|have|had|can|must|should|may|"
+    r"need|will|would|could|belong|apply)\b|"
+    r"^(?:what|which) .{2,60}\b(?:are|were) there\b|^what counts as\b|\bwhat (?:all )?(?:belongs to|is included in)\b|^(?:what|which) are the\b|^(?:list|name|enumerate)\b",
+    re.IGNORECASE,
+)
+
+
+def question_kind(text: str, answer_type: AnswerType) -> QuestionKind:
+    """The kind of a question, by its wording first, by its answer type where the wording leaves it open."""
+    if answer_type is AnswerType.COMPARISON:
+        return QuestionKind.COMPARISON
+    for kind, pattern in _RULES:
+        if pattern.search(text):
+            return kind
+    known = _BY_TYPE.get(answer_type)
+    if known is not QuestionKind.VALUE and _THINGS.search(text):
+        return QuestionKind.LIST
+    if known is not None:
+        return known
+    return QuestionKind.VALUE if _VALUE.match(text) else QuestionKind.FACT

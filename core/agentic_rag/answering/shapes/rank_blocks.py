@@ -1,0 +1,80 @@
+"""The lists, tables and sections of retrieved passages, ranked by what they hold of a question."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from agentic_rag.answering.extraction.candidate_units import (
+    CONTEXT_CREDIT,
+    MIN_PASSAGE_RATIO,
+    Subquery,
+    segment_passage,
+)
+from agentic_rag.answering.extraction.segmented_text import Span
+from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
+from agentic_rag.answering.extraction.text_blocks import BlockKind, TextBlock, find_blocks
+from agentic_rag.retrieval.candidates import Passage
+
+HEADING_CREDIT = 0.5
+"""What a term in the heading or lead-in of a block adds: it says what the block is about."""
+RANK_CREDIT = 0.8
+"""What the passage's fused score, relative to the first one's, adds: a heading alone is found in many a document."""
+LENGTH_PENALTY = 0.1
+"""For each `LENGTH_STEP` characters: a longer text holds more words by chance."""
+LENGTH_STEP = 600
+
+
+@dataclass(frozen=True, slots=True)
+class RankedBlock:
+    """A block of a passage: the terms in it and its heading (`mask`), and in its heading, lead-in and title."""
+
+    passage: int
+    block: TextBlock
+    mask: int
+    above_mask: int
+    score: float
+
+
+def rank_blocks(
+    part: Subquery, position: int, passages: Sequence[Passage], kinds: Collection[BlockKind]
+) -> list[RankedBlock]:
+    """The blocks of these kinds with terms of the question, best first; ties by passage, then offset."""
+    top = max((one.candidate.score for one in passages if one.parts == (position,)), default=0.0)
+    ranked: list[RankedBlock] = []
+    for place, passage in enumerate(passages):
+        if position not in passage.parts or passage.candidate.score < MIN_PASSAGE_RATIO * top:
+            continue
+        chunk = passage.chunk
+        title = mask_of(lower_text(" ".join((chunk.document_title, *chunk.heading_path))), part.terms)
+        hits = segment_passage(passage).hits(part.terms)
+        share = min(1.0, passage.candidate.score / top) if top > 0 else 1.0
+        for block in find_blocks(chunk.text):
+            if block.kind not in kinds:
+                continue
+            own = _mask_in(hits, (block.start, block.end))
+            headed = _mask_in(hits, block.heading) | _mask_in(hits, block.caption)
+            if block.kind is BlockKind.LIST:
+                headed |= _mask_in(hits, block.lead)
+            if not own | headed:
+                continue
+            mask = own | headed
+            score = (
+                weight_of(mask, part.terms)
+                + HEADING_CREDIT * weight_of(headed, part.terms)
+                + CONTEXT_CREDIT * weight_of(title & ~mask, part.terms)
+                + RANK_CREDIT * share
+                - LENGTH_PENALTY * (block.end - block.start) / LENGTH_STEP
+            )
+            ranked.append(RankedBlock(place, block, mask, headed | title, round(score, 6)))
+    ranked.sort(key=lambda one: (-one.score, one.passage, one.block.start))
+    return ranked
+
+
+def _mask_in(hits: Sequence[tuple[int, int]], span: Span | None) -> int:
+    mask = 0
+    if span is not None:
+        for at, bit in hits:
+            if span[0] <= at < span[1]:
+                mask |= bit
+    return mask

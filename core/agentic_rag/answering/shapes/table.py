@@ -1,0 +1,59 @@
+"""What an answer looks like, by the kind of the question: one row a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from agentic_rag.answering.extraction.candidate_units import Subquery
+from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
+from agentic_rag.answering.shapes.forms import (
+    all_items,
+    answered_before,
+    defining_sentence,
+    unsure_section,
+    whole_steps,
+)
+from agentic_rag.answering.shapes.question_kind import QuestionKind
+from agentic_rag.retrieval.candidates import Passage
+
+Form = Callable[[Subquery, int, Sequence[Passage], PartDraft, ExcludedSpans], tuple[DraftSentence, ...]]
+"""Makes the sentences of a part in one form; none where the passages do not have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The forms to try, in order; where none is found, so many sentences of one place."""
+
+    sentences: int
+    forms: tuple[Form, ...] = (answered_before, unsure_section)
+
+
+SHAPES: Mapping[QuestionKind, Shape] = {
+    QuestionKind.VALUE: Shape(2),
+    QuestionKind.STEPS: Shape(2, (answered_before, whole_steps)),
+    QuestionKind.LIST: Shape(6, (answered_before, all_items)),
+    QuestionKind.COMPARISON: Shape(2, ()),
+    QuestionKind.YES_NO: Shape(2),
+    QuestionKind.DEFINITION: Shape(2, (defining_sentence, answered_before)),
+    QuestionKind.REASON: Shape(2),
+    QuestionKind.FACT: Shape(2),
+}
+
+
+def shape_part(
+    kind: QuestionKind,
+    part: Subquery,
+    place: int,
+    passages: Sequence[Passage],
+    draft: PartDraft,
+    excluded: ExcludedSpans,
+) -> PartDraft:
+    """The draft in the first form that its passages have."""
+    if draft.conflicting:
+        return draft
+    for form in SHAPES[kind].forms:
+        sentences = form(part, place, passages, draft, excluded)
+        if sentences:
+            return replace(draft, sentences=sentences)
+    return draft
