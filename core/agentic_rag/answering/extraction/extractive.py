@@ -43,6 +43,8 @@ MIN_REDUNDANT_SCORE_RATIO = 0.87
 """The same for a sentence that adds no term of the question: it may be the better answer."""
 OWN_SHARE = 0.5
 """Such a sentence itself covers at least this share of what the best one covers."""
+MIN_RESTATED_SHARE = 0.6
+"""Of the question's weight in a sentence that may only restate it."""
 MIN_NEW_COVERAGE = 0.1
 """Weight of the terms that a further sentence must add."""
 LONGEST_HEAD = 240
@@ -90,7 +92,7 @@ def draft_part(
     units = [
         unit
         for unit in best_units(part, position, passages)
-        if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
+        if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded and not _restates(unit, passages, part)
     ]
     if not units:
         return PartDraft((), (), False)
@@ -100,6 +102,20 @@ def draft_part(
         chosen = [*chosen[: max(1, limit - 1)], rival]
     sentences = add_openers(_in_order(chosen, part.answer_type), passages, position, excluded)
     return PartDraft(tuple(sentences), tuple(chosen), rival is not None)
+
+
+def _restates(unit: CandidateUnit, passages: Sequence[Passage], part: Subquery) -> bool:
+    """True for a sentence that has no word or figure beside those of a question that asks for one."""
+    if unit.kind is UnitKind.TABLE_ROW or part.answer_type is AnswerType.YES_NO:
+        return False
+    if weight_of(unit.mask, part.terms) < MIN_RESTATED_SHARE:
+        return False
+    return restates(_quote(unit, passages), part.text)
+
+
+def restates(said: str, question: str) -> bool:
+    """True for a text that has no word of three letters or more and no figure beside those of the question."""
+    return extract_words(said) <= extract_words(question) and extract_figures(said) <= extract_figures(question)
 
 
 def add_figures(

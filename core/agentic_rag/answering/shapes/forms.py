@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from agentic_rag.answering.extraction.answer_type_match import states_answer
 from agentic_rag.answering.extraction.candidate_units import Subquery, segment_passage
-from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
+from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft, restates
 from agentic_rag.answering.extraction.segmented_text import Span
-from agentic_rag.answering.extraction.term_matching import weight_of
+from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_blocks import BlockKind, TextBlock, find_blocks
 from agentic_rag.answering.extraction.text_units import LIST_MARK, QUOTABLE, UnitKind, format_unit
 from agentic_rag.answering.shapes.rank_blocks import RankedBlock, rank_blocks
@@ -22,6 +23,8 @@ LONGEST_BLOCK = 1200
 SURE_SCORE = 0.85
 """Of a sentence that needs no section around it; below, most sentences of the development questions were wrong."""
 LONGEST_UNSURE = 600
+MIN_ROW_SHARE = 0.1
+"""Of the question's weight that tells some rows of a table from the others."""
 LONGEST_SECTION = 500
 """The same of a section without a list, where items are asked for."""
 LIST_BONUS = 0.2
@@ -80,7 +83,11 @@ def all_items(
             ]
             if len(inner) != 1 and block.end - block.start > LONGEST_SECTION:
                 break
+            if len(inner) == 1 and inner[0].kind is BlockKind.TABLE:
+                return quote_rows(part, replace(one, block=inner[0]), passages, place)
             return (quote_block(replace(one, block=inner[0]) if len(inner) == 1 else one, passages, place),)
+        if block.kind is BlockKind.TABLE and len(block.parts) > 1:
+            return quote_rows(part, one, passages, place)
         if len(block.parts) > 1:
             return (quote_block(one, passages, place),)
     return ()
@@ -105,20 +112,19 @@ def answered_before(
 def unsure_section(
     part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
 ) -> tuple[DraftSentence, ...]:
-    """The best section whole, where no sentence stands out: it scores little, or it stands in another section."""
+    """The best section whole, where no sentence scores enough to stand by itself."""
     if not draft.units:
         return ()
-    sentence = draft.units[0]
+    if draft.units[0].score >= SURE_SCORE:
+        return ()
     for one in rank_blocks(part, place, passages, {BlockKind.SECTION}):
         if _is_excluded(one, passages, excluded):
             continue
         block = one.block
-        inside = one.passage == sentence.passage and block.start <= sentence.start < block.end
-        if inside and sentence.score >= SURE_SCORE:
-            return ()
-        if block.end - block.start > LONGEST_UNSURE:
-            return ()
-        return (quote_block(one, passages, place),)
+        said = passages[one.passage].chunk.text[block.start : block.end]
+        if restates(said, part.text) or not states_answer(said, part.answer_type, part.text):
+            continue
+        return (quote_block(one, passages, place),) if len(said) <= LONGEST_UNSURE else ()
     return ()
 
 
@@ -162,6 +168,27 @@ def _term_asked(question: str) -> str | None:
     if not words:
         return None
     return r"[\s-]+".join([*map(re.escape, words[:-1]), re.escape(words[-1].removesuffix("s")) + "s?"])
+
+
+def quote_rows(part: Subquery, one: RankedBlock, passages: Sequence[Passage], place: int) -> tuple[DraftSentence, ...]:
+    """The rows that hold what the question says beside the names of table and columns; all rows where none does."""
+    block, text = one.block, passages[one.passage].chunk.text
+    above = one.above_mask
+    if block.lead is not None:
+        above |= mask_of(lower_text(text[slice(*block.lead)]), part.terms)
+    worth = [
+        round(weight_of(mask_of(lower_text(text[slice(*row)]), part.terms) & ~above, part.terms), 6)
+        for row in block.parts
+    ]
+    best = max(worth)
+    if best < MIN_ROW_SHARE or min(worth) == best:
+        return (quote_block(one, passages, place),)
+    kept = [row for row, share in zip(block.parts, worth, strict=True) if share == best]
+    header = None if block.lead is None else text[slice(*block.lead)]
+    return tuple(
+        DraftSentence(place, one.passage, *row, format_unit(text[slice(*row)], header), UnitKind.TABLE_ROW, one.score)
+        for row in kept
+    )
 
 
 def quote_block(one: RankedBlock, passages: Sequence[Passage], place: int) -> DraftSentence:

@@ -23,26 +23,28 @@ class QuestionKind(enum.Enum):
     """Anything else."""
 
 
+_ANYONE = r"(?:i|we|you|one|someone|staff|employees|people|users?|visitors?|customers?|members?|operators?|tenants?)"
 _RULES: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(pattern, re.IGNORECASE))
     for kind, pattern in (
         (
             QuestionKind.STEPS,
-            r"\bhow (?:do|can|should|would|must|may|might) (?:i|we|you|one|someone|staff|employees|people|users?|visitors?|"
-            r"customers?|members?|operators?|tenants?)\b|^how to\b|\bhow (?:does|do|can) (?:an? |new )[\w ]{2,40} "
+            rf"\bhow (?:do|can|should|would|must|may|might) {_ANYONE}\b|^how to\b|"
+            r"\bhow (?:does|do|can) (?:an? |new )[\w ]{2,40} "
             r"(?:get|apply|order|request|report|book|join|become|register|start|open|change|return)\b|"
             r"^how (?:is|are) .{2,60} (?:done|made|carried out|performed)\W*$|"
-            r"\bwhat (?:should|must|do|shall|can|have) (?:i|we|you|one|someone|staff|employees|people) (?:(?:have|need) to )?"
-            r"(?:do|try|check)\b|\bwhat happens (?:if|when|after)\b|\bwhat to do\b|\bstep[ -]by[ -]step\b|"
+            rf"\bwhat (?:should|must|do|shall|can|have) {_ANYONE} (?:(?:have|need) to )?(?:do|try|check)\b|"
+            r"\bwhat happens (?:if|when|after)\b|\bwhat to do\b|\bstep[ -]by[ -]step\b|"
             r"\b(?:what|which) (?:is|are) the (?:\w+ ){0,2}(?:steps?|procedure|process|instructions?)\b|"
             r"\b(?:what|which) (?:\w+ )?steps\b|^(?:[\w-]+ )?(?:procedure|instructions|steps)\b|"
-            r"\bwie (?:kann|muss|soll|geh|beantrag|stell|meld)\w* (?:ich|man|wir)\b|\bwas (?:muss|soll|mache?) (?:ich|man|wir)\b|"
-            r"\b(?:cómo (?:puedo|se|debo|hago)|qué (?:hago|debo hacer))\b",
+            r"\bwie (?:kann|muss|soll|geh|beantrag|stell|meld)\w* (?:ich|man|wir)\b|"
+            r"\bwas (?:muss|soll|mache?) (?:ich|man|wir)\b|\b(?:cómo (?:puedo|se|debo|hago)|qué (?:hago|debo hacer))\b",
         ),
         (
             QuestionKind.DEFINITION,
-            r"^(?:what (?:exactly )?(?:is|are)|what's) (?:an? |the (?=(?-i:[A-Z])))?(?!the\b|your\b|our\b|my\b|their\b|his\b|her\b|its\b)"
-            r"(?:(?!\b(?:of|for|in|on|at|by|used|needed|required)\b)[\w'’/-]+ ?){1,5}\??$|"
+            r"^(?:what (?:exactly )?(?:is|are)|what's) (?:an? |the (?=(?-i:[A-Z])))?"
+            r"(?!(?:the|your|our|my|their|his|her|its)\b)"
+            r"(?:(?!\b(?:of|for|in|on|at|by|used|needed|required)\b)[\"“'‘]?[\w'’/-]+[\"”]? ?){1,5}\??$|"
             r"^what (?:do|does|is) .{2,60} (?:mean|meant|stand for)\b|^what is meant by\b|^define\b|"
             r"^what is the (?:meaning|definition) of\b|^was (?:ist|bedeutet|heißt) (?:eine? )?[\w-]+\??$|"
             r"^(?:¿ ?)?qué (?:es|significa) (?:un |una )?[\w-]+\??$",
@@ -67,13 +69,15 @@ _BY_TYPE = {
     AnswerType.YES_NO: QuestionKind.YES_NO,
 }
 _VALUE = re.compile(
-    r"^(?:(?:in|at|on|from|to|for|by|under|with) )?(?:where|(?:what|which) (?:\w+ ){0,2}(?:is|was|does|did|has|had|of)\b)",
+    r"^(?:(?:in|at|on|from|to|for|by|under|with) )?"
+    r"(?:where|(?:what|which) (?:\w+ ){0,2}(?:is|was|does|did|has|had|of)\b)",
     re.IGNORECASE,
 )
 _THINGS = re.compile(
-    r"^(?:what|which) (?:[\w'’-]+ ){0,3}?[a-z]{2,}(?:[^\Wsui]s|ies|ses) (?:are|were|do|did|have|had|can|must|should|may|"
-    r"need|will|would|could|belong|apply)\b|"
-    r"^(?:what|which) .{2,60}\b(?:are|were) there\b|^what counts as\b|\bwhat (?:all )?(?:belongs to|is included in)\b|^(?:what|which) are the\b|^(?:list|name|enumerate)\b",
+    r"^(?:what|which) (?:[\w'’-]+ ){0,3}?[a-z]{2,}(?:[^\Wsui]s|ies|ses) (?:are|were|do|did|have|had|can|must|should|"
+    r"may|need|will|would|could|belong|apply)\b|"
+    r"^(?:what|which) .{2,60}\b(?:are|were) there\b|^what counts as\b|\bwhat (?:belongs to|is included in)\b|"
+    r"^(?:what|which) are the\b|^(?:list|name|enumerate)\b",
     re.IGNORECASE,
 )
 

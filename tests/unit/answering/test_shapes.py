@@ -1,0 +1,161 @@
+"""The kind of a question decides what its answer looks like."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.answering.test_extractive import passage
+
+from agentic_rag.answering.extraction.extractive import draft_part
+from agentic_rag.answering.extraction.subquery import build_subquery
+from agentic_rag.answering.extraction.text_blocks import BlockKind, find_blocks
+from agentic_rag.answering.query.planner import detect_answer_type
+from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
+from agentic_rag.answering.shapes.table import SHAPES, shape_part
+from agentic_rag.language.tokenizer import query_terms
+
+ISOLATION = """# Isolation policy
+
+## Why it exists
+
+People rely on locks, earths and paper.
+
+## Five steps to isolate a machine
+
+1. **Plan.** The person in charge writes down every source of energy.
+2. **Isolate.** The control room opens the breaker.
+   The brake is applied.
+3. **Prove dead.** Test the tester, test the circuit, test the tester again.
+
+## The permit
+
+| Class of permit | Colour |
+|---|---|
+| General | White |
+| Diving | Green |
+"""
+GLOSSARY = """# Glossary
+
+The anode is mentioned in every report.
+
+**Anode.** A block of zinc bolted to a foundation. Each base carries 14.
+
+**Berm.** Stones placed over a cable to shelter it.
+"""
+VISITS = """# Visits
+
+### May I bring my dog?
+
+Yes. Dogs are welcome on a lead, though not on the boat.
+
+### May I fly a drone?
+
+No. Drones are forbidden near the slipway.
+"""
+
+
+def answer(question: str, *texts: str) -> tuple[str, ...]:
+    kind = detect_answer_type(question)
+    part = build_subquery(question, kind, dict.fromkeys(query_terms(question), 0.5))
+    asked = question_kind(question, kind)
+    passages = [passage(at, text.split("\n", 1)[0].strip("# "), text) for at, text in enumerate(texts, 1)]
+    draft = draft_part(part, 0, passages, SHAPES[asked].sentences)
+    shaped = shape_part(asked, part, 0, passages, draft, frozenset())
+    for sentence in shaped.sentences:
+        assert passages[sentence.passage].chunk.text[sentence.start : sentence.end].strip()
+    return tuple(sentence.text for sentence in shaped.sentences)
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("How do I isolate a machine?", QuestionKind.STEPS),
+        ("Something is broken. What should I do?", QuestionKind.STEPS),
+        ("What are the classes of permit?", QuestionKind.LIST),
+        ("Which tools are we allowed to use?", QuestionKind.LIST),
+        ("What percentage of deaths are due to smoke?", QuestionKind.VALUE),
+        ("What is an anode?", QuestionKind.DEFINITION),
+        ('What exactly are "net sales"?', QuestionKind.DEFINITION),
+        ("What is the cost of a permit?", QuestionKind.VALUE),
+        ("Who opens the breaker?", QuestionKind.VALUE),
+        ("Which agency do we book flights with?", QuestionKind.FACT),
+        ("May I bring my dog?", QuestionKind.YES_NO),
+        ("Why did the grease fail?", QuestionKind.REASON),
+        ("Is a grandmother treated the same way as a parent?", QuestionKind.COMPARISON),
+        ("Wie kann ich Urlaub beantragen?", QuestionKind.STEPS),
+    ],
+)
+def test_the_kind_of_a_question_is_read_from_its_words(question: str, kind: QuestionKind) -> None:
+    assert question_kind(question, detect_answer_type(question)) is kind
+
+
+def test_how_to_is_answered_by_all_steps_in_order() -> None:
+    (steps,) = answer("How do I isolate a machine?", ISOLATION)
+
+    assert steps == (
+        "1. Plan. The person in charge writes down every source of energy.\n"
+        "2. Isolate. The control room opens the breaker. The brake is applied.\n"
+        "3. Prove dead. Test the tester, test the circuit, test the tester again."
+    )
+
+
+def test_a_question_for_things_is_answered_by_all_rows_of_their_table() -> None:
+    assert answer("Which classes of permit are there?", ISOLATION) == (
+        "- General — Colour: White\n- Diving — Colour: Green",
+    )
+
+
+def test_only_the_rows_that_hold_what_is_said_of_them_are_listed() -> None:
+    text = "# Certificates\n\n| Certificate | Needed by |\n|---|---|\n| Sea survival | Everyone who boards a vessel |\n"
+    text += "| Offshore medical | Everyone who boards a vessel |\n| First aid | One in four |"
+
+    assert answer("Which certificates do I need to board a vessel?", text) == (
+        "Sea survival — Needed by: Everyone who boards a vessel.",
+        "Offshore medical — Needed by: Everyone who boards a vessel.",
+    )
+
+
+def test_a_term_is_defined_by_its_entry_before_any_other_sentence() -> None:
+    assert answer("What is an anode?", GLOSSARY) == ("Anode. A block of zinc bolted to a foundation.",)
+
+
+def test_a_question_that_a_text_answers_is_answered_by_what_stands_below_it() -> None:
+    assert answer("Can I bring my dog?", VISITS) == ("Yes. Dogs are welcome on a lead, though not on the boat.",)
+
+
+def test_a_sentence_that_only_restates_the_question_is_no_answer() -> None:
+    text = (
+        "How often are certificates renewed? How often sea certificates are renewed.\n\nThey are renewed every 4 years."
+    )
+
+    assert answer("How often are sea certificates renewed?", text)[-1].endswith("every 4 years.")
+
+
+def test_where_no_sentence_stands_out_the_section_is_quoted_whole() -> None:
+    text = (
+        "# Handbook\n\n## Illness\n\nTell your line manager before your shift begins. A note is needed from day five."
+    )
+
+    assert answer("At which point does the line want paper if ill?", text) == (
+        "Tell your line manager before your shift begins. A note is needed from day five.",
+    )
+
+
+def test_lists_tables_and_sections_are_found_with_their_headings() -> None:
+    found = [
+        (one.kind, len(one.parts), one.heading and ISOLATION[slice(*one.heading)]) for one in find_blocks(ISOLATION)
+    ]
+
+    assert found == [
+        (BlockKind.SECTION, 1, "## Why it exists"),
+        (BlockKind.LIST, 3, "## Five steps to isolate a machine"),
+        (BlockKind.SECTION, 1, "## Five steps to isolate a machine"),
+        (BlockKind.TABLE, 2, "## The permit"),
+        (BlockKind.SECTION, 1, "## The permit"),
+    ]
+
+
+def test_numbered_headings_are_no_list_and_a_lead_in_belongs_to_its_list() -> None:
+    text = "1. Purpose\nThis is why.\n\n2. Oil\nIf oil is seen:\n- stop the source\n- call the controller"
+    lists = [one for one in find_blocks(text) if one.kind is BlockKind.LIST]
+
+    assert [(len(one.parts), text[slice(*one.lead)] if one.lead else None) for one in lists] == [(2, "If oil is seen:")]
