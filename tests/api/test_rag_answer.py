@@ -28,6 +28,7 @@ from tests.api.builders import (
     FakeAnswer,
     FakeIdentity,
     a_run,
+    a_workspace,
     document_id,
     numbered,
     query,
@@ -35,8 +36,34 @@ from tests.api.builders import (
 from tests.unit.answering.answering_world import PRINCIPAL, World
 from tests.unit.answering.corpus import WORKSPACE, Corpus
 
+BY_NAME = {"question": "When does the valve open?", "workspace": a_workspace().name}
 ASK = "query Ask($input: RagAnswerInput!) { ragAnswer(input: $input) { %s } }"
 MINIMAL = {"question": "When does the valve open?", "workspaceId": WORKSPACE_ID}
+
+
+async def test_a_workspace_is_named_by_its_id_or_by_its_name() -> None:
+    asked = FakeAnswer()
+
+    body = await query(Container(answer=asked), ASK % "outcome userErrors { code }", {"input": BY_NAME})
+
+    assert body["data"]["ragAnswer"] == {"outcome": "GROUNDED", "userErrors": []}
+    assert asked.asked[0][1].workspace == REF
+
+
+@pytest.mark.parametrize(
+    ("named", "code"),
+    [
+        ({"workspace": "no such name"}, "WORKSPACE_NOT_FOUND"),
+        ({}, "WORKSPACE_UNNAMED"),
+        ({"workspace": "handbook", "workspaceId": WORKSPACE_ID}, "WORKSPACE_UNNAMED"),
+    ],
+)
+async def test_a_question_names_one_workspace_that_exists(named: dict[str, str], code: str) -> None:
+    given = {"question": "When does the valve open?", **named}
+
+    body = await query(Container(), ASK % "answer userErrors { code }", {"input": given})
+
+    assert body["data"]["ragAnswer"] == {"answer": None, "userErrors": [{"code": code}]}
 
 
 async def test_the_payload_carries_the_answer_and_its_proof() -> None:

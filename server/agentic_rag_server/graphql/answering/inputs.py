@@ -91,7 +91,10 @@ class AnswerOptionsInput:
 @strawberry.input(description="A question over one workspace.")
 class RagAnswerInput:
     question: str = strawberry.field(description=f"1 to {MAX_QUESTION_CHARACTERS} characters.")
-    workspace_id: strawberry.ID
+    workspace_id: strawberry.ID | None = strawberry.field(
+        default=None, description="The workspace by its id. Give it or `workspace`."
+    )
+    workspace: str | None = strawberry.field(default=None, description="The workspace by its name.")
     history: list[TurnInput] | None = strawberry.field(
         default=None, description=f"Earlier turns, oldest first, at most {MAX_HISTORY_TURNS}."
     )

@@ -53,6 +53,15 @@ class RequestContext:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
         return ref
 
+    async def workspace_by_name(self, name: str, path: tuple[str, ...]) -> WorkspaceRef:
+        """An existing workspace by its name. Errors: `InvalidInput`."""
+        if "\0" not in name:
+            async with self.parts.database.transaction(self.principal.org_id) as transaction:
+                found = await transaction.workspaces.by_name(name)
+            if found is not None:
+                return found.ref
+        raise InvalidInput("There is no workspace of this name.", code="WORKSPACE_NOT_FOUND", path=path)
+
     async def require_all_readable(self, workspace: WorkspaceRef) -> None:
         """Errors: `Forbidden` when some document of the workspace is hidden from the caller."""
         if may_manage_access(self.principal):

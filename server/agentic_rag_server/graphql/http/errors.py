@@ -73,6 +73,7 @@ class ErrorCode(enum.Enum):
     VALUE_NOT_STORABLE = "VALUE_NOT_STORABLE"
     WORKSPACE_EXISTS = "WORKSPACE_EXISTS"
     WORKSPACE_NOT_FOUND = "WORKSPACE_NOT_FOUND"
+    WORKSPACE_UNNAMED = "WORKSPACE_UNNAMED"
 
 
 @strawberry.type(description="A fault that the caller can put right.")
