@@ -7,6 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from agentic_rag.documents import document_access
+from agentic_rag.tenancy.manage_api_keys import KeyWish
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Role
+from tests.chaos.ground import new_ground
+from tests.security.credentials import credentials_of, undeclared
 from tests.security.ground import Ground, opened_ground
 from tests.security.rights_matrix import declared_by, differing
 from tests.security.rights_world import in_short, rights_world
@@ -32,3 +36,19 @@ async def test_the_matrix_of_rights_misses_when_every_member_has_the_rights_of_o
 
         _, wrong = await differing(world, *asked)
     assert [line for line in wrong if "reader/member" in line]
+
+
+async def test_the_matrix_of_credentials_misses_when_a_start_leaves_a_key_or_a_file_behind(ground: Ground) -> None:
+    async with new_ground(ground.servers()) as world:
+        places = world.home, world.database_url, world.servers.stack.redis_url
+        before = await credentials_of(*places)
+
+        await world.container.api_keys.create(DEFAULT_ORG_ID, KeyWish("serve", Role.OPERATOR), "system:cli")
+        (world.home / "operator-token").write_text("rag_...")
+        (world.home / "operator-token").chmod(0o600)
+
+        wrong = undeclared("worker", before, await credentials_of(*places))
+    assert wrong == [
+        "worker: API key serve, audited is not declared",
+        "worker: file operator-token is not declared",
+    ]
