@@ -24,6 +24,12 @@ appendfsync everysec
 save ""
 # It carries a queue: when memory runs out, a refused write is an error and an evicted job is a loss.
 maxmemory-policy noeviction
+# With these a client writes files of its choice, loads code or takes the data elsewhere.
+rename-command CONFIG ""
+rename-command DEBUG ""
+rename-command MODULE ""
+rename-command REPLICAOF ""
+rename-command SLAVEOF ""
 """
 
 _STOPS = (StopStep(signal.SIGTERM, 10.0),)  # writes the append-only file out, then exits

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 _S3_FORM = "s3://ACCESS_KEY:SECRET_KEY@BUCKET?endpoint=URL&region=NAME"
-_PASSWORD = re.compile(r"(?<=://)([^:@/?#]*):.*@", re.DOTALL)
-"""Up to the last @: a password that was not percent-encoded may hold any character."""
-
-
-_QUERY_PASSWORD = re.compile(r"(?i)([?&][a-z_-]*(?:pass|secret|token|key)[a-z_-]*=)[^&#]*")
+_SECRETS = (
+    # Up to the last @: a password that was not percent-encoded may hold any character.
+    re.compile(r"(?:(?<=://)|^(?!\w[\w+.-]*://))(?P<kept>[^:@/?#\s]*:)(?P<secret>.*)(?=@)", re.DOTALL),
+    # A login without a colon may be a key as well as a name.
+    re.compile(r"(?P<kept>(?<=^s3://))(?P<secret>[^:@/?#\s]+)(?=@)"),
+    re.compile(r"(?i)(?P<kept>[?&][a-z_-]*(?:pass|secret|token|key)[a-z_-]*=)(?P<secret>[^&#]*)"),
+    # A data source name of libpq.
+    re.compile(r"(?i)(?P<kept>\bpassword\s*=\s*)(?P<secret>'(?:[^'\\]|\\.)*'|[^\s&#']+)"),
+)
+MASK = "********"
+_LEAST_PIECE = 4
+"""Shorter pieces of a password are no secret and may be any word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,4 +67,15 @@ def parse_s3(text: str) -> S3Address:
 
 def mask_password(url: str) -> str:
     """A URL with its passwords replaced, in front of the host and in the query, fit for logs and terminals."""
-    return _QUERY_PASSWORD.sub(r"\1********", _PASSWORD.sub(r"\1:********@", url))
+    for pattern in _SECRETS:
+        url = pattern.sub(rf"\g<kept>{MASK}", url)
+    return url
+
+
+def hide_passwords(text: str, urls: Iterable[str]) -> str:
+    """A text of another program without the passwords of these URLs and their pieces, which a parser may quote."""
+    secrets = {found["secret"].strip("'") for url in urls for pattern in _SECRETS for found in pattern.finditer(url)}
+    pieces = {piece for secret in secrets for piece in re.split(r"[/@:?#&\s]", secret) if len(piece) >= _LEAST_PIECE}
+    for secret in sorted({*filter(None, secrets), *pieces, *map(unquote, pieces)}, key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    return text

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from agentic_rag.kernel.errors import Misconfigured
+from agentic_rag.settings.addresses import MASK, hide_passwords
 from agentic_rag.settings.answering import AnsweringConfig
 from agentic_rag.settings.client import ClientConfig
 from agentic_rag.settings.ingestion import IngestionConfig
@@ -146,6 +147,14 @@ def mask_secrets(settings: Settings) -> dict[str, str]:
     effective = {one.name: one.show(getattr(getattr(settings, one.group), one.field)) for one in variables()}
     effective["AGENTIC_RAG_HOME"] = str(settings.stores.state_home)
     return effective
+
+
+def hide_secrets(settings: Settings, text: str) -> str:
+    """What another program said, without the secrets and passwords that these settings hold."""
+    values = [(one.env, str(getattr(getattr(settings, one.group), one.field))) for one in variables()]
+    for secret in filter(None, (value for env, value in values if env.is_secret)):
+        text = text.replace(secret, MASK)
+    return hide_passwords(text, (value for env, value in values if env.is_url))
 
 
 def _unknown(merged: Mapping[str, str], known: list[str]) -> list[str]:

@@ -11,10 +11,9 @@ from typing import Any
 
 import msgspec
 
-from agentic_rag.settings.addresses import mask_password
+from agentic_rag.settings.addresses import MASK, mask_password
 
 UNSET_PATH = Path()
-MASK = "********"
 _BOOLEANS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 _KINDS = {bool: "true or false", int: "a whole number", float: "a number"}
 

@@ -85,8 +85,9 @@ def test_a_restart_keeps_keys_port_and_password(home: Path, program: Path) -> No
 def test_a_write_on_disk_survives_kill_9_of_the_server(home: Path, program: Path) -> None:
     server = EmbeddedRedis(home, program=program)
     with redis.Redis.from_url(server.start()) as client:
-        client.config_set("appendfsync", "always")
         client.set("kept", "42")
+    log = home / "redis/data"
+    wait_until(lambda: any(b"kept" in one.read_bytes() for one in log.rglob("*.aof")), "the write is in the file")
     os.kill(int(str(info(server.url, "server", "process_id"))), 9)
     wait_until(lambda: not server.running, "the owner notices")
     server.stop()
@@ -94,6 +95,15 @@ def test_a_write_on_disk_survives_kill_9_of_the_server(home: Path, program: Path
     with redis.Redis.from_url(server.start()) as client:
         assert client.get("kept") == b"42"
     server.stop()
+
+
+@pytest.mark.parametrize(
+    "command", [("CONFIG", "GET", "dir"), ("MODULE", "LIST"), ("DEBUG", "JMAP"), ("REPLICAOF", "NO", "ONE")]
+)
+def test_nobody_reconfigures_the_server(home: Path, program: Path, command: tuple[str, ...]) -> None:
+    refused = pytest.raises(redis.exceptions.ResponseError, match="unknown command")
+    with EmbeddedRedis(home, program=program) as server, redis.Redis.from_url(server.url) as client, refused:
+        client.execute_command(*command)
 
 
 def test_another_port_is_taken_when_the_stored_one_is_in_use(home: Path, program: Path) -> None:

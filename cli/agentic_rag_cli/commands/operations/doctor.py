@@ -19,7 +19,7 @@ from agentic_rag.embedded.loopback import is_free
 from agentic_rag.kernel.error_redaction import redact
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag.kernel.formatting import format_bytes
-from agentic_rag.settings import Settings, SettingsInvalid
+from agentic_rag.settings import Settings, SettingsInvalid, hide_secrets
 from agentic_rag.settings.addresses import Neo4jAddress
 from agentic_rag_cli.client.access import server_url
 from agentic_rag_cli.commands.operations.check import DEGRADED, FAILED, OK, SKIPPED, Check, failure, ok
@@ -344,7 +344,8 @@ def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
         remedy = "Correct these variables; docs/configuration.md lists every setting."
         checks = [check_python(), failure("settings", invalid.code, "; ".join(invalid.problems), remedy)]
     else:
-        checks = [ok("settings", "valid"), *run_async(examine(wiring, settings))]
+        found = run_async(examine(wiring, settings))
+        checks = [ok("settings", "valid"), *(replace(one, detail=hide_secrets(settings, one.detail)) for one in found)]
     checks = [replace(check, detail=redact(check.detail)) for check in checks]
     if as_json:
         terminal.result_json([asdict(check) for check in checks])

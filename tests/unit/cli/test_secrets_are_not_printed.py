@@ -1,0 +1,56 @@
+"""No command that shows the configuration prints a password, key or token of it, however it is written."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.cli.product import Terminal
+
+CANARY = "c4nary-s3cret"
+
+WRITTEN = {
+    "DATABASE_URL": (
+        f"postgresql://rag:{CANARY}@127.0.0.1:1/rag",
+        f"postgresql://rag:{CANARY}/x@y@127.0.0.1:1/rag",
+        f"postgresql://127.0.0.1:1/rag?user=rag&password={CANARY}",
+        f"host=127.0.0.1 port=1 user=rag password={CANARY}",
+        f"host=127.0.0.1 port=1 password='{CANARY} two words'",
+        f"rag:{CANARY}@127.0.0.1:1/rag",
+    ),
+    "AGENTIC_RAG_OWNER_DATABASE_URL": (f"postgresql://owner:{CANARY}@127.0.0.1:1/rag",),
+    "REDIS_URL": (
+        f"redis://:{CANARY}@127.0.0.1:1/0",
+        f"redis://127.0.0.1:1/0?password={CANARY}",
+        f":{CANARY}@127.0.0.1:1",
+    ),
+    "NEO4J_URI": (
+        f"bolt://neo4j:{CANARY}@127.0.0.1:1",
+        f"neo4j:{CANARY}@127.0.0.1:1",
+        f"bolt://neo4j:{CANARY}@",
+        f"bolt://neo4j:{CANARY}@127.0.0.1:port",
+    ),
+    "AGENTIC_RAG_BLOB_STORE": (
+        f"s3://{CANARY}@bucket",
+        f"s3://id:{CANARY}@bucket?endpoint=http://127.0.0.1:1",
+        f"s3://id:{CANARY}/+a@bucket?endpoint=http://127.0.0.1:1&regio=x",
+    ),
+    "AGENTIC_RAG_TOKEN": (CANARY, f"{CANARY}{CANARY}{CANARY}"),
+    "AGENTIC_RAG_JWT_SECRET": (CANARY, f"{CANARY}{CANARY}{CANARY}"),
+    "AGENTIC_RAG_MASTER_KEYS": (CANARY, f"m1:{CANARY}"),
+    "OPENAI_API_KEY": (CANARY,),
+    "AGENTIC_RAG_URL": (f"http://x:{CANARY}@127.0.0.1:1",),
+    "OPENAI_BASE_URL": (f"https://x:{CANARY}@127.0.0.1:1/v1",),
+    "OTEL_EXPORTER_OTLP_ENDPOINT": (f"http://x:{CANARY}@127.0.0.1:1", f"http://127.0.0.1:1?api-key={CANARY}"),
+    "AGENTIC_RAG_JWKS_URL": (f"https://x:{CANARY}@127.0.0.1:1/keys",),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [(name, value) for name, values in WRITTEN.items() for value in values], ids=str
+)
+@pytest.mark.parametrize(
+    "command", [("config", "show"), ("config", "show", "--json"), ("doctor",), ("serve",)], ids=" ".join
+)
+def test_a_secret_of_the_configuration_is_not_printed(name: str, value: str, command: tuple[str, ...]) -> None:
+    result = Terminal(environ={name: value}).rag(*command)
+
+    assert CANARY not in f"{result.stdout}{result.stderr}"
