@@ -10,6 +10,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag_server.auth.failed_credentials import FailedCredentials
 from agentic_rag_server.body_limits import BodyLimits
 from agentic_rag_server.graphql.http.view import GraphQLEndpoint
 from agentic_rag_server.graphql.schema import RagSchema, build_schema
@@ -39,6 +40,7 @@ def build_app(parts: ServerParts, schema: RagSchema | None = None) -> Starlette:
     app = Starlette(
         routes=[Route("/graphql", endpoint), *routes(served)],
         middleware=[
+            Middleware(FailedCredentials, telemetry=parts.telemetry, monotonic=parts.clock.monotonic),
             Middleware(BodyLimits),
             Middleware(SecurityHeaders, behind_tls=parts.options.behind_tls),
             Middleware(RequestTelemetry, telemetry=parts.telemetry, route_of=route_names(served)),

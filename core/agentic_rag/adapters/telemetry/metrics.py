@@ -98,6 +98,12 @@ METRICS: tuple[Metric, ...] = (
         "Connections closed before they had a request, or in its body, by reason.",
         ("reason",),
     ),
+    Metric(
+        "rag_credentials_refused_total",
+        MetricKind.COUNTER,
+        "Wrong credentials, by whether the refusal was kept back.",
+        ("slowed",),
+    ),
     Metric("rag_tenant_leaks_total", MetricKind.COUNTER, "What one tenant saw, or nearly saw, of another."),
     Metric(
         "rag_tenant_leak_checks_total",
