@@ -186,6 +186,7 @@ async def test_guidelines_are_shown_to_those_who_manage_them(container: Containe
     [
         ({"embeddingDimensions": 4001}, "INVALID_INPUT", ["input", "embeddingDimensions"]),
         ({"historyDays": -1}, "INVALID_INPUT", ["input", "historyDays"]),
+        ({"jobsDays": 6}, "INVALID_INPUT", ["input", "jobsDays"]),
         ({"ragConfig": {"topK": 0}}, "INVALID_INPUT", ["input", "ragConfig", "topK"]),
         ({"inlineGuidelines": "a\0b"}, "VALUE_NOT_STORABLE", ["input", "inlineGuidelines"]),
         ({"chunkProfile": "huge"}, "INVALID_INPUT", ["input"]),

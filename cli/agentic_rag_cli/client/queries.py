@@ -14,6 +14,14 @@ mutation ($input: CreateWorkspaceInput!) {{
 }}
 """
 
+KEEP_WORKSPACE = f"""
+mutation ($input: UpdateWorkspaceSettingsInput!) {{
+  updateWorkspaceSettings(input: $input) {{
+    workspace {{ {_WORKSPACE} settings {{ historyDays runsDays jobsDays usageDays auditDays }} }} {_ERRORS}
+  }}
+}}
+"""
+
 _DOCUMENT = """
 id sourcePath title url fileName mediaType size status
 error { code message attempts retryable }

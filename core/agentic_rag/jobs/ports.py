@@ -143,7 +143,7 @@ class JobBoard(Protocol):
         ...
 
     async def counts(self) -> dict[tuple[JobState, JobKind], int]:
-        """Jobs by state and kind, for the metrics."""
+        """Unfinished jobs and dead letters by state and kind, for the metrics."""
         ...
 
     async def aclose(self) -> None:

@@ -98,8 +98,8 @@ class WorkspaceStore(Protocol):
         ...
 
     async def apply_retention(self, workspace: WorkspaceRef) -> bool:
-        """Delete a bounded number of expired rows: runs older than `runs_days`, expired cached answers, versions older
-        than `history_days`. True when more may be left.
+        """Delete a bounded number of expired rows: runs, finished jobs, usage, audit and versions past the days of the
+        workspace's settings, expired cached answers. True when more may be left.
         """
         ...
 

@@ -14,6 +14,9 @@ MAX_INLINE_CHARACTERS = 50_000
 
 MAX_HISTORY_DAYS = 3650
 
+LEAST_DAYS = {"history_days": 0, "runs_days": 1, "jobs_days": 7, "usage_days": 32, "audit_days": 30}
+"""Fewest days that each may be kept: idempotency keys of uploads name jobs for 7 days, budgets count months."""
+
 MAX_DIMENSIONS = 4000
 """As `models.embedding.space.MAX_DIMENSIONS`."""
 
@@ -50,14 +53,23 @@ class WorkspaceSettings:
     budget: SpendingLimits = SpendingLimits()
     embedding_dimensions: int | None = None
     """Dimensions of the workspace's vectors, whatever the model has: shorter vectors are padded with zeros."""
+    runs_days: int | None = None
+    jobs_days: int | None = None
+    """Days for which finished jobs stay, with their attempts; dead letters stay until an operator purges them."""
+    usage_days: int | None = None
+    audit_days: int | None = None
+    """None: for ever."""
 
     def __post_init__(self) -> None:
         if self.chunk_profile is not None:
             chunk_profile(self.chunk_profile)
         if self.embedding_dimensions is not None and not 1 <= self.embedding_dimensions <= MAX_DIMENSIONS:
             raise InvalidInput(f"`embeddingDimensions` takes 1 to {MAX_DIMENSIONS}.", path=("embeddingDimensions",))
-        if self.history_days is not None and not 0 <= self.history_days <= MAX_HISTORY_DAYS:
-            raise InvalidInput(f"`historyDays` takes 0 to {MAX_HISTORY_DAYS}.", path=("historyDays",))
+        for name, least in LEAST_DAYS.items():
+            days: int | None = getattr(self, name)
+            if days is not None and not least <= days <= MAX_HISTORY_DAYS:
+                shown = name.replace("_d", "D")
+                raise InvalidInput(f"`{shown}` takes {least} to {MAX_HISTORY_DAYS}.", path=(shown,))
         if self.inline_guidelines is not None and len(self.inline_guidelines) > MAX_INLINE_CHARACTERS:
             raise InvalidInput(
                 f"`inlineGuidelines` takes at most {MAX_INLINE_CHARACTERS} characters.", path=("inlineGuidelines",)

@@ -20,6 +20,11 @@ pytestmark = pytest.mark.integration
 TENANT_TABLES = [name for name, kind in TABLES.items() if kind is not TableClass.GLOBAL]
 READ_BY_OWNER = {
     "rag_workspaces",
+    # What is past its keeping.
+    "rag_jobs",
+    "rag_documents",
+    "rag_usage",
+    "rag_audit",
     "rag_api_keys",
     "rag_cache_entries",
     "rag_runs",

@@ -80,12 +80,14 @@ class MemoryJobBoard:
         return due
 
     async def counts(self) -> dict[tuple[JobState, JobKind], int]:
-        """Jobs by state and kind, for the metrics."""
+        """Unfinished jobs and dead letters by state and kind, for the metrics."""
+        counted = (JobState.QUEUED, JobState.RUNNING, JobState.DEAD)
         return dict(
             Counter(
                 (stored.job.state, stored.job.kind)
                 for state in self._store.committed.values()
                 for stored in state.jobs.values()
+                if stored.job.state in counted
             )
         )
 

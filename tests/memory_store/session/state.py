@@ -258,7 +258,7 @@ DEFAULT_RUNS_DAYS = 30
 
 def expired_runs(state: WorkspaceState, now: datetime) -> list[UUID]:
     """The runs that are past their keeping."""
-    oldest = now - timedelta(days=DEFAULT_RUNS_DAYS)
+    oldest = now - timedelta(days=state.workspace.settings.runs_days or DEFAULT_RUNS_DAYS)
     return [run_id for run_id, run in state.runs.items() if run.created_at <= oldest]
 
 

@@ -12,7 +12,7 @@ CYPHER = re.compile(r"\b(?:MATCH|MERGE|CREATE|DETACH DELETE)\b")
 OF_TENANTS = frozenset(table for table, kind in TABLES.items() if kind is not TableClass.GLOBAL)
 
 OVER_ALL_TENANTS = {
-    "job_sql.DUE": "The dispatcher takes the next job of any tenant; its login sees only `rag_jobs`.",
+    "job_sql.WAITING": "The dispatcher takes the next job of any tenant; its login sees only `rag_jobs`.",
     "job_sql.EXPIRE_LEASES": "The dispatcher takes back the leases of lost workers, whoever's.",
     "job_sql.COUNTS": "The gauge of jobs by state and kind, for operators; it returns counts only.",
     "organisation_register.TAKEN": "An operator makes an organisation: its name must be nobody's yet.",

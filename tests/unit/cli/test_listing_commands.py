@@ -117,6 +117,18 @@ def test_workspaces_are_made_and_listed_with_the_ids_of_the_api() -> None:
     assert "reports" in at.rag("workspace", "list").stdout
 
 
+def test_a_workspace_shows_and_changes_how_long_it_keeps_what_is_past() -> None:
+    at = terminal()
+
+    changed = json.loads(at.rag("workspace", "keep", "handbook", "--runs-days", "90", "--json").stdout)
+    shown = at.rag("workspace", "keep", "handbook").stdout
+
+    assert changed == {"historyDays": None, "runsDays": 90, "jobsDays": None, "usageDays": None, "auditDays": None}
+    assert "90" in shown
+    assert "default" in shown
+    assert at.rag("workspace", "keep", "handbook", "--jobs-days", "1").exit_code == 2
+
+
 @pytest.mark.parametrize("name", ["", "   ", "two\nlines", "n" * 201])
 def test_a_name_that_cannot_be_told_on_a_screen_is_refused(name: str, tmp_path: Path) -> None:
     for command in (("workspace", "create", name), ("ingest", "--source", str(tmp_path), "--workspace", name)):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from agentic_rag.tenancy.principals import validate_name
 from agentic_rag_cli.client import queries
+from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
@@ -47,6 +48,37 @@ def create(
     wish = {"name": validate_name(name, ("name",)), "embeddingDimensions": dimensions}
     made = _json(on_graphql(context, lambda client: client.fetch(queries.CREATE_WORKSPACE, input=wish))["workspace"])
     terminal.show(made, f"created {made['name']} ({made['id']})", as_json=as_json)
+
+
+@app.command("keep")
+def keep(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The workspace.")],
+    history_days: Annotated[int | None, typer.Option(metavar="DAYS", help="Superseded versions, 0 to 3650.")] = None,
+    runs_days: Annotated[int | None, typer.Option(metavar="DAYS", help="Runs, 1 to 3650.")] = None,
+    jobs_days: Annotated[int | None, typer.Option(metavar="DAYS", help="Finished jobs, 7 to 3650.")] = None,
+    usage_days: Annotated[int | None, typer.Option(metavar="DAYS", help="Usage of models, 32 to 3650.")] = None,
+    audit_days: Annotated[int | None, typer.Option(metavar="DAYS", help="The audit log, 30 to 3650.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Set for how many days a workspace keeps what is past; without options show it.
+
+    Example: rag workspace keep handbook --runs-days 90
+    """
+    wished = {
+        "historyDays": history_days, "runsDays": runs_days, "jobsDays": jobs_days,
+        "usageDays": usage_days, "auditDays": audit_days,
+    }  # fmt: skip
+    changes = {what: days for what, days in wished.items() if days is not None}
+
+    async def change(client: GraphQLClient) -> dict[str, Any]:
+        return await client.fetch(
+            queries.KEEP_WORKSPACE, input={"workspaceId": await client.workspace_id(name), **changes}
+        )
+
+    kept = on_graphql(context, change)["workspace"]["settings"]
+    rows = [(what, "default" if days is None else days) for what, days in kept.items()]
+    terminal.show(kept, terminal.table(("KEPT", "DAYS"), rows), as_json=as_json)
 
 
 def _json(workspace: dict[str, str]) -> dict[str, str]:

@@ -33,6 +33,10 @@ class RagConfig:
 class WorkspaceSettings:
     chunk_profile: str | None = strawberry.field(description="default, small or agent.")
     history_days: int | None = strawberry.field(description="How long superseded versions stay readable.")
+    runs_days: int | None = strawberry.field(description="How long runs are kept; null: 30.")
+    jobs_days: int | None = strawberry.field(description="How long finished jobs are kept; null: 30.")
+    usage_days: int | None = strawberry.field(description="How long usage by day is kept; null: 400.")
+    audit_days: int | None = strawberry.field(description="How long the audit log is kept; null: for ever.")
     inline_guidelines: str | None = strawberry.field(
         description="Plain text, used where the documents hold none; shown to admins."
     )
@@ -76,6 +80,10 @@ class UpdateWorkspaceSettingsInput:
         default=strawberry.UNSET, description="default, small or agent; documents take it when ingested again."
     )
     history_days: int | None = strawberry.field(default=strawberry.UNSET, description="0 to 3650.")
+    runs_days: int | None = strawberry.field(default=strawberry.UNSET, description="1 to 3650.")
+    jobs_days: int | None = strawberry.field(default=strawberry.UNSET, description="7 to 3650.")
+    usage_days: int | None = strawberry.field(default=strawberry.UNSET, description="32 to 3650.")
+    audit_days: int | None = strawberry.field(default=strawberry.UNSET, description="30 to 3650.")
     inline_guidelines: str | None = strawberry.field(default=strawberry.UNSET, description="At most 50,000 characters.")
     rag_config: RagConfigInput | None = strawberry.UNSET
     embedding_dimensions: int | None = strawberry.field(
@@ -113,7 +121,7 @@ def _apply_settings(
     """The settings with what was given. Errors: `InvalidInput`."""
     changes: dict[str, Any] = {
         name: getattr(wished, name)
-        for name in ("chunk_profile", "history_days", "inline_guidelines", "embedding_dimensions")
+        for name in ("chunk_profile", *workspace_settings.LEAST_DAYS, "inline_guidelines", "embedding_dimensions")
         if getattr(wished, name) is not strawberry.UNSET
     }
     text = changes.get("inline_guidelines")

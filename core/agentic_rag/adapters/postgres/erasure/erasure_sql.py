@@ -166,7 +166,7 @@ LOCK_RUNS = "SELECT pg_advisory_xact_lock(hashtextextended($1::uuid::text, 1))"
 CITING_RUNS = """
 SELECT run_id, answer::text AS answer
 FROM rag_runs
-WHERE org_id = $1 AND workspace_id = $2 AND document_ids @> ARRAY [$3::uuid]
+WHERE org_id = $1 AND workspace_id = $2 AND run_id IN (SELECT rag_citing_runs($2, $3))
 ORDER BY run_id
 FOR NO KEY UPDATE
 """

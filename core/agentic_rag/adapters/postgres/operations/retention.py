@@ -16,23 +16,37 @@ WHERE org_id = $1 AND workspace_id = $2 AND run_id IN (
     SELECT r.run_id
     FROM rag_runs r
     JOIN rag_workspaces w USING (org_id, workspace_id)
-    WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.created_at <= now() - make_interval(days => w.runs_days)
+    WHERE r.org_id = $1 AND r.workspace_id = $2
+      AND r.created_at <= now() - make_interval(days => coalesce((w.settings ->> 'runs_days')::integer, w.runs_days))
     LIMIT $3
 )
 """
 
-# Kept as long as the runs that an evaluation refers to; the report is deleted with its job.
-DROP_EVALUATIONS = """
+# With their attempts, and the report of an evaluation. The last job of a failed document says what to try again.
+DROP_JOBS = """
 DELETE FROM rag_jobs
 WHERE org_id = $1 AND workspace_id = $2 AND job_id IN (
     SELECT j.job_id
     FROM rag_jobs j
     JOIN rag_workspaces w USING (org_id, workspace_id)
-    WHERE j.org_id = $1 AND j.workspace_id = $2 AND j.kind = 'eval' AND j.state IN ('DONE', 'CANCELLED', 'PURGED')
-      AND j.updated_at <= now() - make_interval(days => w.runs_days)
+    WHERE j.org_id = $1 AND j.workspace_id = $2 AND j.state IN ('DONE', 'CANCELLED', 'PURGED')
+      AND j.updated_at <= now() - make_interval(days => rag_kept_days(w.settings, 'jobs_days'))
+      AND NOT EXISTS (
+          SELECT FROM rag_documents d
+          WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = j.document_id AND d.status = 'FAILED'
+      )
     LIMIT $3
 )
 """
+
+# A day has one row for each model.
+DROP_USAGE = """
+DELETE FROM rag_usage u USING rag_workspaces w
+WHERE u.org_id = $1 AND u.workspace_id = $2 AND w.org_id = $1 AND w.workspace_id = $2
+  AND u.day < current_date - rag_kept_days(w.settings, 'usage_days')
+"""
+
+EXPIRE_AUDIT = "SELECT rag_expire_audit($1, $2)"
 
 DROP_CACHED = """
 DELETE FROM rag_cache_entries
@@ -64,15 +78,18 @@ WHERE org_id = $1 AND workspace_id = $2 AND job_id IN (
 )
 """
 
-EXPIRED = (DROP_RUNS, DROP_EVALUATIONS, DROP_CACHED, DROP_KEYS, DROP_HYDE_JOBS)
+EXPIRED = (DROP_RUNS, DROP_JOBS, DROP_CACHED, DROP_KEYS, DROP_HYDE_JOBS)
 
 
 async def apply_retention(connection: PostgresConnection, workspace: WorkspaceRef) -> bool:
-    """Delete up to `STEP` each of expired runs, evaluations, cached answers, idempotency keys, HyDE jobs and vectors of
-    retired spaces, and purge versions past the history. True when there may be more.
+    """Delete up to `STEP` each of expired runs, finished jobs, audit entries, cached answers, idempotency keys, HyDE
+    jobs and vectors of retired spaces, all expired usage, and purge versions past the history. True when there may be
+    more.
     """
     key = workspace.key
     deleted = [await connection.change(statement, *key, STEP) for statement in EXPIRED]
+    deleted.append(await connection.fetchval(EXPIRE_AUDIT, workspace.workspace_id, STEP))
+    await connection.execute(DROP_USAGE, *key)
     await purge_history(connection, workspace)
     more = await PostgresSpaceStore(connection).drop_old_spaces(workspace, STEP)
     return more or STEP in deleted
