@@ -58,7 +58,7 @@ def _welcome(settings: Settings) -> str:
     return (
         f"\nagentic-rag is up.\n  GraphQL   {url}/graphql\n  token in  {token}{home}\n\n"
         "In another terminal:\n"
-        "  rag ingest --source DIR --workspace NAME\n"
+        "  rag ingest DIR --workspace NAME\n"
         '  rag ask "…" --workspace NAME\n'
         f"  curl -s {url}/readyz\n\n"
         "Ctrl-C stops everything.\n"
