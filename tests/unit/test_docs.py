@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -71,20 +70,20 @@ def names_of(command: click.Command) -> Iterator[str]:
 
 
 @cache
-def sources() -> str:
-    listed = subprocess.run(["git", "ls-files", *PACKAGES], cwd=ROOT, capture_output=True, check=True, text=True)
-    names = [name for name in listed.stdout.split() if name.endswith((".py", ".graphql", ".sql", ".json"))]
-    return "\n".join(
-        (ROOT / name).read_text("utf-8")
-        for name in names
-        if "answers-before" not in name and name != "tests/unit/test_docs.py"
-    )
+def files() -> tuple[str, ...]:
+    """The files of the checkout, without what is built or installed."""
+    kept = [path for path in ROOT.iterdir() if path.name not in {".git", ".venv", "build", "node_modules"}]
+    below = [file for path in kept if path.is_dir() for file in path.rglob("*") if "__pycache__" not in file.parts]
+    return tuple(path.relative_to(ROOT).as_posix() for path in [*kept, *below] if path.is_file())
 
 
 @cache
-def files() -> str:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, check=True, text=True)
-    return listed.stdout
+def sources() -> str:
+    """Everything that could define a name."""
+    names = [
+        name for name in files() if name.startswith(PACKAGES) and name.endswith((".py", ".graphql", ".sql", ".json"))
+    ]
+    return "\n".join((ROOT / name).read_text("utf-8") for name in names if name != "tests/unit/test_docs.py")
 
 
 def anchors_of(page: Path) -> set[str]:
@@ -104,7 +103,7 @@ def faults_of(page: Path, text: str) -> list[str]:
         for name in FILE.findall(snippet):
             ending = name.rpartition("…/")[2].lstrip("./")
             is_made = ending.startswith("build/") or "NAME" in ending or "://" in snippet
-            if not is_made and not re.search(rf"(?m)(?:^|/){re.escape(ending)}$", files()):
+            if not is_made and not any(f"/{file}".endswith(f"/{ending}") for file in files()):
                 faults.append(name)
         faults += [f"make {target}" for target in MAKE.findall(snippet) if f"\n{target}:" not in makefile()]
     for name in SETTING.findall(text):
