@@ -1,0 +1,28 @@
+"""The verdicts of `make quality` on two ways of answering the same questions."""
+
+from __future__ import annotations
+
+import pytest
+from tests.quality.rows import above, not_below
+
+
+@pytest.mark.parametrize(
+    ("values", "other", "ok"),
+    [
+        ([1.0] * 40, [1.0] * 40, True),
+        ([1.0] * 39 + [0.0], [1.0] * 39 + [0.5], True),
+        # The interval holds zero: a few questions are much worse, and as many a little better.
+        ([0.0] * 3 + [1.0] * 37, [1.0] * 3 + [0.95] * 37, False),
+        ([0.99] * 400, [1.0] * 400, False),
+    ],
+    ids=["equal", "a point below", "three points below in a wide interval", "a point below without doubt"],
+)
+def test_a_loss_misses_when_it_is_certain_or_larger_than_two_points(
+    values: list[float], other: list[float], ok: bool
+) -> None:
+    assert not_below("row", values, other).ok is ok
+
+
+def test_a_gain_must_be_certain() -> None:
+    assert above("row", [1.0] * 40, [0.5] * 40).ok
+    assert not above("row", [1.0] * 20 + [0.0] * 20, [0.0] * 19 + [1.0] * 21).ok
