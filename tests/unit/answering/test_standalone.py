@@ -51,17 +51,8 @@ FOLLOWING = [
     (LIMIT, "And who decides?"),
     (FOUNDED, "Tell me more."),
     # Another time, name or phrase takes the place of the one that was asked for.
-    (REVENUE, "And in 2021?"),
-    (REVENUE, "What about 2019?"),
-    (REVENUE, "How about Q3?"),
     (REVENUE, "And the profit?"),
-    (REVENUE, "What about Corrand Tidal?"),
-    (STAFF, "And in 2021?"),
-    (STAFF, "And last year?"),
-    (STAFF, "And in Leeds?"),
     (STAFF, "What about Denmark?"),
-    (FOUNDED, "And Corrand Tidal?"),
-    (LIMIT, "And for lifting?"),
     (LIMIT, "And the wind limit?"),
     (CHIEF, "And the CFO?"),
     (PARKING, "What about employees?"),
@@ -97,6 +88,18 @@ FOLLOWING = [
     (VESSELS, "Which one is older?"),
     # It says too little by itself.
     (LIMIT, "Are there any exceptions?"),
+]
+
+SUBSTITUTED = [
+    (REVENUE, "And in 2021?", "What was Brellan Marine's revenue in 2021?"),
+    (REVENUE, "What about 2019?", "What was Brellan Marine's revenue in 2019?"),
+    (REVENUE, "How about Q3?", "What was Brellan Marine's revenue in Q3 2020?"),
+    (REVENUE, "What about Corrand Tidal?", "What was Corrand Tidal's revenue in 2020?"),
+    (STAFF, "And in 2021?", "How many people does Brellan Marine employ in Norway in 2021?"),
+    (STAFF, "And last year?", "How many people does Brellan Marine employ in Norway last year?"),
+    (STAFF, "And in Leeds?", "How many people does Brellan Marine employ in Leeds?"),
+    (FOUNDED, "And Corrand Tidal?", "Who founded Corrand Tidal?"),
+    (LIMIT, "And for lifting?", "What is the wave limit for lifting?"),
 ]
 
 UNCHANGED = [
@@ -161,6 +164,16 @@ def test_a_question_that_points_back_gets_the_question_before_it(turn: Turn, que
     assert earlier.lower() == turn.question.lower().rstrip("?") + ")?"
 
 
+@pytest.mark.parametrize(("turn", "question", "expected"), SUBSTITUTED, ids=[one[1] for one in SUBSTITUTED])
+def test_a_phrase_takes_the_place_of_its_counterpart(turn: Turn, question: str, expected: str) -> None:
+    assert make_standalone(question, (turn,)) == expected
+
+
+def test_a_follow_up_with_a_time_of_its_own_does_not_bring_the_earlier_one() -> None:
+    found = make_standalone("How large was it in 2022?", (REVENUE,))
+    assert found == "How large was it in 2022 (about: what was Brellan Marine's revenue)?"
+
+
 @pytest.mark.parametrize(("turn", "question"), UNCHANGED, ids=[one[1] for one in UNCHANGED])
 def test_a_question_that_stands_alone_stays_as_it_is(turn: Turn, question: str) -> None:
     assert make_standalone(question, (turn,)) == question
@@ -214,4 +227,4 @@ def test_any_conversation_gives_a_question_that_can_be_asked(said: list[str]) ->
     found = make_standalone(question, history)
     assert found == make_standalone(question, history)
     assert len(found) <= MAX_QUESTION_CHARACTERS
-    assert found == question or " (about: " in found
+    assert make_standalone(question, ()) == question

@@ -1,5 +1,5 @@
-"""Makes a follow-up question stand alone: the question that it follows is added to it, "Where was she born (about: who
-founded Acme)?".
+"""Makes a follow-up question stand alone: a phrase ("And in 2021?") takes the place of its counterpart in the question
+before it; to any other follow-up that question is added, "Where was she born (about: who founded Acme)?".
 
 A question that stands alone stays as it is. What is added counts less than the question's own words when sentences are
 chosen (`weigh_follow_up`).
@@ -15,6 +15,7 @@ from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.query.anaphora import AUXILIARY, PREPOSITION, points_back
 from agentic_rag.answering.query.gate import is_pleasantry
+from agentic_rag.answering.query.substitution import TIME, substitute
 from agentic_rag.answering.question import MAX_QUESTION_CHARACTERS, MAX_TURN_CHARACTERS, MAX_TURN_CITED, Turn
 from agentic_rag.answering.run import Run
 from agentic_rag.documents.document import CitedPassage
@@ -50,6 +51,8 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _PHRASE = re.compile(rf"^{PREPOSITION} [^?]+\?+$", re.IGNORECASE)
+_COMPARES = re.compile(r"\b(?:than|compared|versus|vs|since|from)\b", re.IGNORECASE)
+_WHEN = re.compile(rf"(?: (?:in|of|for|during|on))? {TIME.pattern}")
 _DEFINES = re.compile(r"^(?:what|who)(?:['’]s| is| are| was| were) ", re.IGNORECASE)
 _NAME = re.compile(r"(?<=[\w,;:)&’'] )[A-Z][\w’'-]*|\d")
 _SUBJECT_POINTS_BACK = re.compile(
@@ -91,6 +94,12 @@ def _add_earlier(question: str, earlier: str) -> str:
     if not earlier or len(question) > LONGEST_FOLLOW_UP or is_pleasantry(question) or not _follows(question):
         return question
     body = _LEAD.sub("", question) or question
+    phrase = _phrase(question)
+    whole = None if phrase is None or ABOUT in earlier else substitute(phrase, earlier)
+    if whole is not None:
+        return fold_text(whole)
+    if TIME.search(body) and not _COMPARES.search(body):
+        earlier = _WHEN.sub("", earlier)
     about = " ".join(earlier.replace(ABOUT, "; ").split())[:LONGEST_FOLLOW_UP].rstrip(" ?.!);")
     first = about.split(" ", 1)[0].lower().rstrip(";")
     about = about[:1].lower() + about[1:] if first in FUNCTION_WORDS else about
@@ -100,17 +109,25 @@ def _add_earlier(question: str, earlier: str) -> str:
 
 def _follows(question: str) -> bool:
     """Whether a question needs the one before it."""
+    if _phrase(question) is not None:
+        return True
     body = _LEAD.sub("", question) or question
     goes_on = _GOES_ON.match(question) is not None
-    phrase = _ASKS_ABOUT.sub("", body)
-    if _CLAUSE.search(phrase) is None and (goes_on or _PHRASE.match(phrase)):
-        return len(phrase.split()) <= (LONGEST_PHRASE_LED if goes_on else LONGEST_PHRASE)
     terms = _count_terms(body)
     plain = _CLAUSE.search(body) is not None and _NAME.search(body) is None
     if plain and terms <= (FEW_TERMS_LED if goes_on else FEW_TERMS) and (goes_on or not _DEFINES.match(body)):
         return True
     most = MOST_TERMS_OF_SUBJECT if _SUBJECT_POINTS_BACK.match(question) else MOST_TERMS
     return terms <= most and points_back(question)
+
+
+def _phrase(question: str) -> str | None:
+    """The phrase without a verb that a question consists of; None for any other question."""
+    goes_on = _GOES_ON.match(question) is not None
+    phrase = _ASKS_ABOUT.sub("", _LEAD.sub("", question) or question)
+    if _CLAUSE.search(phrase) or not (goes_on or _PHRASE.match(phrase)):
+        return None
+    return phrase if len(phrase.split()) <= (LONGEST_PHRASE_LED if goes_on else LONGEST_PHRASE) else None
 
 
 def _count_terms(question: str) -> int:
