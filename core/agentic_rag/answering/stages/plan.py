@@ -9,7 +9,7 @@ from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.plan import ToolRequest
 from agentic_rag.answering.prompts.plan import plan_prompt
 from agentic_rag.answering.prompts.standalone import standalone_prompt
-from agentic_rag.answering.query.planner import plan_question
+from agentic_rag.answering.query.planner import may_need_steps, plan_question
 from agentic_rag.answering.run_state import RunState, StageResult
 from agentic_rag.answering.stages.stage import StageStep, degraded_outcome, note_degraded
 from agentic_rag.answering.state_machine import StageEvent
@@ -43,8 +43,8 @@ class PlanStage:
 class LlmPlanStage:
     """A chat model makes a follow-up stand alone and divides the question; `rules` does the rest.
 
-    A question that needs no plan (arithmetic, a document's name, nothing to retrieve, a single part by the rules) never
-    reaches the model.
+    A question that needs no plan (arithmetic, a document's name, nothing to retrieve, a single part by the rules
+    without a relative clause) never reaches the model.
     """
 
     def __init__(self, rules: StageStep, llm: LlmClient, tasks: frozenset[ChatTask]) -> None:
@@ -69,7 +69,8 @@ class LlmPlanStage:
         result = await self._rules.run(state, reads)
         planned = result.state
         text, rules = planned.question.text, planned.question.plan
-        if rules is not None and len(rules.sub_questions) > 1 and not rules.tools and ChatTask.PLAN in self._tasks:
+        divides = rules is not None and (len(rules.sub_questions) > 1 or may_need_steps(text))
+        if rules is not None and divides and not rules.tools and ChatTask.PLAN in self._tasks:
             model = self._llm.model
             outcome = f"ok: {model}"
             divided = await self._llm.ask(lambda nonce: plan_prompt(text, rules, model, nonce), planned.deadline)
