@@ -72,7 +72,7 @@ def answer_question(
     stages: dict[Stage, StageStep] = {
         Stage.GATE: GateStage(),
         Stage.PLAN: PlanStage(switched_on),
-        Stage.REWRITE: RewriteStage({name: other for finder in finders for name, other in finder.aliases.items()}),
+        Stage.REWRITE: RewriteStage(),
         Stage.HYDE: HydeStage(None),
         Stage.EMBED: EmbedStage(ports.embedders),
         Stage.RETRIEVE: RetrieveStage(retrieve or Retrieve(ports.telemetry), ports.embedders, ports.clock, finders),

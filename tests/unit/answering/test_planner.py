@@ -7,7 +7,7 @@ from agentic_rag.answering.query.planner import (
     may_need_steps,
     plan_question,
 )
-from agentic_rag.answering.query.rewrite import add_aliases, fill_placeholder
+from agentic_rag.answering.query.rewrite import fill_placeholder
 from agentic_rag.answering.tools.calc import find_arithmetic
 from agentic_rag.answering.tools.lookup import Lookup
 
@@ -119,18 +119,6 @@ def test_what_only_looks_like_parts_stays_whole(question: str) -> None:
 
 def test_tools_can_be_switched_off() -> None:
     assert plan_question("What is 2 + 2?", use_tools=False).tools == ()
-
-
-def test_aliases_are_added_once_and_only_for_whole_words() -> None:
-    aliases = {"SKN": "Skelder Narrows", "BRN": "Brannoch Sound"}
-    assert add_aliases("Who runs SKN?", aliases) == "Who runs SKN? (Skelder Narrows)"
-    assert add_aliases("Who runs SKN, Skelder Narrows?", aliases) == "Who runs SKN, Skelder Narrows?"
-    assert add_aliases("Who runs SKNX?", aliases) == "Who runs SKNX?"
-
-
-@pytest.mark.parametrize("question", ["who runs skn?", "Who runs \u017fKN?", "Who runs s\u212an?"])
-def test_an_alias_is_known_in_any_case_of_its_letters(question: str) -> None:
-    assert add_aliases(question, {"SKN": "Skelder Narrows"}) == f"{question} (Skelder Narrows)"
 
 
 def test_a_later_part_is_filled_with_what_was_found() -> None:

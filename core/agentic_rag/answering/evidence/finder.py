@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,11 +22,6 @@ class FoundEvidence:
 
 class EvidenceFinder(Protocol):
     """Finds evidence that general retrieval misses in documents of one domain."""
-
-    @property
-    def aliases(self) -> Mapping[str, str]:
-        """Names of the domain with another name for the same thing. Searches are extended by them."""
-        ...
 
     async def find(
         self, snapshot: CorpusSnapshot, question: str, passages: Sequence[Passage], scope: SearchScope

@@ -15,7 +15,7 @@ from agentic_rag.answering.extraction.candidate_units import CandidateUnit
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.figures.borderless_tables import parse_borderless_row, table_head_before
 from agentic_rag.answering.figures.measures import Measure, asks_for_measure, breakdown_concepts, measures_of
-from agentic_rag.answering.figures.rows import FigureIndex, FigureQuote, has_rows, years_of
+from agentic_rag.answering.figures.rows import FigureIndex, FigureQuote, has_rows, is_statement, years_of
 from agentic_rag.documents.document import Chunk, ChunkPosition, DocumentFilter
 from agentic_rag.kernel.database import CorpusSnapshot
 from agentic_rag.language.tokenizer import query_terms, tokenize
@@ -41,7 +41,7 @@ async def find_figures(
     snapshot: CorpusSnapshot, question: str, passages: Sequence[Passage], scope: SearchScope
 ) -> FoundEvidence | None:
     """What the documents meant state of the measures asked for; None for a question that asks for no measure, or means
-    no long document.
+    no document with a financial statement.
     """
     if not asks_for_measure(question) or not passages:
         return None
@@ -53,7 +53,10 @@ async def find_figures(
     if not measures:
         return None
     hits = await _search_measures(snapshot, question, measures, meant.documents, scope)
-    pool = FigureIndex(await snapshot.documents.chunks(sorted(hits), scope.access_ids))
+    chunks = await snapshot.documents.chunks(sorted(hits), scope.access_ids)
+    if not any(is_statement(one.text) for one in chunks):
+        return None
+    pool = FigureIndex(chunks)
     pool.set_rarity(await snapshot.lexical.rarity(sorted(pool.label_terms), scope))
     quotes = _choose_quotes(pool, question, measures, meant)
     return await _with_passages(snapshot, quotes, hits, passages, scope)
