@@ -64,3 +64,42 @@ def test_what_the_product_says_of_its_citations_is_not_read() -> None:
 @pytest.mark.parametrize("lie", LIES)
 def test_every_planted_lie_makes_a_row_miss(lie: str) -> None:
     assert misses(*[right()] * 5, LIES[lie](right())) != []
+
+
+TABLE = """\
+| Class | Back in | Kept |
+|---|---|---|
+| `Gold` | 8:30 hours | -5 days |
+| Tin | 9 hours | 14 days |
+
+**Note:** none."""
+
+
+def of_the_table(*shown: str) -> Answer:
+    answer = right()
+    quote = replace(answer.citations[0], marker=1, snippet=TABLE, source_span=TextSpan(0, len(TABLE)))
+    return replace(answer, text="\n- ".join((*shown, "Tin — Back in: 9 hours [1]")), citations=(quote,))
+
+
+def is_covered(answer: Answer) -> bool:
+    return all(judge(answer, {answer.citations[0].revision_id: TABLE}).covered)
+
+
+@pytest.mark.parametrize("shown", ["Gold — Back in: 8:30 hours; Kept: -5 days", "Tin: 9 hours; 14 days", "Note: none."])
+def test_rows_and_emphasis_are_covered_by_the_table_they_come_from(shown: str) -> None:
+    assert is_covered(of_the_table(shown))
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        "Gold — Back in: 9 hours; Kept: -5 days",
+        "Gold — Back in: 830 hours; Kept: -5 days",
+        "Gold — Back in: 8:30 hours; Kept: 5 days",
+        "Gold — Kept: 8:30 hours; Back in: -5 days",
+        "Gold — Back in: 8:30 hours; Kept: 14 days",
+        "Silver — Back in: 8:30 hours; Kept: -5 days",
+    ],
+)
+def test_a_row_with_a_cell_of_another_place_is_not_covered(lie: str) -> None:
+    assert not is_covered(of_the_table(lie))
