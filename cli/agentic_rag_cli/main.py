@@ -43,7 +43,7 @@ class ProductGroup(TyperGroup):
 app = typer.Typer(
     name="rag",
     cls=ProductGroup,
-    help="Answers questions over your documents and proves every sentence with a verified citation.",
+    help="Answers questions over your documents; the quote behind every sentence is verified.",
     epilog="First steps: `rag demo`, or `rag up` in one terminal and `rag ingest`, `rag ask` in another.",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -73,7 +73,7 @@ def options(
         ),
     ] = None,
 ) -> None:
-    """Answers questions over your documents and proves every sentence with a verified citation."""
+    """Answers questions over your documents; the quote behind every sentence is verified."""
     if tenant is not None:
         wiring = wiring_of(context)
         context.obj = replace(wiring, settings=lambda: wiring.settings().change(client={"tenant": tenant}))

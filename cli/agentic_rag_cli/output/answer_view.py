@@ -73,7 +73,7 @@ def _missing(part: str) -> str:
 
 
 def _citation_text(citation: Mapping[str, Any], *, dated: bool = False) -> str:
-    proof = "verified" if citation["verified"] else "NOT VERIFIED"
+    proof = "quote verified" if citation["verified"] else "QUOTE NOT VERIFIED"
     quoted = indent(fill(f"“{' '.join(citation['snippet'].split())}”", _WIDTH - 4), "    ")
     read = f", read {citation['readAt'][:10]}" if dated and citation["readAt"] else ""
     head = f"[{citation['marker']}] {citation_place(citation)}{read}  (score {citation['score']:.2f}, {proof})"

@@ -31,6 +31,8 @@ class AbstentionReason(enum.Enum):
 
     NO_EVIDENCE = "NO_EVIDENCE"
     LOW_SUPPORT = "LOW_SUPPORT"
+    NOT_STATED = "NOT_STATED"
+    """The passages are about the subject, but state no such thing as is asked."""
     BUDGET = "BUDGET"
     POLICY = "POLICY"
     DEPENDENCY = "DEPENDENCY"

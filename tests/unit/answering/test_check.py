@@ -79,6 +79,11 @@ def test_a_sentence_that_says_its_quote_word_for_word_passes_unless_it_says_noth
     assert _guardrail(_sentence("...", "...", dots), dots) == "low_overlap"
 
 
+def test_a_month_in_bold_is_the_month_that_the_sentence_says() -> None:
+    passage = _passage("- **20 February** Readings put the fault at 1.3 km.")
+    assert _guardrail(_sentence(passage.chunk.text, passage=passage), passage) is None
+
+
 def test_links_lead_to_cited_sources_only() -> None:
     quote = "The master decides."
     said = "The master decides. https://evil.example"

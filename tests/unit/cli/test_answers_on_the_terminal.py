@@ -22,7 +22,7 @@ def test_an_answer_shows_its_numbered_citations_with_place_score_and_quoted_span
 
     assert shown.exit_code == 0
     assert shown.stdout.startswith("Oona Pellgrave signs off the audit. [1]\n")
-    assert "[1] policy.md, lines 12–13  (score 0.83, verified)" in shown.stdout
+    assert "[1] policy.md, lines 12–13  (score 0.83, quote verified)" in shown.stdout
     assert "“The audit is signed off by Oona Pellgrave.”" in shown.stdout
 
 

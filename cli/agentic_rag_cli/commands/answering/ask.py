@@ -31,7 +31,7 @@ def ask(
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Answer a question with numbered, verified citations, or say why there is no answer.
+    """Answer a question with numbered citations, whose quotes are verified, or say why there is no answer.
 
     Example: rag ask "Who signs off the annual isolation audit?" --workspace handbook
 

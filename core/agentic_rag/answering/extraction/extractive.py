@@ -31,14 +31,10 @@ from agentic_rag.retrieval.candidates import Passage
 
 MAX_SENTENCES = 2
 MAX_LIST_SENTENCES = 6
-MAX_PART_SENTENCES = 2
-"""Sentences a part of a question with several parts may take."""
 MIN_SCORE_RATIO = 0.8
 """A further sentence must score at least this share of the best one's."""
 MIN_LIST_SCORE_RATIO = 0.85
 """The same for a further row or item of the list that the best one is of."""
-MIN_PASSAGE_RATIO = 0.8
-"""The same for the fused scores of their passages, when the documents differ."""
 MIN_REDUNDANT_SCORE_RATIO = 0.87
 """The same for a sentence that adds no term of the question: it may be the better answer."""
 OWN_SHARE = 0.5
@@ -169,13 +165,6 @@ def opening_sentence(passages: Sequence[Passage], place: int) -> DraftSentence |
     """The first quotable sentence of the passage at `place`, for a lookup's answer."""
     unit = opening_unit(passages[place], place)
     return None if unit is None else _sentence(unit, passages, 0)
-
-
-def sentence_limit(kind: AnswerType, parts: int) -> int:
-    """How many sentences each part may take."""
-    if parts > 1:
-        return MAX_PART_SENTENCES if parts <= 2 and kind is not AnswerType.COMPARISON else 1
-    return MAX_LIST_SENTENCES if kind is AnswerType.LIST else MAX_SENTENCES
 
 
 def _choose(units: list[CandidateUnit], passages: Sequence[Passage], part: Subquery, limit: int) -> list[CandidateUnit]:

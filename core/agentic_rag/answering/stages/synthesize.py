@@ -10,7 +10,9 @@ from agentic_rag.answering.answer import AbstentionReason, Support
 from agentic_rag.answering.evidence.answerability import extract_features, score_support
 from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
+from agentic_rag.answering.evidence.stated import is_stated
 from agentic_rag.answering.extraction.extractive import (
+    MAX_NEAREST,
     DraftSentence,
     PartDraft,
     add_figures,
@@ -29,6 +31,7 @@ from agentic_rag.retrieval.candidates import FIGURES
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
 
 NOTHING_FOUND = "No passage of this workspace has anything to do with the question."
+NOT_STATED = "The nearest passages are about the subject, but do not state what the question asks for."
 TOO_LITTLE = "The nearest passages do not cover what the question asks, so no answer is given from them."
 
 
@@ -70,7 +73,7 @@ class SynthesizeStage:
             chained = draft_from_path(found.whole.query, found.path, found.passages, excluded)
             if chained.sentences:
                 draft = replace(draft, sentences=join_parts([chained]), is_conflicting=False)
-                return _with_draft(state, draft)
+                return _with_draft(state, _hold_back_unstated(state, draft, follows_path=True))
         answered = _parts_with_support(drafts, supports)
         is_conflicting = any(drafts[place].conflicting for place in answered)
         shaped = [
@@ -82,7 +85,7 @@ class SynthesizeStage:
         missing_fact = _find_missing_fact(self._finders, state, sentences)
         if missing_fact is not None:
             why = f"The passages found do not state {missing_fact}, so no answer is given from them."
-            shortfall = Shortfall(AbstentionReason.LOW_SUPPORT, why)
+            shortfall = Shortfall(AbstentionReason.NOT_STATED, why)
             nearest = nearest_sentences(found.passages, drafts)
             return _with_draft(state, replace(draft, sentences=nearest, shortfall=shortfall))
         missing = _missing_parts(state, [place for place in range(len(drafts)) if place not in answered])
@@ -93,7 +96,18 @@ class SynthesizeStage:
             missing=missing,
             shortfall=explain_shortfall(state, missing),
         )
-        return _with_draft(state, draft)
+        return _with_draft(state, _hold_back_unstated(state, draft, follows_path=False))
+
+
+def _hold_back_unstated(state: RunState, draft: Draft, *, follows_path: bool) -> Draft:
+    """The draft; as the nearest evidence where its sentences do not state what the question asks for."""
+    found = state.retrieved
+    if found.whole is None or found.figures or draft.is_conflicting or draft.support is None:
+        return draft
+    if is_stated(found.whole.query, draft.sentences, found.passages, draft.support, follows_path=follows_path):
+        return draft
+    shortfall = Shortfall(AbstentionReason.NOT_STATED, NOT_STATED)
+    return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
 
 
 def _with_draft(state: RunState, draft: Draft) -> StageResult:

@@ -24,6 +24,7 @@ MIN_OVERLAP = 0.6
 """Share of a sentence's words that its quote (with its table's header and its document's title) must hold."""
 
 _WORD = re.compile(r"[^\W_]+")
+_EMPHASIS = re.compile(r"[*_]+")
 _LINK = re.compile(r"https?://[^\s)\]>\"']+")
 
 
@@ -135,7 +136,7 @@ def _broken_guardrail(
     held = frozenset(_WORD.findall(source.lower()))
     if not said or sum(word in held for word in said) < MIN_OVERLAP * len(said):
         return "low_overlap"
-    if extract_figures(sentence.text) - extract_figures(source):
+    if extract_figures(sentence.text) - extract_figures(_EMPHASIS.sub(" ", source)):
         return "figure_not_in_source"
     if sentence.is_model_text and has_negation(sentence.text) != has_negation(source):
         return "negation_not_in_source"

@@ -96,5 +96,5 @@ class AnswerMutation:
         Action.ASK,
         RagAnswerPayload,
         right=Sight.ORGANISATION,
-        description="Answer a question over a workspace, with a verified citation for each sentence.",
+        description="Answer a question over a workspace; each sentence has a citation whose quote is verified.",
     )(ask_question)

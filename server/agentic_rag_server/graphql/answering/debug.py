@@ -62,7 +62,9 @@ class Candidate:
 
 @strawberry.type(description="What the self-check found.")
 class SelfCheck:
-    citation_coverage: float = strawberry.field(description="Share of sentences with a verified citation, 0 to 1.")
+    citation_coverage: float = strawberry.field(
+        description="Share of sentences with a citation whose quote is verified, 0 to 1."
+    )
     unsupported_claims: list[str]
     guardrails: list[str]
     repaired: bool

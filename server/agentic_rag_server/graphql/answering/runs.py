@@ -19,7 +19,11 @@ from agentic_rag_server.graphql.http.context import Info, RequestContext, page_r
 from agentic_rag_server.graphql.http.fields import Connection, Node, connection, field, to_schema
 
 Outcome = strawberry.enum(answers.Outcome, description="How a run ended. Abstaining is an outcome, not an error.")
-AbstentionReason = strawberry.enum(answers.AbstentionReason, description="Why there is no answer.")
+AbstentionReason = strawberry.enum(
+    answers.AbstentionReason,
+    description="Why there is no answer. NOT_STATED: the passages are about the subject, but do not state what is "
+    "asked.",
+)
 Dependency = strawberry.enum(dependency.Dependency, description="What was missing while an answer was made.")
 CacheOutcome = strawberry.enum(run_values.CacheOutcome, description="What the answer cache did.")
 
