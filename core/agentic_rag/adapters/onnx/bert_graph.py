@@ -1,8 +1,9 @@
-"""Builds the ONNX graph of a BERT sentence encoder from its weights: encoder, mean pooling, unit length.
+"""Builds ONNX graphs of a BERT encoder from its weights: a sentence encoder (mean pooling, unit length), and a token
+encoder of its first layers with int8 weights.
 
 Architecture: Devlin et al., 'BERT' (2019); pooling: Reimers and Gurevych, 'Sentence-BERT' (2019). Operators: ONNX opset
 20 (LayerNormalization, Gelu). Inputs `input_ids` and `attention_mask`, both int64 of shape (texts, tokens); output
-`embedding`, float32 of shape (texts, hidden size), rows of unit length.
+`embedding`, float32 of shape (texts, hidden size), rows of unit length; or `tokens`, (texts, tokens, hidden size).
 """
 
 # onnx ships partial types.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,10 @@ from agentic_rag.kernel.errors import Misconfigured
 
 OPSET = 20
 _IR_VERSION = 9
+_PRODUCER = "agentic-rag"
+_TOP = 63
+"""The largest int8 weight: with 127, processors without VNNI overflow in products of two."""
+_MOST_INT8 = 127
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,33 +95,98 @@ class _Graph:
         transposed = self.constant(f"{prefix}.transposed", np.ascontiguousarray(self.weights[f"{prefix}.weight"].T))
         return self.add("Add", self.add("MatMul", source, transposed), self.weight(f"{prefix}.bias"))
 
+    def rows(self, prefix: str, places: str) -> str:
+        return self.add("Gather", self.weight(f"{prefix}.weight"), places)
+
     def normalise(self, source: str, prefix: str, epsilon: float) -> str:
         scale, bias = self.weight(f"{prefix}.weight"), self.weight(f"{prefix}.bias")
         return self.add("LayerNormalization", source, scale, bias, axis=-1, epsilon=epsilon)
 
 
+@dataclass(slots=True)
+class _Int8Graph(_Graph):
+    """Weights are int8 with a scale for each column or row; what they are multiplied with is quantised as it comes."""
+
+    def dense(self, source: str, prefix: str) -> str:
+        weights = self.weights[f"{prefix}.weight"].T
+        scales = (np.maximum(np.abs(weights).max(axis=0), 1e-9) / _TOP).astype(np.float32)
+        table = self.constant(f"{prefix}.int8", np.rint(weights / scales).astype(np.int8))
+        quantised, scale, zero = self.add_three("DynamicQuantizeLinear", source)
+        product = self.add("Cast", self.add("MatMulInteger", quantised, table, zero), to=1)
+        unscaled = self.add("Mul", scale, self.constant(f"{prefix}.scales", scales))
+        return self.add("Add", self.add("Mul", product, unscaled), self.weight(f"{prefix}.bias"))
+
+    def rows(self, prefix: str, places: str) -> str:
+        weights = self.weights[f"{prefix}.weight"]
+        scales = (np.maximum(np.abs(weights).max(axis=1, keepdims=True), 1e-9) / _MOST_INT8).astype(np.float32)
+        table = self.constant(f"{prefix}.int8", np.rint(weights / scales).astype(np.int8))
+        values = self.add("Cast", self.add("Gather", table, places), to=1)
+        return self.add("Mul", values, self.add("Gather", self.constant(f"{prefix}.scales", scales), places))
+
+    def add_three(self, operator: str, *inputs: str) -> tuple[str, str, str]:
+        from onnx import helper
+
+        number = len(self.nodes)
+        names = (f"v{number}", f"v{number}b", f"v{number}c")
+        self.nodes.append(helper.make_node(operator, list(inputs), list(names)))
+        return names
+
+
 def build_sentence_encoder(shape: BertShape, weights: Mapping[str, NDArray[np.float32]]) -> bytes:
     """The serialised model. Errors: `KeyError` if a weight is missing; `Misconfigured` code MODEL_TOOLS_MISSING."""
-    try:
-        from onnx import TensorProto, helper, numpy_helper
-    except ImportError as error:
+    _require_onnx()
+    graph = _Graph(weights)
+    pooled = _pool(graph, _encode(graph, shape))
+    return _serialise(graph, pooled, "embedding", ["texts", shape.hidden])
+
+
+def build_token_encoder(model: bytes, most_layers: int) -> bytes | None:
+    """The serialised first layers, as many as it has of `most_layers`, of a sentence encoder that
+    `build_sentence_encoder` made; None for another model. Errors: `Misconfigured` code MODEL_TOOLS_MISSING.
+    """
+    _require_onnx()
+    from onnx import ModelProto, numpy_helper
+
+    read = ModelProto.FromString(model)
+    held: dict[str, NDArray[Any]] = {one.name: numpy_helper.to_array(one) for one in read.graph.initializer}
+    if read.producer_name != _PRODUCER or "heads_shape" not in held:
+        return None
+    norm = next(one for one in read.graph.node if one.op_type == "LayerNormalization")
+    epsilon = next(float(one.f) for one in norm.attribute if one.name == "epsilon")
+    heads, size = held["heads_shape"][2:].tolist()
+    weights = held | {"embeddings.token_type_embeddings.weight": held["kind_zero"]}
+    for name, value in held.items():
+        if name.endswith(".transposed"):
+            weights[name.replace(".transposed", ".weight")] = value.T
+    held_layers = sum(name.endswith(".intermediate.dense.transposed") for name in held)
+    layers = min(most_layers, held_layers)
+    graph = _Int8Graph(weights)
+    hidden = _encode(graph, BertShape(layers, heads, heads * size, epsilon))
+    return _serialise(graph, hidden, "tokens", ["texts", "tokens", heads * size])
+
+
+def _require_onnx() -> None:
+    if find_spec("onnx") is None:
         raise Misconfigured(
             "Building a model needs the package onnx: pip install 'agentic-rag[onnx]'.", code="MODEL_TOOLS_MISSING"
-        ) from error
-    graph = _Graph(weights)
-    hidden = _encode(graph, shape)
-    graph.nodes.append(helper.make_node("Identity", [_pool(graph, hidden)], ["embedding"]))
+        )
+
+
+def _serialise(graph: _Graph, result: str, name: str, shape: list[str | int]) -> bytes:
+    from onnx import TensorProto, helper, numpy_helper
+
+    graph.nodes.append(helper.make_node("Identity", [result], [name]))
     ids, mask = (
         helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
         for name in ("input_ids", "attention_mask")
     )
-    output = helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["texts", shape.hidden])
+    output = helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
     initializers = [numpy_helper.from_array(value, name) for name, value in graph.constants.items()]
     model = helper.make_model(
-        helper.make_graph(graph.nodes, "sentence_encoder", [ids, mask], [output], initializers),
+        helper.make_graph(graph.nodes, name, [ids, mask], [output], initializers),
         opset_imports=[helper.make_opsetid("", OPSET)],
         ir_version=_IR_VERSION,
-        producer_name="agentic-rag",
+        producer_name=_PRODUCER,
     )
     serialised: bytes = model.SerializeToString()
     return serialised
@@ -127,7 +198,7 @@ def _encode(graph: _Graph, shape: BertShape) -> str:
     zero = graph.constant("zero", np.array([0], np.int64))
     positions = graph.add("Slice", graph.weight("embeddings.position_embeddings.weight"), zero, tokens, zero)
     kinds = graph.constant("kind_zero", graph.weights["embeddings.token_type_embeddings.weight"][:1])
-    words = graph.add("Gather", graph.weight("embeddings.word_embeddings.weight"), "input_ids")
+    words = graph.rows("embeddings.word_embeddings", "input_ids")
     summed = graph.add("Add", words, graph.add("Add", positions, kinds))
     hidden = graph.normalise(summed, "embeddings.LayerNorm", shape.epsilon)
     bias = _attention_bias(graph)

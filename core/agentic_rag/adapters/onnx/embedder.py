@@ -1,4 +1,4 @@
-"""`models.embedding.ports.Embedder` over a directory with `model.onnx` and `tokenizer.json`."""
+"""`models.embedding.ports.Embedder` and `UnitReader` over a directory with `model.onnx` and `tokenizer.json`."""
 
 # onnxruntime and tokenizers ship no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.adapters.onnx.token_reader import TokenReader, open_reader
 from agentic_rag.kernel.errors import Misconfigured, Permanent
 from agentic_rag.models.embedding.space import EmbeddingSpace
 
@@ -57,6 +58,7 @@ class OnnxEmbedder:
         self._directory = directory
         self._options = options or OnnxOptions()
         self._turn = threading.Lock()
+        self._reading = threading.Lock()
 
     @property
     def space(self) -> EmbeddingSpace:
@@ -70,8 +72,19 @@ class OnnxEmbedder:
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return await asyncio.to_thread(self._embed, texts)
 
+    async def read(self, question: str, units: Sequence[str]) -> Sequence[float] | None:
+        return await asyncio.to_thread(self._read, question, units)
+
     async def aclose(self) -> None:
         """Nothing to release."""
+
+    def _read(self, question: str, units: Sequence[str]) -> Sequence[float] | None:
+        with self._reading:
+            return None if self._reader is None else self._reader.compare(question, units)
+
+    @cached_property
+    def _reader(self) -> TokenReader | None:
+        return open_reader(self._directory / MODEL_FILE, self._model.tokenizer)
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         with self._turn:
