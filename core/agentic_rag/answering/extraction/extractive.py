@@ -82,12 +82,19 @@ class PartDraft:
 
 
 def draft_part(
-    part: Subquery, position: int, passages: Sequence[Passage], limit: int, excluded: ExcludedSpans = frozenset()
+    part: Subquery,
+    position: int,
+    passages: Sequence[Passage],
+    limit: int,
+    excluded: ExcludedSpans = frozenset(),
+    ranked: Sequence[CandidateUnit] | None = None,
 ) -> PartDraft:
-    """The best sentences for one part, best first; none when no passage has a term of it."""
+    """The best sentences for one part, best first; none when no passage has a term of it. `ranked` are its units best
+    first, where they were read; else their own scores decide.
+    """
     units = [
         unit
-        for unit in best_units(part, position, passages)
+        for unit in (best_units(part, position, passages) if ranked is None else ranked)
         if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded and not _restates(unit, passages, part)
     ]
     if not units:

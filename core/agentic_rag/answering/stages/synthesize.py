@@ -27,6 +27,8 @@ from agentic_rag.answering.query.rewrite import mask_placeholder
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageResult
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.answering.shapes.table import SHAPES, shape_part
+from agentic_rag.answering.stages.read_units import read_units
+from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.retrieval.candidates import FIGURES
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
 
@@ -45,8 +47,9 @@ _NEVER_MULTI_HOP = frozenset({QuestionKind.STEPS, QuestionKind.LIST, QuestionKin
 class SynthesizeStage:
     """Extractive: the sentences that answer, each with the span it quotes."""
 
-    def __init__(self, finders: Sequence[EvidenceFinder]) -> None:
+    def __init__(self, finders: Sequence[EvidenceFinder], embedders: EmbedderSource) -> None:
         self._finders = finders
+        self._embedders = embedders
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the draft, or the nearest evidence with the reason to abstain."""
@@ -56,8 +59,9 @@ class SynthesizeStage:
         found = state.retrieved
         excluded = state.checked.excluded
         kinds = _kinds_of_parts(state)
+        units = await read_units(self._embedders, state)
         drafts = [
-            draft_part(part.query, place, found.passages, SHAPES[kind].sentences, excluded)
+            draft_part(part.query, place, found.passages, SHAPES[kind].sentences, excluded, units[place])
             for place, (part, kind) in enumerate(zip(found.parts, kinds, strict=True))
         ]
         supports = _support_of_parts(state, drafts)

@@ -1,0 +1,38 @@
+"""Reads the likeliest units of each part with the local model that the workspace embeds with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit, best_units
+from agentic_rag.answering.extraction.unit_ranking import MAX_READ, MIN_READ, rank_units
+from agentic_rag.answering.run_state import RunState
+from agentic_rag.models.embedding.ports import EmbedderSource, UnitReader
+from agentic_rag.retrieval.candidates import Passage
+
+
+async def read_units(embedders: EmbedderSource, state: RunState) -> list[list[CandidateUnit]]:
+    """The units of each part, best first: by their own score where no local model can read. Errors: as
+    `EmbedderSource.of`, `SpaceMismatch`.
+    """
+    found = state.retrieved
+    reader = None
+    if state.space.is_local:
+        reader = (await embedders.of(state.question.asked.workspace)).for_space(state.space)
+    units = [best_units(part.query, place, found.passages) for place, part in enumerate(found.parts)]
+    if not isinstance(reader, UnitReader):
+        return units
+    most = max(MIN_READ, MAX_READ // max(1, len(units)))
+    return [
+        rank_units(some, await _read(reader, part.query.text, some[:most], found.passages))
+        for part, some in zip(found.parts, units, strict=True)
+    ]
+
+
+async def _read(
+    reader: UnitReader, question: str, units: Sequence[CandidateUnit], passages: Sequence[Passage]
+) -> Sequence[float]:
+    if len(units) < 2:
+        return ()
+    texts = [passages[unit.passage].chunk.text[unit.start : unit.end] for unit in units]
+    return await reader.read(question, texts) or ()

@@ -1,0 +1,86 @@
+"""The order of units is that of their own scores and of what a model makes of the ones it read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from tests.unit.answering.answering_world import World
+from tests.unit.answering.corpus import Corpus
+
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit
+from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.extraction.unit_ranking import rank_units
+from agentic_rag.answering.question import AnswerOptions, CacheMode
+
+BYPASS = AnswerOptions(cache=CacheMode.BYPASS)
+
+
+def units(*scores: float) -> list[CandidateUnit]:
+    return [
+        CandidateUnit(0, place, place + 1, UnitKind.PROSE, 1, 0, 0, 1, True, (place, place + 1), None, score)
+        for place, score in enumerate(scores)
+    ]
+
+
+def test_without_a_reading_the_units_stay_as_they_are() -> None:
+    given = units(1.2, 0.9)
+
+    assert rank_units(given, ()) == given
+
+
+def test_the_unit_that_is_likest_the_question_passes_one_that_scores_little_more() -> None:
+    given = units(1.2, 1.1, 1.0)
+
+    found = rank_units(given, (0.5, 0.7, 0.5))
+
+    assert [unit.start for unit in found] == [1, 0, 2]
+    assert found[0].score == 1.1
+
+
+def test_a_unit_that_scores_much_more_stays_first() -> None:
+    assert [unit.start for unit in rank_units(units(1.2, 0.4), (0.6, 0.7))] == [0, 1]
+
+
+def test_a_unit_that_was_not_read_counts_as_the_least_like() -> None:
+    found = rank_units(units(1.2, 1.0, 0.9), (0.6, 0.4))
+
+    assert [unit.start for unit in found] == [0, 1, 2]
+    assert found[1].score - found[2].score == pytest.approx(0.05)
+
+
+def test_equal_scores_keep_the_order_of_the_text() -> None:
+    given = [replace(unit, passage=place) for place, unit in enumerate(units(1.0, 1.0))]
+
+    assert rank_units(given[::-1], (0.5, 0.5)) == given
+
+
+class Readings:
+    """Reads as it is told, and keeps what it was given."""
+
+    def __init__(self, *, knows: bool = True) -> None:
+        self.knows = knows
+        self.given: list[tuple[str, list[str]]] = []
+
+    async def read(self, question: str, units: Sequence[str]) -> Sequence[float] | None:
+        self.given.append((question, list(units)))
+        return [0.9 if "portraits" in unit else 0.2 for unit in units] if self.knows else None
+
+
+@pytest.mark.parametrize(("knows", "first"), [(True, "portraits"), (False, "Holm")])
+async def test_an_answer_begins_with_the_unit_that_reads_best_where_a_model_can_read(knows: bool, first: str) -> None:
+    corpus = Corpus()
+    corpus.add("mill.md", "Mill", "Ida Holm founded the mill. The mill was founded beside portraits.")
+    world = World(corpus)
+    reader = Readings(knows=knows)
+    setattr(world.embedder, "read", reader.read)  # noqa: B010
+
+    answer = (await world.ask("By whom was the mill founded?", options=BYPASS)).answer
+
+    assert first in answer.citations[0].snippet
+    assert reader.given[0] == (
+        "By whom was the mill founded?",
+        ["Ida Holm founded the mill.", "The mill was founded beside portraits."],
+    )
+    await world.recorder.aclose()
