@@ -23,6 +23,7 @@ from tests.local_model import minilm
 from tests.quality.abstention import Supports, abstention_rows, supports_of
 from tests.quality.asking import ALONE, DEFAULT, Ranked, answered, arms_of, off, ranked
 from tests.quality.citations import Judged, citation_rows, judged
+from tests.quality.conflicts import CONFLICTS, disagreement_rows
 from tests.quality.filings import FILINGS, filings
 from tests.quality.natural import HALVES, NATURAL, NATURAL_DEV, natural_rows
 from tests.quality.natural_asking import asked_naturally
@@ -105,6 +106,8 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
             verdicts, citations = await asked_naturally(system, settings, half)
             rows += [must(row) for row in natural_rows(half, verdicts)]
             cited += citations
+        if CONFLICTS in wanted:
+            rows += await disagreement_rows()
         return rows + citation_rows(cited)
 
 
@@ -137,7 +140,7 @@ def _tell(name: str, asked: Sequence[Score], found: dict[str, list[Ranked]]) -> 
 def main() -> int:
     """Run it."""
     parser = argparse.ArgumentParser(prog="python -m tests.quality", description="The quality table.")
-    every = (*MULTI_HOP, *SINGLE_HOP, POOL, FILINGS, NATURAL)
+    every = (*MULTI_HOP, *SINGLE_HOP, POOL, FILINGS, NATURAL, CONFLICTS)
     parser.add_argument(
         "--only", action="append", choices=(*every, NATURAL_DEV), help="these sets only; may be repeated"
     )
