@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.answering.extraction.contradiction import contradicts
+from agentic_rag.answering.extraction.contradiction import are_other_editions, contradicts, order_in_time
+from agentic_rag.answering.plan import AnswerType
 
 
 @pytest.mark.parametrize(
@@ -34,3 +35,71 @@ def test_other_figures_or_a_denial_disagree_both_ways(left: str, right: str):
 def test_agreeing_sentences_other_years_and_other_subjects_do_not(left: str, right: str):
     assert not contradicts(left, right)
     assert not contradicts(right, left)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "kind"),
+    [
+        ("The notice period is 30 days.", "The notice period is extended from 30 to 60 days.", AnswerType.FIGURE),
+        ("Dredging lasts 12 weeks.", "Dredging, as the harbour board announced, lasts 14 weeks.", AnswerType.FIGURE),
+        ("The pier cost $1.5 million.", "As stated in the audit, the pier cost 2 million dollars.", AnswerType.FIGURE),
+        ("Corrand Tidal was founded by Maren Tollack.", "Ida Voss founded Corrand Tidal.", AnswerType.PERSON),
+        ("Corrand Air was based in Miami, Florida.", "Corrand Air was based in Oslo.", AnswerType.FACT),
+        ("The office closes at 5 p.m.", "The office closes at 18:00.", AnswerType.FIGURE),
+        ("Pump: P-3; Rate: 40 l/min; Weight: 20 kg.", "Pump: P-3; Rate: 45 l/min; Weight: 20 kg.", AnswerType.FIGURE),
+        (
+            "Otter Voe Stadium The Otter Voe Stadium was the home venue of Skerry United.",
+            "The Otter Voe Stadium was the home venue of Lunna Rovers.",
+            AnswerType.FACT,
+        ),
+    ],
+)  # fmt: skip
+def test_one_statement_with_another_value_of_the_kind_asked_for_disagrees(left: str, right: str, kind: AnswerType):
+    assert contradicts(left, right, kind)
+    assert contradicts(right, left, kind)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "kind"),
+    [
+        ("The pier is 1.5 km long.", "The pier is 1,500 m long.", AnswerType.FIGURE),
+        ("Visitors wait two weeks.", "Visitors wait 14 days.", AnswerType.FIGURE),
+        ("The office closes at 5 p.m.", "The office closes at 17:00.", AnswerType.FIGURE),
+        ("Corrand Tidal was founded by Maren Tollack.", "Corrand Tidal was founded by M. Tollack.", AnswerType.PERSON),
+        ("It is based in Port Aldery, Norway.", "It is based in Port Aldery.", AnswerType.FACT),
+        ("Berth 4 is 12 m deep.", "Berth 5 is 14 m deep.", AnswerType.FIGURE),
+        ("The north pump delivers 40 litres.", "The south pump delivers 45 litres.", AnswerType.FIGURE),
+        ("The pier cost 9 million euros.", "The planned pier cost 7 million euros.", AnswerType.FIGURE),
+        ("The park produced 900 MWh.", "The park was expected to produce 950 MWh.", AnswerType.FIGURE),
+        ("The firm has 90 employees.", "The firm has 40 employees in Oslo.", AnswerType.FIGURE),
+        ("The crane lifts 40 tonnes in Oslo.", "The crane lifts 40 tonnes in Bergen.", AnswerType.FIGURE),
+        ("The board met on 3 May 2024.", "The board met on 7 June 2024.", AnswerType.FACT),
+        ("Ada Byron was born in London.", "Mary Shelley was born in London.", AnswerType.PERSON),
+        ("The film stars Ada Byron.", "The film stars Mary Shelley.", AnswerType.PERSON),
+    ],
+)
+def test_other_words_units_subjects_qualifiers_and_occasions_do_not_disagree(left: str, right: str, kind: AnswerType):
+    assert not contradicts(left, right, kind)
+    assert not contradicts(right, left, kind)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("commissioned on 31 March 2024", "commissioned on 2024-03-31"),
+        ("commissioned on March 31, 2024", "commissioned in March 2024"),
+        ("commissioned on 31.03.2024", "commissioned in 2024"),
+    ],
+)
+def test_one_date_in_other_forms_is_one_date(left: str, right: str):
+    assert not contradicts(f"The site was {left}.", f"The site was {right}.", AnswerType.DATE, about_dates=True)
+    later = right.replace("2024", "2025")
+    assert contradicts(f"The site was {left}.", f"The site was {later}.", AnswerType.DATE, about_dates=True)
+
+
+def test_an_amendment_follows_what_it_amends_and_a_later_document_an_earlier_one():
+    titles = ["Amendment of 1 July 2023", "Contract", "Lease of 2 May 2019", "Lease of 3 May 2018"]
+
+    assert sorted(titles, key=lambda one: order_in_time(one, "")) == [titles[1], titles[3], titles[2], titles[0]]
+    assert are_other_editions("Report 2021", "Report 2022")
+    assert not are_other_editions("Contract of 2021", "Amendment of 2022")

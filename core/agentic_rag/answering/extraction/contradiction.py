@@ -1,23 +1,73 @@
-"""A light check for sources that disagree: nearly the same sentence, other figures or dates, or its denial."""
+"""A light check for sources that disagree: the same statement but for one value, or its denial."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from agentic_rag.answering.extraction.negation import is_negative
+from agentic_rag.answering.extraction.typed_values import TypedValue, ValueKind, find_values, stem
+from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.calendar import MONTH_NAMES
 
 _FIGURE = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w*[-/]\w*\d)(?:[ \u00a0]?%)?")
-_YEAR = re.compile(r"^(?:1[5-9]|20)\d\d$")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 MONTHS = frozenset(MONTH_NAMES)
-MIN_STATEMENT_OVERLAP = 0.6
-"""Share of common words (Jaccard) from which two sentences are taken to state the same thing."""
+MIN_COMMON_WORDS = 0.2
+"""Share of common words (Jaccard) below which two sentences are not compared further."""
+MIN_COPIED_WORDS = 6
+"""Words that two copies of a text have in common beside the one span that was replaced."""
 NEARLY_IDENTICAL = 0.8
 """Jaccard from which one of two sentences is redundant."""
 
 MIN_NEGATED_OVERLAP = 0.75
 """Jaccard from which one sentence denies the other: the negation itself is one of the words."""
+
+_TOKEN = re.compile(r"[^\W_]+")
+_ASIDE = re.compile(
+    r"^(?:according to|as (?:stated|set out|laid down|announced) (?:in|by)|under|per) [^,]{3,80}, |"
+    r"^(?:the|this|an?) [\w ]{3,60}?(?:states?|says?|reports?|notes?|confirms?) that |"
+    r",? (?:which|who|where|as|although|because|while) [^,;]{3,80}(?=[,;])|"
+    r"\bfrom [^,;]{1,40}?(?= to\b)|\b(?:instead of|rather than|no longer|replacing) [^,;.]{1,30}",
+    re.IGNORECASE,
+)
+_LIGHT = re.compile(
+    r"the|an?|of|to|in|on|at|by|for|from|with|and|or|that|this|these|those|is|are|was|were|be|been|being|has|have|had|it|"
+    r"its|there|as|s|shall|must|may|will|would|now|then|hereby|currently|exactly|precisely|also|about|around|roughly|"
+    r"approximately|nearly|some|set|fixed|amended|changed|corrected|revised|updated|increased|raised|reduced|lowered|"
+    r"extended|shortened|moved|agreement|clause"
+)
+"""Words that make no other statement: articles, auxiliaries, and what an amendment says of a value."""
+_SAME = {
+    stem(word): group[0]
+    for group in (
+        ("found", "founded", "established", "created", "started"),
+        ("located", "based", "situated", "lies", "sited"),
+        ("most", "maximum", "limit", "limited", "exceed", "exceeds"),
+        ("built", "constructed", "erected"),
+        ("person", "people", "inhabitants", "residents", "employees", "staff"),
+        ("manages", "managed", "leads", "led", "heads", "headed", "runs", "manager", "head"),
+    )
+    for word in group
+}
+_KINDS = {
+    AnswerType.FIGURE: (ValueKind.FIGURE, ValueKind.TIME),
+    AnswerType.DATE: (ValueKind.DATE, ValueKind.TIME),
+    AnswerType.PERSON: (ValueKind.NAME,),
+}
+_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
+_AMENDS = re.compile(
+    r"\b(?:amend\w*|correct(?:ion|ed|s)|corrigend\w+|errat\w+|addend\w+|supersed\w+|supplement\w*)\b", re.I
+)
+_DATE_ASKED = re.compile(r"\b(?:when|date|deadline|day|due|expir\w+|until|year|start\w*|begin\w*|born|built)\b", re.I)
+_MANY = re.compile(r"\b(?:includ\w+|such as|among|stars?|starring|featur\w+|e\.g\.|one of|members? of)\b", re.I)
+_ONE = re.compile(
+    r"\b(?:found(?:ed)?|establish\w*|writ\w+|wrote|author\w*|direct\w*|design\w*|discover\w*|invent\w*|paint\w*|won|"
+    r"manag\w+|leads?|heads?|chairs?|signs?|approv\w+|owns?|issu\w+|(?:is|was) the|responsible)\b",
+    re.IGNORECASE,
+)
 
 
 def extract_figures(sentence: str) -> frozenset[str]:
@@ -37,24 +87,133 @@ def jaccard_similarity(left: frozenset[str], right: frozenset[str]) -> float:
     return len(left & right) / union if union else 0.0
 
 
-def contradicts(left: str, right: str, *, about_dates: bool = False) -> bool:
-    """True when the sentences say the same of different figures, each having one that the other lacks, or when one says
-    in nearly the same words, with the same figures, what the other denies.
+def contradicts(left: str, right: str, kind: AnswerType = AnswerType.FACT, *, about_dates: bool = False) -> bool:
+    """True when the sentences make one statement of the same subject but for one value of the kind asked for, or when
+    one says in nearly the same words, with the same figures, what the other denies.
 
-    Sentences about different years are about different things, unless the date is what is asked for.
+    The same value in other words or units is agreement. Statements of different years, or with a qualifier that one
+    lacks (planned, average, first), are about different things; so are other dates, unless `about_dates`.
     """
-    ours, theirs = extract_figures(left), extract_figures(right)
-    if ours == theirs:
-        return (
-            is_negative(left) != is_negative(right)
-            and jaccard_similarity(extract_words(left), extract_words(right)) >= MIN_NEGATED_OVERLAP
-        )
-    if not ours - theirs or not theirs - ours:
+    ours, theirs = extract_words(left), extract_words(right)
+    if jaccard_similarity(ours, theirs) < MIN_COMMON_WORDS:
         return False
-    if not about_dates and _years(ours) != _years(theirs):
+    if extract_figures(left) == extract_figures(right) and is_negative(left) != is_negative(right):
+        return jaccard_similarity(ours, theirs) >= MIN_NEGATED_OVERLAP
+    if is_negative(left) != is_negative(right):
         return False
-    return jaccard_similarity(extract_words(left), extract_words(right)) >= MIN_STATEMENT_OVERLAP
+    mine, its = _statement(left), _statement(right)
+    rivals = _only_rivals(mine.values, its.values)
+    if rivals is None or not _same_words(mine, its):
+        rivals = _replaced_in_copy(mine, its)
+    if rivals is None or not _is_asked(rivals[0], kind, about_dates=about_dates):
+        return False
+    return rivals[0].kind is not ValueKind.NAME or (_names_one(mine, rivals[0]) and _names_one(its, rivals[1]))
 
 
-def _years(found: frozenset[str]) -> frozenset[str]:
-    return frozenset(figure for figure in found if _YEAR.match(figure)) | (found & MONTHS)
+def asks_for_date(question: str) -> bool:
+    """True for a question whose answer is a date, whatever its form."""
+    return _DATE_ASKED.search(question) is not None
+
+
+def are_other_editions(title: str, other: str) -> bool:
+    """True for titles that name different years and of which neither amends or corrects the other."""
+    years = [set(_YEAR.findall(one)) for one in (title, other)]
+    return all(years) and years[0].isdisjoint(years[1]) and not _AMENDS.search(f"{title} {other}")
+
+
+def order_in_time(title: str, quote: str) -> tuple[bool, str]:
+    """A key by which an amendment or correction follows what it changes, and what is dated later what is dated earlier
+    (`title` with headings).
+    """
+    dates = (one.parts for one in find_values(title) if one.kind is ValueKind.DATE and one.parts[0] is not None)
+    first = next(("-".join(f"{part or 0:06.0f}" for part in parts if not isinstance(part, str)) for parts in dates), "")
+    return _AMENDS.search(f"{title} {quote}") is not None, first
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """A sentence as its values and the stems of its other words, each with its place."""
+
+    values: tuple[TypedValue, ...]
+    words: tuple[tuple[int, str], ...]
+    text: str
+
+
+def _statement(sentence: str) -> _Statement:
+    # "raised from 30 to 60 days", "60 instead of 30": what no longer holds is no part of the statement.
+    text = _ASIDE.sub(lambda found: " " * len(found[0]), sentence)
+    values = find_values(text)
+    inside = [(one.start, one.end) for one in values]
+    words = [
+        (match.start(), stem(match[0]))
+        for match in _TOKEN.finditer(text)
+        if not any(start <= match.start() < end for start, end in inside) and not _LIGHT.fullmatch(match[0].lower())
+    ]
+    return _Statement(tuple(values), tuple((at, _SAME.get(word, word)) for at, word in words), text)
+
+
+def _only_rivals(left: Sequence[TypedValue], right: Sequence[TypedValue]) -> tuple[TypedValue, TypedValue] | None:
+    """The one value of each side that the other does not have; None when there are none or more."""
+    ours, theirs = list(left), list(right)
+    for one in left:
+        same = next((other for other in theirs if one.agrees(other)), None)
+        if same is not None:
+            ours.remove(one)
+            theirs.remove(same)
+    if len(ours) != 1 or len(theirs) != 1 or not ours[0].is_rival(theirs[0]):
+        return None
+    return ours[0], theirs[0]
+
+
+def _is_asked(value: TypedValue, kind: AnswerType, *, about_dates: bool) -> bool:
+    """True for a value of the kind asked for. Another date tells of another occasion unless a date is asked for."""
+    if value.kind is ValueKind.DATE:
+        return about_dates
+    wanted = _KINDS.get(kind)
+    return wanted is None or value.kind in wanted
+
+
+def _same_words(left: _Statement, right: _Statement) -> bool:
+    """True when what is left beside the values says the same of the same subject."""
+    ours, theirs = {word for _, word in left.words}, {word for _, word in right.words}
+    return bool(ours) and ours == theirs
+
+
+def _replaced_in_copy(left: _Statement, right: _Statement) -> tuple[TypedValue, TypedValue] | None:
+    """The rival values of two sentences that are one text but for a single replaced span, and a heading before one."""
+    ours, theirs = (list(_TOKEN.finditer(one.text)) for one in (left, right))
+    compared = SequenceMatcher(None, [one[0].lower() for one in ours], [one[0].lower() for one in theirs], False)
+    head, its_head = _heading_length(ours), _heading_length(theirs)
+    steps = [
+        step
+        for step in compared.get_opcodes()
+        if step[0] not in ("insert", "delete") or step[2] > head or step[4] > its_head
+    ]
+    replaced = [step for step in steps if step[0] != "equal"]
+    same = sum(step[2] - step[1] for step in steps if step[0] == "equal")
+    if len(replaced) != 1 or replaced[0][0] != "replace" or same < MIN_COPIED_WORDS:
+        return None
+    _, first, last, its_first, its_last = replaced[0]
+    return _only_rivals(_values_alone(left, ours[first:last]), _values_alone(right, theirs[its_first:its_last]))
+
+
+def _heading_length(tokens: Sequence[re.Match[str]]) -> int:
+    """The tokens before the first word in lower case that says something: page headings run into the first sentence."""
+    said = (at for at, one in enumerate(tokens) if one[0].islower() and not _LIGHT.fullmatch(one[0]))
+    return next(said, len(tokens))
+
+
+def _values_alone(statement: _Statement, tokens: Sequence[re.Match[str]]) -> list[TypedValue]:
+    """The values of a span; none where it says something else besides."""
+    start, end = tokens[0].start(), tokens[-1].end()
+    if any(start <= at < end for at, _ in statement.words):
+        return []
+    return [one for one in statement.values if one.start < end and start < one.end]
+
+
+def _names_one(statement: _Statement, name: TypedValue) -> bool:
+    """False for a name that opens a sentence which may hold of many (… was born in Leeds)."""
+    if _MANY.search(statement.text):
+        return False
+    opens = not any(at < name.start for at, _ in statement.words)
+    return not opens or _ONE.search(statement.text[name.end :]) is not None

@@ -16,10 +16,13 @@ from agentic_rag.answering.extraction.candidate_units import (
 )
 from agentic_rag.answering.extraction.contradiction import (
     NEARLY_IDENTICAL,
+    are_other_editions,
+    asks_for_date,
     contradicts,
     extract_figures,
     extract_words,
     jaccard_similarity,
+    order_in_time,
 )
 from agentic_rag.answering.extraction.subquery import ASKING_WORDS
 from agentic_rag.answering.extraction.term_matching import weight_of
@@ -45,6 +48,8 @@ MIN_NEW_COVERAGE = 0.1
 """Weight of the terms that a further sentence must add."""
 LONGEST_HEAD = 240
 """Code points of a caption with the names of the columns, beyond which the names alone are quoted."""
+MAX_SIDES = 3
+"""Units, best first, that a contradiction is looked for."""
 MAX_NEAREST = 3
 """Passages shown with an abstention."""
 
@@ -100,11 +105,13 @@ def draft_part(
     if not units:
         return PartDraft((), (), False)
     chosen = _choose(units, passages, part, limit)
-    rival = _find_contradiction(chosen[0], units, passages, part)
-    if rival is not None and rival not in chosen:
-        chosen = [*chosen[: max(1, limit - 1)], rival]
-    sentences = add_openers(_in_order(chosen, part.answer_type), passages, position, excluded)
-    return PartDraft(tuple(sentences), tuple(chosen), rival is not None)
+    sides = _find_contradiction(units, passages, part)
+    if sides is None:
+        sentences = add_openers(_in_order(chosen, part.answer_type), passages, position, excluded)
+        return PartDraft(tuple(sentences), tuple(chosen), False)
+    others = [unit for unit in chosen if unit not in sides]
+    chosen = [*sorted(sides, key=lambda unit: _time_of(unit, passages)), *others[: max(0, limit - len(sides))]]
+    return PartDraft(tuple(add_openers(chosen, passages, position, excluded)), tuple(chosen), True)
 
 
 def _restates(unit: CandidateUnit, passages: Sequence[Passage], part: Subquery) -> bool:
@@ -229,25 +236,35 @@ def _is_complementary(
 
 
 def _find_contradiction(
-    best: CandidateUnit, units: list[CandidateUnit], passages: Sequence[Passage], part: Subquery
-) -> CandidateUnit | None:
-    """A unit of another document that says the same as the best one with other figures, or denies it, for the same
-    subject.
+    units: list[CandidateUnit], passages: Sequence[Passage], part: Subquery
+) -> tuple[CandidateUnit, CandidateUnit] | None:
+    """One of the best units, and the first of another document that makes its statement with another value, or denies
+    it. Editions of a document, whose titles name other years, do not contradict each other.
     """
-    chunk = passages[best.passage].chunk
-    quote = _quote(best, passages)
-    about_dates = part.answer_type is AnswerType.DATE
-    for unit in units[1:]:
-        other = passages[unit.passage].chunk
-        if other.document_id == chunk.document_id or unit.score < MIN_SCORE_RATIO * best.score:
-            continue
-        if (unit.mask | unit.context_mask) != (best.mask | best.context_mask):
-            continue
-        if extract_figures(other.document_title) != extract_figures(chunk.document_title):
-            continue
-        if contradicts(quote, _quote(unit, passages), about_dates=about_dates):
-            return unit
+    kind = part.answer_type
+    about_dates = kind is AnswerType.DATE or asks_for_date(part.text)
+    for place, best in enumerate(units[:MAX_SIDES]):
+        if best.score < MIN_SCORE_RATIO * units[0].score:
+            break
+        chunk = passages[best.passage].chunk
+        quote = _statement(best, passages)
+        for unit in units[place + 1 :]:
+            other = passages[unit.passage].chunk
+            if other.document_id == chunk.document_id or are_other_editions(chunk.document_title, other.document_title):
+                continue
+            if contradicts(quote, _statement(unit, passages), kind, about_dates=about_dates):
+                return best, unit
     return None
+
+
+def _statement(unit: CandidateUnit, passages: Sequence[Passage]) -> str:
+    """What a unit states: of a table row also what its columns are called."""
+    return _sentence(unit, passages, 0).text if unit.kind is UnitKind.TABLE_ROW else _quote(unit, passages)
+
+
+def _time_of(unit: CandidateUnit, passages: Sequence[Passage]) -> tuple[bool, str]:
+    chunk = passages[unit.passage].chunk
+    return order_in_time(" ".join((chunk.document_title, *chunk.heading_path)), _quote(unit, passages))
 
 
 def _quote(unit: CandidateUnit, passages: Sequence[Passage]) -> str:
