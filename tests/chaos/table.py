@@ -26,6 +26,7 @@ TABLE: Mapping[str, Measure] = {
     "redis": outages.redis_stopped,
     "handover": outages.handovers,
     "postgres": outages.postgres_restarted,
+    "postgres-away": outages.postgres_away,
     "fairness": outages.fairness,
     "crowd": outages.crowd,
     "overload": overload.questions_at_once,

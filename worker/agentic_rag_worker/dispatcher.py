@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 from collections.abc import Sequence
 
 from agentic_rag.jobs.job import JobKind, JobState, MaintenanceTask, QueueName
@@ -25,6 +26,9 @@ at once; jobs that people wait for are handed over in between.
 class Dispatcher:
     """Keeps at most `window` jobs waiting in each partition of each queue, so that fairness stays ours and an emptied
     Redis costs little.
+
+    After an outage of the database it expires no lease before a lease's time has passed: workers that live renew theirs
+    first.
 
     A job counts as handed over only while it waits in the queue: what Redis lost is still QUEUED in the outbox, and is
     offered again at the next look.
@@ -69,11 +73,14 @@ class Dispatcher:
                 moved = await self.step() if leads else 0
             except AgenticRagError as error:
                 self.leads = False
+                self._next_expiry = math.inf
                 self._forget_counts()
                 self._outage.begin(error.code, error.message)
                 pause = self._timings.outage
             else:
                 self._outage.end()
+                if self._next_expiry == math.inf:
+                    self._next_expiry = self._clock.monotonic() + self._timings.lease
                 if not leads:
                     self._upkeep_due = ()  # the one that leads looks for itself
                     self._forget_counts()

@@ -34,6 +34,8 @@ class JobWatch:
         self.lease = lease
         self.stop_reason: StopReason | None = None
         self.steps = 0
+        self.saw_outage = False
+        """A renewal failed because the database was away."""
         self._ends = started + deadline_seconds
         self._stall = stall_seconds
         self._seen = 0
@@ -119,7 +121,9 @@ class Heartbeat:
             async with database.transaction(watch.lease.job.workspace.org_id) as transaction:
                 held = await transaction.jobs.renew(watch.lease.ref, watch.lease.fence, self._ttl, watch.steps)
         except AgenticRagError as error:
-            # Two more renewals are tried before the lease lapses; then the fence stops the job's effects.
+            # Two more renewals are tried before the lease lapses, and more after it: the leader that lost the database
+            # too expires nothing before workers had time to renew.
+            watch.saw_outage = True
             self._telemetry.event("rag_lease_renewal_failed", job_id=str(watch.lease.job.job_id), code=error.code)
             return
         # A job that has just finished has no lease either; it is no longer watched.

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from agentic_rag.jobs.job import (
+    EXCUSED,
     GiveUp,
     IsolationDecision,
     JobAttempt,
@@ -31,6 +32,15 @@ from agentic_rag_worker.job_handlers import UNKNOWN_KIND, Handler
 from agentic_rag_worker.timings import WorkerTimings
 
 SETTLE_TRIES = 5
+"""Of a worker that drains. Others try until the database is back, under a lease that the heartbeat takes again."""
+
+LONGEST_PAUSE = 5.0
+"""Seconds between two tries to record an outcome."""
+
+OUTAGES_FORGIVEN = 20
+"""A job that brings the database down each time must end: each lease and each release raises its fence by one."""
+
+OWN_STORES = ("postgres", "redis")
 
 
 class RunOutcome(enum.Enum):
@@ -100,7 +110,7 @@ class JobRunner:
             lease = await transaction.jobs.lease(ref, self._worker, self._timings.lease_ttl)
             if lease is None:
                 return RunOutcome.NOT_TAKEN
-            earlier = await _earlier_attempts(transaction, lease)
+            earlier = await _counted_attempts(transaction, lease)
             isolation = self._policy.decide_isolation(earlier)
             if isolation is IsolationDecision.ALONE and not is_alone:
                 raise _NeedsExclusiveRun  # which gives the lease back
@@ -111,7 +121,7 @@ class JobRunner:
             outcome = await (
                 self._fail_as_poison(ref, lease, earlier)
                 if isolation is IsolationDecision.POISONED
-                else self._run_with_lease(ref, lease)
+                else self._run_with_lease(ref, lease, len(earlier) + 1)
             )
             span.set("rag.job.outcome", outcome.value)
         self._telemetry.observe("rag_job_seconds", self._clock.monotonic() - started, kind=kind)
@@ -134,9 +144,9 @@ class JobRunner:
             f"{losses} workers died or lost the lease while running this job, the last with no other beside it.",
             code="WORKER_LOST",
         )
-        return await self._record_failure(ref, lease, self._handler(lease), error)
+        return await self._record_failure(ref, lease, self._handler(lease), error, len(earlier) + 1)
 
-    async def _run_with_lease(self, ref: JobRef, lease: Lease) -> RunOutcome:
+    async def _run_with_lease(self, ref: JobRef, lease: Lease, made: int) -> RunOutcome:
         handler = self._handler(lease)
         loop = asyncio.get_running_loop()
         task: asyncio.Task[object]
@@ -152,7 +162,7 @@ class JobRunner:
         self._idle.clear()
         self._heartbeat.add(watch)
         try:
-            return await self._await_outcome(ref, lease, handler, watch, task)
+            return await self._await_outcome(ref, lease, handler, watch, task, made)
         finally:
             self._heartbeat.remove(watch)
             self._running.discard(watch)
@@ -160,7 +170,7 @@ class JobRunner:
                 self._idle.set()
 
     async def _await_outcome(
-        self, ref: JobRef, lease: Lease, handler: Handler, watch: JobWatch, task: asyncio.Task[object]
+        self, ref: JobRef, lease: Lease, handler: Handler, watch: JobWatch, task: asyncio.Task[object], made: int
     ) -> RunOutcome:
         try:
             await asyncio.wait([task])
@@ -171,7 +181,7 @@ class JobRunner:
             return await self._release(ref, lease)
         if task.cancelled():
             if watch.stop_reason is StopReason.LOST:
-                return RunOutcome.LOST
+                return await self._testify(ref, lease, watch)
             if watch.stop_reason is StopReason.LATE:
                 error = Retryable(f"The job took longer than {handler.deadline_seconds:g} s.", code="JOB_TIMEOUT")
             elif watch.stop_reason is StopReason.STALLED:
@@ -183,9 +193,11 @@ class JobRunner:
             if fault is None:
                 return RunOutcome.DONE if task.result() is True else await self._record_success(ref, lease)
             if isinstance(fault, LeaseLost):
-                return RunOutcome.LOST
+                return await self._testify(ref, lease, watch)
             error = _as_product_error(fault)
-        return await self._record_failure(ref, lease, handler, error)
+            if _is_outage(error, watch) and lease.fence < 2 * (OUTAGES_FORGIVEN + self._policy.attempts):
+                return await self._release(ref, lease)
+        return await self._record_failure(ref, lease, handler, error, made)
 
     def _handler(self, lease: Lease) -> Handler:
         found, timings = self._handlers.get(lease.job.kind, UNKNOWN_KIND), self._timings
@@ -200,8 +212,17 @@ class JobRunner:
         settling = self._settle(ref, lambda transaction: transaction.jobs.release(ref, lease.fence))
         return RunOutcome.RELEASED if await asyncio.shield(settling) else RunOutcome.LOST
 
-    async def _record_failure(self, ref: JobRef, lease: Lease, handler: Handler, error: AgenticRagError) -> RunOutcome:
-        decision = self._policy.decide(error, lease.job.attempts_against_limit, self._ids.jitter())
+    async def _testify(self, ref: JobRef, lease: Lease, watch: JobWatch) -> RunOutcome:
+        """The lease is lost and this worker lives: if the database was away meanwhile, that is why it lapsed."""
+        if watch.saw_outage:
+            attempt = lease.job.attempts
+            await self._settle(ref, lambda transaction: transaction.jobs.excuse(ref, attempt, self._worker))
+        return RunOutcome.LOST
+
+    async def _record_failure(
+        self, ref: JobRef, lease: Lease, handler: Handler, error: AgenticRagError, made: int
+    ) -> RunOutcome:
+        decision = self._policy.decide(error, made, self._ids.jitter())
         if isinstance(decision, GiveUp) and handler.is_rejection(error):
             decision = GiveUp(is_rejection=True)
 
@@ -236,10 +257,11 @@ class JobRunner:
         return RunOutcome.RETRY
 
     async def _settle(self, ref: JobRef, write: Callable[[Transaction], Awaitable[bool]]) -> bool:
-        """Record an outcome, retrying through short outages of Postgres. False when the fence is no longer current, or
-        when the outage lasts: then the lease lapses and the job runs again.
+        """Record an outcome, retrying through outages of Postgres. False when the fence is no longer current, or when a
+        draining worker meets an outage that lasts: then the lease lapses and the job runs again.
         """
-        for attempt in range(SETTLE_TRIES):
+        attempt = 0
+        while True:
             try:
                 async with self._database.transaction(ref.workspace.org_id) as transaction:
                     return await write(transaction)
@@ -247,21 +269,35 @@ class JobRunner:
                 return False
             except (DependencyUnavailable, Retryable) as error:
                 self._telemetry.event("rag_job_ending_not_recorded", job_id=str(ref.job_id), code=error.code)
-                await asyncio.sleep(self._timings.outage * 2**attempt * self._ids.jitter())
-        return False
+                if self._draining and attempt >= SETTLE_TRIES - 1:
+                    return False
+                pause = min(LONGEST_PAUSE, self._timings.outage * 2 ** min(attempt, SETTLE_TRIES))
+                await asyncio.sleep(pause * self._ids.jitter())
+            attempt += 1
 
 
 class _NeedsExclusiveRun(Exception):
     """The leased job lost workers before and has one attempt left."""
 
 
-async def _earlier_attempts(transaction: Transaction, lease: Lease) -> Sequence[JobAttempt]:
+def _is_outage(error: AgenticRagError, watch: JobWatch) -> bool:
+    """Whether a store of ours was away. A call that ran out of time is the job's, unless the heartbeat failed too."""
+    if not isinstance(error, DependencyUnavailable) or error.dependency not in OWN_STORES:
+        return False
+    return watch.saw_outage or not isinstance(error.__cause__, TimeoutError)
+
+
+async def _counted_attempts(transaction: Transaction, lease: Lease) -> Sequence[JobAttempt]:
     """The attempts that count against the limit, without the current one."""
     job = lease.job
     if job.attempts_against_limit == 1:
         return ()
     attempts = await transaction.jobs.attempts(job.workspace, job.job_id)
-    return [attempt for attempt in attempts if job.attempts_before < attempt.attempt < job.attempts]
+    return [
+        attempt
+        for attempt in attempts
+        if job.attempts_before < attempt.attempt < job.attempts and attempt.outcome != EXCUSED
+    ]
 
 
 def _as_product_error(fault: BaseException) -> AgenticRagError:

@@ -59,6 +59,9 @@ def partition_of(workspace: WorkspaceRef, partitions: int) -> int:
 LAPSED = "LAPSED"
 """The outcome of an attempt whose worker died or lost the lease."""
 
+EXCUSED = "OUTAGE"
+"""The outcome of a lapsed attempt whose worker lived on and could not reach the database: it does not count."""
+
 
 class QueueName(enum.Enum):
     """Bulk work, and jobs that an answer waits for."""
@@ -142,8 +145,9 @@ class Replay(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class JobAttempt:
-    """One try at a job. `outcome` is DONE, RETRY, DEAD, REJECTED or LAPSED (its worker died or lost the lease); None
-    while it runs. `error_chain` is the error and its causes, outermost first, redacted.
+    """One try at a job. `outcome` is DONE, RETRY, DEAD, REJECTED, LAPSED (its worker died or lost the lease) or OUTAGE
+    (the lease lapsed while the database was away); None while it runs. `error_chain` is the error and its causes,
+    outermost first, redacted.
     """
 
     attempt: int

@@ -103,6 +103,12 @@ class JobStore(Protocol):
         """Give the job back unused (drain): QUEUED, the attempt not counted."""
         ...
 
+    async def excuse(self, ref: JobRef, attempt: int, worker: str) -> bool:
+        """Do not count a lapsed attempt, since this worker lived on and the database was away. False when the attempt
+        did not lapse or is another worker's.
+        """
+        ...
+
     async def replay(self, ref: JobRef) -> Replay:
         """Queue a dead letter again with a new limit of attempts and a higher fence; its attempts stay on record.
         SUPERSEDED when an unfinished job of the same kind and key exists. Errors: `Retryable` when such a job is being

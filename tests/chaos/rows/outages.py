@@ -20,7 +20,7 @@ from tests.bench.reports import Row, exactly
 from tests.chaos import corpus
 from tests.chaos.children import Plan, WorkerProcess, crew
 from tests.chaos.clean import clean_run, end_state
-from tests.chaos.ground import ROOT, Ground, Servers, new_ground, until
+from tests.chaos.ground import LEASE_SECONDS, ROOT, Ground, Servers, new_ground, until
 from tests.provider_stub import Fault
 
 BACK_SECONDS = 10.0
@@ -100,6 +100,38 @@ async def postgres_restarted(servers: Servers, short: bool) -> list[Row]:
             alive = len(workers.living)
             state = await end_state(f"Postgres restarted × {restarts}", ground, wanted)
     return [exactly("Postgres restarts: workers still alive", alive, 2), state]
+
+
+async def postgres_away(servers: Servers, short: bool) -> list[Row]:
+    """Postgres away N times for longer than a lease, under work that outlasts it: nobody is blamed."""
+    rows: list[Row] = []
+    for outages in (2,) if short else range(1, 7):
+        folder = corpus.small(servers.home / f"away-{outages}-{short}", 8)
+        wanted, _ = await clean_run(servers, folder)
+        with EmbeddedStack(servers.home / f"away-stack-{outages}-{short}") as stack:
+            async with new_ground(Servers(stack, servers.home)) as ground, crew(ground) as workers:
+                ground.stub.otherwise = lambda _: Fault(delay_seconds=LEASE_SECONDS * (12 if short else 25))
+                await ground.sync(folder)
+                workers.start()
+                workers.start()
+                for _ in range(outages):
+                    await _until_jobs_are_held(ground)
+                    stack.postgres.stop()
+                    await asyncio.sleep(2 * LEASE_SECONDS)  # the outage itself
+                    stack.postgres.start()
+                await ground.until_idle()
+                failed = await ground.value("SELECT count(*) FROM rag_documents WHERE status <> 'READY'")
+                state = await end_state(f"Postgres away {outages} × 2 leases", ground, wanted)
+        rows += [exactly(f"Postgres away {outages} × 2 leases: documents that are not READY", failed, 0), state]
+    return rows
+
+
+async def _until_jobs_are_held(ground: Ground) -> None:
+    async def held() -> bool:
+        leases = "SELECT count(*) FROM rag_jobs WHERE state = 'RUNNING' AND lease_until > clock_timestamp()"
+        return bool(await ground.value(leases)) or not await ground.unfinished()
+
+    await until(held, "a job is held")
 
 
 async def handovers(servers: Servers, short: bool) -> list[Row]:

@@ -13,6 +13,7 @@ from tests.memory_store.session.store import Working
 
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.jobs.job import (
+    EXCUSED,
     LAPSED,
     GiveUp,
     Job,
@@ -206,6 +207,19 @@ class MemoryJobStore:
         job = replace(back.job, attempts=stored.job.attempts - 1, run_after=now)
         # An attempt given back unused never was one; its number is used again.
         self._write(replace(back, job=job, attempts=stored.attempts[:-1]))
+        return True
+
+    async def excuse(self, ref: JobRef, attempt: int, worker: str) -> bool:
+        """Do not count a lapsed attempt of this worker."""
+        stored = self._stored(ref)
+        if stored is None:
+            return False
+        found = [one for one in stored.attempts if (one.attempt, one.worker) == (attempt, worker) and one.is_orphan]
+        if not found:
+            return False
+        ended = found[0].ended_at or self._working.now()
+        excused = replace(found[0], ended_at=ended, outcome=EXCUSED, error_code="DEPENDENCY_UNAVAILABLE")
+        self._write(replace(stored, attempts=tuple(excused if one is found[0] else one for one in stored.attempts)))
         return True
 
     async def replay(self, ref: JobRef) -> Replay:

@@ -64,6 +64,40 @@ async def test_an_outage_is_logged_when_it_begins_and_when_it_ends_not_at_every_
     assert [event.name for event in telemetry.events] == ["rag_dispatch_failed", "rag_dispatch_resumed"]
 
 
+class ExpiresAfterAnOutage(AwayForAWhile):
+    """Notes when leases were expired."""
+
+    expired: list[float]
+
+    async def lead(self) -> bool:
+        await super().lead()
+        return True
+
+    async def expire_leases(self) -> int:
+        self.expired.append(SystemClock().monotonic())
+        return 0
+
+
+async def test_after_an_outage_workers_have_a_lease_of_time_to_renew_before_any_expires() -> None:
+    store, telemetry = MemoryStore(SystemClock()), RecordingTelemetry()
+    board = ExpiresAfterAnOutage(store)
+    board.expired = []
+    timings = WorkerTimings(outage=0.001, poll_shortest=0.001, poll_longest=0.001, expire=0.001, lease=0.2)
+    upkeep = ScheduleMaintenance(MemoryDatabase(store), telemetry)
+    dispatcher = Dispatcher(board, MemoryJobQueue(), upkeep, SystemClock(), telemetry, timings, window=10)
+    began = SystemClock().monotonic()
+
+    async def expires() -> bool:
+        return bool(board.expired)
+
+    running = asyncio.create_task(dispatcher.run())
+    await eventually(expires, "leases are expired again")
+    dispatcher.stop()
+    await running
+
+    assert board.expired[0] - began >= 0.2
+
+
 async def test_upkeep_of_many_workspaces_does_not_keep_jobs_waiting_and_all_of_it_is_done() -> None:
     store, queue, telemetry = MemoryStore(SystemClock()), MemoryJobQueue(), RecordingTelemetry()
     database, board, org_id = MemoryDatabase(store), EverythingDue(store), uuid4()

@@ -18,6 +18,7 @@ from tests.memory_store.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.jobs.job import Job, JobKind, JobRef, JobState, Lease, NewJob, QueueName, RetryPolicy
+from agentic_rag.kernel.errors import DependencyUnavailable, LeaseLost
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
@@ -238,3 +239,86 @@ async def test_what_somebody_waits_for_runs_beside_a_job_alone(outbox: Outbox) -
         ended.set()
 
     assert await asyncio.gather(*tasks) == [RunOutcome.DONE, RunOutcome.DONE]
+
+
+class Failing:
+    """A body that fails with an error a number of times, then ends."""
+
+    def __init__(self, times: int, error: Callable[[], BaseException], before: Callable[[Any], Any] = id) -> None:
+        self.left = times
+        self._error = error
+        self._before = before
+
+    async def run(self, lease: Lease, progress: Any) -> None:
+        if self.left:
+            self.left -= 1
+            await asyncio.sleep(0)
+            self._before(progress)
+            raise self._error()
+
+    async def record_failure(self, *_: object) -> None:
+        return None
+
+
+def away(cause: BaseException) -> DependencyUnavailable:
+    error = DependencyUnavailable("Postgres does not answer.", dependency="postgres")
+    error.__cause__ = cause
+    return error
+
+
+async def run_until_ended(outbox: Outbox, runner: JobRunner, ref: JobRef) -> Job:
+    for _ in range(100):
+        await runner.run(ref)
+        await MemoryJobBoard(outbox.store).expire_leases()
+        job = await outbox.job(ref)
+        if job.state not in (JobState.QUEUED, JobState.RUNNING):
+            return job
+        await asyncio.sleep(max(0.0, (job.run_after - outbox.store.clock.now()).total_seconds()))
+    raise AssertionError("it never ended")
+
+
+@pytest.mark.parametrize("outages", [1, 3, 6])
+async def test_outages_of_the_database_use_up_no_attempt(outbox: Outbox, outages: int) -> None:
+    ref = await outbox.enqueued("key")
+
+    job = await run_until_ended(outbox, outbox.runner(Failing(outages, lambda: away(ConnectionError()))), ref)
+
+    assert (job.state, job.attempts) == (JobState.DONE, 1)
+
+
+async def test_a_job_that_always_brings_the_database_down_ends_as_a_dead_letter(outbox: Outbox) -> None:
+    ref = await outbox.enqueued("key")
+
+    job = await run_until_ended(outbox, outbox.runner(Failing(1_000, lambda: away(ConnectionError()))), ref)
+
+    assert (job.state, job.attempts) == (JobState.DEAD, 3)
+
+
+async def test_a_statement_that_runs_out_of_time_is_the_jobs_own_failure(outbox: Outbox) -> None:
+    ref = await outbox.enqueued("key")
+
+    job = await run_until_ended(outbox, outbox.runner(Failing(1_000, lambda: away(TimeoutError()))), ref)
+
+    assert (job.state, job.attempts) == (JobState.DEAD, 3)
+
+
+@pytest.mark.parametrize(("saw_outage", "ends"), [(True, JobState.DONE), (False, JobState.DEAD)])
+async def test_a_lapse_of_a_worker_that_lives_counts_unless_the_database_was_away(
+    outbox: Outbox, saw_outage: bool, ends: JobState
+) -> None:
+    ref = await outbox.enqueued("key")
+
+    def lapse(watch: Any) -> None:
+        watch.saw_outage = saw_outage
+
+    class Lapsing(Failing):
+        async def run(self, lease: Lease, progress: Any) -> None:
+            if self.left:
+                async with outbox.database.transaction(outbox.workspace.org_id) as transaction:
+                    await transaction.jobs.renew(ref, lease.fence, timedelta(seconds=-1), 0)
+                await MemoryJobBoard(outbox.store).expire_leases()
+            await super().run(lease, progress)
+
+    job = await run_until_ended(outbox, outbox.runner(Lapsing(5, lambda: LeaseLost("Another has it."), lapse)), ref)
+
+    assert job.state is ends

@@ -46,7 +46,8 @@ class JobAttempt:
     started_at: datetime
     ended_at: datetime | None
     outcome: str | None = strawberry.field(
-        description="DONE, RETRY, DEAD or LAPSED (its worker died or lost the lease); null while it runs."
+        description="DONE, RETRY, DEAD, LAPSED (its worker died or lost the lease) or OUTAGE (not counted); null while "
+        "it runs."
     )
     error_code: str | None
     error_chain: list[str] = strawberry.field(

@@ -137,6 +137,13 @@ WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND fence = $4 AND state
 RETURNING attempts
 """
 
+EXCUSE = """
+UPDATE rag_job_attempts
+SET ended_at = coalesce(ended_at, clock_timestamp()), outcome = 'OUTAGE', error_code = 'DEPENDENCY_UNAVAILABLE'
+WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND attempt = $4 AND worker = $5
+  AND (outcome IS NULL OR outcome = 'LAPSED')
+"""
+
 # A released attempt does not count; its number is used again.
 FORGET_ATTEMPT = """
 DELETE FROM rag_job_attempts WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND attempt = $4

@@ -149,6 +149,9 @@ class PostgresJobStore:
         await self._connection.execute(sql.FORGET_ATTEMPT, *self._key(ref), attempts_left + 1)
         return True
 
+    async def excuse(self, ref: JobRef, attempt: int, worker: str) -> bool:
+        return await self._connection.change(sql.EXCUSE, *self._key(ref), attempt, worker) == 1
+
     async def replay(self, ref: JobRef) -> Replay:
         if await self._connection.change(sql.REPLAY, *self._key(ref)):
             return Replay.REPLAYED
