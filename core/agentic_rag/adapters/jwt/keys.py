@@ -49,6 +49,8 @@ def _verifying_key(described: dict[str, Any]) -> VerifyingKey | None:
     if described.get("kty") not in ("RSA", "EC", "OKP") or described.get("use", "sig") != "sig" or "d" in described:
         return None
     stated = described.get("alg")
+    if stated is not None and stated not in _ALGORITHM_OF.values():
+        return None
     try:
         key: Any = jwt.PyJWK.from_dict({**described, "alg": stated or _ALGORITHM_OF.get(described["kty"])}).key
     except (jwt.PyJWTError, ValueError, TypeError, KeyError):
