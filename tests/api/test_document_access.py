@@ -25,6 +25,7 @@ from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.retrieval.retrieve import Retrieve
+from agentic_rag.tenancy.audit import AuditFilter
 from agentic_rag.tenancy.principals import SubjectKind
 from tests.api.builders import REF, TOKENS, WORKSPACE_ID, client, query
 from tests.api.rest_product import RestProduct, rest_product
@@ -320,6 +321,19 @@ async def test_changing_readers_is_audited(works: Works) -> None:
 
     assert (entry.actor, entry.subject, entry.detail["passages"]) == ("user:nina", str(document_id_for(REF, ROTA)), 1)
     assert TOKENS[NINA].subject_id == entry.actor
+    assert (entry.detail["before"], entry.detail["after"]) == ("everyone", "group:night")
+
+
+async def test_whoever_takes_an_original_is_in_the_audit_log(works: Works) -> None:
+    async with client(works, NINA) as http:
+        sent = {"file": ("b.md", b"# B\n\nText.", "text/markdown")}
+        made = await http.post(f"/v1/workspaces/{WORKSPACE_ID}/documents", files=sent)
+        taken = await http.get(f"/v1/documents/{made.json()['id']}/source")
+
+    async with works.database.transaction(REF.org_id) as transaction:
+        log = await transaction.audit.page(PageRequest(), AuditFilter(action="document.original"))
+    assert taken.status_code == 200
+    assert [(one.actor, one.subject) for one in log.items] == [("user:nina", str(document_id_for(REF, "b.md")))]
 
 
 async def test_an_upload_changes_no_owner_and_takes_the_owner_or_a_writer(works: Works) -> None:

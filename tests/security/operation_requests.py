@@ -47,6 +47,9 @@ FIELDS: Mapping[str, Request] = {
     "Query.workspaceByReference": Request('workspaceByReference(kind: PROJECT, externalRef: "p-7") { id }'),
     "Query.organisation": Request("organisation { id }", seen="organisation"),
     "Query.apiKeys": Request("apiKeys { id }", seen="key"),
+    "Query.auditLog": Request(
+        "auditLog(first: 100, workspaceId: %(workspace)s) { nodes { workspaceId } }", seen="workspace"
+    ),
     "Query.rateLimits": Request("rateLimits { asks }", owns_nothing=True),
     "Query.providerKeys": Request("providerKeys { provider }", owns_nothing=True),
     "Query.modelSettings": Request("modelSettings { mustBringKey }", owns_nothing=True),

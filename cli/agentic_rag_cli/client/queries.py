@@ -201,6 +201,20 @@ mutation ($input: CreateApiKeyInput!) {{ createApiKey(input: $input) {{ apiKey {
 
 REVOKE_API_KEY = f"mutation ($id: ID!) {{ revokeApiKey(id: $id) {{ apiKey {{ {_KEY} }} {_ERRORS} }} }}"
 
+AUDIT_LOG = """
+query ($first: Int!, $after: String, $workspaceId: ID, $actor: String, $action: String, $since: DateTime,
+       $until: DateTime) {
+  auditLog(first: $first, after: $after, workspaceId: $workspaceId, actor: $actor, action: $action, since: $since,
+           until: $until) {
+    nodes {
+      createdAt actor action subject workspaceId detail { name value } traceId
+      caller { credential address role groups scopes }
+    }
+    pageInfo { hasNextPage endCursor }
+  }
+}
+"""
+
 _MODELS = "defaultModel embedding mustBringKey"
 
 MODEL_SETTINGS = f"query {{ modelSettings {{ {_MODELS} }} }}"

@@ -13,7 +13,7 @@ from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, Subj
 LEAST_CHARACTERS = 32
 """A random token of this length cannot be guessed."""
 
-OPERATOR = Principal(DEFAULT_ORG_ID, "operator", Role.OPERATOR, kind=SubjectKind.SYSTEM)
+OPERATOR = Principal(DEFAULT_ORG_ID, "operator", Role.OPERATOR, kind=SubjectKind.SYSTEM, credential="server_token")
 """Who holds the token: an operator of the default organisation."""
 
 

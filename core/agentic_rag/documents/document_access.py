@@ -13,6 +13,7 @@ from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import Forbidden, InvalidInput, no_such_document
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.access import (
+    EVERYONE,
     PUBLIC_PRINCIPALS,
     include_setter,
     keys_of,
@@ -141,6 +142,7 @@ class DocumentAccess:
             access_id = await transaction.access.intern(workspace, kept)
             older = None if all_versions else await narrower_sets(transaction, workspace, document_id, kept)
             document = await self._own(transaction, principal, workspace, document_id)
+            before = await transaction.access.principals(workspace, [document.access_id])
             # Whoever names readers for a document that its source lost wants it to stay.
             await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.DELETE)
             change = await transaction.access.change(workspace, document_id, access_id, older)
@@ -149,7 +151,8 @@ class DocumentAccess:
                 AuditAction.SET_DOCUMENT_ACCESS,
                 document,
                 principal,
-                principals=len(kept),
+                before=_listed(before.get(document.access_id, PUBLIC_PRINCIPALS)),
+                after=_listed(kept),
                 passages=change.passages if change else 0,
                 all_versions=all_versions,
             )
@@ -163,7 +166,12 @@ class DocumentAccess:
             document = await self._own(transaction, principal, workspace, document_id)
             await transaction.access.set_writers(workspace, document_id, writers)
             await self._audit(
-                transaction, AuditAction.SET_DOCUMENT_WRITERS, document, principal, principals=len(writers)
+                transaction,
+                AuditAction.SET_DOCUMENT_WRITERS,
+                document,
+                principal,
+                before=",".join(document.writers),
+                after=",".join(writers),
             )
         return replace(document, writers=writers)
 
@@ -228,6 +236,11 @@ class DocumentAccess:
             principal.subject_id,
             **detail,
         )
+
+
+def _listed(principals: Sequence[str]) -> str:
+    """Readers in an entry of the audit log."""
+    return ",".join(principals) or EVERYONE
 
 
 def require_right(principal: Principal, document: Document, right: DocumentRight) -> None:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import enum
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
+from typing import Any
 from uuid import UUID, uuid5
 
+from agentic_rag.kernel.public_ids import NodeKind, encode
+
 _ID_NAMESPACE = UUID("6a1f0c52-3a5e-4c1e-9d0b-2f8f6f1f3b77")
+
+_KINDS = {"document": NodeKind.DOCUMENT, "dead_letter": NodeKind.JOB, "snapshot": NodeKind.SNAPSHOT}
+"""The kind of an act's subject, by the first part of the act's name."""
 
 SYSTEM_ACTOR = "system:jobs"
 """The actor of schedules and jobs."""
@@ -19,6 +26,7 @@ class AuditAction(enum.Enum):
 
     UPLOAD_DOCUMENT = "document.upload"
     REINGEST_DOCUMENT = "document.reingest"
+    READ_ORIGINAL = "document.original"
     DELETE_DOCUMENT = "document.delete"
     SET_DOCUMENT_ACCESS = "document.access"
     SET_DOCUMENT_WRITERS = "document.writers"
@@ -47,6 +55,23 @@ class AuditAction(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class AuditCaller:
+    """With what, from where and with which rights an act was done; kept beside its detail."""
+
+    credential: str
+    address: str
+    role: str
+    groups: str
+    """Separated by commas."""
+    scopes: str | None
+    """Separated by commas; None: all rights of the role."""
+
+
+CALLER = "caller."
+"""Begins the names of a caller's properties in a stored detail."""
+
+
+@dataclass(frozen=True, slots=True)
 class AuditEntry:
     """One act. `subject` is the id of its object as the database has it (the name, for an embedding space); readers of
     the log convert it to the public id. `detail` contains ids, codes and counts, never content.
@@ -58,6 +83,50 @@ class AuditEntry:
     workspace_id: UUID | None = None
     detail: Mapping[str, str | int | bool | None] = field(default_factory=dict[str, str | int | bool | None])
     trace_id: str | None = None
+    caller: AuditCaller | None = None
+    """None for schedules, jobs and the command line."""
+
+    @property
+    def stored_detail(self) -> dict[str, str | int | bool | None]:
+        """The detail with the caller's properties."""
+        told = {} if self.caller is None else asdict(self.caller)
+        return {**self.detail, **{f"{CALLER}{name}": value for name, value in told.items() if value}}
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which entries are wanted; what is None is not looked at."""
+
+    workspace_id: UUID | None = None
+    actor: str | None = None
+    """As it is stored: `user:ada`."""
+    action: str | None = None
+    """The whole name of an act, or its first part: `document`."""
+    since: datetime | None = None
+    until: datetime | None = None
+    """Not included."""
+
+
+EVERY_ENTRY = AuditFilter()
+
+_LONGEST_SHOWN = 200
+"""Characters of a setting in a detail; longer ones are texts, of which only the length is told."""
+
+
+def differences(before: Any, after: Any) -> dict[str, str]:
+    """What changed between two values of one dataclass, as the properties `before` and `after` of a detail."""
+    names = [one.name for one in fields(after) if getattr(before, one.name) != getattr(after, one.name)]
+    return {
+        "before": json.dumps({name: _shown(getattr(before, name)) for name in names}),
+        "after": json.dumps({name: _shown(getattr(after, name)) for name in names}),
+    }
+
+
+def _shown(value: object) -> str | int | float | bool | None:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    text = str(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"({len(text)} characters)"
 
 
 def idempotent_id(entry: AuditEntry, key: str) -> UUID:
@@ -79,3 +148,26 @@ class AuditRecord:
     workspace_id: UUID | None
     detail: Mapping[str, str | int | bool | None]
     trace_id: str | None
+
+    @property
+    def public_subject(self) -> str:
+        """The public id as lists show it; the name for subjects without one (an embedding space, a workspace)."""
+        kind = _KINDS.get(self.action.partition(".")[0])
+        if kind is None or self.workspace_id is None:
+            return self.subject
+        # A snapshot belongs to its source workspace, not to the workspace restored from it.
+        source = self.detail.get("source")
+        try:
+            return encode(kind, self.workspace_id if source is None else UUID(str(source)), UUID(self.subject))
+        except ValueError:
+            return self.subject
+
+    @property
+    def caller(self) -> Mapping[str, str]:
+        """What is known of the caller, by the names of `AuditCaller`."""
+        return {name.removeprefix(CALLER): str(value) for name, value in self.detail.items() if name.startswith(CALLER)}
+
+    @property
+    def told(self) -> Mapping[str, str | int | bool | None]:
+        """The detail without the caller."""
+        return {name: value for name, value in self.detail.items() if not name.startswith(CALLER)}

@@ -10,7 +10,7 @@ from uuid import UUID
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.access import ReadIdentity, ReadScope
 from agentic_rag.tenancy.api_keys import ApiKey, NewApiKey
-from agentic_rag.tenancy.audit import AuditEntry, AuditRecord
+from agentic_rag.tenancy.audit import EVERY_ENTRY, AuditEntry, AuditFilter, AuditRecord
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 
 
@@ -98,8 +98,8 @@ class AuditLog(Protocol):
         """Append unless the log has it under the key (`tenancy.audit.idempotent_id`); whether it was appended."""
         ...
 
-    async def page(self, request: PageRequest, workspace_id: UUID | None = None) -> Page[AuditRecord]:
-        """Entries, newest first; of one workspace when it is given. Errors: `InvalidInput` (page size, cursor)."""
+    async def page(self, request: PageRequest, wanted: AuditFilter = EVERY_ENTRY) -> Page[AuditRecord]:
+        """Entries, newest first. Errors: `InvalidInput` (page size, cursor)."""
         ...
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from agentic_rag.kernel.errors import InvalidInput
@@ -90,6 +90,8 @@ class Principal:
     scopes: frozenset[KeyScope] | None = None
     """None: all rights of the role."""
     kind: SubjectKind = SubjectKind.USER
+    credential: str = field(default="", compare=False)
+    """What the caller proved itself with, as the audit log names it: `api_key:ID`, `token:ID`, `server_token`."""
 
     @property
     def subject_id(self) -> str:

@@ -10,7 +10,7 @@ from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.tenancy.audit import AuditAction
+from agentic_rag.tenancy.audit import AuditAction, differences
 from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
 from agentic_rag.tenancy.record_audit import audit
 from agentic_rag.workspaces.organisation import FeatureFlag, Organisation
@@ -61,7 +61,8 @@ class Administer:
             dimensions = changed.settings.embedding_dimensions
             if dimensions is not None and before and dimensions != before.settings.embedding_dimensions:
                 await _fits(transaction, workspace, dimensions)
-            await audit(transaction, self._telemetry, AuditAction.CHANGE_WORKSPACE, workspace, key, actor)
+            told = differences(before.settings, changed.settings) if before else {}
+            await audit(transaction, self._telemetry, AuditAction.CHANGE_WORKSPACE, workspace, key, actor, **told)
         return changed
 
     async def organisation(self, org_id: UUID) -> Organisation:
@@ -72,8 +73,9 @@ class Administer:
     async def set_feature(self, org_id: UUID, flag: FeatureFlag, *, on: bool, actor: str) -> Organisation:
         """Switch a feature of the organisation on or off. Errors: `NotFound`."""
         async with self._database.transaction(org_id) as transaction:
+            before = (await transaction.organisations.current()).settings.is_on(flag)
             changed = await transaction.organisations.change(lambda settings: settings.with_flag(flag, on=on))
-            told = {flag.value: on}
+            told = {"feature": flag.value, "before": before, "after": on}
             await audit(transaction, self._telemetry, AuditAction.CHANGE_ORGANISATION, None, org_id, actor, **told)
         return changed
 

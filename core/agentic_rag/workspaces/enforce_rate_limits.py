@@ -15,7 +15,7 @@ from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import DependencyUnavailable, NotFound, RateLimited, Retryable
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.kernel.ttl_cache import TtlCache
-from agentic_rag.tenancy.audit import AuditAction
+from agentic_rag.tenancy.audit import AuditAction, differences
 from agentic_rag.tenancy.principals import Principal
 from agentic_rag.tenancy.record_audit import audit
 from agentic_rag.workspaces.organisation import Organisation
@@ -82,8 +82,9 @@ class Admission:
     async def set_limits(self, org_id: UUID, limits: RateLimits, actor: str) -> Organisation:
         """Set an organisation's own limits. Other processes apply them within `FRESH_SECONDS`. Errors: `NotFound`."""
         async with self._database.transaction(org_id) as transaction:
+            before = (await transaction.organisations.current()).settings.rates
             changed = await transaction.organisations.change(lambda settings: replace(settings, rates=limits))
-            told = {"asks": limits.asks, "writes": limits.writes, "reads": limits.reads}
+            told = {"asks": limits.asks, "writes": limits.writes, "reads": limits.reads, **differences(before, limits)}
             await audit(transaction, self._telemetry, AuditAction.SET_RATE_LIMITS, None, org_id, actor, **told)
         self._limits.forget(org_id)
         return changed

@@ -23,3 +23,8 @@ async def principal_of(request: Request, identity: Identity) -> Principal:
     if scheme.lower() != "bearer" or not token or len(token) > MAX_TOKEN_CHARACTERS:
         raise Unauthenticated("The Authorization header must be `Bearer` and a token.")
     return await identity.authenticate(token)
+
+
+def address_of(request: Request) -> str:
+    """The address of the peer: a proxy's where one stands in front."""
+    return request.client.host if request.client else ""

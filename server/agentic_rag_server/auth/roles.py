@@ -34,6 +34,7 @@ class Action(enum.Enum):
     CHANGE_WORKSPACE = "change a workspace's settings", Role.ADMIN
     CHANGE_ORGANISATION = "change the organisation's settings", Role.ADMIN
     MANAGE_KEYS = "see, make or revoke API keys", Role.ADMIN
+    READ_AUDIT_LOG = "read the audit log", Role.ADMIN
     SEE_USAGE = "see what models cost", Role.ADMIN
     SET_BUDGET = "set a budget", Role.ADMIN
     SET_RATE_LIMITS = "say how much an organisation may send", Role.OPERATOR

@@ -20,6 +20,7 @@ from agentic_rag_server.graphql.models.spaces import SpaceQuery
 from agentic_rag_server.graphql.models.spending import SpendingQuery
 from agentic_rag_server.graphql.operations.evaluations import EvaluationQuery
 from agentic_rag_server.graphql.operations.snapshots import SnapshotQuery
+from agentic_rag_server.graphql.tenancy.audit import AuditQuery
 from agentic_rag_server.graphql.workspaces.organisations import OrganisationQuery
 from agentic_rag_server.graphql.workspaces.rate_limits import RateLimitQuery
 from agentic_rag_server.graphql.workspaces.workspaces import WorkspaceQuery, find_workspace
@@ -48,6 +49,7 @@ class Query(
     SpendingQuery,
     EvaluationQuery,
     SnapshotQuery,
+    AuditQuery,
 ):
     """A single object that does not exist, or that the caller may not see, is null."""
 

@@ -8,8 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from agentic_rag.kernel.errors import NotFound
+from agentic_rag.tenancy.record_audit import on_behalf_of
 from agentic_rag.workspaces.rate_limits import Demand, Traffic
-from agentic_rag_server.auth.bearer import principal_of
+from agentic_rag_server.auth.bearer import address_of, principal_of
 from agentic_rag_server.auth.rules import Rule
 from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.documents.agent_documents import AgentDocumentsEndpoint
@@ -50,6 +51,7 @@ def _guarded(parts: ServerParts, operation: OperationSpec, rule: Rule) -> Operat
             # Before the rights, so that the path of another organisation tells nothing.
             raise NotFound("There is no such organisation.")
         admit(request, principal, rule)
-        return await operation.serve(request)
+        with on_behalf_of(principal, address_of(request)):
+            return await operation.serve(request)
 
     return replace(operation, serve=serve, refusals=tuple(sorted({*operation.refusals, 429})))

@@ -16,7 +16,7 @@ from agentic_rag.jobs.job import GiveUp, Job, JobAttempt, JobKind, JobRef, JobSt
 from agentic_rag.kernel.errors import InvalidInput, NotFound, Permanent
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.operations.dead_letters import DeadLetters
-from agentic_rag.tenancy.audit import AuditAction, AuditEntry, AuditRecord
+from agentic_rag.tenancy.audit import AuditAction, AuditEntry, AuditFilter, AuditRecord
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 LONG = timedelta(minutes=1)
@@ -234,7 +234,7 @@ async def test_the_audit_log_shows_the_newest_first_page_by_page(adapter: Backen
     async with adapter.database.transaction(workspace.org_id) as transaction:
         first = await transaction.audit.page(PageRequest(2))
         second = await transaction.audit.page(PageRequest(2, first.cursors[-1]))
-        of_workspace = await transaction.audit.page(PageRequest(), workspace.workspace_id)
+        of_workspace = await transaction.audit.page(PageRequest(), AuditFilter(workspace.workspace_id))
         with pytest.raises(InvalidInput):
             await transaction.audit.page(PageRequest(0))
 

@@ -15,7 +15,7 @@ from agentic_rag.ingestion.upload import Upload, UploadOptions
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.operations.snapshots.snapshot import SnapshotState
-from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditRecord
+from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditFilter, AuditRecord
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
@@ -25,7 +25,7 @@ async def entries(plane: DataPlane, workspace: WorkspaceRef | None = None) -> li
     """Oldest first."""
     chosen = plane.workspace if workspace is None else workspace
     async with plane.database.transaction(chosen.org_id) as transaction:
-        return list(reversed((await transaction.audit.page(PageRequest(100), chosen.workspace_id)).items))
+        return list(reversed((await transaction.audit.page(PageRequest(100), AuditFilter(chosen.workspace_id))).items))
 
 
 def told(found: list[AuditRecord]) -> list[tuple[str, str, str]]:

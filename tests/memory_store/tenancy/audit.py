@@ -9,7 +9,7 @@ from tests.memory_store.session.pages import page_newest_first
 from tests.memory_store.session.store import Working
 
 from agentic_rag.kernel.pagination import Page, PageRequest
-from agentic_rag.tenancy.audit import AuditEntry, AuditRecord, idempotent_id
+from agentic_rag.tenancy.audit import EVERY_ENTRY, AuditEntry, AuditFilter, AuditRecord, idempotent_id
 
 
 class MemoryAuditLog:
@@ -41,20 +41,30 @@ class MemoryAuditLog:
                 subject=entry.subject,
                 actor=entry.actor,
                 workspace_id=entry.workspace_id,
-                detail=dict(entry.detail),
+                detail=entry.stored_detail,
                 trace_id=entry.trace_id,
             ),
         )
 
-    async def page(self, request: PageRequest, workspace_id: UUID | None = None) -> Page[AuditRecord]:
+    async def page(self, request: PageRequest, wanted: AuditFilter = EVERY_ENTRY) -> Page[AuditRecord]:
         """Entries, newest first. Errors: `InvalidInput` (page size, cursor)."""
         numbered = [
             (number, record)
             for number, record in enumerate(self._working.organisation(self._org_id).audit)
-            if workspace_id is None or record.workspace_id == workspace_id
+            if _is_wanted(record, wanted)
         ]
         page = page_newest_first(numbered, _created, request)
         return Page(tuple(record for _, record in page.items), page.cursors, page.has_next)
+
+
+def _is_wanted(record: AuditRecord, wanted: AuditFilter) -> bool:
+    return (
+        wanted.workspace_id in (None, record.workspace_id)
+        and wanted.actor in (None, record.actor)
+        and wanted.action in (None, record.action, record.action.partition(".")[0])
+        and (wanted.since is None or record.created_at >= wanted.since)
+        and (wanted.until is None or record.created_at < wanted.until)
+    )
 
 
 def _created(numbered: tuple[int, AuditRecord]) -> tuple[datetime, str]:

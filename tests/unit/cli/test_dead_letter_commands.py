@@ -12,7 +12,6 @@ from agentic_rag.jobs.job import JobAttempt, JobKind, JobState
 from agentic_rag.jobs.message import StoredUndecodableMessage, UndecodableMessage
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.tenancy.audit import AuditRecord
-from agentic_rag_cli.commands.tenancy.audit import audit_json
 
 FIRST, SECOND = UUID(int=700), UUID(int=701)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -164,4 +163,4 @@ def test_the_subject_of_an_act_is_the_id_that_lists_of_such_things_show(
 ) -> None:
     record = AuditRecord(UUID(int=9), NOW, action, str(UUID(int=7)), "ada", UUID(int=1), detail, None)
 
-    assert audit_json(record)["subject"] == expected
+    assert record.public_subject == expected

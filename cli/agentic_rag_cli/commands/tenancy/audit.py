@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-from uuid import UUID
+import json
+from typing import Annotated, Any
 
 import typer
 
-from agentic_rag.kernel.public_ids import NodeKind, encode
-from agentic_rag.tenancy.audit import AuditRecord
-from agentic_rag_cli.in_process import System
-from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
+from agentic_rag_cli.client import queries
+from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.options import JsonOption, LimitOption, TenantOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.output.json_view import json_fields
-from agentic_rag_cli.wiring import in_process
+from agentic_rag_cli.wiring import on_graphql
 
 app = typer.Typer(help="The audit log.", no_args_is_help=True, rich_markup_mode=None)
+
+WorkspaceOption = Annotated[str | None, typer.Option("--workspace", "-w", help="Only what was done in this workspace.")]
+ActorOption = Annotated[str | None, typer.Option("--actor", help="Only what they did: `user:NAME`, `key:NAME`.")]
+ActionOption = Annotated[str | None, typer.Option("--action", help="Only these acts: document, document.delete …")]
+SinceOption = Annotated[str | None, typer.Option("--since", metavar="INSTANT", help="From then on (ISO 8601).")]
+UntilOption = Annotated[str | None, typer.Option("--until", metavar="INSTANT", help="Before then (ISO 8601).")]
 
 
 @app.callback()
@@ -25,44 +29,47 @@ def audit() -> None:
 
 @app.command("list")
 def list_entries(
-    context: typer.Context, workspace: WorkspaceOption = None, limit: LimitOption = 50, as_json: JsonOption = False
+    context: typer.Context,
+    workspace: WorkspaceOption = None,
+    actor: ActorOption = None,
+    action: ActionOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    limit: LimitOption = 50,
+    tenant: TenantOption = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Show who replayed, purged, deleted or switched what in a workspace, newest first.
+    """Show who did what in the organisation, newest first.
 
-    Example: rag audit list --limit 10
+    Example: rag audit list --action document.delete --limit 10
     """
-
-    async def work(system: System) -> list[AuditRecord]:
-        workspace_id = (await system.workspace(workspace)).ref.workspace_id
-        return await system.collect(lambda tx, request: tx.audit.page(request, workspace_id), limit)
-
-    shown = [audit_json(one) for one in in_process(context, work)]
-    rows = [(row["createdAt"], row["actor"], row["action"], row["subject"]) for row in shown]
+    wanted = {"actor": actor, "action": action, "since": since, "until": until}
+    shown = _entries(context, tenant, workspace, wanted, limit)
+    rows = [(one["createdAt"], one["actor"], one["action"], one["subject"]) for one in shown]
     terminal.show(shown, terminal.table(("AT", "WHO", "WHAT", "SUBJECT"), rows), as_json=as_json)
 
 
-def audit_json(record: AuditRecord) -> dict[str, Any]:
-    """One entry of the audit log."""
-    return {
-        **json_fields(record, "created_at", "actor", "action"),
-        "subject": _subject(record),
-        **json_fields(record, "detail", "trace_id"),
-    }
+@app.command("export")
+def export(
+    context: typer.Context,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    tenant: TenantOption = None,
+) -> None:
+    """Print every entry of the organisation as one JSON object a line, newest first.
+
+    Example: rag audit export --since 2026-01-01 > audit.jsonl
+    """
+    for entry in _entries(context, tenant, None, {"since": since, "until": until}, None):
+        terminal.result(json.dumps(entry, ensure_ascii=False))
 
 
-_AUDITED = {"document": NodeKind.DOCUMENT, "dead_letter": NodeKind.JOB, "snapshot": NodeKind.SNAPSHOT}
-"""The kind of an act's subject, by the first part of the act's name."""
+def _entries(
+    context: typer.Context, tenant: str | None, workspace: str | None, wanted: dict[str, Any], limit: int | None
+) -> list[dict[str, Any]]:
+    async def work(client: GraphQLClient) -> list[dict[str, Any]]:
+        workspace_id = None if workspace is None else await client.workspace_id(workspace)
+        return await client.nodes(queries.AUDIT_LOG, limit, workspaceId=workspace_id, **wanted)
 
-
-def _subject(record: AuditRecord) -> str:
-    """The public id as lists show it; the name for subjects without one (an embedding space, a workspace)."""
-    kind = _AUDITED.get(record.action.partition(".")[0])
-    if kind is None or record.workspace_id is None:
-        return record.subject
-    # A snapshot belongs to its source workspace, not to the workspace restored from it.
-    source = record.detail.get("source")
-    workspace_id = record.workspace_id if source is None else UUID(str(source))
-    try:
-        return encode(kind, workspace_id, UUID(record.subject))
-    except ValueError:
-        return record.subject
+    found = on_graphql(context, work, tenant=tenant)
+    return [{**one, "detail": {it["name"]: it["value"] for it in one["detail"]}} for one in found]

@@ -10,7 +10,7 @@ from agentic_rag.adapters.verified_principals import VerifiedPrincipals
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.errors import Unauthenticated
 from agentic_rag.tenancy.api_keys import token_hash
-from agentic_rag.tenancy.principals import Principal
+from agentic_rag.tenancy.principals import MAX_NAME_CHARACTERS, Principal
 from agentic_rag.tenancy.token_claims import ClaimNames, parse_identity
 from agentic_rag.workspaces.ports import Organisations
 
@@ -39,7 +39,9 @@ class TokenIdentity:
         org_id = await self._directory.find(claimed.organisation)
         if org_id is None:
             raise Unauthenticated("The token's organisation is not known here.")
-        principal = Principal(org_id, claimed.subject, claimed.role, claimed.groups)
+        named = claims.get("jti")
+        credential = f"token:{named[:MAX_NAME_CHARACTERS]}" if isinstance(named, str) else "token"
+        principal = Principal(org_id, claimed.subject, claimed.role, claimed.groups, credential=credential)
         self._verified.put(digest, principal, min(MAX_SECONDS, self._seconds_to_expiry(claims)))
         return principal
 

@@ -13,7 +13,7 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.billing.enforce_budgets import EnforceBudgets
 from agentic_rag.models.billing.limits import Ceiling, SpendingLimits
 from agentic_rag.models.billing.usage import UsageLine
-from agentic_rag.tenancy.audit import AuditAction
+from agentic_rag.tenancy.audit import AuditAction, differences
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
 
@@ -63,20 +63,19 @@ class ManageBudgets:
         """Set the ceilings of an organisation, or of one of its workspaces. Errors: `NotFound`."""
         async with self._database.transaction(org_id) as transaction:
             if workspace_id is None:
+                before = (await transaction.organisations.current()).settings.budget
                 await transaction.organisations.change(lambda settings: replace(settings, budget=limits))
             else:
-                if await transaction.workspaces.get(workspace_id) is None:
+                found = await transaction.workspaces.get(workspace_id)
+                if found is None:
                     raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+                before = found.settings.budget
                 await transaction.workspaces.change_settings(
                     workspace_id, lambda settings: replace(settings, budget=limits)
                 )
             workspace = None if workspace_id is None else WorkspaceRef(org_id, workspace_id)
-            told = {"day_usd": _text(limits.day_usd), "month_usd": _text(limits.month_usd)}
+            told = differences(before, limits)
             subject = workspace_id or org_id
             await audit(transaction, self._telemetry, AuditAction.SET_BUDGET, workspace, subject, actor, **told)
         self._budgets.forget()
         return limits
-
-
-def _text(usd: float | None) -> str | None:
-    return None if usd is None else f"{usd:g}"

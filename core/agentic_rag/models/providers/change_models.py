@@ -11,7 +11,7 @@ from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.space import KNOWN_DIMENSIONS
 from agentic_rag.models.providers.model_choice import ModelSettings, parse_embedding, parse_model
-from agentic_rag.tenancy.audit import AuditAction
+from agentic_rag.tenancy.audit import AuditAction, differences
 from agentic_rag.tenancy.record_audit import audit
 
 
@@ -45,10 +45,11 @@ class ChangeModels:
         """Apply the changes. Errors: `InvalidInput` (codes include MODEL_RETIRED), `NotFound` (organisation)."""
         wished = _parse_changes(changes)
         async with self._database.transaction(org_id) as transaction:
+            before = (await transaction.organisations.current()).settings.models
             changed = await transaction.organisations.change(
                 lambda settings: replace(settings, models=replace(settings.models, **wished))
             )
-            told = {"must_bring_key": changed.settings.models.must_bring_key}
+            told = differences(before, changed.settings.models)
             await audit(transaction, self._telemetry, AuditAction.CHANGE_MODELS, None, org_id, actor, **told)
         self._on_change(org_id)
         return changed.settings.models

@@ -15,8 +15,9 @@ from strawberry.types import ExecutionResult
 from strawberry.types.graphql import OperationType
 
 from agentic_rag.kernel.errors import AgenticRagError, Overloaded
+from agentic_rag.tenancy.record_audit import on_behalf_of
 from agentic_rag.workspaces.rate_limits import Demand, Traffic
-from agentic_rag_server.auth.bearer import principal_of
+from agentic_rag_server.auth.bearer import address_of, principal_of
 from agentic_rag_server.graphql.documents.uploads import read_multipart, require_preflight
 from agentic_rag_server.graphql.http.context import RequestContext
 from agentic_rag_server.graphql.http.errors import present, response_error
@@ -82,7 +83,8 @@ class GraphQLEndpoint:
             await self._parts.admission.admit(principal, counted)
         operation = self._persisted.resolve_document(await self._read(request))
         context = RequestContext(self._parts, principal, trace_id, operation.operation_name, counted)
-        result = await self._execute(operation, context, allow_mutations=request.method == "POST")
+        with on_behalf_of(principal, address_of(request)):
+            result = await self._execute(operation, context, allow_mutations=request.method == "POST")
         if context.refusal is not None:
             raise context.refusal
         overload = _overload(result)

@@ -16,6 +16,9 @@ from agentic_rag.documents.ports import Original
 from agentic_rag.ingestion.upload import prepend
 from agentic_rag.kernel.errors import NotFound, no_such_document
 from agentic_rag.kernel.public_ids import NodeKind, decode
+from agentic_rag.tenancy.audit import AuditAction
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag.tenancy.record_audit import audit
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule
 from agentic_rag_server.rest.documents.uploads import DOCUMENT, TAG
@@ -55,7 +58,7 @@ class SourceEndpoint(Endpoint):
     async def get(self, request: Request) -> Response:
         """Errors: those of `require`, `InvalidInput`, `NotFound`, `DependencyUnavailable`."""
         node = decode(request.path_params["id"], NodeKind.DOCUMENT)
-        ref, _ = await self.require(request, node)
+        ref, principal = await self.require(request, node)
         async with self._parts.database.transaction(ref.org_id) as transaction:
             document = await transaction.documents.get(ref, node.key)
             originals = await transaction.originals.of(ref, node.key)
@@ -63,6 +66,7 @@ class SourceEndpoint(Endpoint):
             raise no_such_document()
         stream = self._parts.blobs.stream(_key(document, originals))
         first = await anext(stream, b"")
+        await self._record(ref, document, principal)
         media = document.media_type if _MEDIA_TYPE.fullmatch(document.media_type) else "application/octet-stream"
         headers = {
             **SECURITY_HEADERS,
@@ -70,6 +74,13 @@ class SourceEndpoint(Endpoint):
             "content-disposition": content_disposition(document.file_name, inline=media in INLINE),
         }
         return StreamingResponse(prepend(first, stream), headers=headers)
+
+    async def _record(self, ref: WorkspaceRef, document: Document, reader: Principal) -> None:
+        """Whoever takes a copy is named in the audit log."""
+        async with self._parts.database.transaction(ref.org_id) as transaction:
+            act = AuditAction.READ_ORIGINAL
+            key, told = document.document_id, {"bytes": document.size}
+            await audit(transaction, self._parts.telemetry, act, ref, key, reader.subject_id, **told)
 
 
 def _key(document: Document, originals: Sequence[Original]) -> str:

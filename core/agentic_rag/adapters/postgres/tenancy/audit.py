@@ -9,7 +9,7 @@ from uuid import UUID
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.kernel.pagination import Page, PageRequest
-from agentic_rag.tenancy.audit import AuditEntry, AuditRecord, idempotent_id
+from agentic_rag.tenancy.audit import EVERY_ENTRY, AuditEntry, AuditFilter, AuditRecord, idempotent_id
 
 RECORD = """
 INSERT INTO rag_audit (org_id, audit_id, workspace_id, actor, action, subject, detail, trace_id, created_at)
@@ -23,8 +23,12 @@ SELECT audit_id, created_at, workspace_id, actor, action, subject, detail, trace
 WHERE org_id = $1
   AND ($2::timestamptz IS NULL OR (created_at, audit_id) < ($2, $3::uuid))
   AND ($4::uuid IS NULL OR workspace_id = $4)
+  AND ($5::text IS NULL OR actor = $5)
+  AND ($6::text IS NULL OR action = $6 OR split_part(action, '.', 1) = $6)
+  AND ($7::timestamptz IS NULL OR created_at >= $7)
+  AND ($8::timestamptz IS NULL OR created_at < $8)
 ORDER BY created_at DESC, audit_id DESC
-LIMIT $5
+LIMIT $9
 """
 
 
@@ -41,11 +45,10 @@ class PostgresAuditLog:
     async def record_once(self, entry: AuditEntry, key: str) -> bool:
         return await self._connection.change(RECORD_ONCE, *self._values(entry, idempotent_id(entry, key))) == 1
 
-    async def page(self, request: PageRequest, workspace_id: UUID | None = None) -> Page[AuditRecord]:
+    async def page(self, request: PageRequest, wanted: AuditFilter = EVERY_ENTRY) -> Page[AuditRecord]:
         size = page_size(request)
-        rows = await self._connection.fetch(
-            PAGE, self._org_id, *decode_instant_cursor(request.after), workspace_id, size + 1
-        )
+        given = wanted.workspace_id, wanted.actor, wanted.action, wanted.since, wanted.until
+        rows = await self._connection.fetch(PAGE, self._org_id, *decode_instant_cursor(request.after), *given, size + 1)
         records = tuple(value_from(AuditRecord, row) for row in rows[:size])
         cursors = tuple(instant_cursor(record.created_at, record.audit_id) for record in records)
         return Page(records, cursors, len(rows) > size)
@@ -58,6 +61,6 @@ class PostgresAuditLog:
             entry.actor,
             entry.action.value,
             entry.subject,
-            dict(entry.detail),
+            entry.stored_detail,
             entry.trace_id,
         )

@@ -48,7 +48,13 @@ class PostgresIdentity:
             row = await connection.fetchrow(AUTHENTICATE, digest)
         if row is None or row["org_id"] is None:
             raise Unauthenticated("The API key is unknown, expired or revoked.")
-        principal = value_from(Principal, row, scopes=read_scopes(row["scopes"]), kind=SubjectKind.KEY)
+        principal = value_from(
+            Principal,
+            row,
+            scopes=read_scopes(row["scopes"]),
+            kind=SubjectKind.KEY,
+            credential=f"api_key:{row['key_id']}",
+        )
         expires_at = row["expires_at"]
         left = self._seconds if expires_at is None else (expires_at - self._clock.now()).total_seconds()
         self._verified.put(digest, principal, min(self._seconds, left))
