@@ -2,7 +2,7 @@
 
 arq only delivers. Its own retries and time-outs never decide: the function it calls ends without an error whatever
 became of the job, its time-out lies beyond every job's deadline, and what it drops is offered again from the outbox.
-What is no message of ours is set aside (`sieve`).
+What is no message of ours is set aside (`message_validation`).
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class QueueConsumer:
         self._key = key
         self._run = run
         self._outage = OutageLog(telemetry, "rag_queue_unreachable", "rag_queue_reachable", queue=key)
-        self._sieve = MessageValidation(findings.keep, timings.outage, self._outage.end)
+        self._validation = MessageValidation(findings.keep, timings.outage, self._outage.end)
         self._telemetry = telemetry
         self._timings = timings
         self._slots = slots
@@ -116,7 +116,7 @@ class QueueConsumer:
 
     def _new_worker(self) -> ValidatingWorker:
         return ValidatingWorker(
-            self._sieve,
+            self._validation,
             self._slots,
             min(CLAIM_SECONDS, self._timings.lease),
             functions=[func(self._deliver, name=FUNCTION, keep_result=0, timeout=LONGEST_DELIVERY_SECONDS)],

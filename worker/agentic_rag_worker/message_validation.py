@@ -55,9 +55,11 @@ class ValidatingWorker(Worker):
 
     _slots: JobSlots | None = None
 
-    def __init__(self, sieve: MessageValidation, slots: JobSlots, in_progress_seconds: float, **options: Any) -> None:
+    def __init__(
+        self, validation: MessageValidation, slots: JobSlots, in_progress_seconds: float, **options: Any
+    ) -> None:
         super().__init__(max_jobs=slots.limit, **options)
-        self._sieve = sieve
+        self._validation = validation
         # arq's own mark is kept as a lease is: a worker killed before it took one blocks its job no longer than that,
         # and a mark that ends too early costs a delivery that finds the job leased.
         self.in_progress_timeout_s = in_progress_seconds
@@ -83,7 +85,7 @@ class ValidatingWorker(Worker):
 
     async def _poll_iteration(self) -> None:
         await super()._poll_iteration()
-        self._sieve.on_poll()
+        self._validation.on_poll()
         if self._stopping and not self.tasks:
             raise PollingStopped
 
@@ -138,9 +140,11 @@ class ValidatingWorker(Worker):
                 payload: bytes | None = await self.pool.get(key)
             except ResponseError:
                 payload = await self.pool.dump(key)
-            await self._sieve.keep(UndecodableMessage(self.queue_name, entry, payload or b"", INVALID, reason[:500]))
+            await self._validation.keep(
+                UndecodableMessage(self.queue_name, entry, payload or b"", INVALID, reason[:500])
+            )
         except AgenticRagError:
-            await asyncio.sleep(self._sieve.outage_seconds)
+            await asyncio.sleep(self._validation.outage_seconds)
             await self.pool.delete(in_progress_key_prefix.encode() + entry)
             return
         async with self.pool.pipeline(transaction=True) as commands:

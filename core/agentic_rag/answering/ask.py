@@ -136,14 +136,14 @@ class AnswerQuestion:
                 cache_down = mode is CacheMode.DEFAULT and not self._ports.cache.available
                 outcome = CacheOutcome.BYPASS if mode is CacheMode.BYPASS else CacheOutcome.MISS
                 if mode is CacheMode.BYPASS:
-                    result = await self._run_admitted(request)
+                    result = await self._run_stages(request)
                 else:
                     flight = (question.workspace, request.key, mode, question.options.timeout_ms)
-                    result, is_joined = await self._flights.run(flight, lambda: self._run_admitted(request))
+                    result, is_joined = await self._flights.run(flight, lambda: self._run_stages(request))
                     if is_joined and self._may_share(request, result):
                         outcome = CacheOutcome.JOINED
                     elif is_joined:
-                        result = await self._run_admitted(request)
+                        result = await self._run_stages(request)
                 run = await self._finish(request, result, outcome, cache_down=cache_down)
             span.set("rag.run.id", str(run.run_id))
             span.set("rag.run.cache", run.cache.value)
@@ -218,21 +218,19 @@ class AnswerQuestion:
         is_own = self._guard.check_owner(request.question.asked.workspace, result.workspace, "shared run")
         return is_own and result.access in (None, request.context.access)
 
-    async def _run_admitted(self, request: _AskRequest) -> PipelineResult:
-        """Run the stages when there is room; the wait takes nothing of the run's time."""
-        came = self._ports.clock.monotonic()
-        async with self._room.enter(MODEL_RUN_UNITS if request.context.model_reads_history else RUN_UNITS):
-            waited = self._ports.clock.monotonic() - came
-            return await self._run_stages(replace(request, began=request.began + waited))
-
     async def _run_stages(self, request: _AskRequest) -> PipelineResult:
-        """From the gate to an answer. Errors: `DependencyUnavailable`, `NotFound`, `InvalidInput`, `SpaceMismatch`."""
-        ports, state = self._ports, self._first_state(request)
-        asked = request.question.asked
-        began = ports.clock.monotonic()
+        """From the gate to an answer, once there is room; the wait takes nothing of the run's time.
+
+        Errors: `DependencyUnavailable`, `NotFound`, `InvalidInput`, `SpaceMismatch`, `Overloaded`.
+        """
+        ports, asked, came = self._ports, request.question.asked, self._ports.clock.monotonic()
+        room = self._room.enter(MODEL_RUN_UNITS if request.context.model_reads_history else RUN_UNITS)
+        readers = read_identity(request.principal)
         records: list[StageRecord] = []
         stage = Stage.GATE
-        async with LazySnapshot(ports.database, asked.workspace, asked.as_of, state.readers) as reads:
+        async with room, LazySnapshot(ports.database, asked.workspace, asked.as_of, readers) as reads:
+            began = ports.clock.monotonic()
+            state = self._first_state(request, began - came)
             while stage is not Stage.DONE:
                 with record_stage(stage, began, records, ports.telemetry, ports.clock) as outcomes:
                     seconds = stage_seconds(state.deadline, stage, ports.clock.monotonic())
@@ -265,7 +263,7 @@ class AnswerQuestion:
             evidence_truncated=retrieved.evidence_truncated,
         )
 
-    def _first_state(self, request: _AskRequest) -> RunState:
+    def _first_state(self, request: _AskRequest, waited: float) -> RunState:
         context = request.context
         options = effective(
             request.question.asked.options,
@@ -279,7 +277,7 @@ class AnswerQuestion:
             readers=read_identity(request.principal),
             corpus_version=context.corpus_version,
             options=options,
-            deadline=Deadline(request.began + options.timeout_ms / 1000),
+            deadline=Deadline(request.began + waited + options.timeout_ms / 1000),
             space=request.space,
         )
 

@@ -24,7 +24,7 @@ class LexicalReader(Protocol):
     async def search(self, terms: Mapping[str, int], limit: int, scope: SearchScope) -> list[ArmHit]:
         """BM25 for the query terms (term → count in the query), best first, ties by ordinal.
 
-        `raw` is BM25 rounded to 1e-6; `score` in [0, 1] is the absolute scale of `language.tokenizer.absolute_score`.
+        `raw` is BM25 rounded to 1e-6; `score` in [0, 1] is on the scale of `retrieval.lexical.bm25.absolute_score`.
         """
         ...
 

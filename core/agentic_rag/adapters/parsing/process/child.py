@@ -2,7 +2,7 @@
 
 Sends a frame that names its walls when it is ready. Reads request frames from standard input and answers each on
 standard output until its input ends. Before the first file it imports all it will ever need, limits its own memory and
-CPU time, and gives up files, sockets and processes for good (`walls`).
+CPU time, and gives up files, sockets and processes for good (`sandbox`).
 """
 
 from __future__ import annotations
