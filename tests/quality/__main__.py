@@ -29,6 +29,7 @@ from tests.quality.natural import HALVES, NATURAL, NATURAL_DEV, natural_rows
 from tests.quality.natural_asking import asked_naturally
 from tests.quality.rows import above, at_least, not_below, reported, without_verdict
 from tests.quality.sets import DATA, MULTI_HOP, NOISE, POOL, SINGLE_HOP, SPANS, QuestionSet, ingested, questions_of
+from tests.quality.verifier import VERIFIER, verifier_rows
 
 RECALL = {"musique": (72, 82), "hotpotqa": (97, 98), "hotpotqa-dev100": (96, 98)}
 IN_THE_POOL = {"musique": 72, "hotpotqa": 94, "hotpotqa-dev100": 94}
@@ -108,6 +109,8 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
             cited += citations
         if CONFLICTS in wanted:
             rows += await disagreement_rows()
+        if VERIFIER in wanted:
+            rows += verifier_rows()
         return rows + citation_rows(cited)
 
 
@@ -140,7 +143,7 @@ def _tell(name: str, asked: Sequence[Score], found: dict[str, list[Ranked]]) -> 
 def main() -> int:
     """Run it."""
     parser = argparse.ArgumentParser(prog="python -m tests.quality", description="The quality table.")
-    every = (*MULTI_HOP, *SINGLE_HOP, POOL, FILINGS, NATURAL, CONFLICTS)
+    every = (*MULTI_HOP, *SINGLE_HOP, POOL, FILINGS, NATURAL, CONFLICTS, VERIFIER)
     parser.add_argument(
         "--only", action="append", choices=(*every, NATURAL_DEV), help="these sets only; may be repeated"
     )
