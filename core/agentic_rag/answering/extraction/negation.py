@@ -16,6 +16,11 @@ def has_negation(text: str) -> bool:
     return _NEGATION.search(text) is not None
 
 
+def count_negations(text: str) -> int:
+    """How often something is denied."""
+    return len(_NEGATION.findall(text))
+
+
 def is_negative(sentence: str) -> bool:
     """Whether a sentence denies what it says: it holds one negation."""
-    return len(_NEGATION.findall(sentence)) == 1
+    return count_negations(sentence) == 1

@@ -55,6 +55,9 @@ _DIMENSIONS: Mapping[str, Mapping[str, float]] = {
 }  # fmt: skip
 """Units by what they measure, with their factor to one of them."""
 _UNITS = {name: (kind, factor) for kind, rows in _DIMENSIONS.items() for name, factor in rows.items()}
+_COUNTED = frozenset(
+    {"people", "persons", "seasons", "episodes", "acres", "hectares", "million", "billion", "thousand"}
+)
 _LEADS = re.compile(
     r"is|are|was|were|be|been|being|of|to|at|by|than|about|over|under|with|for|from|in|on|and|or|has|have|"
     r"had|between|up|least|most|only|within|after|before|until|every|all|its|the|a|an|approximately|around|"
@@ -129,6 +132,12 @@ def find_values(sentence: str) -> list[TypedValue]:
     for match in _NAME.finditer(sentence):
         take(_name(match, sentence))
     return sorted(found, key=lambda one: one.start)
+
+
+def is_unit(word: str) -> bool:
+    """True for a unit written out: what a figure counts, and not a letter that may be anything."""
+    low = word.lower()
+    return len(low) > 2 and (low in _UNITS or low.removesuffix("s") in _UNITS or low in _COUNTED)
 
 
 def stem(word: str) -> str:
@@ -215,5 +224,5 @@ def _same_amount(left: TypedValue, right: TypedValue) -> bool:
     mine, its = (one.parts[1] for one in (left, right))
     if not isinstance(mine, float) or not isinstance(its, float):
         return False
-    slack = 0.05 if left.is_rough != right.is_rough else 1e-3
+    slack = 0.05 if left.is_rough != right.is_rough else 1e-6
     return abs(mine - its) <= slack * max(abs(mine), abs(its))
