@@ -7,8 +7,8 @@ import pytest
 from agentic_rag.answering.verification.claim_support import find_unsupported
 
 SOURCE = (
-    "The coordinator Wilf Hastane informs the captain by 06:00 on 9 May 2024, and most vessels within 1.5 km stop for at "
-    "least 20 minutes."
+    "The coordinator Wilf Hastane informs the captain by 06:00 on 9 May 2024, and most vessels within 1.5 km stop "
+    "for at least 20 minutes."
 )
 
 
