@@ -324,6 +324,20 @@ async def test_changing_readers_is_audited(works: Works) -> None:
     assert (entry.detail["before"], entry.detail["after"]) == ("everyone", "group:night")
 
 
+async def test_an_idempotency_key_of_another_subject_tells_nothing(works: Works) -> None:
+    path = f"/v1/workspaces/{WORKSPACE_ID}/documents"
+
+    async def send(token: str, name: str) -> tuple[int, str | None]:
+        async with client(works, token) as http:
+            sent = {"file": (name, b"# Text\n\nWater.", "text/markdown")}
+            answered = await http.post(path, files=sent, headers={"idempotency-key": "first"})
+        return answered.status_code, answered.headers.get("idempotency-replayed")
+
+    assert await send(NINA, "ninas.md") == (202, None)
+    assert await send(DANA, "danas.md") == (202, None)
+    assert await send(NINA, "ninas.md") == (202, "true")
+
+
 async def test_whoever_takes_an_original_is_in_the_audit_log(works: Works) -> None:
     async with client(works, NINA) as http:
         sent = {"file": ("b.md", b"# B\n\nText.", "text/markdown")}

@@ -157,6 +157,7 @@ class AnswerQuestion:
         head = await self._head(principal, question.workspace)
         sent = None if question.idempotency_key is None else input_hash(question)
         if question.idempotency_key is not None:
+            question = replace(question, idempotency_key=principal.own_key(question.idempotency_key))
             stored = await self._runs.by_idempotency_key(principal, question.workspace, question.idempotency_key, sent)
             if stored is not None:
                 return stored

@@ -149,7 +149,8 @@ class UploadDocument:
         try:
             path = validate_source_path(received.file_name if options.source_path is None else options.source_path)
             submission = self._submission(received, path, validate_title(options.title), uploaded_by.subject_id)
-            key = validate_idempotency_key(options.idempotency_key)
+            given = validate_idempotency_key(options.idempotency_key)
+            key = None if given is None else uploaded_by.own_key(given)
             async with self.database.transaction(received.workspace.ref.org_id) as transaction:
                 submission = await self._admit(transaction, submission, uploaded_by, options.readable_by)
                 upload, blob_key = await self._register(transaction, submission, received.workspace, key)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
+from hashlib import sha256
 from uuid import UUID
 
 from agentic_rag.kernel.errors import InvalidInput
@@ -97,6 +98,10 @@ class Principal:
     def subject_id(self) -> str:
         """The subject with its kind, as it is stored: `user:ada`, `key:ci`, `system:cli`."""
         return f"{self.kind.value}:{self.subject}"
+
+    def own_key(self, idempotency_key: str) -> str:
+        """An idempotency key as it is stored: those of two subjects never meet, so neither learns of the other's."""
+        return sha256(f"{self.subject_id}\0{idempotency_key}".encode()).hexdigest()
 
 
 def name_of_subject(subject_id: str) -> str:

@@ -5,13 +5,13 @@ from dataclasses import replace
 from uuid import UUID
 
 import pytest
-from tests.unit.answering.answering_world import World
+from tests.unit.answering.answering_world import PRINCIPAL, World
 from tests.unit.answering.corpus import WORKSPACE, Corpus
 
 from agentic_rag.answering.answer import AbstentionReason, Outcome
 from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.query.standalone import turn_of
-from agentic_rag.answering.question import AnswerOptions, CacheMode, Turn
+from agentic_rag.answering.question import AnswerOptions, CacheMode, Question, Turn
 from agentic_rag.answering.run import CacheOutcome
 from agentic_rag.documents.document import CitedPassage, DocumentFilter
 from agentic_rag.kernel.dependency import Dependency
@@ -415,7 +415,7 @@ async def test_concurrent_equal_questions_share_one_run(world: World) -> None:
 async def test_equal_requests_under_one_key_at_once_all_return_the_run_that_is_stored(world: World) -> None:
     runs = await asyncio.gather(*(world.ask("Who founded Corrand Tidal?", key="k") for _ in range(10)))
 
-    stored = await world.runs.by_idempotency_key(WORKSPACE, "k")
+    stored = await world.runs.by_idempotency_key(WORKSPACE, PRINCIPAL.own_key("k"))
     assert stored is not None
     assert {run.run_id for run in runs} == {stored.run_id}
 
@@ -437,6 +437,16 @@ async def test_an_idempotency_key_returns_the_stored_run_and_refuses_another_inp
     assert again == first
     with pytest.raises(IdempotencyConflict):
         await world.ask("Who manages Otter Voe?", key="k1")
+
+
+async def test_an_idempotency_key_of_another_subject_tells_nothing(world: World) -> None:
+    ours = await world.ask("Who founded Corrand Tidal?", key="k1")
+
+    stranger = replace(PRINCIPAL, subject="bert")
+    theirs = await world.answer.ask(stranger, Question(WORKSPACE, "Who manages Otter Voe?", idempotency_key="k1"))
+
+    assert theirs.run_id != ours.run_id
+    assert (await world.ask("Who founded Corrand Tidal?", key="k1")).run_id == ours.run_id
 
 
 # Missing dependencies and time

@@ -59,13 +59,13 @@ class ReadRuns:
     async def by_idempotency_key(
         self, principal: Principal, workspace: WorkspaceRef, key: str, sent: bytes | None
     ) -> Run | None:
-        """The run that an idempotency key stands for. Errors: `IdempotencyConflict` when the key came with another
-        request, or from another caller.
+        """The run that an idempotency key of the caller stands for. Errors: `IdempotencyConflict` when the key came
+        with another request.
         """
         stored = await self._runs.by_idempotency_key(workspace, key)
         if stored is None:
             return None
-        if stored.input_hash != sent or stored.subject != principal.subject_id:
+        if stored.input_hash != sent:
             raise IdempotencyConflict(
                 "The idempotency key was used before with another question or other options. Use a fresh key.",
                 path=("idempotencyKey",),

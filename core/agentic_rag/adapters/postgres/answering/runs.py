@@ -119,9 +119,7 @@ class PostgresRunStore:
             if run.idempotency_key is not None:
                 key = (org_id, run.workspace.workspace_id, run.idempotency_key)
                 if await connection.fetchval(INPUT_OF_KEY, *key) != run.input_hash:
-                    raise IdempotencyConflict(
-                        f"The idempotency key {run.idempotency_key!r} was used before with another input."
-                    )
+                    raise IdempotencyConflict("The idempotency key was used before with another input.")
         stages = list(_stage_rows(runs))
         if stages:
             await connection.execute(ADD_STAGES, org_id, *[list(column) for column in zip(*stages, strict=True)])
