@@ -40,6 +40,8 @@ class TextBlock:
     caption: Span | None = None
 
 
+FENCES = ("```", "~~~")
+"""What a line of Markdown begins with that opens or closes a block of code."""
 _ITEM = re.compile(rf"{LIST_MARK.pattern}|^(?:step|schritt|paso) \d{{1,2}}[.:)]", re.IGNORECASE)
 
 
@@ -98,8 +100,14 @@ def _line_spans(text: str) -> list[Span]:
 
 def _line_kinds(text: str, spans: Sequence[Span]) -> list[_Line]:
     kinds: list[_Line] = []
+    fenced = False
     for at, (start, end) in enumerate(spans):
         line = text[start:end]
+        fence = line.startswith(FENCES)
+        if fenced or fence:
+            kinds.append(_Line.TEXT)
+            fenced = fenced is not fence
+            continue
         alone = (not at or spans[at - 1][0] == spans[at - 1][1]) and (
             at + 1 == len(spans) or spans[at + 1][0] == spans[at + 1][1]
         )

@@ -14,6 +14,7 @@ from agentic_rag.answering.extraction.candidate_units import (
 from agentic_rag.answering.extraction.segmented_text import Span
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_blocks import BlockKind, TextBlock, find_blocks
+from agentic_rag.documents.document import Chunk
 from agentic_rag.retrieval.candidates import Passage
 
 HEADING_CREDIT = 0.5
@@ -61,7 +62,7 @@ def rank_blocks(
             mask = own | headed
             score = (
                 weight_of(mask, part.terms)
-                + HEADING_CREDIT * weight_of(headed, part.terms)
+                + (HEADING_CREDIT * weight_of(headed, part.terms) if not _is_title(block, chunk) else 0.0)
                 + CONTEXT_CREDIT * weight_of(title & ~mask, part.terms)
                 + RANK_CREDIT * share
                 - LENGTH_PENALTY * (block.end - block.start) / LENGTH_STEP
@@ -69,6 +70,11 @@ def rank_blocks(
             ranked.append(RankedBlock(place, block, mask, headed | title, round(score, 6)))
     ranked.sort(key=lambda one: (-one.score, one.passage, one.block.start))
     return ranked
+
+
+def _is_title(block: TextBlock, chunk: Chunk) -> bool:
+    """True below the title of the document, which says nothing of this block."""
+    return block.heading is not None and chunk.text[slice(*block.heading)].lstrip("# ") == chunk.document_title
 
 
 def _mask_in(hits: Sequence[tuple[int, int]], span: Span | None) -> int:
