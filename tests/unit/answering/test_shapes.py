@@ -159,3 +159,28 @@ def test_numbered_headings_are_no_list_and_a_lead_in_belongs_to_its_list() -> No
     lists = [one for one in find_blocks(text) if one.kind is BlockKind.LIST]
 
     assert [(len(one.parts), text[slice(*one.lead)] if one.lead else None) for one in lists] == [(2, "If oil is seen:")]
+
+
+def test_a_question_for_documents_is_answered_by_their_titles() -> None:
+    loan = "# Loan agreement\n\nReports are made by Dr Linnea Marchetti on arrival."
+    cleaning = "# Cleaning agreement\n\nThe conservator is Dr Linnea Marchetti."
+    policy = "# Leave\n\nAgreements on leave are made in writing."
+
+    assert answer("In which agreements does Linnea Marchetti appear?", loan, cleaning, policy) == (
+        "Loan agreement — Reports are made by Dr Linnea Marchetti on arrival.",
+        "Cleaning agreement — The conservator is Dr Linnea Marchetti.",
+    )
+
+
+def test_a_yes_or_no_question_gets_the_exception_that_the_next_sentence_makes() -> None:
+    text = "Office staff may work from home three days a week. Controllers may not: the network is in the room."
+
+    assert answer("May controllers work from home?", f"# Home\n\n{text}") == (text,)
+
+
+def test_code_is_quoted_as_it_stands() -> None:
+    text = "## How to install\n\nRun this:\n\n```\n# first\npip install product\n```\n\nThen restart the product."
+
+    assert answer("How do I install the product?", text) == (
+        "Run this:\n```\n# first\npip install product\n```\nThen restart the product.",
+    )

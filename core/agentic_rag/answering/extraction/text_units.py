@@ -56,6 +56,8 @@ class UnitKind(enum.Enum):
     TABLE_ROW = "table_row"
     LABELLED = "labelled"
     """A label with its value on the next line: how the cells of a PDF's table come out."""
+    TITLED = "titled"
+    """A quote behind the title of its document."""
     LIST = "list"
     """Several items, rows or paragraphs quoted as one span, a line each."""
     LEAD_IN = "lead_in"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
+from uuid import UUID
 
 from agentic_rag.answering.extraction.answer_type_match import states_answer
-from agentic_rag.answering.extraction.candidate_units import Subquery, segment_passage
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, best_units, segment_passage
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft, restates
+from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.extraction.segmented_text import Span
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_blocks import FENCES, BlockKind, TextBlock, find_blocks
@@ -20,6 +23,9 @@ from agentic_rag.retrieval.candidates import Passage
 
 LONGEST_BLOCK = 1200
 """Characters: more is no answer but a document."""
+MAX_DOCUMENTS = 6
+MIN_DOCUMENT_SHARE = 0.7
+"""Of what the best sentence holds of the question."""
 SURE_SCORE = 0.85
 """Of a sentence that needs no section around it; below, most sentences of the development questions were wrong."""
 LONGEST_UNSURE = 600
@@ -107,6 +113,50 @@ def answered_before(
             _sentence(one, passages, place, _first_sentences(text, (one.block.start, one.block.end)), UnitKind.PROSE),
         )
     return ()
+
+
+def documents_with_it(
+    part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
+) -> tuple[DraftSentence, ...]:
+    """Each document whose best sentence is about what is asked, by title with that sentence."""
+    documents: dict[UUID, CandidateUnit] = {}
+    units = [
+        unit
+        for unit in best_units(part, place, passages)
+        if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
+    ]
+    least = MIN_DOCUMENT_SHARE * max(
+        (weight_of(unit.mask | unit.context_mask, part.terms) for unit in units), default=0
+    )
+    for unit in units:
+        if weight_of(unit.mask | unit.context_mask, part.terms) >= least:
+            documents.setdefault(passages[unit.passage].chunk.document_id, unit)
+    found: list[DraftSentence] = []
+    for unit in list(documents.values())[:MAX_DOCUMENTS]:
+        chunk = passages[unit.passage].chunk
+        said = f"{chunk.document_title} — {format_unit(chunk.text[unit.start : unit.end])}"
+        found.append(DraftSentence(place, unit.passage, unit.start, unit.end, said, UnitKind.TITLED, unit.score))
+    return tuple(found)
+
+
+def with_exception(
+    part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
+) -> tuple[DraftSentence, ...]:
+    """The best sentence with the next one, where that denies and names what of the question the first leaves out."""
+    if not draft.units or draft.units[0].score < SURE_SCORE:
+        return ()
+    unit = draft.units[0]
+    reading = segment_passage(passages[unit.passage])
+    spans, starts = reading.sentences(reading.block(reading.block_of(unit.start)))
+    after = bisect_left(starts, unit.end)
+    if after >= len(spans) or unit.kind is not UnitKind.PROSE:
+        return ()
+    start, end = spans[after]
+    said = reading.text[start:end]
+    if not has_negation(said) or not mask_of(reading.low[start:end], part.terms) & ~unit.mask:
+        return ()
+    text = format_unit(reading.text[unit.start : end])
+    return (DraftSentence(place, unit.passage, unit.start, end, text, UnitKind.PROSE, unit.score),)
 
 
 def unsure_section(

@@ -19,6 +19,7 @@ class QuestionKind(enum.Enum):
     YES_NO = "yes_no"
     DEFINITION = "definition"
     REASON = "reason"
+    DOCUMENTS = "documents"
     FACT = "fact"
     """Anything else."""
 
@@ -27,6 +28,11 @@ _ANYONE = r"(?:i|we|you|one|someone|staff|employees|people|users?|visitors?|cust
 _RULES: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(pattern, re.IGNORECASE))
     for kind, pattern in (
+        (
+            QuestionKind.DOCUMENTS,
+            r"^(?:in )?which (?:\w+ )?(?:documents?|files?|reports?|minutes|agreements|contracts|policies|manuals|"
+            r"guides|memos|notes)\b(?! (?:is|was) )",
+        ),
         (
             QuestionKind.STEPS,
             rf"\bhow (?:do|can|should|would|must|may|might) {_ANYONE}\b|^how to\b|"

@@ -11,8 +11,10 @@ from agentic_rag.answering.shapes.forms import (
     all_items,
     answered_before,
     defining_sentence,
+    documents_with_it,
     unsure_section,
     whole_steps,
+    with_exception,
 )
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.retrieval.candidates import Passage
@@ -34,7 +36,8 @@ SHAPES: Mapping[QuestionKind, Shape] = {
     QuestionKind.STEPS: Shape(2, (answered_before, whole_steps)),
     QuestionKind.LIST: Shape(6, (answered_before, all_items)),
     QuestionKind.COMPARISON: Shape(2, ()),
-    QuestionKind.YES_NO: Shape(2),
+    QuestionKind.YES_NO: Shape(2, (answered_before, with_exception, unsure_section)),
+    QuestionKind.DOCUMENTS: Shape(2, (documents_with_it,)),
     QuestionKind.DEFINITION: Shape(2, (defining_sentence, answered_before)),
     QuestionKind.REASON: Shape(2),
     QuestionKind.FACT: Shape(2),

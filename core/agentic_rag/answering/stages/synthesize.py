@@ -11,6 +11,7 @@ from agentic_rag.answering.evidence.answerability import extract_features, score
 from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
 from agentic_rag.answering.evidence.stated import is_stated
+from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import (
     MAX_NEAREST,
     DraftSentence,
@@ -23,13 +24,13 @@ from agentic_rag.answering.extraction.extractive import (
 )
 from agentic_rag.answering.extraction.multi_hop import draft_from_path
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
-from agentic_rag.answering.query.rewrite import mask_placeholder
+from agentic_rag.answering.query.rewrite import has_placeholder, mask_placeholder
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageResult
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.answering.shapes.table import SHAPES, shape_part
 from agentic_rag.answering.stages.read_units import read_units
 from agentic_rag.models.embedding.ports import EmbedderSource
-from agentic_rag.retrieval.candidates import FIGURES
+from agentic_rag.retrieval.candidates import FIGURES, Passage
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
 
 NOTHING_FOUND = "No passage of this workspace has anything to do with the question."
@@ -41,7 +42,9 @@ MIN_PATH_PROBABILITY = 0.09
 """Below, the passages of most questions that need one passage lead to one another by chance."""
 _PERSONAL = re.compile(r"\b(?:I|my|me|we|our|us|I'm)\b", re.IGNORECASE)
 """Who asks for himself asks about one rule or one case."""
-_NEVER_MULTI_HOP = frozenset({QuestionKind.STEPS, QuestionKind.LIST, QuestionKind.DEFINITION})
+_NEVER_MULTI_HOP = frozenset({
+    QuestionKind.STEPS, QuestionKind.LIST, QuestionKind.DEFINITION, QuestionKind.DOCUMENTS, QuestionKind.REASON,
+})  # fmt: skip
 
 
 class SynthesizeStage:
@@ -59,12 +62,13 @@ class SynthesizeStage:
         found = state.retrieved
         excluded = state.checked.excluded
         kinds = _kinds_of_parts(state)
-        units = await read_units(self._embedders, state)
+        asked = _evidence_of_parts(state)
+        units = await read_units(self._embedders, state, asked)
         drafts = [
-            draft_part(part.query, place, found.passages, SHAPES[kind].sentences, excluded, units[place])
-            for place, (part, kind) in enumerate(zip(found.parts, kinds, strict=True))
+            draft_part(query, place, evidence, SHAPES[kind].sentences, excluded, units[place])
+            for place, ((query, evidence), kind) in enumerate(zip(asked, kinds, strict=True))
         ]
-        supports = _support_of_parts(state, drafts)
+        supports = _support_of_parts(state, asked, drafts)
         support = _support_of_question(state, drafts, supports)
         draft = replace(state.draft, support=support, missing=(), shortfall=None)
         if not support.enough or not any(part.sentences for part in drafts):
@@ -81,7 +85,7 @@ class SynthesizeStage:
         answered = _parts_with_support(drafts, supports)
         is_conflicting = any(drafts[place].conflicting for place in answered)
         shaped = [
-            shape_part(kinds[place], found.parts[place].query, place, found.passages, drafts[place], excluded)
+            shape_part(kinds[place], asked[place][0], place, asked[place][1], drafts[place], excluded)
             for place in answered
         ]
         joined = join_parts(shaped)
@@ -149,21 +153,40 @@ def _kinds_of_parts(state: RunState) -> list[QuestionKind]:
     return [question_kind(part.query.text, part.query.answer_type) for part in found.parts]
 
 
-def _support_of_parts(state: RunState, drafts: Sequence[PartDraft]) -> list[Support]:
+def _evidence_of_parts(state: RunState) -> list[tuple[Subquery, Sequence[Passage]]]:
+    """The query of each part and the passages to read. A later part that stands for its subject with a pronoun ("and
+    who issues it?") is asked with the words of the whole question, of all passages.
+    """
+    found = state.retrieved
+    parts = state.question.sub_questions
+    asked: list[tuple[Subquery, Sequence[Passage]]] = []
+    for place, part in enumerate(found.parts):
+        if found.whole is None or not parts[place].depends_on or has_placeholder(parts[place]):
+            asked.append((part.query, found.passages))
+            continue
+        query = replace(found.whole.query, text=part.query.text, answer_type=part.query.answer_type)
+        everywhere = [replace(passage, parts=(place,)) for passage in found.passages]
+        asked.append((query, everywhere))
+    return asked
+
+
+def _support_of_parts(
+    state: RunState, asked: Sequence[tuple[Subquery, Sequence[Passage]]], drafts: Sequence[PartDraft]
+) -> list[Support]:
     found = state.retrieved
     return [
         score_support(
             extract_features(
-                part.query,
+                query,
                 draft,
-                found.passages,
+                evidence,
                 found.path if len(found.parts) == 1 else (),
                 part.confidence,
-                [passage for passage in found.passages if place in passage.parts],
+                [passage for passage in evidence if place in passage.parts],
             ),
             state.options.support_threshold,
         )
-        for place, (part, draft) in enumerate(zip(found.parts, drafts, strict=True))
+        for place, (part, (query, evidence), draft) in enumerate(zip(found.parts, asked, drafts, strict=True))
     ]
 
 
@@ -192,7 +215,7 @@ def _is_multi_hop(state: RunState) -> bool:
     if not state.retrieved.path:
         return False
     parts = state.question.sub_questions
-    if len(parts) > 1 and not any(part.depends_on for part in parts):
+    if len(parts) > 1 and not any(has_placeholder(part) for part in parts):
         return False
     found = state.retrieved
     if found.whole is None or found.whole.confidence.path_probability < MIN_PATH_PROBABILITY:

@@ -178,6 +178,6 @@ def _source(quote: DraftSentence, passages: Sequence[Passage]) -> str:
     source = chunk.text[quote.start : quote.end]
     if quote.kind is UnitKind.TABLE_ROW:
         source = passages[quote.passage].table_head + chunk.text[: quote.end]
-    if quote.kind in (UnitKind.TABLE_ROW, UnitKind.LABELLED):
+    if quote.kind in (UnitKind.TABLE_ROW, UnitKind.LABELLED, UnitKind.TITLED):
         source = f"{chunk.document_title}\n{source}"
     return source

@@ -51,7 +51,7 @@ def compose(sentences: Sequence[DraftSentence]) -> ComposedText:
     marked: list[tuple[int, ...]] = []
     length = count = 0
     for sentence in sentences:
-        own_line = sentence.kind in (UnitKind.LIST_ITEM, UnitKind.TABLE_ROW) and len(sentences) > 1
+        own_line = sentence.kind in (UnitKind.LIST_ITEM, UnitKind.TABLE_ROW, UnitKind.TITLED) and len(sentences) > 1
         lead = ("\n- " if own_line else " ") if pieces else ("- " if own_line else "")
         if pieces and (sentence.kind is UnitKind.LIST or own_line is False) and "\n" in sentence.text:
             lead = "\n"
