@@ -71,7 +71,7 @@ class Readings:
 @pytest.mark.parametrize(("knows", "first"), [(True, "portraits"), (False, "Holm")])
 async def test_an_answer_begins_with_the_unit_that_reads_best_where_a_model_can_read(knows: bool, first: str) -> None:
     corpus = Corpus()
-    corpus.add("mill.md", "Mill", "Ida Holm founded the mill. The mill was founded beside portraits.")
+    corpus.add("mill.md", "Mill", "Ida Holm founded the mill. The mill was founded by Ada Lund beside portraits.")
     world = World(corpus)
     reader = Readings(knows=knows)
     setattr(world.embedder, "read", reader.read)  # noqa: B010
@@ -81,6 +81,6 @@ async def test_an_answer_begins_with_the_unit_that_reads_best_where_a_model_can_
     assert first in answer.citations[0].snippet
     assert reader.given[0] == (
         "By whom was the mill founded?",
-        ["Ida Holm founded the mill.", "The mill was founded beside portraits."],
+        ["Ida Holm founded the mill.", "The mill was founded by Ada Lund beside portraits."],
     )
     await world.recorder.aclose()
