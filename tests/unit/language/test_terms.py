@@ -56,6 +56,7 @@ def test_an_identifier_is_found_whatever_dash_it_was_typed_with(text: str) -> No
         ("Smith’s", ["smith"]),
         ("don't", ["do"]),
         ("SMITH'S REPORT", ["smith", "report"]),
+        ("THEY'LL", ["they"]),
         ("and/or", ["and", "or"]),
         ("foo...bar", ["foo", "bar"]),
         ("_emphasis_", ["emphasi"]),
