@@ -94,6 +94,20 @@ def test_up_leaves_no_process_behind(up: tuple[subprocess.Popen[str], dict[str, 
     wait_until(lambda: all(gone(pid) for pid in children.values()), "server and worker have ended")
 
 
+def test_a_second_one_on_the_same_home_ends_clearly_and_leaves_the_first(
+    up: tuple[subprocess.Popen[str], dict[str, int]], environ: dict[str, str]
+) -> None:
+    process, children = up
+
+    second = start(environ, "up", "--port", str(free_port()))
+    _, told = second.communicate(timeout=60)
+
+    assert "error [ALREADY_UP]" in told
+    assert second.returncode == 4
+    assert process.poll() is None
+    assert not any(gone(pid) for pid in children.values())
+
+
 def test_the_death_of_a_child_ends_all_and_is_told(up: tuple[subprocess.Popen[str], dict[str, int]]) -> None:
     process, children = up
 

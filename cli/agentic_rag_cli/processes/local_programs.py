@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import httpx2
 
 from agentic_rag.embedded.loopback import HOST, is_free
+from agentic_rag.embedded.state import FileLock
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.settings import Settings
 from agentic_rag_cli.client.access import ensure_token, server_url
@@ -29,6 +31,24 @@ def require_free(settings: Settings) -> None:
             "or AGENTIC_RAG_PORT.",
             code="PORT_IN_USE",
         )
+
+
+@contextmanager
+def only_one_on(settings: Settings) -> Iterator[None]:
+    """Hold the home of running embedded servers: a second `rag up` would run beside the first, and end with its
+    servers. Errors: `Misconfigured` code ALREADY_UP.
+    """
+    home = settings.stores.state_home
+    lock = FileLock.try_acquire(home / "up.lock") if home.is_dir() else None
+    if lock is None and home.is_dir():
+        raise Misconfigured(
+            f"`rag up` runs on {home} already: end it, or set AGENTIC_RAG_HOME to another folder.", code="ALREADY_UP"
+        )
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.close()
 
 
 async def wait_for_earlier_worker(settings: Settings, emit: Callable[[str, str], None]) -> None:

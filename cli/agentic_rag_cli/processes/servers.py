@@ -16,8 +16,8 @@ from agentic_rag.settings import Settings
 def reachable(settings: Settings) -> Iterator[Settings]:
     """Settings whose DATABASE_URL and REDIS_URL name running servers until the block ends.
 
-    A running embedded server (`rag up`) is used. Otherwise one is started, migrated, and stopped at the end. Servers
-    named by the settings are never migrated here. Errors: `EmbeddedServerError`, those of the migrations.
+    A running embedded server (`rag up`) is used. Otherwise one is started, and stopped at the end. An empty embedded
+    database gets its schema; any other is left at its own. Errors: `EmbeddedServerError`, those of the migrations.
     """
     with ExitStack() as running:
         if not settings.stores.database_url and not settings.stores.redis_url:
@@ -35,7 +35,7 @@ def reachable(settings: Settings) -> Iterator[Settings]:
         else:
             ready, owned = settings, False
         if owned:
-            asyncio.run(migrate(ready))
+            asyncio.run(_make_schema(ready))
         yield ready
 
 
@@ -46,11 +46,18 @@ async def migrate(settings: Settings) -> list[str]:
     return await upgrade(settings.stores.migrating_url)
 
 
+async def _make_schema(settings: Settings) -> None:
+    from agentic_rag_migrations.upgrade import status
+
+    if (await status(settings.stores.migrating_url)).current is None:
+        await migrate(settings)
+
+
 def child_variables(settings: Settings, **more: str) -> Mapping[str, str]:
     """Environment variables that give a child process the same servers and state."""
     return {
         "DATABASE_URL": settings.stores.database_url,
         "REDIS_URL": settings.stores.redis_url,
-        "AGENTIC_RAG_HOME": str(settings.stores.state_home.absolute()),
+        "AGENTIC_RAG_HOME": str(settings.stores.state_home),
         **more,
     }

@@ -26,7 +26,7 @@ from agentic_rag.kernel.clock import Clock, Deadline
 from agentic_rag.kernel.concurrency import SingleFlight, WaitingRoom
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.dependency import Dependency
-from agentic_rag.kernel.errors import AgenticRagError, NotFound
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, NotFound
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.kernel.text import strip_unstorable
@@ -220,6 +220,18 @@ class AnswerQuestion:
         return is_own and result.access in (None, request.context.access)
 
     async def _run_stages(self, request: _AskRequest) -> PipelineResult:
+        """As `_walk_stages`. A session that ended on the way (the process had no processor time, Postgres restarted)
+        costs the run its snapshot: it walks once more, over a new one. A server that is away is not waited for twice.
+        """
+        try:
+            return await self._walk_stages(request)
+        except DependencyUnavailable as error:
+            if error.dependency != "postgres" or isinstance(error.__cause__, OSError | None):
+                raise
+            self._ports.telemetry.event("rag_read_repeated", code=error.code, reason=error.reason or None)
+        return await self._walk_stages(replace(request, began=self._ports.clock.monotonic()))
+
+    async def _walk_stages(self, request: _AskRequest) -> PipelineResult:
         """From the gate to an answer, once there is room; the wait takes nothing of the run's time.
 
         Errors: `DependencyUnavailable`, `NotFound`, `InvalidInput`, `SpaceMismatch`, `Overloaded`.

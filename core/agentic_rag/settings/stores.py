@@ -60,8 +60,8 @@ class StoresConfig:
 
     @property
     def state_home(self) -> Path:
-        """AGENTIC_RAG_HOME, else the default home."""
-        return self.home if self.home != UNSET_PATH else default_home()
+        """AGENTIC_RAG_HOME from the working directory, else the default home."""
+        return self.home.expanduser().absolute() if self.home != UNSET_PATH else default_home()
 
     @property
     def neo4j(self) -> Neo4jAddress | None:

@@ -38,6 +38,14 @@ def test_a_driver_that_lost_its_server_between_two_messages_is_an_outage() -> No
     assert isinstance(translate(asyncpg.InternalClientError("cannot switch to state 12")), DependencyUnavailable)
 
 
+def test_a_process_that_had_no_processor_time_is_not_told_that_postgres_is_away() -> None:
+    stalled = translate(asyncpg.IdleInTransactionSessionTimeoutError("terminating connection"))
+
+    assert isinstance(stalled, DependencyUnavailable)
+    assert "processor time" in stalled.message
+    assert "does not answer" not in stalled.message
+
+
 def test_an_error_of_our_own_has_no_reason_beyond_its_message() -> None:
     inner = Permanent("Said already.")
     outer = Permanent("Outer.")

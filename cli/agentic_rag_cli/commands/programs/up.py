@@ -28,7 +28,7 @@ def up(
 
     Example: rag up --port 8080
     """
-    from agentic_rag_cli.processes.local_programs import require_free, run_programs
+    from agentic_rag_cli.processes.local_programs import only_one_on, require_free, run_programs
     from agentic_rag_cli.processes.servers import migrate
 
     wiring = wiring_of(context)
@@ -41,7 +41,7 @@ def up(
     stores = settings.stores
     embedded = [name for name, url in (("Postgres", stores.database_url), ("Redis", stores.redis_url)) if not url]
     terminal.note(f"starting {' and '.join(embedded)} …" if embedded else "connecting …")
-    with wiring.servers(settings) as ready:
+    with wiring.servers(settings) as ready, only_one_on(ready):
         run_async(migrate(ready))
         run_async(run_programs(ready, _print_line, lambda: terminal.result(_welcome(ready))))
     terminal.note("stopped")

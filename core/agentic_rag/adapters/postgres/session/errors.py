@@ -26,6 +26,14 @@ def _unavailable() -> AgenticRagError:
     )
 
 
+def _stalled() -> AgenticRagError:
+    return DependencyUnavailable(
+        "Postgres ended a transaction that this process left idle: it had no processor time, or was stopped. Try "
+        "again, and look at the machine's load.",
+        dependency="postgres",
+    )
+
+
 def _login_error() -> AgenticRagError:
     return Misconfigured(
         "Postgres refused the login of DATABASE_URL: check its user, password and database.",
@@ -89,6 +97,7 @@ _MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[], AgenticRagE
     ),
     ((asyncpg.ForeignKeyViolationError,), _missing_parent_error),
     ((asyncpg.DataError,), _bad_value),
+    ((asyncpg.IdleInTransactionSessionTimeoutError,), _stalled),
     (
         (
             OSError,
@@ -98,7 +107,6 @@ _MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[], AgenticRagE
             asyncpg.OperatorInterventionError,
             # After a fail-over this connection leads to a standby.
             asyncpg.ReadOnlySQLTransactionError,
-            asyncpg.IdleInTransactionSessionTimeoutError,
             asyncpg.InterfaceError,
             # The driver raises this when the server dies between two messages.
             asyncpg.InternalClientError,

@@ -1,0 +1,63 @@
+"""A read whose session ended is repeated once; a server that is away is not waited for twice."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from tests.unit.answering.answering_world import World
+from tests.unit.answering.corpus import Corpus
+
+from agentic_rag.kernel.errors import DependencyUnavailable
+
+
+class SessionEnded(Exception):
+    """What a driver says of a connection that the server closed."""
+
+
+class Interrupted(Corpus):
+    """Its first reads fail."""
+
+    failures = 1
+    cause: BaseException = SessionEnded("connection is closed")
+    tried = 0
+
+    @asynccontextmanager
+    async def snapshot(self, *arguments: Any, **named: Any) -> AsyncGenerator[Any]:
+        self.tried += 1
+        if self.tried <= self.failures:
+            raise DependencyUnavailable("Postgres does not answer.", dependency="postgres") from self.cause
+        async with super().snapshot(*arguments, **named) as snapshot:
+            yield snapshot
+
+
+def interrupted(failures: int, cause: BaseException) -> Interrupted:
+    corpus = Interrupted()
+    corpus.failures, corpus.cause = failures, cause
+    corpus.add("handbook.md", "Staff handbook", "Employees receive 28 days of annual leave.")
+    return corpus
+
+
+async def test_a_read_whose_session_ended_is_repeated_once_on_a_new_snapshot() -> None:
+    world = World(interrupted(1, SessionEnded("connection is closed")))
+
+    run = await world.ask("How many days of annual leave do employees receive?")
+
+    assert "28 days" in run.answer.text
+    await world.recorder.aclose()
+
+
+@pytest.mark.parametrize(
+    ("failures", "cause", "tried"), [(5, SessionEnded("connection is closed"), 2), (5, ConnectionRefusedError(), 1)]
+)
+async def test_a_server_that_is_away_is_told_without_more_tries(
+    failures: int, cause: BaseException, tried: int
+) -> None:
+    corpus = interrupted(failures, cause)
+    world = World(corpus)
+
+    with pytest.raises(DependencyUnavailable):
+        await world.ask("How many days of annual leave do employees receive?")
+
+    assert corpus.tried == tried
+    await world.recorder.aclose()
