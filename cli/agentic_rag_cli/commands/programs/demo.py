@@ -15,18 +15,15 @@ from typing import Annotated, Any
 
 import typer
 
-from agentic_rag.documents.document import Document, DocumentStatus
-from agentic_rag.documents.ports import SpanRequest
 from agentic_rag.embedded.loopback import HOST, free_port
-from agentic_rag.kernel.errors import NotFound
 from agentic_rag.models.embedding.space import LOCAL_PROVIDERS
 from agentic_rag.settings import Settings
-from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.access import ensure_token, server_url
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.ingestion import IngestSummary, ingest_directory
 from agentic_rag_cli.commands.models.embeddings import begin_switch, wait_for_switch
+from agentic_rag_cli.commands.programs.proposed_questions import ProposedQuestion, propose_questions
 from agentic_rag_cli.corpus import SAMPLE_QUESTION, is_sample, sample_corpus
 from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption
@@ -58,8 +55,8 @@ class DemoResult:
     report: IngestSummary
     answer: dict[str, Any]
     """The run as GraphQL returns it."""
-    made_from: str | None
-    """The source document of the question, when no question was given."""
+    proposed: tuple[ProposedQuestion, ...]
+    """Made from the folder, where no question was given."""
     space: str
     """The active embedding space of the workspace."""
 
@@ -119,11 +116,11 @@ async def _demonstrate(
             if file.needs_attention:
                 terminal.note(f"  {file.outcome} {file.path} [{file.code}] {file.message}")
         space = await _answering_space(system, settings, name, children, steps)
-        asked, made_from = (question, None) if question else await _question(system, name, directory)
+        asked, proposed = await _questions(system, name, directory, question)
         with steps.step("ask through GraphQL"):
             async with GraphQLClient(server_url(settings), token, settings.answering.budget_ms[1]) as client:
                 answer = await children.guard(_ask(client, name, asked))
-        return DemoResult(report, answer, made_from, space)
+        return DemoResult(report, answer, proposed, space)
 
 
 async def _ask(client: GraphQLClient, workspace: str, question: str) -> dict[str, Any]:
@@ -150,12 +147,14 @@ async def _answering_space(system: System, settings: Settings, name: str, childr
         return begun["space"]["name"]
 
 
-async def _question(system: System, name: str, directory: Path) -> tuple[str, str | None]:
-
-    if is_sample(directory):
-        return SAMPLE_QUESTION, None
-    item = await make_known_item(system, (await system.workspace(name)).ref)
-    return item.question, item.source_path
+async def _questions(
+    system: System, name: str, directory: Path, question: str | None
+) -> tuple[str, tuple[ProposedQuestion, ...]]:
+    """The question to ask, and the questions that the documents propose: the first of them where nobody gave one."""
+    if question is not None:
+        return question, ()
+    proposed = tuple(await propose_questions(system, (await system.workspace(name)).ref))
+    return SAMPLE_QUESTION if is_sample(directory) else proposed[0].question, proposed
 
 
 def workspace_name(directory: Path) -> str:
@@ -170,8 +169,10 @@ def workspace_name(directory: Path) -> str:
 def _print(shown: DemoResult, workspace: str, directory: Path) -> None:
     terminal.note("")
     terminal.result(f"{shown.report.summary()}, embedded by {shown.space}")
-    if shown.made_from:
-        terminal.result(f"\nNo --question was given, so this one was made from a sentence of {shown.made_from}.")
+    if shown.proposed:
+        terminal.result("\nQuestions that your documents propose:")
+    for one in shown.proposed:
+        terminal.result(f"  {one.question}  ({one.source_path})")
     terminal.result(f"\nQ: {shown.answer['question']}\n\n{answer_text(shown.answer)}")
     terminal.result(
         f"\nHow to go on:\n{_activation()}"
@@ -194,66 +195,7 @@ def _as_json(shown: DemoResult, steps: StepTimer) -> dict[str, object]:
     return {
         "ingest": shown.report.as_json(),
         "answer": answer_json(shown.answer),
-        "questionMadeFrom": shown.made_from,
+        "proposedQuestions": [{"question": one.question, "from": one.source_path} for one in shown.proposed],
         "embeddingSpace": shown.space,
         "stepSeconds": steps.seconds,
     }
-
-
-OPENING_CHARACTERS = 20_000
-DOCUMENTS_TRIED = 20
-
-_LEAST_WORDS, _MOST_WORDS = 8, 30
-_ASKED_WORDS = 14
-_LEAST_PROSE = 0.6
-"""Least share of lower-case words in a usable sentence: headings, tables of contents and signatures have less."""
-_SENTENCE = re.compile(r"[^.!?\n|#]+(?:\n[^.!?\n|#]+)*[.!?](?=\s)")
-_TELLING = re.compile(r"\b(?:\d[\d.,]*|[A-Z][a-z]{2,})\b")
-
-
-@dataclass(frozen=True, slots=True)
-class KnownItem:
-    """A question and its source document."""
-
-    question: str
-    source_path: str
-
-
-async def make_known_item(system: System, workspace: WorkspaceRef) -> KnownItem:
-    """A question about the first document with a usable sentence. Errors: `NotFound` code NOTHING_TO_ASK."""
-    ready = await system.documents(workspace, (DocumentStatus.READY,), DOCUMENTS_TRIED)
-    for document in ready:
-        question = question_from(await _opening(system, document))
-        if question is not None:
-            return KnownItem(question, document.source_path)
-    raise NotFound(
-        f"None of the first {len(ready)} READY documents holds a sentence to ask about: give one with --question.",
-        code="NOTHING_TO_ASK",
-    )
-
-
-async def _opening(system: System, document: Document) -> str:
-    """The beginning of the published text; empty when nothing is published."""
-    if document.revision_id is None:
-        return ""
-    async with system.container.database.snapshot(document.workspace) as snapshot:
-        spans = await snapshot.documents.revision_spans([SpanRequest(document.revision_id, 0, OPENING_CHARACTERS)])
-    return spans[0].text if spans[0] is not None else ""
-
-
-def question_from(text: str) -> str | None:
-    """A question about the sentence with the most figures and names, the first of equals."""
-    best = max(_sentences(text), key=lambda sentence: len(_TELLING.findall(sentence)), default=None)
-    if best is None:
-        return None
-    asked = " ".join(best.rstrip(".!?").split()[:_ASKED_WORDS]).rstrip(",;:")
-    return f"What is said about: {asked}?"
-
-
-def _sentences(text: str) -> Iterator[str]:
-    for found in _SENTENCE.finditer(text):
-        sentence = " ".join(found.group().split())
-        words = sentence.split()
-        prose = sum(word.islower() for word in words)
-        if _LEAST_WORDS <= len(words) <= _MOST_WORDS and sentence[0].isupper() and prose >= _LEAST_PROSE * len(words):
-            yield sentence
