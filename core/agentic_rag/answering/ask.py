@@ -157,8 +157,9 @@ class AnswerQuestion:
         head = await self._head(principal, question.workspace)
         sent = None if question.idempotency_key is None else input_hash(question)
         if question.idempotency_key is not None:
-            question = replace(question, idempotency_key=principal.own_key(question.idempotency_key))
-            stored = await self._runs.by_idempotency_key(principal, question.workspace, question.idempotency_key, sent)
+            key = principal.own_key(question.idempotency_key)
+            question = replace(question, idempotency_key=key)
+            stored = await self._runs.by_idempotency_key(principal, question.workspace, key, sent)
             if stored is not None:
                 return stored
         if question.after is not None:
