@@ -9,6 +9,7 @@ import pytest
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.figures.finder import FinancialFigures
 from agentic_rag.answering.figures.missing_facts import find_missing_fact
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.documents.document import Chunk
@@ -57,6 +58,21 @@ def missing_of(question: str, *quotes: tuple[str, str], kind: UnitKind = UnitKin
 def missing(question: str, *places: int, kind: AnswerType = AnswerType.FACT) -> str | None:
     part = build_subquery(question, kind, dict.fromkeys(query_terms(question), 0.5))
     return find_missing_fact(part, PASSAGES, [said(place) for place in places])
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "told"),
+    [
+        (TITLE, SALES, "“Gate”"),
+        ("Harbour Inc., Half-Yearly Report, June 2023", SALES, "“Gate”"),
+        ("Harbour 2023", "In millions\nTotal net sales 310 290", "“Gate”"),
+        ("Minutes of 14 May 2023", "Keys are ordered at the office for 24 pounds each.", None),
+    ],
+)
+def test_only_reports_are_held_to_the_facts_of_a_question(title: str, text: str, told: str | None):
+    found = passage(text, title=title)
+    part = build_subquery("What did Gate earn?", AnswerType.FACT, {"gate": 0.5, "earn": 0.5})
+    assert FinancialFigures().missing_fact(part, [found], [quoting(found, 0)]) == told
 
 
 @pytest.mark.parametrize(

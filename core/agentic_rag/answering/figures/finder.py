@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from agentic_rag.answering.evidence.finder import FoundEvidence
@@ -13,10 +14,17 @@ from agentic_rag.answering.figures.search import find_figures
 from agentic_rag.kernel.database import CorpusSnapshot
 from agentic_rag.retrieval.candidates import Passage, SearchScope
 
+_REPORT = re.compile(
+    r"\b(?:\d{1,2}-[QK]|(?:annual|quarterly|interim|half[- ]year(?:ly)?|financial) "
+    r"(?:report|statement|result|period)s?)\b",
+    re.IGNORECASE,
+)
+"""The title of a report to investors: its prose is read as strictly as its statements."""
+
 
 class FinancialFigures:
-    """Implements `answering.evidence.finder.EvidenceFinder`, for corpora with financial statements: elsewhere it finds
-    nothing and misses nothing.
+    """Implements `answering.evidence.finder.EvidenceFinder`, for documents with financial statements: elsewhere it
+    finds nothing and misses nothing.
     """
 
     async def find(
@@ -27,6 +35,6 @@ class FinancialFigures:
     def missing_fact(
         self, part: Subquery, passages: Sequence[Passage], sentences: Sequence[DraftSentence]
     ) -> str | None:
-        if not any(is_statement(one.chunk.text) for one in passages):
-            return None
-        return find_missing_fact(part, passages, sentences)
+        if any(_REPORT.search(one.chunk.document_title) or is_statement(one.chunk.text) for one in passages):
+            return find_missing_fact(part, passages, sentences)
+        return None
