@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 
 from agentic_rag.answering.ask import DEFAULT_TTL_SECONDS, RUN_UNITS, AnswerPorts, AnswerQuestion
 from agentic_rag.answering.evidence.finder import EvidenceFinder
@@ -65,9 +66,10 @@ def answer_question(
     link_hosts: HostList = NO_HOSTS,
     ttl_seconds: int = DEFAULT_TTL_SECONDS,
     at_once: int = AT_ONCE,
+    replaced: Mapping[Stage, StageStep] = MappingProxyType({}),
 ) -> AnswerQuestion:
-    """The use case with its stages; `tools` are the tools that need ports; `finders` are the domains with
-    evidence of their own. The caller closes `recorder`."""
+    """The use case with its stages, or those of `replaced` in their place; `tools` are the tools that need ports;
+    `finders` are the domains with evidence of their own. The caller closes `recorder`."""
     switched_on = switch_on(tools)
     stages: dict[Stage, StageStep] = {
         Stage.GATE: GateStage(),
@@ -84,6 +86,7 @@ def answer_question(
     llm_clients = None if chat is None else chat.llm_clients
     if chat is not None:
         stages |= _llm_stages(chat, stages)
+    stages |= replaced
     # As many may wait as are answered in about the time that they wait.
     room = WaitingRoom(at_once * RUN_UNITS, places=8 * at_once, seconds=WAIT_SECONDS)
     return AnswerQuestion(

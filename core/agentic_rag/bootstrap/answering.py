@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
+from types import MappingProxyType
 
 from agentic_rag.adapters.redis.passages import RedisPassageExchange
 from agentic_rag.answering.ask import AnswerPorts, AnswerQuestion
-from agentic_rag.answering.build import ChatUse, answer_question
+from agentic_rag.answering.build import FINDERS, ChatUse, answer_question
+from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.hyde.queued_passages import QueuedPassages
 from agentic_rag.answering.hyde.write_passage import WritePassage
 from agentic_rag.answering.options import AnswerDefaults
@@ -14,6 +17,8 @@ from agentic_rag.answering.ports import PassageExchange
 from agentic_rag.answering.runs.explain import ExplainRun
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.record import RunRecorder
+from agentic_rag.answering.stages.stage import StageStep
+from agentic_rag.answering.state_machine import Stage
 from agentic_rag.answering.tools.http_fetch import HttpFetch
 from agentic_rag.answering.tools.tool import Tool
 from agentic_rag.bootstrap.documents import DocumentParts
@@ -56,6 +61,14 @@ class AnsweringParts(DocumentParts):
     @cached_property
     def answer(self) -> AnswerQuestion:
         """The use case behind `ragAnswer`."""
+        return self.build_answer()
+
+    def build_answer(
+        self,
+        finders: tuple[EvidenceFinder, ...] = FINDERS,
+        replaced: Mapping[Stage, StageStep] = MappingProxyType({}),
+    ) -> AnswerQuestion:
+        """The same with other finders, or with stages in the place of its own: for measurements."""
         settings = self.settings.answering
         by_rules, by_model = settings.budget_ms
         tasks = self.settings.models.tasks
@@ -83,6 +96,8 @@ class AnsweringParts(DocumentParts):
             tools=self._tools,
             link_hosts=parse_host_list(settings.link_hosts),
             ttl_seconds=settings.cache_ttl_seconds,
+            finders=finders,
+            replaced=replaced,
             at_once=self.settings.stores.database_pool_size,
         )
 
