@@ -28,6 +28,7 @@ from tests.quality.filings import FILINGS, filings
 from tests.quality.natural import HALVES, NATURAL, NATURAL_DEV, natural_rows
 from tests.quality.natural_asking import asked_naturally
 from tests.quality.rows import above, at_least, not_below, reported, without_verdict
+from tests.quality.rules import RULES, rule_rows
 from tests.quality.sets import DATA, MULTI_HOP, NOISE, POOL, SINGLE_HOP, SPANS, QuestionSet, ingested, questions_of
 from tests.quality.verifier import VERIFIER, verifier_rows
 
@@ -111,6 +112,8 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
             rows += await disagreement_rows()
         if VERIFIER in wanted:
             rows += verifier_rows()
+        if RULES in wanted:
+            rows += [must(row) for row in await rule_rows(system, settings)]
         return rows + citation_rows(cited)
 
 
@@ -143,7 +146,7 @@ def _tell(name: str, asked: Sequence[Score], found: dict[str, list[Ranked]]) -> 
 def main() -> int:
     """Run it."""
     parser = argparse.ArgumentParser(prog="python -m tests.quality", description="The quality table.")
-    every = (*MULTI_HOP, *SINGLE_HOP, POOL, FILINGS, NATURAL, CONFLICTS, VERIFIER)
+    every = (*MULTI_HOP, *SINGLE_HOP, POOL, FILINGS, NATURAL, CONFLICTS, VERIFIER, RULES)
     parser.add_argument(
         "--only", action="append", choices=(*every, NATURAL_DEV), help="these sets only; may be repeated"
     )

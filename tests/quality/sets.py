@@ -24,6 +24,7 @@ NOISE = "wiki-distractors"
 POOL = "wiki-pool"
 SINGLE_HOP = ("cranfield", "cisi", "scifact-2k", "fiqa-gold", "pubmedqa", "clapnq", "covidqa")
 SPANS = "covidqa"
+XQUAD = "xquad"
 HALF_ANSWERABLE = "clapnq"
 
 
@@ -42,11 +43,20 @@ class QuestionSet:
 
 
 def questions_of(name: str) -> list[EvalQuestion]:
-    return load_dataset(DATA / name / "queries.dev.jsonl")
+    return load_dataset(_folder(name) / f"queries{_language(name)}.dev.jsonl")
 
 
 def documents_of(name: str) -> list[EvalDocument]:
-    return load_corpus(DATA / name / "corpus.jsonl")
+    return load_corpus(_folder(name) / f"corpus{_language(name)}.jsonl")
+
+
+def _folder(name: str) -> Path:
+    return DATA / (XQUAD if name.startswith(f"{XQUAD}-") else name)
+
+
+def _language(name: str) -> str:
+    """The part of the file names that says the language, where a folder has several."""
+    return f".{name.removeprefix(f'{XQUAD}-')}" if name.startswith(f"{XQUAD}-") else ""
 
 
 async def ingested(system: System, name: str, corpora: Sequence[str]) -> WorkspaceRef:
