@@ -7,8 +7,9 @@ from dataclasses import replace
 from uuid import UUID, uuid5
 
 from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.figures.borderless_tables import has_rows
 from agentic_rag.answering.figures.measures import breakdown_concepts, measures_of
-from agentic_rag.answering.figures.rows import FigureIndex, FigureQuote, has_rows, years_of
+from agentic_rag.answering.figures.rows import FigureIndex, FigureQuote, years_of
 from agentic_rag.documents.document import Chunk
 from agentic_rag.language.tokenizer import tokenize
 

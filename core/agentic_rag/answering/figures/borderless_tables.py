@@ -47,6 +47,7 @@ _IS_NUMBER = re.compile(r"\d{1,2}")
 _NAMED = re.compile(rf"{_MONTH} \d{{1,2}}, (?:19|20)\d\d|(?:[$%] )?Change\b(?: %)?")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _UNIT = re.compile(r"\(?\b(?:dollars |amounts |USD |EUR )?in (thousands|millions|billions)\b", re.IGNORECASE)
+_MONEY = re.compile(r"[$€£]\s?\(?\d|\bin (?:thousands|millions|billions)\b", re.IGNORECASE)
 _SHARES = re.compile(r"\b(?:shares?|basic|diluted)\b", re.IGNORECASE)
 _MAX_LINES_ABOVE = 70
 """Lines looked at above a row: the longest statement of a filing has 60."""
@@ -103,6 +104,16 @@ def split_borderless_row(line: str) -> tuple[str, tuple[str, ...]] | None:
     if len(values) == 1 and values[0].strip("()").isdigit():
         return None  # A page number or a reference to a note, as likely as not.
     return label, tuple(values)
+
+
+def has_rows(text: str) -> bool:
+    """Whether some line of a text is a row of a table without ruling lines."""
+    return any(split_borderless_row(line) is not None for line in text.split("\n"))
+
+
+def is_statement(text: str) -> bool:
+    """Whether a text has a row of a financial statement: a table without ruling lines, and amounts of money."""
+    return _MONEY.search(text) is not None and has_rows(text)
 
 
 def parse_borderless_row(text: str, start: int, end: int) -> BorderlessRow | None:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from agentic_rag.answering.evidence.finder import FoundEvidence
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.figures.borderless_tables import is_statement
 from agentic_rag.answering.figures.missing_facts import find_missing_fact
-from agentic_rag.answering.figures.rows import is_statement
 from agentic_rag.answering.figures.search import find_figures
 from agentic_rag.kernel.database import CorpusSnapshot
 from agentic_rag.retrieval.candidates import Passage, SearchScope

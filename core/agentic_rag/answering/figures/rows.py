@@ -60,7 +60,6 @@ USUAL_BREAKDOWN_ROWS = 7
 
 _FIGURE = re.compile(r"[$€£]\s?\d|\d\s?%|\b\d[\d,.]* (?:percent|million|billion|basis points)\b")
 _AMOUNT = re.compile(r"\d{3}|[$€£]")
-_MONEY = re.compile(r"[$€£]\s?\(?\d|\bin (?:thousands|millions|billions)\b", re.IGNORECASE)
 _PERIOD = re.compile(
     r"\b(?:quarters?|(?:months|weeks|year) ended|Q[1-4]|half|(?:first )?(?:three|six|nine|twelve) months)\b",
     re.IGNORECASE,
@@ -261,16 +260,6 @@ class FigureIndex:
 
     def _quote(self, chunk: Chunk, span: Span, kind: UnitKind, worth: float) -> FigureQuote:
         return FigureQuote(chunk, *span, kind, round(worth, 6))
-
-
-def has_rows(text: str) -> bool:
-    """Whether some line of a text is a row of a table without ruling lines."""
-    return any(split_borderless_row(line) is not None for line in text.split("\n"))
-
-
-def is_statement(text: str) -> bool:
-    """Whether a text has a row of a financial statement: a table without ruling lines, and amounts of money."""
-    return _MONEY.search(text) is not None and has_rows(text)
 
 
 def years_of(question: str) -> frozenset[str]:

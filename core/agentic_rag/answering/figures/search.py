@@ -13,9 +13,14 @@ from uuid import UUID
 from agentic_rag.answering.evidence.finder import FoundEvidence
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit
 from agentic_rag.answering.extraction.text_units import UnitKind
-from agentic_rag.answering.figures.borderless_tables import parse_borderless_row, table_head_before
+from agentic_rag.answering.figures.borderless_tables import (
+    has_rows,
+    is_statement,
+    parse_borderless_row,
+    table_head_before,
+)
 from agentic_rag.answering.figures.measures import Measure, asks_for_measure, breakdown_concepts, measures_of
-from agentic_rag.answering.figures.rows import FigureIndex, FigureQuote, has_rows, is_statement, years_of
+from agentic_rag.answering.figures.rows import FigureIndex, FigureQuote, years_of
 from agentic_rag.documents.document import Chunk, ChunkPosition, DocumentFilter
 from agentic_rag.kernel.database import CorpusSnapshot
 from agentic_rag.language.tokenizer import query_terms, tokenize
