@@ -93,18 +93,3 @@ async def test_a_question_for_no_measure_is_answered_as_ever(world: World) -> No
     answer = (await world.ask("Who signed for Harbour in Q2 2023?", options=FEW)).answer
 
     assert all(one.origin != FIGURES for one in answer.citations)
-
-
-async def test_documents_without_a_statement_are_answered_as_any_others() -> None:
-    corpus = Corpus(support_threshold=0.0)
-    keys = "Additional keys are ordered at the office for 24 pounds each."
-    days = ("12 March 2024", "14 May 2024", "9 July 2024")
-    for day in days:
-        other = (f"{topic} was discussed on {day} and put off." for topic in ("The roof", "The yard", "The boiler"))
-        corpus.add(f"{day}.md", f"Minutes of {day}", *other, keys if day == days[0] else "The meeting ended late.")
-    world = World(corpus)
-
-    answer = (await world.ask("What do I pay for an additional Flat key in 2024?", options=FEW)).answer
-
-    assert keys in answer.text
-    await world.recorder.aclose()
