@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.unit.answering.test_extractive import passage
 
@@ -96,6 +98,22 @@ def test_how_to_is_answered_by_all_steps_in_order() -> None:
         "2. Isolate. The control room opens the breaker. The brake is applied.\n"
         "3. Prove dead. Test the tester, test the circuit, test the tester again."
     )
+
+
+def test_steps_that_the_border_of_a_chunk_cuts_are_joined() -> None:
+    question = "How do I change the belt?"
+    part = build_subquery(question, detect_answer_type(question), dict.fromkeys(query_terms(question), 0.5))
+    text = "## Change the belt\n\n1. Slacken the screw.\n2. Take the belt off.\n3. Put the new one on.\n4. Tension it."
+    border = text.index("3.")
+    whole = passage(1, "Manual", text)
+    first = replace(whole, chunk=replace(whole.chunk, text=text[:border], end=border))
+    second = replace(whole, chunk=replace(whole.chunk, ordinal=2, index=1, text=text[border:], start=border))
+    draft = draft_part(part, 0, [first, second], 2)
+
+    (steps,) = shape_part(QuestionKind.STEPS, part, 0, [first, second], draft, frozenset()).sentences
+
+    assert steps.text == "1. Slacken the screw.\n2. Take the belt off.\n3. Put the new one on.\n4. Tension it."
+    assert [quote.passage for quote in steps.more_quotes] == [1]
 
 
 def test_a_question_for_things_is_answered_by_all_rows_of_their_table() -> None:

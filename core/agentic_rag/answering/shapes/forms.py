@@ -68,7 +68,46 @@ def whole_steps(
     score, best = max(ranked, key=lambda one: one[0])
     if draft.units and score < MIN_BLOCK_RATIO * draft.units[0].score:
         return ()
-    return (quote_block(best, passages, place),)
+    return (_join_cut_list(best, passages, place),)
+
+
+def _join_cut_list(one: RankedBlock, passages: Sequence[Passage], place: int) -> DraftSentence:
+    """The quote of a block; of a list that the border of its chunk cuts, with the rest of it: in the chunk beside it,
+    or whole where chunks overlap.
+    """
+    quoted = quote_block(one, passages, place)
+    chunk = passages[one.passage].chunk
+    if one.block.kind is not BlockKind.LIST:
+        return quoted
+    for at, passage in enumerate(passages):
+        other = passage.chunk
+        if other.revision_id != chunk.revision_id or abs(other.index - chunk.index) != 1:
+            continue
+        follows = other.index > chunk.index
+        first, second = (chunk, other) if follows else (other, chunk)
+        mine = one.block.end == len(chunk.text.rstrip()) if follows else not chunk.text[: one.block.start].strip()
+        rest = [
+            held
+            for held in find_blocks(other.text)
+            if held.kind is BlockKind.LIST
+            and (not other.text[: held.start].strip() if follows else held.end == len(other.text.rstrip()))
+        ]
+        ours = (chunk.start + one.block.start, chunk.start + one.block.end)
+        wider = [
+            held
+            for held in find_blocks(other.text)
+            if held.kind is BlockKind.LIST
+            and other.start + held.start <= ours[0]
+            and ours[1] <= other.start + held.end
+            and len(held.parts) > len(one.block.parts)
+        ]
+        if wider:
+            return quote_block(replace(one, passage=at, block=wider[0]), passages, place)
+        if mine and rest and first.end <= second.start:
+            beside = quote_block(replace(one, passage=at, block=rest[0]), passages, place)
+            parts = (quoted, beside) if follows else (beside, quoted)
+            return replace(parts[0], text=f"{parts[0].text}\n{parts[1].text}", more_quotes=(parts[1],))
+    return quoted
 
 
 def all_items(
