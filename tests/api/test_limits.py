@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from strawberry.extensions.validation_cache import _get_validate_cache
 
 from agentic_rag_server.graphql.http.limits import Limits, _CostVisitor, check, parse_within
-from agentic_rag_server.graphql.schema import CACHED_DOCUMENTS
-from tests.api.builders import Container, client
+from agentic_rag_server.graphql.http.rows import PAGED
+from agentic_rag_server.graphql.schema import CACHED_DOCUMENTS, build_schema
+from tests.api.builders import WORKSPACE_ID, Container, client
 
 LIMITS = Limits()
 
@@ -160,3 +161,54 @@ async def test_a_document_is_parsed_and_validated_once() -> None:
         after = cache.cache_info()
 
     assert (after.misses - before.misses, after.hits - before.hits) == (0, 1)
+
+
+FOUND = "{ nodes { debug { candidates { title } } } }"
+
+
+@pytest.mark.parametrize(
+    ("query", "variables", "is_refused"),
+    [
+        ("{ runs(workspaceId: W, first: 100) { nodes { id } } }", {}, False),
+        ("{ runs(workspaceId: W, first: 100) { nodes { citations { title } } } }", {}, False),
+        (f"{{ runs(workspaceId: W, first: 100) {FOUND} }}", {}, True),
+        (f"{{ runs(workspaceId: W) {FOUND} }}", {}, True),
+        (f"{{ runs(workspaceId: W, first: 20) {FOUND} }}", {}, False),
+        (f"query($n: Int) {{ runs(workspaceId: W, first: $n) {FOUND} }}", {"n": 100}, True),
+        (f"query($n: Int) {{ runs(workspaceId: W, first: $n) {FOUND} }}", {"n": 9}, False),
+        (f"{{ runs(workspaceId: W, first: 100) {{ ...F }} }} fragment F on RunConnection {FOUND}", {}, True),
+        (f"{{ runs(workspaceId: W, first: 100) {{ nodes {{ id }} ... on RunConnection {FOUND} }} }}", {}, True),
+    ],
+)
+async def test_the_objects_of_a_query_are_the_product_of_its_pages(
+    query: str, variables: dict[str, object], is_refused: bool
+) -> None:
+    operation = {"query": query.replace("W", f'"{WORKSPACE_ID}"'), "variables": variables}
+
+    async with client(Container()) as http:
+        body = (await http.post("/graphql", json=operation)).json()
+
+    codes = [one["extensions"]["code"] for one in body.get("errors", ())]
+    assert ("QUERY_TOO_COMPLEX" in codes) is is_refused, body
+
+
+def test_every_paged_field_of_the_schema_is_known() -> None:
+    kinds = build_schema()._schema.type_map.values()
+    paged = {
+        name
+        for kind in kinds
+        for name, field in getattr(kind, "fields", {}).items()
+        if "first" in getattr(field, "args", ())
+    }
+
+    assert paged == PAGED
+
+
+async def test_a_long_list_in_the_variables_is_refused_before_it_is_read() -> None:
+    query = 'query($s: [DocumentStatus!]) { documents(workspaceId: "x", statuses: $s) { nodes { id } } }'
+    operation = {"query": query, "variables": {"s": {"deep": ["READY"] * 10_001}}}
+
+    async with client(Container()) as http:
+        refused = await http.post("/graphql", json=operation)
+
+    assert (refused.status_code, refused.json()["errors"][0]["extensions"]["code"]) == (400, "BAD_REQUEST")

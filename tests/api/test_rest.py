@@ -220,6 +220,22 @@ async def test_readyz_shows_a_graph_that_is_down_and_is_ready_without_it() -> No
     ]
 
 
+async def test_readiness_is_computed_once_a_second_whoever_asks() -> None:
+    looked = 0
+
+    async def look() -> None:
+        nonlocal looked
+        looked += 1
+        await asyncio.sleep(0.01)
+
+    async with client(Container(checks={"postgres": look}), token=None) as http:
+        answers = await asyncio.gather(*(http.get("/readyz") for _ in range(50)))
+        answers.append(await http.get("/readyz"))
+
+    assert {one.status_code for one in answers} == {200}
+    assert looked == 1
+
+
 async def test_readyz_says_when_the_product_is_switched_off() -> None:
     async with client(Container(options=ServerOptions(enabled=False)), token=None) as http:
         response = await http.get("/readyz")

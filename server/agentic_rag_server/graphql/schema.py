@@ -23,6 +23,7 @@ from agentic_rag_server.graphql.documents.uploads import FILE, UploadedFile
 from agentic_rag_server.graphql.http.context import RequestContext
 from agentic_rag_server.graphql.http.fields import rules_of
 from agentic_rag_server.graphql.http.limits import Limits, demand_of, parse_within, uses_introspection
+from agentic_rag_server.graphql.http.rows import require_few_rows
 from agentic_rag_server.graphql.mutation import Mutation
 from agentic_rag_server.graphql.query import Query
 
@@ -74,10 +75,13 @@ class ClosedIntrospection(SchemaExtension):
 
 
 class Admitting(SchemaExtension):
-    """Counts a valid operation against the limits of its organisation before any field runs."""
+    """Counts the objects of a valid operation, and the operation against the limits of its organisation, before any
+    field runs.
+    """
 
-    def __init__(self, demanded: Callable[[str, str | None], Demand]) -> None:
+    def __init__(self, parse: Callable[[str], DocumentNode], demanded: Callable[[str, str | None], Demand]) -> None:
         super().__init__()
+        self._parse = parse
         self._demanded = demanded
 
     async def on_execute(self) -> AsyncIterator[None]:
@@ -86,11 +90,14 @@ class Admitting(SchemaExtension):
         caller: RequestContext = context.context
         if context.result is None:
             try:
+                require_few_rows(self._parse(context.query or ""), context.operation_name, context.variables)
                 demand = self._demanded(context.query or "", context.operation_name)
                 await caller.parts.admission.admit(caller.principal, remaining_demand(demand, caller.counted))
             except RateLimited as refused:
                 caller.refusal = refused
                 context.result = ExecutionResult(data=None, errors=[])
+            except GraphQLError as refused:
+                context.result = ExecutionResult(data=None, errors=[refused])
         yield
 
 
@@ -122,7 +129,7 @@ def build_schema(*, introspection: bool = True, limits: Limits | None = None) ->
             lambda: BoundedParsing(parse),
             lambda: ValidationCache(maxsize=CACHED_DOCUMENTS),
             *closed,
-            lambda: Admitting(read_demand),
+            lambda: Admitting(parse, read_demand),
         ],
     )
     rules_of(schema)

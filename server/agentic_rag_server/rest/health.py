@@ -9,14 +9,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.ttl_cache import TtlCache
 from agentic_rag_server.graphql.http.errors import report_internal
-from agentic_rag_server.parts import DISABLED_MESSAGE
+from agentic_rag_server.parts import DISABLED_MESSAGE, ServerParts
 from agentic_rag_server.rest.http.models import NOT_STORED, Model, answer
 from agentic_rag_server.rest.http.operations import Endpoint, ResponseSpec, operation
 
 OK = "ok"
 DEGRADED = "degraded"
 FAILED = "failed"
+READY = "ready"
+
+FRESH_SECONDS = 1.0
+"""How long an answer of /readyz holds for everybody, since each one asks every dependency."""
 
 OPTIONAL = frozenset({"neo4j"})
 """Dependencies whose loss only degrades answers."""
@@ -49,6 +54,10 @@ class HealthEndpoints(Endpoint):
 
     tag = "health"
 
+    def __init__(self, parts: ServerParts) -> None:
+        super().__init__(parts)
+        self._readiness: TtlCache[str, Readiness] = TtlCache(self._look, parts.clock, seconds=FRESH_SECONDS, most=1)
+
     @operation(
         "GET",
         "/healthz",
@@ -74,13 +83,16 @@ class HealthEndpoints(Endpoint):
     )
     async def readyz(self, request: Request) -> Response:
         """503 when the product is off or a check fails that is not `OPTIONAL`; else 200."""
+        body = await self._readiness.get("all")
+        return answer(body, 200 if body.status == READY else 503, NOT_STORED)
+
+    async def _look(self, _: str, before: Readiness | None) -> Readiness:
         checks = self._parts.checks.items()
         results = await asyncio.gather(*(self._run(name, check) for name, check in checks))
         if not self._parts.options.enabled:
             results.append(_result("feature", FAILED, "FEATURE_DISABLED", DISABLED_MESSAGE))
         ready = all(result.status != FAILED for result in results)
-        body = Readiness(status="ready" if ready else "not_ready", checks=results)
-        return answer(body, 200 if ready else 503, NOT_STORED)
+        return Readiness(status=READY if ready else "not_ready", checks=results)
 
     @operation(
         "GET",

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import orjson
 from starlette.requests import ClientDisconnect, Request
 
 GRAPHQL_RESPONSE = "application/graphql-response+json"
 JSON = "application/json"
+MAX_LIST = 10_000
+"""Members of a list in `variables`, looked at before any is read as its type: the questions of an evaluation."""
+
 _UTF8 = frozenset({"utf-8", "utf8"})
 
 
@@ -144,11 +147,26 @@ def operation_from(given: dict[str, Any]) -> GraphQLRequest:
         raise RequestFault(400, "BAD_REQUEST", "`query` must be a GraphQL document.")
     if variables is not None and not isinstance(variables, dict):
         raise RequestFault(400, "BAD_REQUEST", "`variables` must be an object or null.")
+    if variables is not None and _has_long_list(variables):
+        raise RequestFault(400, "BAD_REQUEST", f"A list in `variables` has {MAX_LIST} members at most.")
     if name is not None and not isinstance(name, str):
         raise RequestFault(400, "BAD_REQUEST", "`operationName` must be a string or null.")
     if extensions is not None and not isinstance(extensions, dict):
         raise RequestFault(400, "BAD_REQUEST", "`extensions` must be an object or null.")
     return GraphQLRequest(query, variables, name or None, document_id)
+
+
+def _has_long_list(variables: dict[str, Any]) -> bool:
+    waiting: list[Any] = [variables]
+    while waiting:
+        inside: Any = waiting.pop()
+        if isinstance(inside, list):
+            if len(cast(list[Any], inside)) > MAX_LIST:
+                return True
+            waiting += inside
+        elif isinstance(inside, dict):
+            waiting += cast(dict[str, Any], inside).values()
+    return False
 
 
 def _document_id(given: dict[str, Any]) -> str | None:

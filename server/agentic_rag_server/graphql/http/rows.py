@@ -1,0 +1,94 @@
+"""How many objects a query may bring: the product of `first` along each path, with the lists inside.
+
+Counted before any field runs, with the variables of the request, since `first` mostly is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLError,
+    InlineFragmentNode,
+    IntValueNode,
+    OperationDefinitionNode,
+    SelectionSetNode,
+    VariableNode,
+)
+
+from agentic_rag.kernel.pagination import MAX_PAGE
+from agentic_rag_server.graphql.http.limits import LIMIT_CODE
+
+MAX_ROWS = 2_000
+
+DEFAULT_PAGE = 50
+PAGED = frozenset({"auditLog", "deadLetters", "documents", "jobs", "runs"})
+"""Fields with `first`, which is `DEFAULT_PAGE` where it is left out."""
+
+_LISTS = {"candidates": 50, "citations": 10, "stages": 20, "timings": 20, "nearest": 5, "attemptHistory": 8}
+"""Lists inside an object without `first`, with as many members as they have on a busy day."""
+
+_WRAPPERS = frozenset({"edges", "node", "nodes", "pageInfo"})
+
+
+def require_few_rows(document: DocumentNode, operation_name: str | None, variables: Mapping[str, Any] | None) -> None:
+    """Errors: `GraphQLError` code QUERY_TOO_COMPLEX. The document must be valid and within the limits."""
+    fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
+    for node in document.definitions:
+        if isinstance(node, OperationDefinitionNode) and operation_name in (None, node.name and node.name.value):
+            found = _Rows(fragments, variables or {}).inside(node.selection_set)
+            if found > MAX_ROWS:
+                raise GraphQLError(
+                    f"The query may bring {found:,} objects; {MAX_ROWS:,} at most: ask for smaller pages, or for fewer "
+                    "lists in each object.",
+                    extensions={"code": LIMIT_CODE},
+                )
+
+
+class _Rows:
+    """Counts the objects of selection sets, each fragment once."""
+
+    def __init__(self, fragments: Mapping[str, FragmentDefinitionNode], variables: Mapping[str, Any]) -> None:
+        self._fragments = fragments
+        self._variables = variables
+        self._known: dict[str, int] = {}
+
+    def inside(self, node: SelectionSetNode | None) -> int:
+        """The objects of a set."""
+        rows = 0
+        for selection in node.selections if node is not None else ():
+            if isinstance(selection, FieldNode):
+                rows += self._field(selection)
+            elif isinstance(selection, InlineFragmentNode):
+                rows += self.inside(selection.selection_set)
+            elif isinstance(selection, FragmentSpreadNode):
+                rows += self._fragment(selection.name.value)
+        return rows
+
+    def _field(self, node: FieldNode) -> int:
+        if node.selection_set is None:
+            return 0
+        name = node.name.value
+        one = 0 if name in _WRAPPERS else 1
+        return self._times(node) * (one + self.inside(node.selection_set))
+
+    def _times(self, node: FieldNode) -> int:
+        given = next((one.value for one in node.arguments or () if one.name.value == "first"), None)
+        if isinstance(given, IntValueNode):
+            return max(1, int(given.value))
+        if isinstance(given, VariableNode):
+            value = self._variables.get(given.name.value, MAX_PAGE)
+            return max(1, value) if isinstance(value, int) else MAX_PAGE
+        return DEFAULT_PAGE if node.name.value in PAGED else _LISTS.get(node.name.value, 1)
+
+    def _fragment(self, name: str) -> int:
+        if name not in self._known:
+            self._known[name] = 0
+            found = self._fragments.get(name)
+            self._known[name] = self.inside(found.selection_set) if found is not None else 0
+        return self._known[name]
