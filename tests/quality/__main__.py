@@ -114,7 +114,7 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
             rows += verifier_rows()
         if RULES in wanted:
             rows += [must(row) for row in await rule_rows(system, settings)]
-        return rows + citation_rows(cited)
+        return rows + (citation_rows(cited) if cited else [])
 
 
 def ablations(name: str, found: dict[str, list[Ranked]], musts: tuple[Arm, str] | None = None) -> list[Row]:
