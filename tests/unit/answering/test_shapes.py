@@ -9,7 +9,7 @@ from tests.unit.answering.test_extractive import passage
 
 from agentic_rag.answering.extraction.extractive import draft_part
 from agentic_rag.answering.extraction.subquery import build_subquery
-from agentic_rag.answering.extraction.text_blocks import BlockKind, find_blocks
+from agentic_rag.answering.extraction.text_blocks import TextBlockKind, find_blocks
 from agentic_rag.answering.query.planner import detect_answer_type
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.answering.shapes.table import SHAPES, shape_part
@@ -164,17 +164,17 @@ def test_lists_tables_and_sections_are_found_with_their_headings() -> None:
     ]
 
     assert found == [
-        (BlockKind.SECTION, 1, "## Why it exists"),
-        (BlockKind.LIST, 3, "## Five steps to isolate a machine"),
-        (BlockKind.SECTION, 1, "## Five steps to isolate a machine"),
-        (BlockKind.TABLE, 2, "## The permit"),
-        (BlockKind.SECTION, 1, "## The permit"),
+        (TextBlockKind.SECTION, 1, "## Why it exists"),
+        (TextBlockKind.LIST, 3, "## Five steps to isolate a machine"),
+        (TextBlockKind.SECTION, 1, "## Five steps to isolate a machine"),
+        (TextBlockKind.TABLE, 2, "## The permit"),
+        (TextBlockKind.SECTION, 1, "## The permit"),
     ]
 
 
 def test_numbered_headings_are_no_list_and_a_lead_in_belongs_to_its_list() -> None:
     text = "1. Purpose\nThis is why.\n\n2. Oil\nIf oil is seen:\n- stop the source\n- call the controller"
-    lists = [one for one in find_blocks(text) if one.kind is BlockKind.LIST]
+    lists = [one for one in find_blocks(text) if one.kind is TextBlockKind.LIST]
 
     assert [(len(one.parts), text[slice(*one.lead)] if one.lead else None) for one in lists] == [(2, "If oil is seen:")]
 

@@ -17,7 +17,7 @@ _CACHED_TEXTS = 256
 """As many as `segmented_text` keeps."""
 
 
-class BlockKind(enum.Enum):
+class TextBlockKind(enum.Enum):
     """What a block is made of."""
 
     LIST = "list"
@@ -29,7 +29,7 @@ class BlockKind(enum.Enum):
 class TextBlock:
     """A stretch [start, end) of a text with its items, rows or paragraphs."""
 
-    kind: BlockKind
+    kind: TextBlockKind
     start: int
     end: int
     parts: tuple[Span, ...]
@@ -67,7 +67,7 @@ def find_blocks(text: str) -> tuple[TextBlock, ...]:
         if kind is _Line.HEADING:
             if paragraphs:
                 section = (paragraphs[0][0], paragraphs[-1][1])
-                blocks.append(TextBlock(BlockKind.SECTION, *section, tuple(paragraphs), heading))
+                blocks.append(TextBlock(TextBlockKind.SECTION, *section, tuple(paragraphs), heading))
             paragraphs = []
             heading = spans[at] if at < len(spans) else None
             at += 1
@@ -78,7 +78,7 @@ def find_blocks(text: str) -> tuple[TextBlock, ...]:
             held = (spans[at][0], spans[last][1])
             if kind is _Line.ITEM:
                 items = _items(spans, kinds, at, last)
-                blocks.append(TextBlock(BlockKind.LIST, *held, items, heading, _lead_in(text, spans, kinds, at)))
+                blocks.append(TextBlock(TextBlockKind.LIST, *held, items, heading, _lead_in(text, spans, kinds, at)))
             elif kind is _Line.ROW and last > at:
                 blocks.append(_table(text, spans, at, last, heading))
             paragraphs.append(held)
@@ -185,4 +185,4 @@ def _table(text: str, spans: Sequence[Span], first: int, last: int, heading: Spa
     caption: Span | None = None
     if above >= 0 and (above == first - 1 or CAPTION.match(text[slice(*spans[above])])):
         caption = spans[above] if spans[above][0] < spans[above][1] else None
-    return TextBlock(BlockKind.TABLE, spans[first][0], spans[last][1], held, heading, lead, caption)
+    return TextBlock(TextBlockKind.TABLE, spans[first][0], spans[last][1], held, heading, lead, caption)

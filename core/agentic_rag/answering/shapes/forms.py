@@ -14,7 +14,7 @@ from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedS
 from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.extraction.segmented_text import Span
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
-from agentic_rag.answering.extraction.text_blocks import FENCES, BlockKind, TextBlock, find_blocks
+from agentic_rag.answering.extraction.text_blocks import FENCES, TextBlock, TextBlockKind, find_blocks
 from agentic_rag.answering.extraction.text_units import LIST_MARK, QUOTABLE, UnitKind, format_unit
 from agentic_rag.answering.shapes.rank_blocks import RankedBlock, rank_blocks
 from agentic_rag.language.sentences import sentence_spans
@@ -59,8 +59,8 @@ def whole_steps(
 ) -> tuple[DraftSentence, ...]:
     """The list or section that says how, whole."""
     ranked = [
-        (one.score + (LIST_BONUS if one.block.kind is BlockKind.LIST and len(one.block.parts) > 1 else 0.0), one)
-        for one in rank_blocks(part, place, passages, {BlockKind.LIST, BlockKind.SECTION})
+        (one.score + (LIST_BONUS if one.block.kind is TextBlockKind.LIST and len(one.block.parts) > 1 else 0.0), one)
+        for one in rank_blocks(part, place, passages, {TextBlockKind.LIST, TextBlockKind.SECTION})
         if not _is_excluded(one, passages, excluded) and one.block.end - one.block.start <= LONGEST_BLOCK
     ]
     if not ranked:
@@ -77,7 +77,7 @@ def _join_cut_list(one: RankedBlock, passages: Sequence[Passage], place: int) ->
     """
     quoted = quote_block(one, passages, place)
     chunk = passages[one.passage].chunk
-    if one.block.kind is not BlockKind.LIST:
+    if one.block.kind is not TextBlockKind.LIST:
         return quoted
     for at, passage in enumerate(passages):
         other = passage.chunk
@@ -89,14 +89,14 @@ def _join_cut_list(one: RankedBlock, passages: Sequence[Passage], place: int) ->
         rest = [
             held
             for held in find_blocks(other.text)
-            if held.kind is BlockKind.LIST
+            if held.kind is TextBlockKind.LIST
             and (not other.text[: held.start].strip() if follows else held.end == len(other.text.rstrip()))
         ]
         ours = (chunk.start + one.block.start, chunk.start + one.block.end)
         wider = [
             held
             for held in find_blocks(other.text)
-            if held.kind is BlockKind.LIST
+            if held.kind is TextBlockKind.LIST
             and other.start + held.start <= ours[0]
             and ours[1] <= other.start + held.end
             and len(held.parts) > len(one.block.parts)
@@ -114,24 +114,26 @@ def all_items(
     part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
 ) -> tuple[DraftSentence, ...]:
     """The items of the list, or the rows of the table, that holds what is asked for; else the section that does."""
-    for one in rank_blocks(part, place, passages, frozenset(BlockKind)):
+    for one in rank_blocks(part, place, passages, frozenset(TextBlockKind)):
         if _is_excluded(one, passages, excluded) or one.block.end - one.block.start > LONGEST_BLOCK:
             continue
         if draft.units and one.score < MIN_BLOCK_RATIO * draft.units[0].score:
             break
         block = one.block
-        if block.kind is BlockKind.SECTION:
+        if block.kind is TextBlockKind.SECTION:
             inner = [
                 held
                 for held in find_blocks(passages[one.passage].chunk.text)
-                if held.kind is not BlockKind.SECTION and block.start <= held.start < block.end and len(held.parts) > 1
+                if held.kind is not TextBlockKind.SECTION
+                and block.start <= held.start < block.end
+                and len(held.parts) > 1
             ]
             if len(inner) != 1 and block.end - block.start > LONGEST_SECTION:
                 break
-            if len(inner) == 1 and inner[0].kind is BlockKind.TABLE:
+            if len(inner) == 1 and inner[0].kind is TextBlockKind.TABLE:
                 return quote_rows(part, replace(one, block=inner[0]), passages, place)
             return (quote_block(replace(one, block=inner[0]) if len(inner) == 1 else one, passages, place),)
-        if block.kind is BlockKind.TABLE and len(block.parts) > 1:
+        if block.kind is TextBlockKind.TABLE and len(block.parts) > 1:
             return quote_rows(part, one, passages, place)
         if len(block.parts) > 1:
             return (quote_block(one, passages, place),)
@@ -142,7 +144,7 @@ def answered_before(
     part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
 ) -> tuple[DraftSentence, ...]:
     """What stands below the same question in a text."""
-    for one in rank_blocks(part, place, passages, {BlockKind.SECTION}):
+    for one in rank_blocks(part, place, passages, {TextBlockKind.SECTION}):
         text, heading = passages[one.passage].chunk.text, one.block.heading
         if heading is None or not text[slice(*heading)].endswith(("?", "？")) or _is_excluded(one, passages, excluded):
             continue
@@ -206,7 +208,7 @@ def unsure_section(
         return ()
     if draft.units[0].score >= SURE_SCORE:
         return ()
-    for one in rank_blocks(part, place, passages, {BlockKind.SECTION}):
+    for one in rank_blocks(part, place, passages, {TextBlockKind.SECTION}):
         if _is_excluded(one, passages, excluded):
             continue
         block = one.block
@@ -284,7 +286,7 @@ def quote_block(one: RankedBlock, passages: Sequence[Passage], place: int) -> Dr
     """A block as one quote: its lead-in and items, its rows, or its paragraphs."""
     block, text = one.block, passages[one.passage].chunk.text
     start = block.start if block.lead is None else min(block.start, block.lead[0])
-    if block.kind is BlockKind.TABLE:
+    if block.kind is TextBlockKind.TABLE:
         start = block.start
     said = format_block(text, block)
     return DraftSentence(place, one.passage, start, block.end, said, UnitKind.LIST, one.score)
@@ -292,14 +294,14 @@ def quote_block(one: RankedBlock, passages: Sequence[Passage], place: int) -> Dr
 
 def format_block(text: str, block: TextBlock) -> str:
     """The block in an answer: items and rows on lines of their own."""
-    if block.kind is BlockKind.TABLE:
+    if block.kind is TextBlockKind.TABLE:
         header = None if block.lead is None else text[slice(*block.lead)]
         return "\n".join(f"- {format_row(text[slice(*row)], header)}" for row in block.parts)
-    if block.kind is BlockKind.LIST:
+    if block.kind is TextBlockKind.LIST:
         items = [_format_item(text[slice(*item)]) for item in block.parts]
         lead = [] if block.lead is None else [format_unit(text[slice(*block.lead)])]
         return "\n".join((*lead, *items))
-    inner = {one.start: one for one in find_blocks(text) if one.kind is not BlockKind.SECTION}
+    inner = {one.start: one for one in find_blocks(text) if one.kind is not TextBlockKind.SECTION}
     return "\n".join(
         format_block(text, inner[start]) if start in inner else _format_paragraph(text[start:end])
         for start, end in block.parts

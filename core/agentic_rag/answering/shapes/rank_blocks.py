@@ -13,7 +13,7 @@ from agentic_rag.answering.extraction.candidate_units import (
 )
 from agentic_rag.answering.extraction.segmented_text import Span
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
-from agentic_rag.answering.extraction.text_blocks import BlockKind, TextBlock, find_blocks
+from agentic_rag.answering.extraction.text_blocks import TextBlock, TextBlockKind, find_blocks
 from agentic_rag.documents.document import Chunk
 from agentic_rag.retrieval.candidates import Passage
 
@@ -38,7 +38,7 @@ class RankedBlock:
 
 
 def rank_blocks(
-    part: Subquery, position: int, passages: Sequence[Passage], kinds: Collection[BlockKind]
+    part: Subquery, position: int, passages: Sequence[Passage], kinds: Collection[TextBlockKind]
 ) -> list[RankedBlock]:
     """The blocks of these kinds with terms of the question, best first; ties by passage, then offset."""
     top = max((one.candidate.score for one in passages if one.parts == (position,)), default=0.0)
@@ -55,7 +55,7 @@ def rank_blocks(
                 continue
             own = _mask_in(hits, (block.start, block.end))
             headed = _mask_in(hits, block.heading) | _mask_in(hits, block.caption)
-            if block.kind is BlockKind.LIST:
+            if block.kind is TextBlockKind.LIST:
                 headed |= _mask_in(hits, block.lead)
             if not own | headed:
                 continue
