@@ -40,7 +40,7 @@ def build_app(parts: ServerParts, schema: RagSchema | None = None) -> Starlette:
     app = Starlette(
         routes=[Route("/graphql", endpoint), *routes(served)],
         middleware=[
-            Middleware(FailedCredentials, telemetry=parts.telemetry, monotonic=parts.clock.monotonic),
+            Middleware(FailedCredentials, telemetry=parts.telemetry, clock=parts.clock),
             Middleware(BodyLimits),
             Middleware(SecurityHeaders, behind_tls=parts.options.behind_tls),
             Middleware(RequestTelemetry, telemetry=parts.telemetry, route_of=route_names(served)),

@@ -106,10 +106,10 @@ class DocumentAccess:
         document_id: UUID,
         right: DocumentRight = DocumentRight.KNOW,
     ) -> None:
-        """Check that the caller has a right to the document. A deleted document passes.
+        """Check that the caller has a right to the document. To know of and to read a deleted one passes.
 
-        Errors: `NotFound` code DOCUMENT_NOT_FOUND for a caller who may not know of it; `Forbidden` for one who may, and
-        has not the right.
+        Errors: `NotFound` code DOCUMENT_NOT_FOUND for a caller who may not know of it, and for one to change that is
+        gone; `Forbidden` for one who may know of it, and has not the right.
         """
         async with self._database.transaction(workspace.org_id) as transaction:
             hidden = await transaction.access.unreadable(workspace, [document_id], read_identity(principal))
@@ -119,8 +119,10 @@ class DocumentAccess:
                 raise Forbidden("This document is not readable by you. Whoever manages the workspace may change that.")
             if right in _REFUSALS:
                 document = await transaction.documents.get(workspace, document_id)
-                if document is not None:
-                    require_right(principal, document, right)
+                if document is None:
+                    # Before the request's other arguments are read, as for a hidden one: both answer alike.
+                    raise no_such_document()
+                require_right(principal, document, right)
 
     async def change(
         self,

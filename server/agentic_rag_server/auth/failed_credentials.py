@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.telemetry import Telemetry
 
 REFUSED = "rag_credentials_refused_total"
@@ -44,12 +45,12 @@ class FailedCredentials:
         app: ASGIApp,
         *,
         telemetry: Telemetry,
-        monotonic: Callable[[], float],
+        clock: Clock,
         wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._app = app
         self._telemetry = telemetry
-        self._monotonic = monotonic
+        self._clock = clock
         self.wait = wait
         self._known: OrderedDict[str, _Failures] = OrderedDict()
         self._waiting = 0
@@ -85,7 +86,7 @@ class FailedCredentials:
         self._known.move_to_end(network)
         if len(self._known) > MOST_ADDRESSES:
             self._known.popitem(last=False)
-        now = self._monotonic()
+        now = self._clock.monotonic()
         failures.count = max(0.0, failures.count - (now - failures.at) * FREE_FAILURES / 60) + 1
         failures.at = now
         return failures

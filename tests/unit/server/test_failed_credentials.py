@@ -39,9 +39,7 @@ class Server:
     telemetry: RecordingTelemetry = field(default_factory=RecordingTelemetry)
 
     def __post_init__(self) -> None:
-        self.guarded = FailedCredentials(
-            _answer, telemetry=self.telemetry, monotonic=self.times.monotonic, wait=self.times.wait
-        )
+        self.guarded = FailedCredentials(_answer, telemetry=self.telemetry, clock=self.times, wait=self.times.wait)
 
     def counted(self, slowed: str) -> float:
         """How many refusals were kept back, or were not."""
