@@ -49,8 +49,9 @@ demo: install $(if $(filter onnx,$(RAG_EMBEDDER)),model) ## Install, start every
 	fi; \
 	RAG_EMBEDDER=$$embedder $(BIN)/rag demo --source "$(RAG_CORPUS)" $(if $(RAG_QUESTION),--question "$(RAG_QUESTION)")
 
-# As many workers as cores, but no more than the servers that they share can take.
-SUITES = $(BIN)/python -m pytest tests -n auto --maxprocesses 4 --dist worksteal
+# One worker more than cores, since many tests wait for servers, but no more than the servers that they share can take.
+WORKERS := $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$((cores < 4 ? cores + 1 : 4)))
+SUITES = $(BIN)/python -m pytest tests -n $(WORKERS) --dist worksteal
 .PHONY: test test-fast test-thorough suites checks
 test: install-dev system-packages ## Everything: checks, all suites with real servers, short bench
 	@$(MAKE) --no-print-directory -j 2 suites checks

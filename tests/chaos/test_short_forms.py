@@ -21,6 +21,12 @@ NIGHTLY = {
     "throughput",
     # The kills of `random-kills` over the graph writers of `graph-kills-neo4j`.
     "random-kills-neo4j",
+    # The stops of `sigstop` over the graph writers of `graph-kills-neo4j`.
+    "sigstop-neo4j",
+    # A graph away is in this file and in tests/integration/jobs/test_graph.py; the row adds a longer outage.
+    "neo4j-down",
+    # Seventeen places one after the other; `random-kills` and the kills of tests/integration/jobs strike between them.
+    "step-kills",
 }
 
 
