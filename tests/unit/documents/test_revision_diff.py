@@ -1,8 +1,10 @@
 """What a new revision adds, keeps and removes."""
 
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,9 +62,22 @@ def test_a_chunk_that_slides_down_is_kept_and_moved() -> None:
     assert [(kept.ordinal, kept.moved) for kept in diff.kept] == [(100, True), (101, True)]
 
 
-def test_a_chunk_under_a_renamed_heading_is_moved() -> None:
+@pytest.mark.parametrize(
+    "place",
+    [
+        {"index": 1},
+        {"start": 1},
+        {"end": 9},
+        {"page": 2},
+        {"line_start": 0},
+        {"line_end": 2},
+        {"heading_path": ("New",)},
+    ],
+    ids=lambda place: next(iter(place)),
+)
+def test_a_chunk_whose_place_changed_is_moved(place: dict[str, Any]) -> None:
     (draft,) = drafts(["a"])
 
-    diff = diff_revision(visible(["a"]), [replace(draft, heading_path=("New",))])
+    diff = diff_revision(visible(["a"]), [replace(draft, **place)])
 
     assert diff.kept[0].moved
