@@ -201,9 +201,12 @@ async def test_a_caller_that_gives_up_leaves_its_place_and_its_units() -> None:
         await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.wait([waiting])
+        following = asyncio.create_task(_enter(room, 1))
+        await asyncio.sleep(0)
+        assert waiting.cancelled()
+        assert not following.done()
 
-    async with asyncio.timeout(5):
-        await asyncio.gather(_enter(room, 1))
+    await asyncio.wait_for(following, 5)
 
 
 async def _enter(room: WaitingRoom, units: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agentic_rag.answering.extraction.answer_type_match import answer_type_bonus, max_type_bonus, states_answer
@@ -148,6 +148,15 @@ def segment_passage(passage: Passage) -> SegmentedText:
     return segment_text(passage.chunk.text, passage.chunk.start > 0)
 
 
+def passages_of_part(position: int, passages: Sequence[Passage]) -> Iterator[tuple[int, Passage, float]]:
+    """The passages that a part is answered from: place, passage, and its score relative to the part's best one."""
+    # A passage that several parts found carries the best of their scores, which says little about this part.
+    top = max((passage.candidate.score for passage in passages if passage.parts == (position,)), default=0.0)
+    for place, passage in enumerate(passages):
+        if position in passage.parts and passage.candidate.score >= MIN_PASSAGE_RATIO * top:
+            yield place, passage, min(1.0, passage.candidate.score / top) if top > 0 else 1.0
+
+
 def opening_unit(passage: Passage, position: int) -> CandidateUnit | None:
     """The first quotable unit of a passage: what a reader is shown when nothing matches."""
     reading = segment_passage(passage)
@@ -175,15 +184,10 @@ def other_units(part: Subquery, passage: Passage, known: Sequence[CandidateUnit]
 
 def _paragraphs(part: Subquery, weigh: _Weigher, position: int, passages: Sequence[Passage]) -> list[_Paragraph]:
     """The paragraphs with terms of the question, most promising first; ties by passage, then place."""
-    # A passage that several parts found carries the best of their scores, which says little about this part.
-    top = max((passage.candidate.score for passage in passages if passage.parts == (position,)), default=0.0)
     most = max_type_bonus(part.answer_type)
     contexts: dict[tuple[str, tuple[str, ...]], int] = {}
     found: list[_Paragraph] = []
-    for place, passage in enumerate(passages):
-        if position not in passage.parts or passage.candidate.score < MIN_PASSAGE_RATIO * top:
-            continue
-        share = min(1.0, passage.candidate.score / top) if top > 0 else 1.0
+    for place, passage, share in passages_of_part(position, passages):
         chunk = passage.chunk
         reading = segment_passage(passage)
         held: dict[int, list[tuple[int, int]]] = {}

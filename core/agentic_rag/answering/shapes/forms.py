@@ -86,18 +86,17 @@ def _join_cut_list(one: RankedBlock, passages: Sequence[Passage], place: int) ->
         follows = other.index > chunk.index
         first, second = (chunk, other) if follows else (other, chunk)
         mine = one.block.end == len(chunk.text.rstrip()) if follows else not chunk.text[: one.block.start].strip()
+        lists = [held for held in find_blocks(other.text) if held.kind is TextBlockKind.LIST]
         rest = [
             held
-            for held in find_blocks(other.text)
-            if held.kind is TextBlockKind.LIST
-            and (not other.text[: held.start].strip() if follows else held.end == len(other.text.rstrip()))
+            for held in lists
+            if (not other.text[: held.start].strip() if follows else held.end == len(other.text.rstrip()))
         ]
         ours = (chunk.start + one.block.start, chunk.start + one.block.end)
         wider = [
             held
-            for held in find_blocks(other.text)
-            if held.kind is TextBlockKind.LIST
-            and other.start + held.start <= ours[0]
+            for held in lists
+            if other.start + held.start <= ours[0]
             and ours[1] <= other.start + held.end
             and len(held.parts) > len(one.block.parts)
         ]
@@ -204,9 +203,7 @@ def unsure_section(
     part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
 ) -> tuple[DraftSentence, ...]:
     """The best section whole, where no sentence scores enough to stand by itself."""
-    if not draft.units:
-        return ()
-    if draft.units[0].score >= SURE_SCORE:
+    if not draft.units or draft.units[0].score >= SURE_SCORE:
         return ()
     for one in rank_blocks(part, place, passages, {TextBlockKind.SECTION}):
         if _is_excluded(one, passages, excluded):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from agentic_rag.answering.extraction.candidate_units import (
     CONTEXT_CREDIT,
-    MIN_PASSAGE_RATIO,
     Subquery,
+    passages_of_part,
     segment_passage,
 )
 from agentic_rag.answering.extraction.segmented_text import Span
@@ -41,15 +41,11 @@ def rank_blocks(
     part: Subquery, position: int, passages: Sequence[Passage], kinds: Collection[TextBlockKind]
 ) -> list[RankedBlock]:
     """The blocks of these kinds with terms of the question, best first; ties by passage, then offset."""
-    top = max((one.candidate.score for one in passages if one.parts == (position,)), default=0.0)
     ranked: list[RankedBlock] = []
-    for place, passage in enumerate(passages):
-        if position not in passage.parts or passage.candidate.score < MIN_PASSAGE_RATIO * top:
-            continue
+    for place, passage, share in passages_of_part(position, passages):
         chunk = passage.chunk
         title = mask_of(lower_text(" ".join((chunk.document_title, *chunk.heading_path))), part.terms)
         hits = segment_passage(passage).hits(part.terms)
-        share = min(1.0, passage.candidate.score / top) if top > 0 else 1.0
         for block in find_blocks(chunk.text):
             if block.kind not in kinds:
                 continue

@@ -77,7 +77,7 @@ class SynthesizeStage:
             if not nearest:
                 reason, why = AbstentionReason.NO_EVIDENCE, NOTHING_FOUND
             return _with_draft(state, replace(draft, sentences=nearest, shortfall=Shortfall(reason, why)))
-        if found.whole is not None and _is_multi_hop(state):
+        if found.whole is not None and _is_multi_hop(state, kinds[0]):
             chained = draft_from_path(found.whole.query, found.path, found.passages, excluded)
             if chained.sentences:
                 draft = replace(draft, sentences=join_parts([chained]), is_conflicting=False)
@@ -210,7 +210,7 @@ def _parts_with_support(drafts: Sequence[PartDraft], supports: Sequence[Support]
     return [place for place in drafted if place == best or supports[place].enough]
 
 
-def _is_multi_hop(state: RunState) -> bool:
+def _is_multi_hop(state: RunState, kind: QuestionKind) -> bool:
     """Passages lead to one another, and the question does not ask for several independent things."""
     if not state.retrieved.path:
         return False
@@ -220,7 +220,7 @@ def _is_multi_hop(state: RunState) -> bool:
     found = state.retrieved
     if found.whole is None or found.whole.confidence.path_probability < MIN_PATH_PROBABILITY:
         return False
-    if _PERSONAL.search(state.question.text) or _kinds_of_parts(state)[0] in _NEVER_MULTI_HOP:
+    if _PERSONAL.search(state.question.text) or kind in _NEVER_MULTI_HOP:
         return False
     return not refers_to_documents(state.question.text, state.retrieved.passages)
 
