@@ -26,15 +26,13 @@ from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
 from agentic_rag.ingestion.upload import Upload, UploadOptions
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_in_organisation
 from agentic_rag.operations.evaluation import EvalDataset, EvalQuestion
-from agentic_rag.settings import load_settings
 from agentic_rag.tenancy.manage_api_keys import KeyWish
 from agentic_rag.tenancy.principals import KeyScope, Principal, Role, SubjectKind, WorkspaceRef
 from agentic_rag.workspaces.administer import NewWorkspace
 from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
-from agentic_rag_server.app import build_app
-from agentic_rag_server.main import server_parts
 from tests.security.ground import Ground
+from tests.security.tenants import opened_server
 
 KILL = "UPDATE rag_jobs SET state = 'DEAD', error_code = 'PARSE_CORRUPT' WHERE org_id = $1 AND job_id = $2"
 PUMP = "The pump lifts seven cubic metres of water. It is serviced in March."
@@ -97,26 +95,13 @@ class RightsWorld:
 @asynccontextmanager
 async def rights_world(ground: Ground) -> AsyncIterator[RightsWorld]:
     """Opened on a database of its own."""
-    servers = ground.servers()
-    url = await servers.new_database()
-    given = {
-        "DATABASE_URL": url,
-        "REDIS_URL": servers.stack.redis_url,
-        "AGENTIC_RAG_ENABLED": "true",
-        "AGENTIC_RAG_LOG_LEVEL": "error",
-        "AGENTIC_RAG_QUEUE_NAME": f"rights-{secrets.token_hex(8)}",
-        "AGENTIC_RAG_BLOB_STORE": str(servers.home / f"blobs-{secrets.token_hex(8)}"),
-        "AGENTIC_RAG_COMPUTE_PROCESSES": "0",
+    providers = {
         "AGENTIC_RAG_MASTER_KEYS": f"m1:{base64.b64encode(secrets.token_bytes(32)).decode()}",
         "OPENAI_API_KEY": "sk-test",
         "OPENAI_BASE_URL": f"http://127.0.0.1:{free_port()}/v1",
     }
-    container = Container(load_settings(given))
-    transport = httpx2.ASGITransport(app=build_app(server_parts(container)))
-    async with httpx2.AsyncClient(transport=transport, base_url="http://server", timeout=60) as http:
+    async with opened_server(ground, **providers) as (container, url, http):
         yield await _built(container, http, url)
-    await container.aclose()
-    await servers.drop_database(url)
 
 
 async def _built(container: Container, http: httpx2.AsyncClient, url: str) -> RightsWorld:

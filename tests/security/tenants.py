@@ -49,8 +49,10 @@ class TwoTenants:
 
 
 @asynccontextmanager
-async def two_tenants(ground: Ground, **variables: str) -> AsyncIterator[TwoTenants]:
-    """Opened on a database of its own. `variables` are further settings."""
+async def opened_server(ground: Ground, **variables: str) -> AsyncIterator[tuple[Container, str, httpx2.AsyncClient]]:
+    """The server over a database of its own: its container, the database's address and a client. `variables` are
+    further settings.
+    """
     servers = ground.servers()
     url = await servers.new_database()
     given = {
@@ -58,7 +60,7 @@ async def two_tenants(ground: Ground, **variables: str) -> AsyncIterator[TwoTena
         "REDIS_URL": servers.stack.redis_url,
         "AGENTIC_RAG_ENABLED": "true",
         "AGENTIC_RAG_LOG_LEVEL": "error",
-        "AGENTIC_RAG_QUEUE_NAME": f"tenants-{uuid4().hex}",
+        "AGENTIC_RAG_QUEUE_NAME": f"security-{uuid4().hex}",
         "AGENTIC_RAG_BLOB_STORE": str(servers.home / f"blobs-{uuid4().hex}"),
         "AGENTIC_RAG_COMPUTE_PROCESSES": "0",
         **variables,
@@ -66,10 +68,17 @@ async def two_tenants(ground: Ground, **variables: str) -> AsyncIterator[TwoTena
     container = Container(load_settings(given))
     transport = httpx2.ASGITransport(app=build_app(server_parts(container)))
     async with httpx2.AsyncClient(transport=transport, base_url="http://server", timeout=60) as http:
-        ours, theirs = [await _tenant(container, url, name) for name in ("ours", "theirs")]
-        yield TwoTenants(ours, theirs, container, url, http)
+        yield container, url, http
     await container.aclose()
     await servers.drop_database(url)
+
+
+@asynccontextmanager
+async def two_tenants(ground: Ground, **variables: str) -> AsyncIterator[TwoTenants]:
+    """Opened on a database of its own. `variables` are further settings."""
+    async with opened_server(ground, **variables) as (container, url, http):
+        ours, theirs = [await _tenant(container, url, name) for name in ("ours", "theirs")]
+        yield TwoTenants(ours, theirs, container, url, http)
 
 
 async def _tenant(container: Container, url: str, name: str) -> Tenant:
