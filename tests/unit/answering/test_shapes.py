@@ -148,13 +148,13 @@ def test_a_sentence_that_only_restates_the_question_is_no_answer() -> None:
     assert answer("How often are sea certificates renewed?", text)[-1].endswith("every 4 years.")
 
 
-def test_where_no_sentence_stands_out_the_section_is_quoted_whole() -> None:
+def test_a_question_for_a_value_is_answered_by_its_sentence_and_not_by_the_section() -> None:
     text = (
         "# Handbook\n\n## Illness\n\nTell your line manager before your shift begins. A note is needed from day five."
     )
 
     assert answer("At which point does the line want paper if ill?", text) == (
-        "Tell your line manager before your shift begins. A note is needed from day five.",
+        "Tell your line manager before your shift begins.",
     )
 
 

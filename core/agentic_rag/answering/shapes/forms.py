@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from agentic_rag.answering.extraction.answer_type_match import states_answer
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, best_units, segment_passage
-from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft, restates
+from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
 from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.extraction.segmented_text import Span
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
@@ -27,8 +26,7 @@ MAX_DOCUMENTS = 6
 MIN_DOCUMENT_SHARE = 0.7
 """Of what the best sentence holds of the question."""
 SURE_SCORE = 0.85
-"""Of a sentence that needs no section around it; below, most sentences of the development questions were wrong."""
-LONGEST_UNSURE = 600
+"""Of a sentence that the next one may qualify."""
 MIN_ROW_SHARE = 0.1
 """Of the question's weight that tells some rows of a table from the others."""
 LONGEST_SECTION = 500
@@ -197,23 +195,6 @@ def with_exception(
         return ()
     text = format_unit(reading.text[unit.start : end])
     return (DraftSentence(place, unit.passage, unit.start, end, text, UnitKind.PROSE, unit.score),)
-
-
-def unsure_section(
-    part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
-) -> tuple[DraftSentence, ...]:
-    """The best section whole, where no sentence scores enough to stand by itself."""
-    if not draft.units or draft.units[0].score >= SURE_SCORE:
-        return ()
-    for one in rank_blocks(part, place, passages, {TextBlockKind.SECTION}):
-        if _is_excluded(one, passages, excluded):
-            continue
-        block = one.block
-        said = passages[one.passage].chunk.text[block.start : block.end]
-        if restates(said, part.text) or not states_answer(said, part.answer_type, part.text):
-            continue
-        return (quote_block(one, passages, place),) if len(said) <= LONGEST_UNSURE else ()
-    return ()
 
 
 def defining_sentence(

@@ -12,7 +12,6 @@ from agentic_rag.answering.shapes.forms import (
     answered_before,
     defining_sentence,
     documents_with_it,
-    unsure_section,
     whole_steps,
     with_exception,
 )
@@ -28,7 +27,7 @@ class Shape:
     """The forms to try, in order; where none is found, so many sentences of one place."""
 
     sentences: int
-    forms: tuple[Form, ...] = (answered_before, unsure_section)
+    forms: tuple[Form, ...] = (answered_before,)
 
 
 SHAPES: Mapping[QuestionKind, Shape] = {
@@ -36,7 +35,7 @@ SHAPES: Mapping[QuestionKind, Shape] = {
     QuestionKind.STEPS: Shape(2, (answered_before, whole_steps)),
     QuestionKind.LIST: Shape(6, (answered_before, all_items)),
     QuestionKind.COMPARISON: Shape(2, ()),
-    QuestionKind.YES_NO: Shape(2, (answered_before, with_exception, unsure_section)),
+    QuestionKind.YES_NO: Shape(2, (answered_before, with_exception)),
     QuestionKind.DOCUMENTS: Shape(2, (documents_with_it,)),
     QuestionKind.DEFINITION: Shape(2, (defining_sentence, answered_before)),
     QuestionKind.REASON: Shape(2),
