@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.adapters.onnx.embedder import OnnxEmbedder
 from agentic_rag.answering.extraction.candidate_units import best_units
+from agentic_rag.answering.extraction.reading import PlacedUnit
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.unit_ranking import MAX_READ, READING_WEIGHT
 from agentic_rag.answering.query.planner import detect_answer_type
@@ -129,10 +130,11 @@ async def _read(reader: OnnxEmbedder, given: GivenQuestion, rarity: Mapping[str,
     passages = [Passage(_chunk(place, text), Candidate(place, 1.0, ())) for place, text in enumerate(given.passages)]
     part = build_subquery(given.text, detect_answer_type(given.text), rarity)
     units = best_units(part, 0, passages)[:MAX_READ]
-    texts = [given.passages[unit.passage][unit.start : unit.end] for unit in units]
+    placed = [PlacedUnit(given.passages[unit.passage][unit.start : unit.end]) for unit in units]
+    reading = await reader.read(given.text, placed)
     return ReadQuestion(
         np.array([unit.score for unit in units]),
-        np.array(await reader.read(given.text, texts) or [0.0] * len(units)),
+        np.array([0.0] * len(units) if reading is None else reading.scores),
         np.array(
             [any(_is_same((unit.passage, unit.start, unit.end), one) for one in given.answers) for unit in units],
             np.bool_,

@@ -1,12 +1,13 @@
-"""Stores of runs and cached answers, and the exchange of hypothetical passages."""
+"""Stores of runs and cached answers, the reader of units, and the exchange of hypothetical passages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 from uuid import UUID
 
+from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
 from agentic_rag.answering.run import Run
 from agentic_rag.kernel.clock import Deadline
 from agentic_rag.kernel.pagination import Page, PageRequest
@@ -64,6 +65,15 @@ class AnswerCache(Protocol):
 
     async def aclose(self) -> None:
         """Release connections."""
+        ...
+
+
+@runtime_checkable
+class UnitReader(Protocol):
+    """A model on this machine that tells how well units of text answer a question."""
+
+    async def read(self, question: str, units: Sequence[PlacedUnit]) -> Reading | None:
+        """What it finds; a unit's score does not depend on the units beside it. None: the model cannot tell."""
         ...
 
 

@@ -88,6 +88,8 @@ class Draft:
     """Two sources disagree, and both are quoted."""
     support: Support | None = None
     """How far the passages support an answer; None when nothing was drafted from passages."""
+    answered: float | None = None
+    """`Reading.answered` of the part that is answered most surely; None where no unit was read."""
     missing: tuple[str, ...] = ()
     """Sub-questions without support."""
     shortfall: Shortfall | None = None

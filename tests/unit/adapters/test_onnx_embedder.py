@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from agentic_rag.adapters.onnx.bert_graph import (
 )
 from agentic_rag.adapters.onnx.embedder import OnnxEmbedder, OnnxOptions
 from agentic_rag.adapters.onnx.token_reader import TokenReader
+from agentic_rag.answering.extraction.reading import PlacedUnit
 from agentic_rag.kernel.errors import Misconfigured
 
 SHAPE = BertShape(layers=2, heads=2, hidden=8, epsilon=1e-12)
@@ -105,6 +107,10 @@ def write_tokenizer(directory: Path) -> Tokenizer:
     return tokenizer
 
 
+def placed(units: Sequence[str]) -> list[PlacedUnit]:
+    return [PlacedUnit(unit) for unit in units]
+
+
 @pytest.fixture
 def weights() -> Weights:
     return random_weights()
@@ -140,24 +146,39 @@ async def test_units_are_read_token_by_token_up_to_the_rounding_of_int8(model: P
     tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
     units = ["the pump starts slowly at night", "at night", "slowly slowly", "pump"]
 
-    found = await OnnxEmbedder(model).read("the pump starts", units)
+    found = await OnnxEmbedder(model).read("the pump starts", placed(units))
 
     expected = [likeness(weights, tokenizer, "the pump starts", unit) for unit in units]
-    assert found == pytest.approx(expected, abs=0.05)
-    assert max(zip(found or (), units, strict=True))[1] == units[0]
+    assert found is not None
+    assert found.scores == pytest.approx(expected, abs=0.05)
+    assert max(zip(found.scores, units, strict=True))[1] == units[0]
 
 
 async def test_what_is_read_beside_a_unit_or_before_it_does_not_change_its_likeness(model: Path) -> None:
     units = ["the pump starts slowly", "at night", "", "the pump starts slowly at night"]
     reader = OnnxEmbedder(model)
 
-    together = await reader.read("the pump", units)
+    together = await reader.read("the pump", placed(units))
 
-    again = await reader.read("the pump", units[::-1])
-    alone = [await OnnxEmbedder(model).read("the pump", [unit]) for unit in units]
-    assert together == (again or [])[::-1] == [one[0] for one in alone if one]
-    assert together
-    assert together[2] == 0.0
+    again = await reader.read("the pump", placed(units[::-1]))
+    alone = [await OnnxEmbedder(model).read("the pump", placed([unit])) for unit in units]
+    assert together is not None
+    assert again is not None
+    assert together.scores == again.scores[::-1] == tuple(one.scores[0] for one in alone if one)
+    assert together.scores[2] == 0.0
+
+
+async def test_the_likest_unit_says_how_probably_the_question_is_answered(model: Path) -> None:
+    reader = OnnxEmbedder(model)
+
+    none = await reader.read("the pump", [])
+    some = await reader.read("the pump", placed(["slowly slowly"]))
+    more = await reader.read("the pump", placed(["slowly slowly", "the pump"]))
+
+    assert none is not None
+    assert some is not None
+    assert more is not None
+    assert 0 <= none.answered < some.answered < more.answered <= 1
 
 
 def test_vectors_are_kept_up_to_a_size_and_the_longest_unused_go_first() -> None:
@@ -189,7 +210,7 @@ async def test_a_model_that_was_not_built_here_embeds_but_does_not_read(model: P
     known.producer_name = "pytorch"
     onnx.save(known, model / "model.onnx")
 
-    assert await OnnxEmbedder(model).read("the pump", ["at night"]) is None
+    assert await OnnxEmbedder(model).read("the pump", placed(["at night"])) is None
     assert build_token_encoder((model / "model.onnx").read_bytes(), 1) is None
     assert (await OnnxEmbedder(model).embed(["at night"])).shape == (1, SHAPE.hidden)
 

@@ -10,6 +10,7 @@ from tests.unit.answering.answering_world import World
 from tests.unit.answering.corpus import Corpus
 
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit
+from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.extraction.unit_ranking import rank_units
 from agentic_rag.answering.question import AnswerOptions, CacheMode
@@ -61,11 +62,11 @@ class Readings:
 
     def __init__(self, *, knows: bool = True) -> None:
         self.knows = knows
-        self.given: list[tuple[str, list[str]]] = []
+        self.given: list[tuple[str, list[PlacedUnit]]] = []
 
-    async def read(self, question: str, units: Sequence[str]) -> Sequence[float] | None:
+    async def read(self, question: str, units: Sequence[PlacedUnit]) -> Reading | None:
         self.given.append((question, list(units)))
-        return [0.9 if "portraits" in unit else 0.2 for unit in units] if self.knows else None
+        return Reading(tuple(0.9 if "portraits" in unit.text else 0.2 for unit in units), 0.8) if self.knows else None
 
 
 @pytest.mark.parametrize(("knows", "first"), [(True, "portraits"), (False, "Holm")])
@@ -81,6 +82,9 @@ async def test_an_answer_begins_with_the_unit_that_reads_best_where_a_model_can_
     assert first in answer.citations[0].snippet
     assert reader.given[0] == (
         "By whom was the mill founded?",
-        ["Ida Holm founded the mill.", "The mill was founded by Ada Lund beside portraits."],
+        [
+            PlacedUnit(text, ("Mill",))
+            for text in ("Ida Holm founded the mill.", "The mill was founded by Ada Lund beside portraits.")
+        ],
     )
     await world.recorder.aclose()

@@ -1,4 +1,4 @@
-"""`models.embedding.ports.Embedder` and `UnitReader` over a directory with `model.onnx` and `tokenizer.json`."""
+"""Embedder and `answering.ports.UnitReader` over a directory with `model.onnx` and `tokenizer.json`."""
 
 # onnxruntime and tokenizers ship no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.adapters.onnx.token_reader import TokenReader, open_reader
+from agentic_rag.adapters.onnx.token_reader import TokenReader, open_reader, tell_answered
+from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
 from agentic_rag.kernel.errors import Misconfigured, Permanent
 from agentic_rag.models.embedding.space import EmbeddingSpace
 
@@ -72,15 +73,18 @@ class OnnxEmbedder:
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return await asyncio.to_thread(self._embed, texts)
 
-    async def read(self, question: str, units: Sequence[str]) -> Sequence[float] | None:
+    async def read(self, question: str, units: Sequence[PlacedUnit]) -> Reading | None:
         return await asyncio.to_thread(self._read, question, units)
 
     async def aclose(self) -> None:
         """Nothing to release."""
 
-    def _read(self, question: str, units: Sequence[str]) -> Sequence[float] | None:
+    def _read(self, question: str, units: Sequence[PlacedUnit]) -> Reading | None:
         with self._reading:
-            return None if self._reader is None else self._reader.compare(question, units)
+            if self._reader is None:
+                return None
+            scores = self._reader.compare(question, [unit.text for unit in units])
+            return Reading(tuple(scores), tell_answered(max(scores, default=-1.0)))
 
     @cached_property
     def _reader(self) -> TokenReader | None:

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, best_units
+from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
 from agentic_rag.answering.extraction.unit_ranking import MAX_READ, MIN_READ, rank_units
+from agentic_rag.answering.ports import UnitReader
 from agentic_rag.answering.run_state import RunState
-from agentic_rag.models.embedding.ports import EmbedderSource, UnitReader
+from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.retrieval.candidates import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class PartReading:
+    """The units of a part, best first, and `Reading.answered`; None where they were not read."""
+
+    units: list[CandidateUnit]
+    answered: float | None = None
 
 
 async def read_units(
     embedders: EmbedderSource, state: RunState, asked: Sequence[tuple[Subquery, Sequence[Passage]]]
-) -> list[list[CandidateUnit]]:
+) -> list[PartReading]:
     """The units of each part, asked of these passages, best first: by their own score where no local model can read.
     Errors: as `EmbedderSource.of`, `SpaceMismatch`.
     """
@@ -22,18 +33,23 @@ async def read_units(
         reader = (await embedders.of(state.question.asked.workspace)).for_space(state.space)
     units = [best_units(query, place, passages) for place, (query, passages) in enumerate(asked)]
     if not isinstance(reader, UnitReader):
-        return units
+        return [PartReading(some) for some in units]
     most = max(MIN_READ, MAX_READ // max(1, len(units)))
-    return [
-        rank_units(some, await _read(reader, query.text, some[:most], passages))
-        for (query, passages), some in zip(asked, units, strict=True)
-    ]
+    found: list[PartReading] = []
+    for (query, passages), some in zip(asked, units, strict=True):
+        reading = await _read(reader, query.text, some[:most], passages)
+        found.append(
+            PartReading(some) if reading is None else PartReading(rank_units(some, reading.scores), reading.answered)
+        )
+    return found
 
 
 async def _read(
     reader: UnitReader, question: str, units: Sequence[CandidateUnit], passages: Sequence[Passage]
-) -> Sequence[float]:
-    if len(units) < 2:
-        return ()
-    texts = [passages[unit.passage].chunk.text[unit.start : unit.end] for unit in units]
-    return await reader.read(question, texts) or ()
+) -> Reading | None:
+    return await reader.read(question, [_place_unit(unit, passages[unit.passage]) for unit in units]) if units else None
+
+
+def _place_unit(unit: CandidateUnit, passage: Passage) -> PlacedUnit:
+    chunk = passage.chunk
+    return PlacedUnit(chunk.text[unit.start : unit.end], (chunk.document_title, *chunk.heading_path))

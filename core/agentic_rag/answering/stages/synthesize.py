@@ -63,14 +63,15 @@ class SynthesizeStage:
         excluded = state.checked.excluded
         kinds = _kinds_of_parts(state)
         asked = _evidence_of_parts(state)
-        units = await read_units(self._embedders, state, asked)
+        readings = await read_units(self._embedders, state, asked)
         drafts = [
-            draft_part(query, place, evidence, SHAPES[kind].sentences, excluded, units[place])
+            draft_part(query, place, evidence, SHAPES[kind].sentences, excluded, readings[place].units)
             for place, ((query, evidence), kind) in enumerate(zip(asked, kinds, strict=True))
         ]
         supports = _support_of_parts(state, asked, drafts)
         support = _support_of_question(state, drafts, supports)
-        draft = replace(state.draft, support=support, missing=(), shortfall=None)
+        answered = max((one.answered for one in readings if one.answered is not None), default=None)
+        draft = replace(state.draft, support=support, answered=answered, missing=(), shortfall=None)
         if not support.enough or not any(part.sentences for part in drafts):
             nearest = nearest_sentences(found.passages, drafts)
             reason, why = AbstentionReason.LOW_SUPPORT, TOO_LITTLE
@@ -82,11 +83,10 @@ class SynthesizeStage:
             if chained.sentences:
                 draft = replace(draft, sentences=join_parts([chained]), is_conflicting=False)
                 return _with_draft(state, _hold_back_unstated(state, draft, follows_path=True))
-        answered = _parts_with_support(drafts, supports)
-        is_conflicting = any(drafts[place].conflicting for place in answered)
+        kept = _parts_with_support(drafts, supports)
+        is_conflicting = any(drafts[place].conflicting for place in kept)
         shaped = [
-            shape_part(kinds[place], asked[place][0], place, asked[place][1], drafts[place], excluded)
-            for place in answered
+            shape_part(kinds[place], asked[place][0], place, asked[place][1], drafts[place], excluded) for place in kept
         ]
         joined = join_parts(shaped)
         sentences = add_figures(joined, found.figures, found.passages, excluded, conflicting=is_conflicting)
@@ -96,7 +96,7 @@ class SynthesizeStage:
             shortfall = Shortfall(AbstentionReason.NOT_STATED, why)
             nearest = nearest_sentences(found.passages, drafts)
             return _with_draft(state, replace(draft, sentences=nearest, shortfall=shortfall))
-        missing = _missing_parts(state, [place for place in range(len(drafts)) if place not in answered])
+        missing = _missing_parts(state, [place for place in range(len(drafts)) if place not in kept])
         draft = replace(
             draft,
             sentences=sentences,

@@ -84,17 +84,6 @@ class CountingEmbedder(Protocol):
         ...
 
 
-@runtime_checkable
-class UnitReader(Protocol):
-    """An embedder whose model also tells how well units of text answer a question."""
-
-    async def read(self, question: str, units: Sequence[str]) -> Sequence[float] | None:
-        """For each unit how like the question it is, in [-1, 1], whatever is read beside it. None: the model cannot
-        tell.
-        """
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ChunkWithoutVector:
     """A passage, visible in the newest or an older version, without a vector in a space."""
