@@ -16,6 +16,7 @@ from agentic_rag.ingestion.attachments import Attachments
 from agentic_rag.ingestion.reingest import ReingestDocument
 from agentic_rag.ingestion.upload import UploadDocument, UploadOptions
 from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.operations.prove_erased import ProveErasure
 from agentic_rag.workspaces.administer import Administer
 from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.settings import WorkspaceSettings
@@ -104,7 +105,6 @@ class RestProduct:
     provider: Provider = field(default_factory=Provider)
     read_runs: Any = None
     explain: Any = None
-    prove_erased: Any = None
     dead_letters: Any = None
     evaluations: Any = None
     take_snapshot: Any = None
@@ -125,6 +125,7 @@ class RestProduct:
             max_bytes=self.options.max_upload_bytes,
         )
         self.delete = DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
+        self.prove_erasure = ProveErasure(self.database, self.cache)
         self.administer = Administer(self.database, self.ids, self.telemetry)
         self.document_access = DocumentAccess(self.database, self.telemetry)
         self.attachments = Attachments(

@@ -59,7 +59,7 @@ LOOK = """query ($ws: ID!, $id: ID!) {
   documents(workspaceId: $ws) { nodes { sourcePath } }
   document(id: $id) { title readableBy { users groups } }
   node(id: $id) { id }
-  jobs(workspaceId: $ws) { nodes { document { sourcePath } } }
+  jobs(workspaceId: $ws) { nodes { id document { sourcePath } } }
 }"""
 
 
@@ -202,6 +202,45 @@ async def test_nobody_locks_himself_out_but_a_manager_can(works: Works) -> None:
 
     assert moved["document"]["readableBy"] == {"users": [], "groups": ["day"]}
     assert "third step" not in str(await works.ask(NINA))
+
+
+async def test_an_owner_who_is_no_reader_still_owns(works: Works) -> None:
+    await works.share(ADA, groups=["day"])
+    seen = await works.look(NINA)
+    hand_over = "mutation ($to: String!, $id: ID!) { transferOwnership(id: $id, to: $to) { document { uploadedBy } } }"
+    async with client(works, NINA) as http:
+        text = await http.get(f"/v1/documents/{rota()}/source")
+        again = await http.post(f"/v1/workspaces/{WORKSPACE_ID}/documents/{rota()}/reingest")
+
+    written = await query(works, WRITERS, {"id": rota(), "writers": ["group:night"]}, NINA)
+    given = await query(works, hand_over, {"to": "user:ada", "id": rota()}, NINA)
+    back = await query(works, hand_over, {"to": "user:nina", "id": rota()}, ADA)
+    erased = await query(works, ERASE, {"id": rota()}, NINA)
+
+    assert (seen["document"], text.status_code) == (None, 404)
+    assert (again.status_code, again.json()["error"]["code"]) == (422, "ORIGINAL_MISSING")
+    assert written["data"]["setDocumentWriters"]["document"] == {"writers": ["group:night"]}
+    assert given["data"]["transferOwnership"]["document"] == {"uploadedBy": "user:ada"}
+    assert back["data"]["transferOwnership"]["document"] == {"uploadedBy": "user:nina"}
+    assert erased["data"]["deleteDocument"]["userErrors"] == []
+
+
+async def test_what_is_gone_is_known_to_those_who_could_read_it(works: Works) -> None:
+    await works.share(NINA, groups=["night"])
+    await query(works, ERASE, {"id": rota()}, NINA)
+    prove = "query ($id: ID!) { proveErased(documentId: $id) { erased } }"
+    told = {token: await query(works, prove, {"id": rota()}, token) for token in (NINA, DANA, ADA)}
+    jobs = {token: await works.look(token) for token in (NINA, DANA, ADA)}
+    job = jobs[NINA]["jobs"]["nodes"][0]["id"]
+    one = {
+        token: (await query(works, "query ($id: ID!) { job(id: $id) { kind } }", {"id": job}, token))["data"]["job"]
+        for token in jobs
+    }
+
+    assert [told[token]["data"] for token in (NINA, ADA)] == [{"proveErased": {"erased": True}}] * 2
+    assert told[DANA]["errors"][0]["extensions"]["code"] == "DOCUMENT_NOT_FOUND"
+    assert len(jobs[NINA]["jobs"]["nodes"]) == len(jobs[ADA]["jobs"]["nodes"]) > len(jobs[DANA]["jobs"]["nodes"])
+    assert one == {NINA: {"kind": "DELETE"}, DANA: None, ADA: {"kind": "DELETE"}}
 
 
 async def test_without_readers_the_whole_workspace_reads_again(works: Works) -> None:

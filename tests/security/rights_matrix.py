@@ -1,5 +1,6 @@
-"""The matrix of rights: every operation × {role, scope, owner, writer, reader, stranger, other organisation}. What must
-come is worked out here from the rule that the operation declares; what comes is asked of the server.
+"""The matrix of rights: every operation × {role, scope, owner, owner who is no reader, writer, reader, stranger, other
+organisation}. What must come is worked out here from the rule that the operation declares; what comes is asked of the
+server.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def expected(rule: Rule, caller: Caller, request: Request) -> Outcome:
 
 
 def _by_right(right: DocumentRight | Sight, relation: Relation, *, is_manager: bool) -> Outcome:
-    knows = is_manager or relation is not Relation.STRANGER
+    reads = relation not in (Relation.STRANGER, Relation.ABSENT)
     match right:
         case Sight.ORGANISATION:
             return Outcome.ALLOWED
@@ -68,21 +69,21 @@ def _by_right(right: DocumentRight | Sight, relation: Relation, *, is_manager: b
             may = is_manager or relation in (Relation.OWNER, Relation.WRITER)
             return Outcome.ALLOWED if may else Outcome.FORBIDDEN
         case DocumentRight.KNOW:
-            return Outcome.ALLOWED if knows else Outcome.HIDDEN
+            return Outcome.ALLOWED if reads or is_manager else Outcome.HIDDEN
         case DocumentRight.READ:
-            if relation is Relation.STRANGER:
+            if not reads:
                 return Outcome.FORBIDDEN if is_manager else Outcome.HIDDEN
             return Outcome.ALLOWED
         case DocumentRight.WRITE | DocumentRight.OWN:
-            named = (Relation.OWNER, Relation.WRITER) if right is DocumentRight.WRITE else (Relation.OWNER,)
+            named = (Relation.OWNER, Relation.ABSENT, *((Relation.WRITER,) if right is DocumentRight.WRITE else ()))
             if is_manager or relation in named:
                 return Outcome.ALLOWED
-            return Outcome.FORBIDDEN if knows else Outcome.HIDDEN
+            return Outcome.FORBIDDEN if reads else Outcome.HIDDEN
 
 
 async def ask_field(world: RightsWorld, name: str, request: Request, caller: Caller) -> str:
     """What a field says, in the words of `Outcome`, or as the code of another refusal."""
-    ids = await world.prepare(request.needs)
+    ids = await world.prepare(request.needs, caller.relation)
     operation = "mutation" if name.startswith("Mutation") else "query"
     headers = {"authorization": f"Bearer {caller.token}"}
     asked = request.text % quoted(ids)
@@ -111,7 +112,7 @@ async def ask_field(world: RightsWorld, name: str, request: Request, caller: Cal
 
 async def ask_route(world: RightsWorld, method: str, request: Request, caller: Caller) -> str:
     """What a route says, as `ask_field`."""
-    ids = await world.prepare(request.needs)
+    ids = await world.prepare(request.needs, caller.relation)
     response: httpx2.Response = await world.http.request(
         method,
         request.text % ids,

@@ -46,6 +46,8 @@ class Relation(enum.Enum):
     WRITER = "writer"
     READER = "reader"
     STRANGER = "stranger"
+    ABSENT = "absent"
+    """The owner of a document that an admin gave other readers."""
     FOREIGN = "foreign"
     """An owner by name, in another organisation."""
 
@@ -76,18 +78,21 @@ class RightsWorld:
     callers: list[Caller] = field(default_factory=list[Caller])
     made: int = 0
 
-    async def prepare(self, needs: frozenset[str]) -> Mapping[str, str]:
-        """The ids, with new documents and names where a request uses them up."""
+    async def prepare(self, needs: frozenset[str], relation: Relation = Relation.OWNER) -> Mapping[str, str]:
+        """The ids, with new documents and names where a request uses them up. An absent owner has documents of its
+        own, a new one for each request.
+        """
         self.made += 1
         fresh = {"fresh": f"fresh-{self.made}"}
-        if needs & {"new_document", "new_guideline"}:
-            upload = await upload_shared(self.container, self.project, f"zz-{self.made}.md")
-            fresh |= {
-                "new_document": encode(NodeKind.DOCUMENT, self.project.workspace_id, upload.document_id),
-                "new_guideline": str(upload.document_id),
-            }
+        is_absent, path = relation is Relation.ABSENT, f"zz-{self.made}.md"
+        owner = relation if is_absent else Relation.OWNER
+        if needs & {"new_document", "new_guideline"} or ("document" in needs and is_absent):
+            upload = await upload_shared(self.container, self.project, path, owner)
+            public_id = encode(NodeKind.DOCUMENT, self.project.workspace_id, upload.document_id)
+            fresh |= {"new_document": public_id, "new_guideline": str(upload.document_id)}
+            fresh |= {"document": public_id} if is_absent else {}
         if "new_attached" in needs:
-            upload = await upload_shared(self.container, self.agent, f"zz-{self.made}.md")
+            upload = await upload_shared(self.container, self.agent, path, owner)
             fresh["new_attached"] = str(upload.document_id)
         return {**self.ids, **fresh}
 
@@ -172,9 +177,11 @@ async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceR
     }
 
 
-async def upload_shared(container: Container, workspace: WorkspaceRef, path: str) -> Upload:
+async def upload_shared(
+    container: Container, workspace: WorkspaceRef, path: str, relation: Relation = Relation.OWNER
+) -> Upload:
     """A document with an owner, a writer and a reader; it waits for a worker."""
-    owner = Principal(workspace.org_id, Relation.OWNER.value, Role.MEMBER, kind=SubjectKind.KEY)
+    owner = Principal(workspace.org_id, relation.value, Role.MEMBER, kind=SubjectKind.KEY)
     readers = tuple(sorted(f"key:{one.value}" for one in (Relation.OWNER, Relation.WRITER, Relation.READER)))
     upload = await container.upload.run(workspace, path, _pieces(), UploadOptions(readable_by=readers), owner)
     await container.document_access.set_writers(
@@ -183,6 +190,9 @@ async def upload_shared(container: Container, workspace: WorkspaceRef, path: str
         document_id=upload.document_id,
         writers=parse_writers([f"key:{Relation.WRITER.value}"]),
     )
+    if relation is Relation.ABSENT:
+        admin = Principal(workspace.org_id, "admin", Role.ADMIN, kind=SubjectKind.KEY)
+        await container.document_access.change(admin, workspace, upload.document_id, readers)
     return upload
 
 

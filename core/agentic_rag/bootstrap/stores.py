@@ -43,7 +43,7 @@ class StoreParts(KernelParts):
         return self._owned(PostgresPool(self.settings.stores.database_url, options))
 
     def _database_on(self, pool: PostgresPool) -> Database:
-        return PostgresDatabase(pool, HEAD, graph=self.graph)
+        return PostgresDatabase(pool, HEAD, graph=self.graph, refuses_owners=self.settings.server.is_production)
 
     @cached_property
     def database(self) -> Database:

@@ -39,7 +39,7 @@ class DocumentRight(enum.Enum):
     WRITE = "write"
     """Replace its content: its owner, its writers, and who manages the workspace."""
     OWN = "own"
-    """Erase it, name its readers and writers, hand it over: its owner, and who manages the workspace."""
+    """Erase it, name its readers and writers, hand it over: its owner, reader or not, and who manages the workspace."""
 
 
 _REFUSALS = {
@@ -65,14 +65,18 @@ async def visible_access_sets(
 
 
 def may_write(principal: Principal, document: Document) -> bool:
-    """Whether the caller may replace the document's content."""
-    named = {document.uploaded_by, *document.writers}
-    return may_manage_access(principal) or not named.isdisjoint(read_identity(principal).principals)
+    """Whether the caller, a reader of the document, may replace its content."""
+    return may_own(principal, document) or not set(document.writers).isdisjoint(read_identity(principal).principals)
 
 
 def may_own(principal: Principal, document: Document) -> bool:
     """Whether the caller has the rights of the document's owner."""
     return may_manage_access(principal) or document.uploaded_by == principal.subject_id
+
+
+async def may_know(transaction: Transaction, principal: Principal, document: Document) -> bool:
+    """Whether the caller may learn that the document is there by what he may do with it."""
+    return may_own(principal, document) or await may_read(transaction, principal, document)
 
 
 async def narrower_sets(
@@ -106,23 +110,25 @@ class DocumentAccess:
         document_id: UUID,
         right: DocumentRight = DocumentRight.KNOW,
     ) -> None:
-        """Check that the caller has a right to the document. To know of and to read a deleted one passes.
+        """Check that the caller has a right to the document. To know of and to read an erased one passes for those who
+        could read it.
 
         Errors: `NotFound` code DOCUMENT_NOT_FOUND for a caller who may not know of it, and for one to change that is
         gone; `Forbidden` for one who may know of it, and has not the right.
         """
         async with self._database.transaction(workspace.org_id) as transaction:
+            if right in _REFUSALS:
+                document = await transaction.documents.get(workspace, document_id)
+                # Before the request's other arguments are read: what is hidden and what is gone answer alike.
+                if document is None or not await may_know(transaction, principal, document):
+                    raise no_such_document()
+                require_right(principal, document, right)
+                return
             hidden = await transaction.access.unreadable(workspace, [document_id], read_identity(principal))
             if hidden and not may_manage_access(principal):
                 raise no_such_document()
             if hidden and right is DocumentRight.READ:
                 raise Forbidden("This document is not readable by you. Whoever manages the workspace may change that.")
-            if right in _REFUSALS:
-                document = await transaction.documents.get(workspace, document_id)
-                if document is None:
-                    # Before the request's other arguments are read, as for a hidden one: both answer alike.
-                    raise no_such_document()
-                require_right(principal, document, right)
 
     async def change(
         self,
@@ -216,7 +222,7 @@ class DocumentAccess:
         `Forbidden`.
         """
         document = await transaction.documents.get_for_update(workspace, document_id)
-        if document is None or not (may_manage_access(principal) or await may_read(transaction, principal, document)):
+        if document is None or not await may_know(transaction, principal, document):
             raise no_such_document()
         require_right(principal, document, DocumentRight.OWN)
         return document

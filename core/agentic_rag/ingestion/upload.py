@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from agentic_rag.documents.document_access import DocumentRight, may_read, narrower_sets, require_right
+from agentic_rag.documents.document_access import DocumentRight, may_know, narrower_sets, require_right
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
 from agentic_rag.documents.ports import HEAD_BYTES, BlobStore, Parser, SniffMediaType, StoredBlob
 from agentic_rag.documents.upload_arguments import validate_idempotency_key, validate_source_path, validate_title
@@ -29,7 +29,7 @@ from agentic_rag.kernel.errors import (
 from agentic_rag.kernel.formatting import format_bytes
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.ports import EmbedderSource
-from agentic_rag.tenancy.access import include_setter, may_manage_access
+from agentic_rag.tenancy.access import include_setter
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
@@ -198,7 +198,7 @@ class UploadDocument:
             await show_again(transaction, known)
         document = await transaction.documents.get_for_update(ref, document_id)
         if document is not None:
-            if not may_manage_access(uploader) and not await may_read(transaction, uploader, document):
+            if not await may_know(transaction, uploader, document):
                 raise Forbidden("This path belongs to a document that is not yours to replace. Choose another one.")
             require_right(uploader, document, DocumentRight.WRITE)
             if access_id is not None and access_id != document.access_id:

@@ -61,7 +61,7 @@ class JobStore(Protocol):
         access_ids: Sequence[int] | None = None,
     ) -> Page[Job]:
         """Jobs, newest first; only those of the given states, kinds and error codes. With `access_ids` no job that
-        concerns a document of another access set, or one that is gone.
+        concerns a document of another access set, gone or not.
         """
         ...
 

@@ -45,7 +45,7 @@ class AccessStore(Protocol):
     async def unreadable(
         self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: ReadIdentity
     ) -> set[UUID]:
-        """Those of the documents that exist and that the readers may not read."""
+        """Those of the documents that the readers may not read, or could not when they were erased."""
         ...
 
     async def held_sets(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[int, tuple[str, ...]]:

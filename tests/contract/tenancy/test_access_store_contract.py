@@ -279,6 +279,32 @@ async def test_an_unknown_document_cannot_be_given_away(adapter: Backend) -> Non
     assert await restrict(adapter, workspace, "nowhere.md", NIGHT) is None
 
 
+async def test_a_document_that_is_gone_keeps_its_readers(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    for path in ("a.md", "b.md"):
+        await adapter.publish(workspace, path, [f"quorum of {path}"])
+    await restrict(adapter, workspace, "a.md", NIGHT)
+    a, b, never = (document_id_for(workspace, path) for path in ("a.md", "b.md", "c.md"))
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        for document in (a, b):
+            await transaction.publisher.erase(workspace, document)
+            await transaction.jobs.enqueue(NewJob(workspace, JobKind.DELETE, str(document), {}, document_id=document))
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        hidden = [
+            await transaction.access.unreadable(workspace, [a, b, never], one)
+            for one in (ADA, BOB, UNRESTRICTED_READER)
+        ]
+        listed: list[set[UUID | None]] = []
+        for one in (ADA, BOB):
+            sets = (await transaction.access.readable(workspace, one)).access_ids
+            page = await transaction.jobs.page(workspace, PageRequest(), kinds=[JobKind.DELETE], access_ids=sets)
+            listed.append({job.document_id for job in page.items})
+
+    assert hidden == [{a}, set(), set()]
+    assert listed == [{b}, {a, b}]
+
+
 async def test_another_organisation_s_sets_are_no_sets(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     await adapter.publish(workspace, "a.md", ["quorum"])
@@ -347,7 +373,7 @@ async def test_runs_of_one_subject_can_be_listed(adapter: Backend) -> None:
     assert len((await adapter.runs.page(workspace, PageRequest())).items) == 2
 
 
-async def test_jobs_of_a_document_that_is_gone_are_listed_to_managers_only(adapter: Backend) -> None:
+async def test_jobs_of_a_document_that_is_gone_stay_hidden_from_those_who_could_not_read_it(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     await adapter.publish(workspace, "a.md", ["quorum"])
     await restrict(adapter, workspace, "a.md", NIGHT)

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID, uuid4
 
 import asyncpg
@@ -20,23 +21,14 @@ pytestmark = pytest.mark.integration
 TENANT_TABLES = [name for name, kind in TABLES.items() if kind is not TableClass.GLOBAL]
 READ_BY_OWNER = {
     "rag_workspaces",
-    # What is past its keeping.
-    "rag_jobs",
-    "rag_documents",
-    "rag_usage",
-    "rag_audit",
     "rag_api_keys",
-    "rag_cache_entries",
+    # By the index of what a run cites, which a policy with a condition would forbid.
     "rag_runs",
-    "rag_revisions",
     "rag_embedding_spaces",
     "rag_segments",
     "rag_vector_indexes",
-    "rag_doomed_blobs",
-    "rag_uploads",
     "rag_snapshots",
     "rag_organizations",
-    "rag_access_sets",
     "rag_moved_ordinals",
     "rag_provider_keys",
 }
@@ -118,8 +110,50 @@ async def test_the_dispatcher_reads_no_arguments_and_no_other_table(migrated_url
                 await connection.execute(statement)
 
 
-async def check_as(url: str, role: str | None, head: str = HEAD) -> None:
-    database = PostgresDatabase(PostgresPool(url, PoolOptions(role=role)), head)
+BEFORE_AN_ORGANISATION = {"rag_authenticate", "rag_find_organization", "rag_provider_key_homes"}
+"""Functions of the owner that say which organisations there are to bind."""
+
+
+async def test_functions_of_the_owner_read_the_bound_organisation(migrated_url: str) -> None:
+    server = await asyncpg.connect(migrated_url)
+    functions = await server.fetch("SELECT proname, prosrc FROM pg_proc WHERE prosecdef AND proname LIKE 'rag\\_%'")
+    await server.close()
+
+    unbound = {row["proname"] for row in functions if "rag_current_org()" not in row["prosrc"]}
+    upkeep = {name for name in unbound if name.startswith("rag_upkeep_")}
+    assert unbound - upkeep == BEFORE_AN_ORGANISATION
+
+
+@pytest.mark.parametrize("bound", [None, uuid4()])
+async def test_what_another_organisation_binds_no_function_reads(
+    stores: Backend, migrated_url: str, bound: UUID | None
+) -> None:
+    workspace = await stores.workspace()
+    await stores.publish(workspace, "a.md", ["text"])
+    await stores.cache.put(workspace, "k", b"v", 60)
+
+    async with acting_as(migrated_url, "rag_app", bound) as connection:
+        read = [
+            await connection.fetchval("SELECT rag_corpus_version($1, $2)", *workspace.key),
+            await connection.fetchrow("SELECT * FROM rag_corpus_head($1, $2, NULL)", *workspace.key),
+            await connection.fetchval("SELECT rag_cached_answer($1, $2, 'k')", *workspace.key),
+        ]
+
+    assert read == [None, None, None]
+    assert await stores.database.corpus_version(workspace) == 1
+    assert await stores.cache.get(workspace, "k") == b"v"
+
+
+async def test_upkeep_of_all_organisations_leaves_none_bound(migrated_url: str, tenant: UUID) -> None:
+    async with acting_as(migrated_url, "rag_dispatcher", None) as connection:
+        await connection.fetch("SELECT * FROM rag_upkeep_retention()")
+        bound = await connection.fetchval("SELECT rag_current_org()")
+
+    assert bound is None
+
+
+async def check_as(url: str, role: str | None, head: str = HEAD, *, refuses_owners: bool = False) -> None:
+    database = PostgresDatabase(PostgresPool(url, PoolOptions(role=role)), head, refuses_owners=refuses_owners)
     try:
         await database.check()
     finally:
@@ -134,6 +168,24 @@ async def test_the_check_accepts_the_application_role(migrated_url: str) -> None
 async def test_the_check_refuses_a_superuser_and_the_owner(migrated_url: str, role: str | None) -> None:
     with pytest.raises(Misconfigured) as refused:
         await check_as(migrated_url, role)
+
+    assert refused.value.code == "DATABASE_ROLE_TOO_STRONG"
+
+
+async def test_production_refuses_a_login_that_may_become_the_owner(migrated_url: str) -> None:
+    name, password = f"login_{uuid4().hex[:8]}", uuid4().hex
+    server = await asyncpg.connect(migrated_url)
+    await server.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{password}'")
+    await server.execute(f"GRANT rag_app, rag_dispatcher TO {name} WITH INHERIT FALSE, SET TRUE")
+    host = urlsplit(migrated_url).netloc.rpartition("@")[2]
+    modest = urlunsplit(urlsplit(migrated_url)._replace(netloc=f"{name}:{password}@{host}"))
+    try:
+        with pytest.raises(Misconfigured, match="AGENTIC_RAG_OWNER_DATABASE_URL") as refused:
+            await check_as(migrated_url, "rag_app", refuses_owners=True)
+        await check_as(modest, "rag_app", refuses_owners=True)
+    finally:
+        await server.execute(f"DROP OWNED BY {name}; DROP ROLE {name}")
+        await server.close()
 
     assert refused.value.code == "DATABASE_ROLE_TOO_STRONG"
 

@@ -48,7 +48,7 @@ def erase(
     staged = sum(len(state.staged.pop(revision_id, ())) for revision_id in revisions)
     for revision_id in revisions:
         del state.revisions[revision_id]
-    del state.documents[document_id]
+    access_id = state.documents.pop(document_id).access_id
     erasure = Erasure(
         document_id=document_id,
         version=version,
@@ -64,7 +64,7 @@ def erase(
         jobs_redacted=jobs,
         ordinals=ranges_of(sorted(passages)),
     )
-    state.tombstones[document_id] = Tombstone(version, working.now(), erasure.stores, erasure.ordinals)
+    state.tombstones[document_id] = Tombstone(version, working.now(), erasure.stores, erasure.ordinals, access_id)
     return erasure
 
 

@@ -90,11 +90,8 @@ class MemoryJobStore:
     ) -> Page[Job]:
         """Jobs, newest first. Errors: `InvalidInput` (page size, cursor)."""
         state = self._working.read(workspace)
-        readable = {
-            one.document_id
-            for one in (() if state is None or access_ids is None else state.documents.values())
-            if access_ids is not None and one.access_id in access_ids
-        }
+        known = {} if state is None else {**state.tombstones, **state.documents}
+        readable = {one for one, held in known.items() if access_ids is not None and held.access_id in access_ids}
         rows = [
             stored
             for stored in self._all(workspace)

@@ -120,6 +120,8 @@ class Tombstone:
     erased_at: datetime
     stores: tuple[StoreErasure, ...]
     ordinals: tuple[tuple[int, int], ...]
+    access_id: int
+    """Who could read it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,12 +45,16 @@ class MemoryAccessStore:
     async def unreadable(
         self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: ReadIdentity
     ) -> set[UUID]:
-        """Those of the documents that are there and that the readers may not read."""
+        """Those of the documents that the readers may not read, or could not when they were erased."""
         state = self._working.read(workspace)
         if state is None:
             return set()
-        asked = [state.documents[one] for one in document_ids if one in state.documents]
-        return {one.document_id for one in asked if not readers.may_read(state.access_sets[one.access_id])}
+        known = {**state.tombstones, **state.documents}
+        return {
+            one
+            for one in document_ids
+            if one in known and not readers.may_read(state.access_sets[known[one].access_id])
+        }
 
     async def held_sets(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[int, tuple[str, ...]]:
         """The sets of a document and of its passages, with their principals."""

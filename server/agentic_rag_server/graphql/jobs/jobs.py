@@ -195,16 +195,15 @@ class JobMutation:
 
 
 async def find_job(context: RequestContext, node: NodeId) -> Job | None:
-    """A job; None when there is none, or when it concerns a document that is hidden from the caller. A document that is
-    gone has no readers left, so its jobs are for managers of the workspace.
+    """A job; None when there is none, or when it concerns a document that is hidden from the caller, or was until it
+    was erased.
     """
     workspace = context.ref(node)
     async with context.parts.database.transaction(workspace.org_id) as transaction:
         found = await transaction.jobs.get(workspace, node.key)
         if found is not None and found.document_id is not None and not may_manage_access(context.principal):
             reader = read_identity(context.principal)
-            is_gone = await transaction.documents.get(workspace, found.document_id) is None
-            if is_gone or await transaction.access.unreadable(workspace, [found.document_id], reader):
+            if await transaction.access.unreadable(workspace, [found.document_id], reader):
                 return None
     return show_job(found) if found else None
 

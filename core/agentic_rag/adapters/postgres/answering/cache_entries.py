@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from agentic_rag.adapters.postgres.session.pool import PostgresPool
+from agentic_rag.adapters.postgres.session.pool import BOUND, PostgresPool
 from agentic_rag.kernel.errors import AgenticRagError, NotFound
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 # A function that runs as the owner: no tenant transaction, one round trip.
-GET = "SELECT rag_cached_answer($1, $2, $3)"
+GET = f"SELECT rag_cached_answer(bound.org_id, $2, $3) FROM {BOUND}"  # noqa: S608 - a constant
 
 PUT = """
 INSERT INTO rag_cache_entries (org_id, workspace_id, key, answer, expires_at)

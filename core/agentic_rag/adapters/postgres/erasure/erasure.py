@@ -37,7 +37,8 @@ async def erase(
     """
     key = workspace.key
     document = (*key, document_id)
-    if await connection.fetchrow(sql.LOCK_DOCUMENT, *document) is None:
+    access_id: int | None = await connection.fetchval(sql.LOCK_DOCUMENT, *document)
+    if access_id is None:
         return None
     if job_id is not None and await connection.fetchval(sql.LOCK_JOB, *key, job_id) != fence:
         raise LeaseLost("Another worker erases this document now.")
@@ -73,7 +74,8 @@ async def erase(
         is_followed=is_followed,
     )
     await connection.execute(sql.DROP_DOCUMENT, *document)
-    await connection.execute(sql.ADD_TOMBSTONE, *document, version, encode_stores(erasure.stores, erasure.ordinals))
+    certificate = encode_stores(erasure.stores, erasure.ordinals)
+    await connection.execute(sql.ADD_TOMBSTONE, *document, version, certificate, access_id)
     return erasure
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentic_rag.adapters.postgres.retrieval.segments import SEGMENT_COLUMNS
 
 LOCK_DOCUMENT = """
-SELECT document_id FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 FOR UPDATE
+SELECT access_id FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 FOR UPDATE
 """
 
 LOCK_JOB = """
@@ -186,7 +186,8 @@ ON CONFLICT (org_id, workspace_id, document_id) DO UPDATE SET version = excluded
 """
 
 ADD_TOMBSTONE = """
-INSERT INTO rag_tombstones (org_id, workspace_id, document_id, version, certificate) VALUES ($1, $2, $3, $4, $5)
+INSERT INTO rag_tombstones (org_id, workspace_id, document_id, version, certificate, access_id)
+VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (org_id, workspace_id, document_id) DO UPDATE
-SET erased_at = now(), version = excluded.version, certificate = excluded.certificate
+SET erased_at = now(), version = excluded.version, certificate = excluded.certificate, access_id = excluded.access_id
 """

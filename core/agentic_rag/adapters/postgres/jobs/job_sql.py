@@ -40,6 +40,10 @@ WHERE org_id = $1 AND workspace_id = $2
       SELECT FROM rag_documents d
       WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = rag_jobs.document_id
         AND d.access_id = ANY ($11)
+  ) OR EXISTS (
+      SELECT FROM rag_tombstones t
+      WHERE t.org_id = $1 AND t.workspace_id = $2 AND t.document_id = rag_jobs.document_id
+        AND t.access_id = ANY ($11)
   ))
 ORDER BY created_at DESC, job_id DESC
 LIMIT $10

@@ -28,7 +28,7 @@ from agentic_rag.adapters.postgres.retrieval.segments import SegmentCache
 from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresVectorIndexStore
 from agentic_rag.adapters.postgres.retrieval.vectors import PostgresVectorReader
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
-from agentic_rag.adapters.postgres.session.pool import PostgresPool
+from agentic_rag.adapters.postgres.session.pool import BOUND, PostgresPool
 from agentic_rag.adapters.postgres.tenancy.access import READABLE, PostgresAccessStore, principals_of, readable_from
 from agentic_rag.adapters.postgres.tenancy.api_keys import PostgresApiKeyStore
 from agentic_rag.adapters.postgres.tenancy.audit import PostgresAuditLog
@@ -75,9 +75,9 @@ LEFT JOIN rag_embedding_spaces s
 WHERE w.org_id = $1 AND w.workspace_id = $2
 """  # noqa: S608 - constant columns
 
-CORPUS_VERSION = "SELECT rag_corpus_version($1, $2)"
+CORPUS_VERSION = f"SELECT rag_corpus_version(bound.org_id, $2) FROM {BOUND}"  # noqa: S608 - a constant
 
-HEAD = "SELECT * FROM rag_corpus_head($1, $2, $3)"
+CORPUS_HEAD = f"SELECT h.* FROM {BOUND} CROSS JOIN LATERAL rag_corpus_head(bound.org_id, $2, $3) h"  # noqa: S608
 
 CHECK = """
 SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') AS has_vector,
@@ -88,7 +88,10 @@ SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') AS has_vector,
            SELECT FROM pg_class c
            WHERE c.relname LIKE 'rag\\_%' AND c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
              AND pg_has_role(r.oid, c.relowner, 'USAGE')
-       ) AS owns_tables
+       ) AS owns_tables,
+       EXISTS (
+           SELECT FROM pg_roles o WHERE o.rolname = 'rag_owner' AND pg_has_role(session_user, o.oid, 'SET')
+       ) AS may_become_owner
 FROM pg_roles r
 WHERE r.rolname = current_user
 """
@@ -153,7 +156,8 @@ class PostgresDatabase:
 
     Opening a snapshot costs two round trips (begin with the tenant setting; versions, space and segments), ending it
     one. With a `graph` outside Postgres, snapshots of the newest version read that graph. It keeps no older versions,
-    so snapshots of those read the Postgres tables.
+    so snapshots of those read the Postgres tables. With `refuses_owners` the check refuses a login that may become the
+    owner of the tables.
     """
 
     def __init__(
@@ -162,9 +166,12 @@ class PostgresDatabase:
         schema_head: str,
         cache: SegmentCache | None = None,
         graph: GraphStore | None = None,
+        *,
+        refuses_owners: bool = False,
     ) -> None:
         self._pool = pool
         self._schema_head = schema_head
+        self._refuses_owners = refuses_owners
         self._cache = cache or SegmentCache()
         self._graph = graph
 
@@ -190,7 +197,7 @@ class PostgresDatabase:
 
     async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ANONYMOUS_READER) -> CorpusHead | None:
         async with self._pool.connection() as connection:
-            row = await connection.fetchrow(HEAD, *workspace.key, principals_of(readers))
+            row = await connection.fetchrow(CORPUS_HEAD, *workspace.key, principals_of(readers))
         if row is None:
             return None
         space = None if row["space_id"] is None else space_from(row).space
@@ -231,6 +238,12 @@ class PostgresDatabase:
                     f"The server would act as the database role {state['role']!r}, which row level security does not "
                     "bind (superuser, BYPASSRLS or owner of the tables). Let it act as rag_app: keep the default role, "
                     "or use a login that is only a member of rag_app.",
+                    code="DATABASE_ROLE_TOO_STRONG",
+                )
+            if self._refuses_owners and state["may_become_owner"]:
+                raise Misconfigured(
+                    "In production the login of DATABASE_URL may not become rag_owner: use a login that is only a member "
+                    "of rag_app and rag_dispatcher, and give that of the owner to AGENTIC_RAG_OWNER_DATABASE_URL.",
                     code="DATABASE_ROLE_TOO_STRONG",
                 )
 

@@ -53,12 +53,18 @@ SELECT access_id, principals FROM rag_access_sets
 WHERE org_id = $1 AND workspace_id = $2 AND access_id = ANY ($3::integer[])
 """
 
+# Documents, and those that are gone. A set that is not known has no readers.
 UNREADABLE = """
 SELECT d.document_id
-FROM rag_documents d
-JOIN rag_access_sets g ON g.org_id = d.org_id AND g.workspace_id = d.workspace_id AND g.access_id = d.access_id
-WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = ANY ($3::uuid[])
-  AND d.access_id <> 0 AND NOT g.principals && $4::text[]
+FROM (
+    SELECT document_id, access_id FROM rag_documents
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = ANY ($3::uuid[])
+    UNION ALL
+    SELECT document_id, access_id FROM rag_tombstones
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = ANY ($3)
+) d
+LEFT JOIN rag_access_sets g ON g.org_id = $1 AND g.workspace_id = $2 AND g.access_id = d.access_id
+WHERE d.access_id IS DISTINCT FROM 0 AND NOT coalesce(g.principals && $4::text[], false)
 """
 
 HELD_SETS = """
