@@ -19,6 +19,7 @@ def server_options(settings: Settings) -> ServerOptions:
         persisted_operations=settings.server.operations_file,
         persisted_only=settings.server.persisted_only,
         behind_tls=settings.server.is_production,
+        figures_take_a_token=settings.server.is_production,
         host=settings.server.host,
         port=settings.server.port,
         max_upload_bytes=settings.ingestion.max_upload_bytes,

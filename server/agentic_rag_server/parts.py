@@ -52,6 +52,8 @@ class ServerOptions:
     persisted_only: bool = False
     behind_tls: bool = False
     """Browsers are told to return by HTTPS only."""
+    figures_take_a_token: bool = False
+    """/metrics and the checks of /readyz are for operators; anybody learns whether the server is ready."""
     host: str = "127.0.0.1"
     port: int = 8080
     max_body_bytes: int = 1_048_576

@@ -2,6 +2,7 @@
 
 import asyncio
 from email.message import Message
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -11,14 +12,18 @@ from hypothesis import strategies as st
 from agentic_rag.documents.ports import Original
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.kernel.public_ids import NodeKind, encode
+from agentic_rag.tenancy.principals import KeyScope, Principal, Role
 from agentic_rag_server.app import build_app
 from agentic_rag_server.parts import ServerOptions
 from agentic_rag_server.rest.documents.source import content_disposition
 from tests.api.builders import (
     NOW,
+    ORG,
+    TOKENS,
     WORKSPACE_ID,
     Container,
     FakeBlobs,
+    FakeIdentity,
     FakeStores,
     a_document,
     client,
@@ -234,6 +239,28 @@ async def test_readiness_is_computed_once_a_second_whoever_asks() -> None:
 
     assert {one.status_code for one in answers} == {200}
     assert looked == 1
+
+
+async def test_in_production_a_stranger_learns_only_whether_the_server_is_ready() -> None:
+    operator = Principal(ORG, "otis", Role.OPERATOR, scopes=frozenset({KeyScope.READ}))
+    container = Container(
+        options=ServerOptions(enabled=True, figures_take_a_token=True),
+        checks={"postgres": fine, "redis": down},
+        identity=FakeIdentity({**TOKENS, "operator-token": operator}),
+    )
+    told: dict[str | None, list[Any]] = {}
+    for token in (None, "wrong-token", "admin-token", "operator-token"):
+        async with client(container, token=token) as http:
+            ready, figures, alive = [await http.get(path) for path in ("/readyz", "/metrics", "/healthz")]
+        names = [one["name"] for one in ready.json().get("checks", ())]
+        told[token] = [ready.status_code, names, figures.status_code, alive.status_code]
+
+    assert told == {
+        None: [503, [], 401, 200],
+        "wrong-token": [401, [], 401, 200],
+        "admin-token": [503, [], 403, 200],
+        "operator-token": [503, ["postgres", "redis"], 200, 200],
+    }
 
 
 async def test_readyz_says_when_the_product_is_switched_off() -> None:

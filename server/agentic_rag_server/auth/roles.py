@@ -38,6 +38,7 @@ class Action(enum.Enum):
     SEE_USAGE = "see what models cost", Role.ADMIN
     SET_BUDGET = "set a budget", Role.ADMIN
     SET_RATE_LIMITS = "say how much an organisation may send", Role.OPERATOR
+    SEE_FIGURES = "see the figures of the server", Role.OPERATOR, KeyScope.READ
     REQUIRE_OWN_KEY = "say whose key an organisation works with", Role.OPERATOR
 
     def __init__(self, words: str, role: Role, scope: KeyScope = KeyScope.ADMIN) -> None:

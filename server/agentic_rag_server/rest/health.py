@@ -10,6 +10,9 @@ from starlette.responses import Response
 
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.ttl_cache import TtlCache
+from agentic_rag.tenancy.principals import Principal
+from agentic_rag_server.auth.bearer import principal_of
+from agentic_rag_server.auth.roles import Action, authorise, can_perform
 from agentic_rag_server.graphql.http.errors import report_internal
 from agentic_rag_server.parts import DISABLED_MESSAGE, ServerParts
 from agentic_rag_server.rest.http.models import NOT_STORED, Model, answer
@@ -50,7 +53,7 @@ class Readiness(Model, frozen=True):
 
 
 class HealthEndpoints(Endpoint):
-    """Answers without credentials and without naming hosts or tenants."""
+    """Answers without naming hosts or tenants, and without credentials unless `figures_take_a_token`."""
 
     tag = "health"
 
@@ -79,12 +82,21 @@ class HealthEndpoints(Endpoint):
             ResponseSpec(200, "It can.", Readiness),
             ResponseSpec(503, "It cannot; the checks say why.", Readiness),
         ),
+        refusals=(401,),
         rule=None,
+        description="In production the checks are shown to operators only.",
     )
     async def readyz(self, request: Request) -> Response:
-        """503 when the product is off or a check fails that is not `OPTIONAL`; else 200."""
+        """503 when the product is off or a check fails that is not `OPTIONAL`; else 200. Errors: `Unauthenticated` for a
+        wrong credential.
+        """
         body = await self._readiness.get("all")
-        return answer(body, 200 if body.status == READY else 503, NOT_STORED)
+        status = 200 if body.status == READY else 503
+        if self._parts.options.figures_take_a_token:
+            has_token = "authorization" in request.headers
+            if not has_token or not can_perform(await self._caller(request), Action.SEE_FIGURES):
+                body = Readiness(status=body.status, checks=[])
+        return answer(body, status, NOT_STORED)
 
     async def _look(self, _: str, before: Readiness | None) -> Readiness:
         checks = self._parts.checks.items()
@@ -100,12 +112,19 @@ class HealthEndpoints(Endpoint):
         "metrics",
         summary="Figures for Prometheus",
         answers=(ResponseSpec(200, "Prometheus text.", media_type="text/plain"),),
+        refusals=(401, 403),
         rule=None,
+        description="In production for operators only.",
     )
     async def metrics(self, request: Request) -> Response:
-        """Prometheus text."""
+        """Prometheus text. Errors: `Unauthenticated`, `Forbidden`."""
+        if self._parts.options.figures_take_a_token:
+            authorise(await self._caller(request), Action.SEE_FIGURES)
         body, content_type = self._parts.telemetry.exposition()
         return Response(body, headers={"content-type": content_type})
+
+    async def _caller(self, request: Request) -> Principal:
+        return await principal_of(request, self._parts.identity)
 
     async def _run(self, name: str, check: Callable[[], Awaitable[None]]) -> CheckResult:
         limit = self._parts.options.check_timeout_seconds
