@@ -17,19 +17,21 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 from tests.integration.jobs.data_plane import QUICK, DataPlane, paragraphs, until
+from tests.memory_store.telemetry import RecordingTelemetry
 
 from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 from agentic_rag.adapters.postgres.operations.archive import ARCHIVED, LEFT_OUT
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
 from agentic_rag.documents.document import DocumentStatus, document_id_for
+from agentic_rag.documents.document_access import DocumentAccess
 from agentic_rag.jobs.job import JobKind, JobRef, JobState, NewJob
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, LeaseLost, NotFound, Permanent
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.models.embedding.space import SpaceState
 from agentic_rag.operations.snapshots.archive_files import ArchiveLocation, snapshot_folder
-from agentic_rag.operations.snapshots.snapshot import MANIFEST, SnapshotRecord, SnapshotState
+from agentic_rag.operations.snapshots.snapshot import MANIFEST, RestoredRights, SnapshotRecord, SnapshotState
 from agentic_rag.operations.snapshots.take import SWEEP
-from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
 from agentic_rag_migrations.catalogue import TABLES, TableClass
 
 pytestmark = pytest.mark.integration
@@ -294,6 +296,55 @@ async def test_what_was_erased_since_does_not_come_back_beside_the_workspace(pla
     assert len(copy["rag_documents"]) == 2
     assert not any("Otter" in row for rows in copy.values() for row in rows)
     assert len(await plane.blobs.keys(f"documents/{report.workspace.org_id}/{report.workspace.workspace_id}")) == 2
+
+
+async def test_rights_that_were_lost_since_do_not_come_back(plane: DataPlane, sources: Path) -> None:
+    workspace = plane.workspace
+    admin = Principal(workspace.org_id, "ada", Role.ADMIN)
+    access = DocumentAccess(plane.database, RecordingTelemetry())
+    pumps, notes = (document_id_for(workspace, f"{name}.md") for name in ("pumps", "notes"))
+    await plane.ingest_folder(sources)
+    await access.change(admin, workspace, pumps, ("group:day", "group:night"))
+    await access.set_writers(admin, workspace, pumps, ("user:nina",))
+    record = await snapshot_of(plane)
+    await access.change(admin, workspace, pumps, ("group:night",))
+    await access.set_writers(admin, workspace, pumps, ())
+    await access.change(admin, workspace, notes, ("user:nina",))
+    await access.transfer(admin, workspace, notes, "user:nina")
+
+    reports = {
+        rights: await plane.restore_snapshot.run(
+            workspace.org_id, await place_of(plane, record), into=rights.value, rights=rights
+        )
+        for rights in RestoredRights
+    }
+
+    held: dict[RestoredRights, list[tuple[object, ...]]] = {}
+    for rights, report in reports.items():
+        async with plane.database.transaction(workspace.org_id) as transaction:
+            page = await transaction.documents.page(report.workspace, PageRequest())
+            sets = [
+                set((await transaction.access.held_sets(report.workspace, one.document_id)).values())
+                for one in page.items
+            ]
+        held[rights] = [
+            (one.source_path, readers, one.writers, one.uploaded_by)
+            for one, readers in zip(page.items, sets, strict=True)
+        ]
+    ours = held[RestoredRights.THEN][0][-1]
+    assert held == {
+        RestoredRights.NARROWER: [
+            ("notes.md", {("user:nina",)}, (), "user:nina"),
+            ("pumps.md", {("group:night",)}, (), ours),
+            ("valves.md", {()}, (), ours),
+        ],
+        RestoredRights.THEN: [
+            ("notes.md", {()}, (), ours),
+            ("pumps.md", {("group:day", "group:night")}, ("user:nina",), ours),
+            ("valves.md", {()}, (), ours),
+        ],
+    }
+    assert [report.narrowed for report in reports.values()] == [2, 0]
 
 
 async def test_nothing_is_restored_over_a_workspace_that_exists(plane: DataPlane, sources: Path) -> None:

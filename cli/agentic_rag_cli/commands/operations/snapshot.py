@@ -12,7 +12,7 @@ import typer
 from agentic_rag.kernel.errors import NotFound, Permanent
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
-from agentic_rag.operations.snapshots.snapshot import Manifest, SnapshotRecord, SnapshotState
+from agentic_rag.operations.snapshots.snapshot import Manifest, RestoredRights, SnapshotRecord, SnapshotState
 from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
 from agentic_rag_cli.client.ids import require_id
 from agentic_rag_cli.in_process import ACTOR, System
@@ -137,12 +137,16 @@ def restore(
         Path | None,
         typer.Option("--from", help="Directory with the snapshot's files; else the blob store.", exists=True),
     ] = None,
+    rights: Annotated[
+        RestoredRights,
+        typer.Option("--rights", help="Rights of a copy: what holds in the workspace too, or as in the snapshot."),
+    ] = RestoredRights.NARROWER,
     as_json: JsonOption = False,
 ) -> None:
     """Make a workspace from a snapshot. Everything is checked first; nothing is written over what exists.
 
-    Where the workspace is gone it comes back with its ids, else the copy stands beside it under the name of --into.
-    Repeating the command changes nothing more.
+    Where the workspace is gone it comes back with its ids, else the copy stands beside it under the name of --into, and
+    nobody has a right there that the workspace's document does not give now. Repeating the command changes nothing more.
 
     Example: rag snapshot restore U3Rh… --into handbook-monday
     """
@@ -153,7 +157,7 @@ def restore(
 
     async def work(system: System) -> RestoreReport:
         with terminal.ProgressLine("restoring") as bar:
-            return await _restore(system, wanted, source, name, bar.update)
+            return await _restore(system, wanted, source, name, rights, bar.update)
 
     report = in_process(context, work)
     if as_json:
@@ -168,6 +172,8 @@ def restore(
     )
     if report.erased:
         terminal.note(f"{format_count(report.erased, 'document')} had been erased since the snapshot and stayed so")
+    if report.narrowed:
+        terminal.note(f"{format_count(report.narrowed, 'document')} had lost rights since the snapshot and stayed so")
     if report.requeued:
         terminal.note(
             f"{format_count(report.requeued, 'document')} had been half ingested, now queued again: rag job list"
@@ -225,7 +231,12 @@ async def _stored(system: System) -> list[tuple[Manifest, str]]:
 
 
 async def _restore(
-    system: System, snapshot_id: UUID | None, source: Path | None, into: str | None, progress: ProgressReport
+    system: System,
+    snapshot_id: UUID | None,
+    source: Path | None,
+    into: str | None,
+    rights: RestoredRights,
+    progress: ProgressReport,
 ) -> RestoreReport:
     """Restore from the blob store, or from a directory."""
     from agentic_rag.operations.snapshots.archive_files import only_archive
@@ -237,7 +248,7 @@ async def _restore(
         place = await use_case.find(system.org_id, snapshot_id)
     else:
         raise NotFound("Name a snapshot, or a directory with --from.", code="SNAPSHOT_NOT_FOUND")
-    return await use_case.run(system.org_id, place, into, progress, ACTOR)
+    return await use_case.run(system.org_id, place, into, progress, ACTOR, rights)
 
 
 async def _wait(system: System, asked: SnapshotRecord) -> SnapshotRecord:
@@ -295,5 +306,6 @@ def _restore_json(report: RestoreReport) -> dict[str, Any]:
         "rows": report.rows,
         "originals": report.originals,
         "leftOutAsErased": report.erased,
+        "withNarrowerRights": report.narrowed,
         "ingestedAgain": report.requeued,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,21 +11,22 @@ from uuid import UUID
 
 from agentic_rag.answering.ports import AnswerCache
 from agentic_rag.documents.blob_keys import original_key
-from agentic_rag.documents.document import Document, DocumentFault, DocumentStatus
+from agentic_rag.documents.document import DocumentFault, DocumentStatus
 from agentic_rag.documents.originals import delete_marked_blobs
 from agentic_rag.documents.ports import BlobStore
 from agentic_rag.ingestion.submit import CONTENT_PROVENANCE, ingest_job
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import InvalidInput, NotFound, Permanent
 from agentic_rag.kernel.ids import derive_uuid
-from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.operations.snapshots.archive_files import ArchiveLocation, archives_in, snapshots_prefix
 from agentic_rag.operations.snapshots.id_map import ArchiveIdMap
 from agentic_rag.operations.snapshots.ports import ArchiveWriter, WorkspaceArchive
+from agentic_rag.operations.snapshots.rights import documents_of, narrow_rights
 from agentic_rag.operations.snapshots.snapshot import (
     ORIGINALS,
     Manifest,
+    RestoredRights,
     RestoreRecord,
     TableShape,
     damage_error,
@@ -57,6 +58,8 @@ class RestoreReport:
     """Documents left out because this system has erased them since."""
     requeued: int = 0
     """Documents that the snapshot caught in the middle of ingestion; they are ingested again."""
+    narrowed: int = 0
+    """Documents with fewer rights than in the snapshot, because they lost them since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,7 @@ class _Target:
     name: str
     ids: ArchiveIdMap | None
     """None: the archive's own ids are free."""
+    rights: RestoredRights
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +105,10 @@ class RestoreSnapshot:
         into: str | None = None,
         progress: ProgressReport | None = None,
         actor: str = SYSTEM_ACTOR,
+        rights: RestoredRights = RestoredRights.NARROWER,
     ) -> RestoreReport:
-        """Restore under the workspace's own id if that is free, else as a new workspace named `into`.
+        """Restore under the workspace's own id if that is free, else as a new workspace named `into`, with rights that
+        hold in the workspace now unless `rights` says otherwise.
 
         Errors: `Permanent` codes SNAPSHOT_DAMAGED, SNAPSHOT_TOO_NEW; `InvalidInput` codes RESTORE_TARGET_EXISTS,
         WORKSPACE_EXISTS; `DependencyUnavailable`. An error leaves the database unchanged.
@@ -115,7 +121,7 @@ class RestoreSnapshot:
                 f"agentic-rag {manifest.product} or newer.",
                 code="SNAPSHOT_TOO_NEW",
             )
-        found = await self._target(org_id, manifest, into)
+        found = await self._target(org_id, manifest, into, rights)
         if isinstance(found, RestoreReport):
             return found
         steps = 2 * len(manifest.parts)
@@ -130,7 +136,9 @@ class RestoreSnapshot:
         )
         return report
 
-    async def _target(self, org_id: UUID, manifest: Manifest, into: str | None) -> _Target | RestoreReport:
+    async def _target(
+        self, org_id: UUID, manifest: Manifest, into: str | None, rights: RestoredRights
+    ) -> _Target | RestoreReport:
         own = WorkspaceRef(org_id, manifest.workspace_id)
         name = into or manifest.workspace_name
         async with self.database.transaction(org_id) as transaction:
@@ -154,11 +162,11 @@ class RestoreSnapshot:
                 path=("into",),
             )
         if there is None:
-            return _Target(own, name, None)
+            return _Target(own, name, None, rights)
         # Derived rather than random, so that an interrupted restore writes its files to the same place again.
         made = derive_uuid(b"restore", org_id.bytes, manifest.snapshot_id.bytes, name.encode())
         target = WorkspaceRef(org_id, made)
-        return _Target(target, name, ArchiveIdMap(target))
+        return _Target(target, name, ArchiveIdMap(target), rights)
 
     async def _check(self, place: ArchiveLocation, manifest: Manifest, show: Callable[[int, str], None]) -> None:
         """Read and verify all parts before anything is written. Errors: `Permanent` code SNAPSHOT_DAMAGED."""
@@ -195,6 +203,7 @@ class RestoreSnapshot:
                     if table.name == ORIGINALS:
                         lines = await self._copy_originals(writer.transaction, place, manifest, target, lines)
                     counts[table.name] += await self._write_part(writer, table, target, lines)
+            narrowed = await _narrow(writer.transaction, manifest, target)
             erased = await self._erase_again(writer, manifest, target)
             requeued = await self._requeue(writer.transaction, target.workspace)
             stored = await writer.transaction.workspaces.get(target.workspace.workspace_id)
@@ -230,6 +239,7 @@ class RestoreSnapshot:
             counts.get(ORIGINALS, 0),
             erased,
             requeued,
+            narrowed,
         )
 
     async def _write_part(self, writer: ArchiveWriter, table: TableShape, target: _Target, lines: list[str]) -> int:
@@ -282,7 +292,8 @@ class RestoreSnapshot:
     async def _requeue(self, transaction: Transaction, workspace: WorkspaceRef) -> int:
         """Re-ingests documents that were in progress: the archive does not contain their jobs."""
         requeued = 0
-        async for document in _documents_in_progress(transaction, workspace):
+        statuses = (DocumentStatus.PENDING, DocumentStatus.PROCESSING)
+        async for document in documents_of(transaction, workspace, statuses):
             content = document.provenance.get(CONTENT_PROVENANCE, "")
             hash_of = bytes.fromhex(content) if content else document.content_hash
             held = {one.content_hash for one in await transaction.originals.of(workspace, document.document_id)}
@@ -300,16 +311,12 @@ class RestoreSnapshot:
         return requeued
 
 
-async def _documents_in_progress(transaction: Transaction, workspace: WorkspaceRef) -> AsyncIterator[Document]:
-    statuses = (DocumentStatus.PENDING, DocumentStatus.PROCESSING)
-    request = PageRequest(MAX_PAGE)
-    while True:
-        page = await transaction.documents.page(workspace, request, statuses)
-        for document in page.items:
-            yield document
-        if not page.has_next:
-            return
-        request = PageRequest(MAX_PAGE, page.cursors[-1])
+async def _narrow(transaction: Transaction, manifest: Manifest, target: _Target) -> int:
+    """Keep the narrower rights where the workspace of the snapshot still says what they are now."""
+    if target.ids is None or target.rights is RestoredRights.THEN:
+        return 0
+    source = WorkspaceRef(target.workspace.org_id, manifest.workspace_id)
+    return await narrow_rights(transaction, source, target.workspace, target.ids)
 
 
 def _workspace_line(line: str, target: _Target) -> str:

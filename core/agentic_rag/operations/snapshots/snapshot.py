@@ -24,6 +24,15 @@ ORIGINALS = "rag_originals"
 MANIFEST = "manifest.json"
 
 
+class RestoredRights(enum.Enum):
+    """Who has what in a copy beside the workspace."""
+
+    NARROWER = "narrower"
+    """Who could read and write a document then and may now, and the owner of now."""
+    THEN = "then"
+    """As in the snapshot."""
+
+
 class SnapshotState(enum.Enum):
     """The lifecycle states of a snapshot."""
 
