@@ -87,8 +87,8 @@ class HealthEndpoints(Endpoint):
         description="In production the checks are shown to operators only.",
     )
     async def readyz(self, request: Request) -> Response:
-        """503 when the product is off or a check fails that is not `OPTIONAL`; else 200. Errors: `Unauthenticated` for a
-        wrong credential.
+        """503 when the product is off or a check fails that is not `OPTIONAL`; else 200. Errors: `Unauthenticated` (a
+        wrong credential).
         """
         body = await self._readiness.get("all")
         status = 200 if body.status == READY else 503

@@ -145,8 +145,9 @@ def restore(
 ) -> None:
     """Make a workspace from a snapshot. Everything is checked first; nothing is written over what exists.
 
-    Where the workspace is gone it comes back with its ids, else the copy stands beside it under the name of --into, and
-    nobody has a right there that the workspace's document does not give now. Repeating the command changes nothing more.
+    Where the workspace is gone it comes back with its ids, else the copy stands beside it under the name of --into.
+    Nobody has a right in a copy that the workspace's document does not give now. Repeating the command changes nothing
+    more.
 
     Example: rag snapshot restore U3Rh… --into handbook-monday
     """

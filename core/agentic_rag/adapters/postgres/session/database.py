@@ -242,8 +242,8 @@ class PostgresDatabase:
                 )
             if self._refuses_owners and state["may_become_owner"]:
                 raise Misconfigured(
-                    "In production the login of DATABASE_URL may not become rag_owner: use a login that is only a member "
-                    "of rag_app and rag_dispatcher, and give that of the owner to AGENTIC_RAG_OWNER_DATABASE_URL.",
+                    "In production the login of DATABASE_URL may not become rag_owner: use a login that is a member of "
+                    "rag_app and rag_dispatcher only, and give that of the owner to AGENTIC_RAG_OWNER_DATABASE_URL.",
                     code="DATABASE_ROLE_TOO_STRONG",
                 )
 
