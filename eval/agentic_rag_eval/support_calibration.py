@@ -17,6 +17,8 @@ class AskedSupport:
     answerable: bool
     signs: tuple[float, ...] = ()
     """Its features, in the order of `answering.evidence.answerability.AnswerabilityFeatures`."""
+    abstained: bool = False
+    """The question was not answered, at the lines in force."""
 
 
 @dataclass(frozen=True, slots=True)

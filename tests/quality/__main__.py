@@ -25,6 +25,7 @@ from tests.quality.asking import ALONE, DEFAULT, Ranked, answered, arms_of, off,
 from tests.quality.citations import Judged, citation_rows, judged
 from tests.quality.conflicts import CONFLICTS, disagreement_rows
 from tests.quality.filings import FILINGS, filings
+from tests.quality.grounded import grounded_rows
 from tests.quality.natural import HALVES, NATURAL, NATURAL_DEV, natural_rows
 from tests.quality.natural_asking import asked_naturally
 from tests.quality.rows import above, at_least, not_below, reported, without_verdict
@@ -87,6 +88,7 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
             if name in CONTAINED:
                 contained = figures(asked, "answer_contained")
                 rows.append(must(at_least(f"{name}: gold answer in the answer", contained, CONTAINED[name])))
+            rows += [must(row) for row in grounded_rows(name, asked)]
             supported.append(await supports_of(system, given))
             _tell(name, asked, found)
         rows += [must(row) for row in abstention_rows(supported)]

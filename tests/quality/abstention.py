@@ -14,6 +14,7 @@ from agentic_rag_eval.own_questions import EASIER, KNOWN_ITEM
 from agentic_rag_eval.records import EvalDocument, EvalQuestion
 from agentic_rag_eval.support_calibration import binomial_interval, calibrate, chance_of_at_least
 from tests.bench.reports import Row
+from tests.quality.rows import at_least, share
 from tests.quality.sets import HALF_ANSWERABLE, MULTI_HOP, QuestionSet, documents_of
 
 ERROR = 0.05
@@ -23,6 +24,8 @@ OWN_QUESTIONS = 400
 SINGLE = ("pubmedqa", HALF_ANSWERABLE)
 REMOVED = {SINGLE: 85.0, ("hotpotqa", "hotpotqa-dev100"): 60.0, ("musique",): 40.0}
 """Percent of the questions abstained on without their documents, at `ERROR` of those with them."""
+REMOVED_BY_DEFAULT = {"clapnq": 75.0, "pubmedqa": 75.0, "hotpotqa": 65.0, "hotpotqa-dev100": 65.0, "musique": 45.0}
+"""The same with nothing set."""
 UNANSWERABLE = 50.0
 
 
@@ -39,6 +42,9 @@ class Supports:
     """Asked without the one document that holds the answer, of several."""
     own_threshold: float
     """Calibrated on questions made from the corpus alone."""
+    removed_by_default: list[bool]
+    """Which of `removed` end as an abstention with nothing set."""
+    unanswerable_by_default: list[bool]
 
 
 async def supports_of(system: System, given: QuestionSet) -> Supports:
@@ -51,14 +57,18 @@ async def supports_of(system: System, given: QuestionSet) -> Supports:
     async def found(questions: Sequence[EvalQuestion]) -> list[float]:
         return [one.support for one in await supports(system, given.workspace, questions)]
 
+    removed = await supports(system, given.workspace, [replace(one, without=one.gold_ids) for one in with_gold])
+    unanswerable = await supports(system, given.workspace, others)
     hops = _without_answer(with_gold, documents_of(given.name)) if given.name in MULTI_HOP else []
     return Supports(
         given.name,
         await found(with_gold),
-        await found([replace(one, without=one.gold_ids) for one in with_gold]),
-        await found(others),
+        [one.support for one in removed],
+        [one.support for one in unanswerable],
         await found(hops),
         calibrate(own, ERROR, EASIER).threshold,
+        [one.abstained for one in removed],
+        [one.abstained for one in unanswerable],
     )
 
 
@@ -84,7 +94,22 @@ def abstention_rows(sets: Sequence[Supports]) -> list[Row]:
         if one.answer_removed:
             caught = [float(support < line) for support in one.answer_removed]
             rows.append(Row(f"{one.name}: abstained without the answer's passage", _share(caught), "reported", ok=True))
+        rows += _by_default(one)
     return [*rows, *_calibrated(sets)]
+
+
+def _by_default(one: Supports) -> list[Row]:
+    """The same with nothing set, by outcome."""
+    rows: list[Row] = []
+    if one.removed_by_default:
+        name = f"{one.name}: abstained without its documents, nothing set"
+        caught = [float(abstained) for abstained in one.removed_by_default]
+        must = REMOVED_BY_DEFAULT.get(one.name)
+        rows.append(share(name, caught) if must is None else at_least(name, caught, must))
+    if one.unanswerable_by_default:
+        name = f"{one.name}: abstained on its own unanswerable questions, nothing set"
+        rows.append(at_least(name, [float(abstained) for abstained in one.unanswerable_by_default], UNANSWERABLE))
+    return rows
 
 
 def _line(answered: Sequence[float]) -> float:

@@ -91,6 +91,11 @@ class Judgement:
         """The harm: a wrong answer that calls itself grounded."""
         return self.verdict is Verdict.WRONG and self.outcome == "GROUNDED"
 
+    @property
+    def is_wrong_but_uncertain(self) -> bool:
+        """A wrong answer that says of itself that it may not be one."""
+        return self.verdict is Verdict.WRONG and self.outcome == "UNCERTAIN"
+
 
 def natural_questions(half: str) -> list[NaturalQuestion]:
     """All questions of a half: `dev` or `held`."""
@@ -176,11 +181,15 @@ def natural_rows(half: str, judged: Sequence[Judgement]) -> list[Row]:
     """The rows of a half, and what each kind of question gave."""
     of = f"natural questions, {half}"
     answerable = [one for one in judged if one.question.outcome != "NOT_STATED"]
+    answers = [one for one in judged if one.verdict is Verdict.RIGHT and one.outcome != "ABSTAINED"]
+    called = [float(one.outcome == "GROUNDED") for one in answers]
     rows = [
         at_least(f"{of}: right and complete", _are(judged, Verdict.RIGHT), RIGHT_SHARE),
         share(f"{of}: partly or buried", _are(judged, Verdict.PARTLY, Verdict.BURIED)),
         at_most(f"{of}: wrong but GROUNDED", [float(one.is_wrong_but_grounded) for one in judged], WRONG_SHARE),
+        share(f"{of}: wrong as UNCERTAIN", [float(one.is_wrong_but_uncertain) for one in judged]),
         share(f"{of}: false abstention, of those with an answer", _are(answerable, Verdict.ABSTAINED)),
+        *([share(f"{of}: GROUNDED, of those right and complete", called)] if called else ()),
     ]
     for kind in dict.fromkeys(_kind(one.question) for one in judged):
         ones = [one for one in judged if _kind(one.question) == kind]

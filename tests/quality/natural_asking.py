@@ -64,5 +64,8 @@ def _tell(half: str, judged: Sequence[Judgement]) -> None:
         found = Counter(one.verdict for one in ones)
         shown = ", ".join(f"{verdict.value} {found[verdict]}" for verdict in Verdict)
         print(f"    {half}, {corpus} ({len(ones)}): {shown}", flush=True)
-    reserved = sum(one.verdict is Verdict.WRONG and not one.is_wrong_but_grounded for one in judged)
-    print(f"    {half}: wrong without calling itself GROUNDED: {reserved}", flush=True)
+    outcomes = Counter(one.outcome for one in judged if one.verdict is Verdict.WRONG)
+    print(
+        f"    {half}: wrong by outcome: {', '.join(f'{name} {of}' for name, of in sorted(outcomes.items()))}",
+        flush=True,
+    )

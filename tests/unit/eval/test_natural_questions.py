@@ -89,6 +89,9 @@ def test_both_halves_have_every_kind_of_question() -> None:
         ("GROUNDED", WHOLE + " The van is white. [3]" * 7, Verdict.BURIED),
         ("GROUNDED", WHOLE.replace("1200", "11,200"), Verdict.PARTLY),
         ("ABSTAINED", WHOLE, Verdict.ABSTAINED),
+        ("UNCERTAIN", WHOLE, Verdict.RIGHT),
+        ("UNCERTAIN", WHOLE + " The van is white. [3]" * 7, Verdict.BURIED),
+        ("UNCERTAIN", "The van is white. [1]", Verdict.WRONG),
     ],
 )
 def test_an_answer_is_judged_by_what_it_says(outcome: str, answer: str, verdict: Verdict) -> None:
@@ -99,6 +102,24 @@ def test_a_wrong_answer_that_calls_itself_grounded_is_counted_and_one_that_does_
     assert judge_natural(STEPS, "GROUNDED", "The van is white.").is_wrong_but_grounded
     assert not judge_natural(STEPS, "PARTIALLY_GROUNDED", "The van is white.").is_wrong_but_grounded
     assert not judge_natural(STEPS, "GROUNDED", "Look into the calendar.").is_wrong_but_grounded
+
+
+def test_an_uncertain_wrong_answer_is_neither_grounded_nor_an_abstention_and_has_its_own_row() -> None:
+    judged = [judge_natural(STEPS, "UNCERTAIN", "The van is white.")]
+    rows = {row.name.removeprefix("natural questions, dev: "): row.measured for row in natural_rows("dev", judged)}
+    assert rows["wrong as UNCERTAIN"].startswith("100")
+    assert rows["wrong but GROUNDED"].startswith("0.0")
+    assert rows["false abstention, of those with an answer"].startswith("0.0")
+
+
+def test_an_uncertain_answer_to_what_is_not_stated_is_wrong() -> None:
+    unanswerable = replace(STEPS, outcome="NOT_STATED", must=(), must_not=())
+    assert judge_natural(unanswerable, "UNCERTAIN", WHOLE).is_wrong_but_uncertain
+
+
+def test_calling_nothing_grounded_shows_in_the_row_of_right_answers() -> None:
+    timid = natural_rows("dev", [judge_natural(STEPS, "UNCERTAIN", WHOLE)])
+    assert next(row.measured for row in timid if "of those right and complete" in row.name).startswith("0.0")
 
 
 def test_what_no_document_states_is_answered_by_nothing() -> None:

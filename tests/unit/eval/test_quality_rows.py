@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.quality.grounded import grounded_rows
 from tests.quality.rows import above, not_below
+
+from agentic_rag_eval.metrics import Score, score
+from agentic_rag_eval.records import AskRecord, EvalQuestion
 
 
 @pytest.mark.parametrize(
@@ -26,3 +30,20 @@ def test_a_loss_misses_when_it_is_certain_or_larger_than_two_points(
 def test_a_gain_must_be_certain() -> None:
     assert above("row", [1.0] * 40, [0.5] * 40).ok
     assert not above("row", [1.0] * 20 + [0.0] * 20, [0.0] * 19 + [1.0] * 21).ok
+
+
+def ended(outcome: str, answer: str) -> Score:
+    record = AskRecord(answer, outcome, (), ("a",), 1.0, 0.1, {})
+    return score(EvalQuestion("q", "Who?", ("Ada",), ("a",), "who"), record, 5)
+
+
+def test_grounded_answers_alone_are_held_to_the_gold_answer() -> None:
+    asked = [ended("GROUNDED", "Ada."), ended("GROUNDED", "Bob."), ended("UNCERTAIN", "Bob."), ended("ABSTAINED", "")]
+    rows = grounded_rows("musique", asked)
+    assert [row.measured.split()[0] for row in rows] == ["50.0", "100.0", "25.0"]
+    assert [row.ok for row in rows] == [False, True, False]
+
+
+def test_an_uncertain_answer_lowers_the_share_that_is_called_grounded() -> None:
+    rows = grounded_rows("covidqa", [ended("GROUNDED", "Ada."), ended("UNCERTAIN", "Ada.")])
+    assert [row.measured.split()[0] for row in rows] == ["0.0", "50.0", "0.0"]

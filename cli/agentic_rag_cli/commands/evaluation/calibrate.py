@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from agentic_rag.answering.answer import Outcome
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.errors import InvalidInput
@@ -137,7 +138,8 @@ async def supports(system: System, workspace: WorkspaceRef, questions: Sequence[
             support = run.answer.debug.support
             if support is not None:
                 signs = tuple(sign.value for sign in support.contributions)
-                found.append(AskedSupport(support.score, bool(one.gold_ids) and not one.without, signs))
+                abstained = run.answer.outcome is Outcome.ABSTAINED
+                found.append(AskedSupport(support.score, bool(one.gold_ids) and not one.without, signs, abstained))
             bar.update(done, len(questions))
     return found
 
