@@ -17,6 +17,7 @@ _LINKS = {
     "SAME_TITLE": "has the title of",
     "COVERS": "leaves open what is in",
 }
+_LEADS = {"ABSTAINED": "No answer", "PARTIALLY_GROUNDED": "Incomplete", "UNCERTAIN": "Maybe no answer"}
 
 
 def answer_json(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,7 +43,7 @@ def answer_text(run: Mapping[str, Any]) -> str:
             parts.append(f"({run['outcome'].lower().replace('_', ' ')})")
         parts += [_citation_text(one, dated=run["outcome"] == "CONFLICTING") for one in run["citations"]]
     if abstention is not None:
-        lead = "Incomplete" if run["answer"] else "No answer"
+        lead = _LEADS[run["outcome"]]
         parts.append(_wrap(f"{lead} ({abstention['reason']}): {abstention['explanation']}"))
         if abstention["nearest"]:
             parts.append("The nearest passages:")

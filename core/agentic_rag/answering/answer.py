@@ -22,6 +22,8 @@ class Outcome(enum.Enum):
 
     GROUNDED = "GROUNDED"
     PARTIALLY_GROUNDED = "PARTIALLY_GROUNDED"
+    UNCERTAIN = "UNCERTAIN"
+    """The nearest text is quoted; that it answers the question is not established."""
     CONFLICTING = "CONFLICTING"
     ABSTAINED = "ABSTAINED"
 
@@ -33,6 +35,8 @@ class AbstentionReason(enum.Enum):
     LOW_SUPPORT = "LOW_SUPPORT"
     NOT_STATED = "NOT_STATED"
     """The passages are about the subject, but state no such thing as is asked."""
+    NOT_ESTABLISHED = "NOT_ESTABLISHED"
+    """The text that is quoted may not be the answer."""
     BUDGET = "BUDGET"
     POLICY = "POLICY"
     DEPENDENCY = "DEPENDENCY"
@@ -107,7 +111,7 @@ class SelfCheckReport:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """How far the passages support an answer, in [0, 1], with the threshold and the contributions."""
+    """How far something is supported, in [0, 1], with the threshold and the contributions."""
 
     score: float
     threshold: float
@@ -115,7 +119,7 @@ class Support:
 
     @property
     def enough(self) -> bool:
-        """True when an answer is given."""
+        """True from the threshold on."""
         return self.score >= self.threshold
 
 
@@ -147,12 +151,16 @@ class AnswerDebug:
     tool_calls: tuple[ToolCall, ...] = ()
     self_check: SelfCheckReport | None = None
     support: Support | None = None
-    """None when the answer does not come from passages."""
+    """Of an answer by the passages; None when it does not come from passages."""
     search: SearchSettings | None = None
     """None for a run that was stored before this was kept."""
     fetched: tuple[FetchedText, ...] = ()
     chat: ChatSpend | None = None
     """What the run's own calls of a chat model cost; None without one."""
+    certainty: Support | None = None
+    """Of the claim that the cited sentences are the answer; below its threshold an answer is UNCERTAIN. None where that
+    is not weighed.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ def assemble(state: RunState, gate: GateDecision) -> Answer:
             tool_calls=retrieved.tool_calls,
             self_check=state.checked.report,
             support=state.draft.support,
+            certainty=state.draft.certainty,
             search=state.options.search,
             fetched=retrieved.fetched,
             chat=state.spent,

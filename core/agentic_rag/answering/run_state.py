@@ -75,6 +75,8 @@ class Shortfall:
     explanation: str
     is_partial: bool = False
     """The sentences still answer some of it."""
+    is_uncertain: bool = False
+    """The sentences may answer it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +90,8 @@ class Draft:
     """Two sources disagree, and both are quoted."""
     support: Support | None = None
     """How far the passages support an answer; None when nothing was drafted from passages."""
-    answered: float | None = None
-    """`Reading.answered` of the part that is answered most surely; None where no unit was read."""
+    certainty: Support | None = None
+    """How far the sentences are the answer; None where that is not weighed."""
     missing: tuple[str, ...] = ()
     """Sub-questions without support."""
     shortfall: Shortfall | None = None
@@ -97,7 +99,8 @@ class Draft:
     @property
     def is_abstention(self) -> bool:
         """The sentences are the nearest evidence, not an answer."""
-        return self.shortfall is not None and not self.missing and not self.shortfall.is_partial
+        told = self.shortfall
+        return told is not None and not (self.missing or told.is_partial or told.is_uncertain)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.answer import Support
 from agentic_rag.answering.evidence.stated import is_stated
 from agentic_rag.answering.extraction.extractive import draft_part
 from agentic_rag.answering.extraction.subquery import build_subquery
@@ -13,12 +12,12 @@ from agentic_rag.answering.query.planner import detect_answer_type
 from agentic_rag.language.tokenizer import query_terms
 
 
-def stated(question: str, text: str, support: float = 0.9, *, follows_path: bool = False) -> bool:
+def stated(question: str, text: str) -> bool:
     part = build_subquery(question, detect_answer_type(question), dict.fromkeys(query_terms(question), 0.5))
     passages = [passage(1, "Notes", text)]
     drafted = draft_part(part, 0, passages, 2)
     assert drafted.sentences
-    return is_stated(part, drafted.sentences, passages, Support(support, 0.25), follows_path=follows_path)
+    return is_stated(part, drafted.sentences, passages)
 
 
 @pytest.mark.parametrize(
@@ -32,22 +31,3 @@ def stated(question: str, text: str, support: float = 0.9, *, follows_path: bool
 def test_an_answer_holds_what_is_asked_for(question: str, states: str, is_silent: str) -> None:
     assert stated(question, states)
     assert not stated(question, is_silent)
-
-
-def test_with_little_support_the_passages_must_hold_half_of_the_question() -> None:
-    question = "Can I use a private keyboard and mouse in the office?"
-
-    assert not stated(question, "Public networks in trains may be used in the office.", 0.27)
-    assert stated(question, "Public networks in trains may be used in the office.", 0.4)
-    assert stated(question, "A private keyboard and mouse may be used in the office.", 0.27)
-
-
-def test_a_question_in_another_language_is_not_judged_by_english_words() -> None:
-    assert stated("Welche Farbe hat die Halle in Lorrin?", "Die Halle in Lorrin wurde neu gestrichen.", 0.27)
-
-
-def test_with_little_support_the_noun_asked_for_must_stand_somewhere() -> None:
-    question = "What salary does Halla Brekstad earn at Corrand?"
-
-    assert not stated(question, "Halla Brekstad earns much praise at Corrand.", 0.35)
-    assert stated(question, "Halla Brekstad earns much praise at Corrand.", 0.45)

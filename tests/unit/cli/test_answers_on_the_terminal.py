@@ -84,6 +84,18 @@ def test_an_answer_to_a_part_is_shown_with_what_is_missing() -> None:
     assert shown.endswith("Incomplete (DEPENDENCY): The model did not answer; these are the nearest passages.\n")
 
 
+def test_text_that_may_not_be_the_answer_is_shown_with_that_doubt() -> None:
+    whole = answered()
+    doubt = Abstention(AbstentionReason.NOT_ESTABLISHED, "It is not established that this answers the question.")
+    answer = replace(whole.answer, outcome=Outcome.UNCERTAIN, abstention=doubt)
+    asked = Terminal(Product(answers={"Who signs?": replace(whole, answer=answer)}), {})
+
+    shown = asked.rag("ask", "Who signs?").stdout
+
+    assert shown.startswith("Oona Pellgrave signs off the audit. [1]\n\n(uncertain)\n")
+    assert "Maybe no answer (NOT_ESTABLISHED): It is not established that this answers the question." in shown
+
+
 def test_a_run_shows_what_the_chat_model_cost() -> None:
     whole = answered()
     spend = ChatSpend(calls=2, input_tokens=900, output_tokens=40, cost_usd=0.0021)

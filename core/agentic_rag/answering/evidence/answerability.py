@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 
 from agentic_rag.answering.answer import Support
 from agentic_rag.answering.evidence.threshold import DEFAULT_THRESHOLD
@@ -63,8 +63,6 @@ class AnswerabilityFeatures:
 
 NEGATIVE_FEATURES = frozenset({"unnamed", "unmarked", "unfit", "unasked"})
 """Signs that speak against an answer; all others speak for it. A fit may not turn one round."""
-
-_FEATURE_NAMES = tuple(field.name for field in fields(AnswerabilityFeatures))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +129,16 @@ def score_support(
     signs: AnswerabilityFeatures, threshold: float = DEFAULT_THRESHOLD, weights: SupportWeights = SupportWeights()
 ) -> Support:
     """What the signs come to, rounded to 1e-6."""
-    values = [getattr(signs, name) for name in _FEATURE_NAMES]
-    factors = [getattr(weights, name) for name in _FEATURE_NAMES]
+    return weigh_signs(asdict(signs), asdict(weights), threshold)
+
+
+def weigh_signs(signs: Mapping[str, float], weights: Mapping[str, float], threshold: float) -> Support:
+    """The logistic function of the weighted signs less the weight `offset`, rounded to 1e-6."""
     contributions = tuple(
-        FeatureContribution(name, value, factor, round(value * factor, SCORE_DIGITS))
-        for name, value, factor in zip(_FEATURE_NAMES, values, factors, strict=True)
+        FeatureContribution(name, value, weights[name], round(value * weights[name], SCORE_DIGITS))
+        for name, value in signs.items()
     )
-    score = math.fsum(one.contribution for one in contributions) - weights.offset
+    score = math.fsum(one.contribution for one in contributions) - weights["offset"]
     return Support(round(1.0 / (1.0 + math.exp(-score)), SCORE_DIGITS), threshold, contributions)
 
 

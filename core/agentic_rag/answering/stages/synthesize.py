@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agentic_rag.answering.answer import AbstentionReason, Support
 from agentic_rag.answering.evidence.answerability import extract_features, score_support
+from agentic_rag.answering.evidence.certainty import find_certainty_signs, is_too_weak, score_certainty
 from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
 from agentic_rag.answering.evidence.stated import is_stated
@@ -28,13 +29,14 @@ from agentic_rag.answering.query.rewrite import has_placeholder, mask_placeholde
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageResult
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.answering.shapes.table import SHAPES, shape_part
-from agentic_rag.answering.stages.read_units import read_units
+from agentic_rag.answering.stages.read_units import PartReading, read_units
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.retrieval.candidates import FIGURES, Passage
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
 
 NOTHING_FOUND = "No passage of this workspace has anything to do with the question."
 NOT_STATED = "The nearest passages are about the subject, but do not state what the question asks for."
+NOT_ESTABLISHED = "This is the nearest text. It is not established that it answers the question."
 TOO_LITTLE = "The nearest passages do not cover what the question asks, so no answer is given from them."
 
 
@@ -70,8 +72,7 @@ class SynthesizeStage:
         ]
         supports = _support_of_parts(state, asked, drafts)
         support = _support_of_question(state, drafts, supports)
-        answered = max((one.answered for one in readings if one.answered is not None), default=None)
-        draft = replace(state.draft, support=support, answered=answered, missing=(), shortfall=None)
+        draft = replace(state.draft, support=support, certainty=None, missing=(), shortfall=None)
         if not support.enough or not any(part.sentences for part in drafts):
             nearest = nearest_sentences(found.passages, drafts)
             reason, why = AbstentionReason.LOW_SUPPORT, TOO_LITTLE
@@ -82,7 +83,9 @@ class SynthesizeStage:
             chained = draft_from_path(found.whole.query, found.path, found.passages, excluded)
             if chained.sentences:
                 draft = replace(draft, sentences=join_parts([chained]), is_conflicting=False)
-                return _with_draft(state, _hold_back_unstated(state, draft, follows_path=True))
+                return _with_draft(
+                    state, _weigh_answer(state, draft, {0: (found.whole.query, _join_readings(readings))})
+                )
         kept = _parts_with_support(drafts, supports)
         is_conflicting = any(drafts[place].conflicting for place in kept)
         shaped = [
@@ -104,18 +107,36 @@ class SynthesizeStage:
             missing=missing,
             shortfall=explain_shortfall(state, missing),
         )
-        return _with_draft(state, _hold_back_unstated(state, draft, follows_path=False))
+        return _with_draft(state, _weigh_answer(state, draft, {one: (asked[one][0], readings[one]) for one in kept}))
 
 
-def _hold_back_unstated(state: RunState, draft: Draft, *, follows_path: bool) -> Draft:
-    """The draft; as the nearest evidence where its sentences do not state what the question asks for."""
-    found = state.retrieved
-    if found.whole is None or found.figures or draft.is_conflicting or draft.support is None:
+def _weigh_answer(state: RunState, draft: Draft, parts: Mapping[int, tuple[Subquery, PartReading]]) -> Draft:
+    """The draft with the certainty of the part that is answered least certainly: as the nearest evidence where what is
+    asked is not stated, and as uncertain where that is not established.
+    """
+    found, support = state.retrieved, draft.support
+    if found.whole is None or found.figures or draft.is_conflicting or support is None:
         return draft
-    if is_stated(found.whole.query, draft.sentences, found.passages, draft.support, follows_path=follows_path):
+    weighed: list[Support] = []
+    for place, (part, reading) in parts.items():
+        said = [one for one in draft.sentences if one.part == place] or draft.sentences
+        signs = find_certainty_signs(part, said, found.passages, reading.units, reading.answered)
+        weighed.append(score_certainty(signs))
+    certainty = min(weighed, key=lambda one: one.score)
+    draft = replace(draft, certainty=certainty)
+    whole = found.whole.query
+    if not is_stated(whole, draft.sentences, found.passages) or is_too_weak(whole, support, certainty):
+        shortfall = Shortfall(AbstentionReason.NOT_STATED, NOT_STATED)
+        return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
+    if certainty.enough:
         return draft
-    shortfall = Shortfall(AbstentionReason.NOT_STATED, NOT_STATED)
-    return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
+    return replace(draft, shortfall=Shortfall(AbstentionReason.NOT_ESTABLISHED, NOT_ESTABLISHED, is_uncertain=True))
+
+
+def _join_readings(readings: Sequence[PartReading]) -> PartReading:
+    """The readings of all parts as one of the undivided question."""
+    told = [one.answered for one in readings if one.answered is not None]
+    return PartReading([unit for one in readings for unit in one.units], max(told, default=None))
 
 
 def _with_draft(state: RunState, draft: Draft) -> StageResult:

@@ -74,6 +74,7 @@ class LlmSynthesizeStage:
             sentences=written.sentences,
             is_conflicting=written.conflicting,
             author=self._llm.model,
+            certainty=None,
             missing=(),
             shortfall=None,
         )

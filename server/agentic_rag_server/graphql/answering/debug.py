@@ -70,10 +70,10 @@ class SelfCheck:
     repaired: bool
 
 
-@strawberry.type(description="How far the passages found support an answer.")
+@strawberry.type(description="How far something is supported, with what that is made of.")
 class Support:
     score: float = strawberry.field(description="0 to 1.")
-    threshold: float = strawberry.field(description="Below it the question is abstained on.")
+    threshold: float = strawberry.field(description="From it on it is enough.")
     contributions: list[FeatureContribution]
 
 
@@ -111,7 +111,14 @@ class AnswerDebug:
     tool_calls: list[ToolCall]
     fetched_pages: list[FetchedPage]
     self_check: SelfCheck | None
-    support: Support | None = strawberry.field(description="Null when the answer does not come from passages.")
+    support: Support | None = strawberry.field(
+        description="How far the passages found support an answer; below the threshold the question is abstained on. "
+        "Null when the answer does not come from passages."
+    )
+    certainty: Support | None = strawberry.field(
+        description="How far the cited sentences are the answer; below the threshold the outcome is UNCERTAIN. Null "
+        "where that is not weighed."
+    )
     timings: list[StageTiming]
     chat: ChatSpend | None = strawberry.field(description="Null when no chat model replied for this run.")
     source: strawberry.Private[run_values.Run]

@@ -18,17 +18,21 @@ from agentic_rag_server.graphql.answering.gate import GateDecision, show_gate
 from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
 from agentic_rag_server.graphql.http.fields import Connection, Node, connection, field, to_schema
 
-Outcome = strawberry.enum(answers.Outcome, description="How a run ended. Abstaining is an outcome, not an error.")
+Outcome = strawberry.enum(
+    answers.Outcome,
+    description="How a run ended. Abstaining is an outcome, not an error. UNCERTAIN: the nearest text is quoted; it "
+    "is not established that it answers.",
+)
 AbstentionReason = strawberry.enum(
     answers.AbstentionReason,
-    description="Why there is no answer. NOT_STATED: the passages are about the subject, but do not state what is "
-    "asked.",
+    description="Why there is no answer, or no whole or certain one. NOT_STATED: the passages are about the subject, "
+    "but do not state what is asked.",
 )
 Dependency = strawberry.enum(dependency.Dependency, description="What was missing while an answer was made.")
 CacheOutcome = strawberry.enum(run_values.CacheOutcome, description="What the answer cache did.")
 
 
-@strawberry.type(description="Why there is no answer, with the nearest passages.")
+@strawberry.type(description="Why there is no answer, with the nearest passages; or none that is whole or certain.")
 class Abstention:
     reason: AbstentionReason  # type: ignore[valid-type]
     explanation: str
@@ -61,7 +65,7 @@ class Run(Node):
     stages: list[StageTiming] = strawberry.field(description="The stages, in the order they ran.")
     source: strawberry.Private[run_values.Run]
 
-    @strawberry.field(description="Set when the outcome is ABSTAINED.")
+    @strawberry.field(description="Set when the outcome is ABSTAINED, PARTIALLY_GROUNDED or UNCERTAIN.")
     def abstention(self) -> Abstention | None:
         return show_abstention(self.source)
 
