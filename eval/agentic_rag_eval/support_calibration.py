@@ -19,6 +19,10 @@ class AskedSupport:
     """Its features, in the order of `answering.evidence.answerability.AnswerabilityFeatures`."""
     abstained: bool = False
     """The question was not answered, at the lines in force."""
+    certainty: tuple[float, ...] = ()
+    """The signs of `answering.evidence.certainty.CertaintySigns`, in their order; none where that was not weighed."""
+    right: bool = False
+    """The answer holds a gold answer, and was asked with its documents."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Fits the weights of an answer's support (answering/evidence/answerability.py). Every question is asked with and
+"""Fits the weights of an answer's support and of its certainty (answering/evidence). Every question is asked with and
 without the documents that answer it. The weights in force are those in the code.
 
     python -m eval.training.train_support --set handbook=questions.jsonl --set reports=more.jsonl --out support.json
@@ -11,6 +11,7 @@ import sys
 from dataclasses import asdict, astuple, replace
 from pathlib import Path
 
+from eval.training.fit_certainty import TrainedCertainty, train_certainty
 from eval.training.fit_support import Separation, SupportSet, TrainedSupport, train_support
 from eval.training.options import print_found, training_parser
 
@@ -33,7 +34,12 @@ def main() -> None:
     found = train_support(asked, in_force)
     questions = {one.name: len(one.asked) for one in asked}
     values = {"embedder": settings.models.embedder, "questions": questions, **asdict(found)}
-    print_found(options, values, _table(found))
+    told = _table(found)
+    if spans := [one for one in asked if any(answer.right for answer in one.asked)]:
+        certain = train_certainty(spans)
+        values["certainty"] = asdict(certain)
+        told = f"{told}\n{_certainty_table(certain)}"
+    print_found(options, values, told)
 
 
 async def _ask_sets(settings: Settings, sets: list[str], most: int) -> list[SupportSet]:
@@ -65,6 +71,20 @@ def _table(found: TrainedSupport) -> str:
         f"{_format_separation(found.left_out[name])}   "
         f"{100 * found.by_default[name].answerable:.0f} / {100 * found.by_default[name].others:.0f}"
         for name in found.fitted
+    ]
+    return "\n".join(lines)
+
+
+def _certainty_table(found: TrainedCertainty) -> str:
+    lines = ["weights of the certainty"]
+    lines += [f"  {name:10} {value:8.1f}" for name, value in {**found.weights, "offset": found.offset}.items()]
+    lines.append(
+        "left out: AUROC of right against wrong answers; at the line: without gold answer, of right, of removed"
+    )
+    lines += [
+        f"  {name:20} {100 * one.auroc:.0f}; {100 * one.lacking:.0f}, {100 * one.right:.0f}, {100 * one.removed:.0f}"
+        for name, one in found.left_out.items()
+        if one is not None
     ]
     return "\n".join(lines)
 

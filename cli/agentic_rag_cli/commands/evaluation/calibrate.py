@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from agentic_rag.answering.answer import Outcome
+from agentic_rag.answering.answer import Outcome, Support
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.errors import InvalidInput
@@ -18,6 +18,7 @@ from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import in_process
 from agentic_rag_eval.dataset import load_dataset
+from agentic_rag_eval.metrics import holds_answer
 from agentic_rag_eval.own_questions import EASIER, KNOWN_ITEM, REMOVED_GOLD, SourcePassage, as_lines, own_questions
 from agentic_rag_eval.records import EvalQuestion
 from agentic_rag_eval.support_calibration import AskedSupport, Calibration, Rate
@@ -135,13 +136,25 @@ async def supports(system: System, workspace: WorkspaceRef, questions: Sequence[
             run = await system.container.answer.ask(
                 operator_of(workspace.org_id), Question(workspace, one.question, options=options)
             )
-            support = run.answer.debug.support
+            support, certainty = run.answer.debug.support, run.answer.debug.certainty
             if support is not None:
-                signs = tuple(sign.value for sign in support.contributions)
-                abstained = run.answer.outcome is Outcome.ABSTAINED
-                found.append(AskedSupport(support.score, bool(one.gold_ids) and not one.without, signs, abstained))
+                answerable = bool(one.gold_ids) and not one.without
+                found.append(
+                    AskedSupport(
+                        support.score,
+                        answerable,
+                        signs=_values(support),
+                        abstained=run.answer.outcome is Outcome.ABSTAINED,
+                        certainty=() if certainty is None else _values(certainty),
+                        right=answerable and bool(one.answers) and holds_answer(one, run.answer.text),
+                    )
+                )
             bar.update(done, len(questions))
     return found
+
+
+def _values(support: Support) -> tuple[float, ...]:
+    return tuple(sign.value for sign in support.contributions)
 
 
 async def _keep_threshold(system: System, workspace: WorkspaceRef, threshold: float | None) -> str:

@@ -52,7 +52,7 @@ class CertaintySigns:
 
 @dataclass(frozen=True, slots=True)
 class CertaintyWeights:
-    """The linear score of the signs, in their order; fitted by eval/training/train_certainty.py."""
+    """The linear score of the signs, in their order; fitted by eval/training/train_support.py."""
 
     held: float = 2.4
     focused: float = 1.2

@@ -1,0 +1,103 @@
+"""Fits the weights of `answering.evidence.certainty` on right and wrong answers.
+
+Logistic regression: both halves of a set weigh the same, and so do sets. Right is an answer that holds a gold answer;
+wrong is any other, those asked without their documents included. Sets whose gold answers are no spans tell nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from eval.training.fit_support import Floats, SupportSet
+
+from agentic_rag.answering.evidence.certainty import CERTAIN, CertaintySigns
+from agentic_rag.kernel.errors import InvalidInput
+
+RIDGE = 0.01
+STEPS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Established:
+    """What a set's answers with certainty from `CERTAIN` on are worth; shares of them, or of all right answers."""
+
+    auroc: float
+    """The chance that a right answer is more certain than a wrong one, both asked with their documents."""
+    lacking: float
+    """Of those with their documents, the share without a gold answer."""
+    right: float
+    """The share of right answers from that line on."""
+    removed: float
+    """The share of answers without their documents from that line on."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedCertainty:
+    """Weights by sign, the offset, and each set judged by weights that never saw it (None for a single set)."""
+
+    weights: dict[str, float]
+    offset: float
+    left_out: dict[str, Established | None]
+
+
+def train_certainty(sets: Sequence[SupportSet]) -> TrainedCertainty:
+    """Fit the weights. Errors: `InvalidInput` for a set without right or wrong answers."""
+    weights = _fit(sets)
+    left_out = {
+        one.name: _judge(one, _fit([other for other in sets if other is not one])) if len(sets) > 1 else None
+        for one in sets
+    }
+    names = [field.name for field in fields(CertaintySigns)]
+    return TrainedCertainty(
+        dict(zip(names, weights[:-1].round(1).tolist(), strict=True)), round(-float(weights[-1]), 1), left_out
+    )
+
+
+def _rows(given: SupportSet) -> tuple[Floats, Floats]:
+    """The signs of each answer that was weighed, with a 1 behind them, and whether it is right."""
+    weighed = [one for one in given.asked if one.certainty]
+    right = np.array([float(one.right) for one in weighed])
+    if not 0 < right.sum() < len(right):
+        raise InvalidInput(f"{given.name} needs right and wrong answers.", code="DATASET_INVALID")
+    return np.array([(*one.certainty, 1.0) for one in weighed]), right
+
+
+def _fit(sets: Sequence[SupportSet]) -> Floats:
+    """Newton's method on the mean logistic loss."""
+    signs, right, share = [], [], []
+    for one in sets:
+        rows, known = _rows(one)
+        signs.append(rows)
+        right.append(known)
+        share.append(np.where(known == 1, 0.5 / known.sum(), 0.5 / (1 - known).sum()) / len(sets))
+    rows, known, weight = np.concatenate(signs), np.concatenate(right), np.concatenate(share)
+    ridge = RIDGE * np.append(rows[:, :-1].var(axis=0), 0.0)
+    found = np.zeros(rows.shape[1])
+    for _ in range(STEPS):
+        chance = _sigmoid(rows @ found)
+        slope = rows.T @ (weight * (chance - known)) + ridge * found
+        bend = (rows * (weight * chance * (1 - chance))[:, None]).T @ rows + np.diag(ridge + 1e-9)
+        found = found - np.linalg.solve(bend, slope)
+    return found
+
+
+def _judge(given: SupportSet, weights: Floats) -> Established:
+    rows, right = _rows(given)
+    score = _sigmoid(rows @ weights)
+    held = np.array([one.answerable for one in given.asked if one.certainty])
+    high, low = score[right == 1], score[(right == 0) & held]
+    above = (high[:, None] > low[None]).mean() + 0.5 * (high[:, None] == low[None]).mean() if len(low) else 1.0
+    sure = score >= CERTAIN
+    return Established(
+        auroc=float(above),
+        lacking=float(1 - right[sure & held].mean()) if (sure & held).any() else 0.0,
+        right=float(sure[right == 1].mean()),
+        removed=float(sure[~held].mean()) if (~held).any() else 0.0,
+    )
+
+
+def _sigmoid(values: Floats) -> Floats:
+    shares: Floats = 1.0 / (1.0 + np.exp(-values))
+    return shares
