@@ -48,17 +48,22 @@ class Calibration:
     """The share of abstentions on questions that require one; None without such questions."""
 
 
-def calibrate(asked: Sequence[AskedSupport], error: float, easier: float = 1.0) -> Calibration:
+def fewest_questions(error: float, easier: float = 1.0) -> int:
+    """How many answerable questions a threshold for `error` needs at least (see `calibrate`)."""
+    return math.ceil(easier / error - 1 - 1e-9)
+
+
+def calibrate(asked: Sequence[AskedSupport], error: float, easier: float = 1.0, least: float = 0.0) -> Calibration:
     """The threshold for a false abstention rate of at most `error` (see `conformal_threshold`) on questions that are
-    abstained on `easier` times as often as these.
+    abstained on `easier` times as often as these; not below `least`.
     """
     answerable = [one.support for one in asked if one.answerable]
     others = [one.support for one in asked if not one.answerable]
-    threshold = conformal_threshold(answerable, error / easier)
+    threshold = max(least, conformal_threshold(answerable, error / easier))
     wrongly = 0
     for fold in range(FOLDS):
         without = [one for place, one in enumerate(answerable) if place % FOLDS != fold]
-        line = conformal_threshold(without, error / easier)
+        line = max(least, conformal_threshold(without, error / easier))
         wrongly += sum(one < line for one in answerable[fold::FOLDS])
     return Calibration(
         threshold=threshold,

@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag_eval.support_calibration import binomial_interval, chance_of_at_least, conformal_threshold
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag_cli.commands.evaluation.calibrate import calibrate_on
+from agentic_rag_eval.records import EvalQuestion
+from agentic_rag_eval.support_calibration import (
+    AskedSupport,
+    binomial_interval,
+    calibrate,
+    chance_of_at_least,
+    conformal_threshold,
+    fewest_questions,
+)
 
 shares = st.floats(0.0, 1.0, allow_nan=False)
 
@@ -18,6 +28,30 @@ def test_no_more_questions_lie_below_the_threshold_than_the_error_allows(support
 @given(st.lists(shares, min_size=1, max_size=200), st.floats(0.01, 0.4))
 def test_a_larger_error_never_lowers_the_threshold(supports: list[float], error: float) -> None:
     assert conformal_threshold(supports, error) <= conformal_threshold(supports, error + 0.1)
+
+
+@given(st.floats(0.01, 0.5), st.floats(1.0, 3.0))
+def test_as_many_questions_as_are_needed_set_a_threshold_and_fewer_set_none(error: float, easier: float) -> None:
+    needed = fewest_questions(error, easier)
+    assert conformal_threshold([0.5] * needed, error / easier) == 0.5
+    assert conformal_threshold([0.5] * (needed - 1), error / easier) == 0.0
+
+
+def test_a_threshold_is_not_below_the_least_one_given() -> None:
+    asked = [AskedSupport(place / 100, answerable=True) for place in range(100)]
+    assert calibrate(asked, 0.05, least=0.25).threshold == 0.25
+    assert calibrate(asked, 0.4, least=0.25).threshold == calibrate(asked, 0.4).threshold > 0.25
+
+
+def test_too_few_questions_are_refused_and_made_ones_only_raise_the_default() -> None:
+    asked = [AskedSupport(0.1 + place / 100, answerable=True) for place in range(59)]
+    mine = [EvalQuestion(f"q{place}", "Who?", (), ("a.md",), "single") for place in range(59)]
+    with pytest.raises(InvalidInput, match=r"needs 99 questions with gold_ids, and there are 59"):
+        calibrate_on(asked, mine, 0.01, 0.25)
+    with pytest.raises(InvalidInput, match=r"needs 59 questions made from the corpus, and there are 58"):
+        calibrate_on(asked[1:], None, 0.05, 0.25)
+    assert calibrate_on(asked, None, 0.05, 0.25).threshold == 0.25
+    assert calibrate_on(asked, mine, 0.05, 0.25).threshold < 0.25
 
 
 def test_too_few_questions_say_nothing_so_nothing_is_abstained_on() -> None:

@@ -21,13 +21,13 @@ from agentic_rag_eval.dataset import load_dataset
 from agentic_rag_eval.metrics import holds_answer
 from agentic_rag_eval.own_questions import EASIER, KNOWN_ITEM, REMOVED_GOLD, SourcePassage, as_lines, own_questions
 from agentic_rag_eval.records import EvalQuestion
-from agentic_rag_eval.support_calibration import AskedSupport, Calibration, Rate
+from agentic_rag_eval.support_calibration import AskedSupport, Calibration, Rate, fewest_questions
 from agentic_rag_eval.support_calibration import calibrate as calibrate_support
 
 SPARE = 2
 """Passages read per requested question, since some have too little text to ask for."""
 FEWEST = 20
-"""With fewer answerable questions an error of 5 % cannot be estimated, and the threshold stays at 0."""
+"""Made questions of a corpus that is large enough."""
 
 Questions = Annotated[int, typer.Option("--questions", "-n", min=20, max=5000, help="Known-item questions to make.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of the random choice of questions.")]
@@ -92,7 +92,7 @@ def calibrate(
     async def measure(system: System) -> tuple[Calibration, str | None]:
         ref = (await system.workspace(workspace)).ref
         asked = await supports(system, ref, given or await own_set(system, ref, questions, seed))
-        found = _calibrate_on(asked, given, error)
+        found = calibrate_on(asked, given, error, system.container.settings.answering.min_support)
         return found, None if dry_run else await _keep_threshold(system, ref, found.threshold)
 
     found, space = in_process(context, measure)
@@ -112,14 +112,21 @@ async def own_set(system: System, workspace: WorkspaceRef, wanted: int, seed: in
     return made
 
 
-def _calibrate_on(asked: Sequence[AskedSupport], given: Sequence[EvalQuestion] | None, error: float) -> Calibration:
-    answerable = sum(one.answerable for one in asked)
-    if answerable < FEWEST:
-        raise InvalidInput(
-            f"Only {answerable} of the questions have gold_ids; {FEWEST} are needed.", code="DATASET_INVALID"
-        )
+def calibrate_on(
+    asked: Sequence[AskedSupport], given: Sequence[EvalQuestion] | None, error: float, default: float
+) -> Calibration:
+    """Made questions are easier than those of people, so they only raise the threshold above the default."""
     made = given is None or all(one.kind in (KNOWN_ITEM, REMOVED_GOLD) for one in given)
-    return calibrate_support(asked, error, EASIER if made else 1.0)
+    easier = EASIER if made else 1.0
+    answerable, needed = sum(one.answerable for one in asked), fewest_questions(error, easier)
+    if answerable < needed:
+        kind = "made from the corpus" if made else "with gold_ids"
+        raise InvalidInput(
+            f"An error of {error:g} needs {needed} questions {kind}, and there are {answerable}: ask more, or allow a "
+            "larger --error.",
+            code="DATASET_INVALID",
+        )
+    return calibrate_support(asked, error, easier, default if made else 0.0)
 
 
 async def supports(system: System, workspace: WorkspaceRef, questions: Sequence[EvalQuestion]) -> list[AskedSupport]:
