@@ -158,6 +158,15 @@ def test_a_question_for_a_value_is_answered_by_its_sentence_and_not_by_the_secti
     )
 
 
+def test_the_value_may_stand_in_the_sentence_after_the_one_with_the_words_of_the_question() -> None:
+    text = "# Flats\n\nIn case of a burst pipe close the main valve. It is behind the flap. Take pictures."
+
+    assert answer("A pipe burst, where is the main valve?", text) == (
+        "In case of a burst pipe close the main valve.",
+        "It is behind the flap.",
+    )
+
+
 def test_lists_tables_and_sections_are_found_with_their_headings() -> None:
     found = [
         (one.kind, len(one.parts), one.heading and ISOLATION[slice(*one.heading)]) for one in find_blocks(ISOLATION)

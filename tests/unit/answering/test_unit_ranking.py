@@ -8,12 +8,16 @@ from dataclasses import replace
 import pytest
 from tests.unit.answering.answering_world import World
 from tests.unit.answering.corpus import Corpus
+from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.extraction.candidate_units import CandidateUnit
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit, best_units
 from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
+from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_units import UnitKind
-from agentic_rag.answering.extraction.unit_ranking import rank_units
+from agentic_rag.answering.extraction.unit_ranking import rank_units, units_to_read
+from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.question import AnswerOptions, CacheMode
+from agentic_rag.language.tokenizer import query_terms
 
 BYPASS = AnswerOptions(cache=CacheMode.BYPASS)
 
@@ -55,6 +59,19 @@ def test_equal_scores_keep_the_order_of_the_text() -> None:
     given = [replace(unit, passage=place) for place, unit in enumerate(units(1.0, 1.0))]
 
     assert rank_units(given[::-1], (0.5, 0.5)) == given
+
+
+def test_a_sentence_without_a_word_of_the_question_is_read_where_it_stands_beside_one_that_has_them() -> None:
+    text = "# Leave\n\n## Care\n\nPaid leave for care may be granted. The Head of People decides.\n\n"
+    text += "".join(f"## Notes {at}\n\nParking space {at} is free.\n\n" for at in range(9))
+    question = "Who grants paid leave for care?"
+    part = build_subquery(question, AnswerType.PERSON, dict.fromkeys(query_terms(question), 0.5))
+
+    every = best_units(part, 0, [passage(1, "Leave", text)], whole=True)
+    read = units_to_read(every, 3)
+
+    assert len(every) == 11
+    assert "The Head of People decides." in [text[unit.start : unit.end] for unit in read]
 
 
 class Readings:

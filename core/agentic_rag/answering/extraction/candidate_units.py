@@ -106,25 +106,25 @@ class _Paragraph:
 
 
 def best_units(
-    part: Subquery, position: int, passages: Sequence[Passage], units_per_block: int = UNITS_PER_BLOCK
+    part: Subquery, position: int, passages: Sequence[Passage], *, whole: bool = False
 ) -> list[CandidateUnit]:
     """The units that may answer a part, best first; ties by passage, then offset.
 
     Paragraphs are read in the order of the score that a unit of them could have at most, until none can come close to
-    the best one found.
+    the best one found; `whole`: all of them, and sentences without a term of the question, too.
     """
     weigh = _Weigher(part.terms)
-    waiting = _paragraphs(part, weigh, position, passages)
+    waiting = _paragraphs(part, weigh, position, passages, whole=whole)
     units: list[CandidateUnit] = []
     best = 0.0
     for paragraph in waiting:
-        if paragraph.bound < MIN_READING_RATIO * best:
+        if not whole and paragraph.bound < MIN_READING_RATIO * best:
             break
-        for unit in _units_of(paragraph, part, weigh, best, units_per_block):
+        for unit in _units_of(paragraph, part, weigh, best, whole=whole):
             units.append(unit)
             best = max(best, unit.score)
     units.sort(key=lambda unit: (-unit.score, unit.passage, unit.start))
-    return units
+    return list({(unit.passage, unit.start): unit for unit in reversed(units)}.values())[::-1] if whole else units
 
 
 class _Weigher:
@@ -148,12 +148,14 @@ def segment_passage(passage: Passage) -> SegmentedText:
     return segment_text(passage.chunk.text, passage.chunk.start > 0)
 
 
-def passages_of_part(position: int, passages: Sequence[Passage]) -> Iterator[tuple[int, Passage, float]]:
+def passages_of_part(
+    position: int, passages: Sequence[Passage], least: float = MIN_PASSAGE_RATIO
+) -> Iterator[tuple[int, Passage, float]]:
     """The passages that a part is answered from: place, passage, and its score relative to the part's best one."""
     # A passage that several parts found carries the best of their scores, which says little about this part.
     top = max((passage.candidate.score for passage in passages if passage.parts == (position,)), default=0.0)
     for place, passage in enumerate(passages):
-        if position in passage.parts and passage.candidate.score >= MIN_PASSAGE_RATIO * top:
+        if position in passage.parts and passage.candidate.score >= least * top:
             yield place, passage, min(1.0, passage.candidate.score / top) if top > 0 else 1.0
 
 
@@ -182,12 +184,14 @@ def other_units(part: Subquery, passage: Passage, known: Sequence[CandidateUnit]
     return found
 
 
-def _paragraphs(part: Subquery, weigh: _Weigher, position: int, passages: Sequence[Passage]) -> list[_Paragraph]:
-    """The paragraphs with terms of the question, most promising first; ties by passage, then place."""
+def _paragraphs(
+    part: Subquery, weigh: _Weigher, position: int, passages: Sequence[Passage], *, whole: bool
+) -> list[_Paragraph]:
+    """The paragraphs with terms of the question (`whole`: all), most promising first; ties by passage, then place."""
     most = max_type_bonus(part.answer_type)
     contexts: dict[tuple[str, tuple[str, ...]], int] = {}
     found: list[_Paragraph] = []
-    for place, passage, share in passages_of_part(position, passages):
+    for place, passage, share in passages_of_part(position, passages, 0.0 if whole else MIN_PASSAGE_RATIO):
         chunk = passage.chunk
         reading = segment_passage(passage)
         held: dict[int, list[tuple[int, int]]] = {}
@@ -202,8 +206,10 @@ def _paragraphs(part: Subquery, weigh: _Weigher, position: int, passages: Sequen
         if held and named not in contexts:
             contexts[named] = mask_of(lower_text(" ".join((chunk.document_title, *chunk.heading_path))), part.terms)
         read = _ScannedPassage(place, passage, reading, everywhere, contexts.get(named, 0), RANK_CREDIT * share)
+        if whole:
+            masks = dict.fromkeys(range(len(reading.ends)), 0) | masks
         for block, mask in masks.items():
-            spots = held[block]
+            spots = held.get(block, [])
             if reading.block(block)[1] > reading.ends[block]:
                 spots = spots + held.get(block + 1, [])
                 mask |= masks.get(block + 1, 0)
@@ -211,11 +217,11 @@ def _paragraphs(part: Subquery, weigh: _Weigher, position: int, passages: Sequen
             bound = weigh(mask) + CONTEXT_CREDIT * weigh(above) + read.rank_bonus + most
             found.append(_Paragraph(read, block, mask, spots, round(bound, 6)))
     found.sort(key=lambda one: (-one.bound, one.scan.position, one.place))
-    return found[:MAX_PARAGRAPHS]
+    return found if whole else found[:MAX_PARAGRAPHS]
 
 
 def _units_of(
-    paragraph: _Paragraph, part: Subquery, weigh: _Weigher, best: float, units_per_block: int
+    paragraph: _Paragraph, part: Subquery, weigh: _Weigher, best: float, *, whole: bool
 ) -> list[CandidateUnit]:
     """The units of a paragraph that can come close to the best one so far."""
     read, reading = paragraph.scan, paragraph.scan.reading
@@ -226,22 +232,25 @@ def _units_of(
         context |= mask_of(reading.low[slice(*heading)], part.terms)
     rest = NEAR_CREDIT * weigh(read.mask & ~context & ~paragraph.mask)
     if (
-        most + weigh(paragraph.mask) + CONTEXT_CREDIT * weigh(context & ~paragraph.mask) + rest
+        not whole
+        and most + weigh(paragraph.mask) + CONTEXT_CREDIT * weigh(context & ~paragraph.mask) + rest
         < MIN_READING_RATIO * best
     ):
         return []
     spans, starts = reading.sentences(reading.block(paragraph.place))
     masks = _masks(spans, starts, paragraph.hits)
-    looked_at = units_per_block
+    looked_at = len(spans) if whole else UNITS_PER_BLOCK
+    if whole:
+        masks = dict.fromkeys(range(len(spans)), 0) | masks
     if part.answer_type is AnswerType.LIST and CELL_SEPARATOR in reading.text:
-        looked_at = ROWS_PER_BLOCK
+        looked_at = max(looked_at, ROWS_PER_BLOCK)
         for at, (start, end) in enumerate(spans):
             if CELL_SEPARATOR in reading.text[start:end]:
                 masks.setdefault(at, 0)
     block = _ParagraphUnits(spans, masks, heading, context, paragraph.mask)
     units: list[CandidateUnit] = []
     for weight, at in sorted((-round(weigh(mask), 6), at) for at, mask in masks.items())[:looked_at]:
-        if most - weight + _max_surroundings_score(read, block, at, weigh) < MIN_READING_RATIO * best:
+        if not whole and most - weight + _max_surroundings_score(read, block, at, weigh) < MIN_READING_RATIO * best:
             continue
         unit = _unit(read, part, block, at, weigh)
         if unit is not None:

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agentic_rag.answering.extraction.answer_type_match import states_answer
 from agentic_rag.answering.extraction.candidate_units import (
     CandidateUnit,
     Subquery,
@@ -24,7 +25,6 @@ from agentic_rag.answering.extraction.contradiction import (
     jaccard_similarity,
     order_in_time,
 )
-from agentic_rag.answering.extraction.subquery import ASKING_WORDS
 from agentic_rag.answering.extraction.term_matching import weight_of
 from agentic_rag.answering.extraction.text_units import UnitKind, format_unit
 from agentic_rag.answering.figures.borderless_tables import format_borderless_row, parse_borderless_row
@@ -36,6 +36,8 @@ MAX_SENTENCES = 2
 MAX_LIST_SENTENCES = 6
 MIN_SCORE_RATIO = 0.8
 """A further sentence must score at least this share of the best one's."""
+FOLLOWING_CREDIT = 0.06
+"""What the sentence after the best one scores more."""
 MIN_LIST_SCORE_RATIO = 0.85
 """The same for a further row or item of the list that the best one is of."""
 MIN_REDUNDANT_SCORE_RATIO = 0.87
@@ -182,18 +184,20 @@ def opening_sentence(passages: Sequence[Passage], place: int) -> DraftSentence |
 
 
 def _choose(units: list[CandidateUnit], passages: Sequence[Passage], part: Subquery, limit: int) -> list[CandidateUnit]:
-    """The best unit and those that add to it: terms of the question it lacks, or further rows and items of a list."""
+    """The best unit and those that may answer as well: what follows it, others that come close, or further rows and
+    items of a list.
+    """
     best = units[0]
     chosen = [best]
     covered = best.mask | best.context_mask
     said = [extract_words(_quote(best, passages))]
-    for unit in units[1:]:
+    for unit in _with_following(units, passages, part):
         if len(chosen) >= limit or unit.score < MIN_SCORE_RATIO * best.score:
             break
         if any(unit.passage == other.passage and _overlap(unit, other) for other in chosen):
             continue
         listed = part.answer_type is AnswerType.LIST and _same_list(unit, best)
-        if not listed and not _is_complementary(unit, best, covered, passages, part):
+        if not listed and not _may_answer_too(unit, best, covered, part):
             continue
         spoken = extract_words(_quote(unit, passages))
         if not listed and any(jaccard_similarity(spoken, before) >= NEARLY_IDENTICAL for before in said):
@@ -202,6 +206,28 @@ def _choose(units: list[CandidateUnit], passages: Sequence[Passage], part: Subqu
         said.append(spoken)
         covered |= unit.mask | unit.context_mask
     return chosen
+
+
+def _with_following(
+    units: Sequence[CandidateUnit], passages: Sequence[Passage], part: Subquery
+) -> Sequence[CandidateUnit]:
+    """The units after the best one; the sentence that follows it in its paragraph counts `FOLLOWING_CREDIT` more: the
+    value often stands one sentence after the one that has the words of the question.
+    """
+    best, others = units[0], units[1:]
+    following = None if part.answer_type is AnswerType.LIST else _beside(best, passages, 1)
+    if following is None:
+        return others
+    known = next((one for one in others if (one.passage, one.start) == (following.passage, following.start)), None)
+    fits = states_answer(_quote(following, passages), part.answer_type, part.text)
+    leans = depends_on_previous(_quote(following, passages))
+    if known is None and not (leans or (fits and not best.fits)):
+        return others
+    least = MIN_SCORE_RATIO * best.score if known is None else known.score
+    credited = replace(following if known is None else known, fits=fits, score=least + FOLLOWING_CREDIT)
+    rest = [one for one in others if one is not known]
+    at = bisect_left([-one.score for one in rest], -credited.score)
+    return [*rest[:at], credited, *rest[at:]]
 
 
 def _same_list(unit: CandidateUnit, best: CandidateUnit) -> bool:
@@ -214,25 +240,9 @@ def _same_list(unit: CandidateUnit, best: CandidateUnit) -> bool:
     )
 
 
-def _is_complementary(
-    unit: CandidateUnit, best: CandidateUnit, covered: int, passages: Sequence[Passage], part: Subquery
-) -> bool:
-    """True for a unit of nearly as good a passage that holds what is asked, and covers terms that no chosen one does or
-    comes close to the best one by itself.
-    """
-    if best.fits and not unit.fits:
-        return False
-    if (
-        part.answer_type is not AnswerType.COMPARISON
-        and passages[unit.passage].chunk.document_id != passages[best.passage].chunk.document_id
-    ):
-        return False
-    telling = sum(1 << place for place, term in enumerate(part.terms) if term.term not in ASKING_WORDS)
-    if weight_of(unit.mask & telling & ~covered, part.terms) >= MIN_NEW_COVERAGE:
-        return True
-    own = weight_of(unit.mask & telling, part.terms)
-    best_own = weight_of(best.mask & telling, part.terms)
-    return unit.score >= MIN_REDUNDANT_SCORE_RATIO * best.score and own >= OWN_SHARE * best_own
+def _may_answer_too(unit: CandidateUnit, best: CandidateUnit, covered: int, part: Subquery) -> bool:
+    """True for a unit that holds what is asked as far as the best one does, and says something of the question."""
+    return unit.fits or not best.fits
 
 
 def _find_contradiction(
@@ -300,7 +310,7 @@ def add_openers(
     for unit in units:
         room = most is None or len(taken) < most
         if room and unit.kind is UnitKind.PROSE and depends_on_previous(_quote(unit, passages)):
-            before = _preceding_unit(unit, passages)
+            before = _beside(unit, passages, -1)
             if before is not None:
                 key = (before.passage, before.start)
                 if key not in taken and (passages[before.passage].chunk.ordinal, before.start) not in excluded:
@@ -310,11 +320,12 @@ def add_openers(
     return result
 
 
-def _preceding_unit(unit: CandidateUnit, passages: Sequence[Passage]) -> CandidateUnit | None:
+def _beside(unit: CandidateUnit, passages: Sequence[Passage], steps: int) -> CandidateUnit | None:
+    """The sentence so many places after a unit (before it, if negative) in its paragraph."""
     reading = segment_passage(passages[unit.passage])
     spans, starts = reading.sentences(reading.block(reading.block_of(unit.start)))
-    place = bisect_left(starts, unit.start) - 1
-    if place < 0 or reading.kind(spans[place]) is not UnitKind.PROSE:
+    place = bisect_left(starts, unit.end if steps > 0 else unit.start) + steps - (steps > 0)
+    if not 0 <= place < len(spans) or reading.kind(spans[place]) is not UnitKind.PROSE:
         return None
     return replace(unit, start=spans[place][0], end=spans[place][1], kind=UnitKind.PROSE, mask=0)
 

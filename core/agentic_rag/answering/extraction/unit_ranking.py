@@ -6,16 +6,46 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit
+from agentic_rag.answering.extraction.segmented_text import Span
 from agentic_rag.retrieval.candidates import SCORE_DIGITS
 
-MAX_READ = 12
+MAX_READ = 24
 """Units of a question that are read."""
-MIN_READ = 4
+MIN_READ = 8
 """Of a part, however many parts there are."""
+SECTION_CREDIT = 0.5
+"""What the best score of its section adds to a unit's own where it is decided what to read: an answer often stands one
+or two sentences after the one that shares words with the question."""
+BEFORE_CREDIT = 0.3
+"""The same of the unit before it."""
+FITTING_CREDIT = 0.3
+"""The same of the figure, date or name that is asked for."""
 READING_WEIGHT = 3.0
 """What a likeness of 1 counts beside a score of 1. Fitted by eval/training/train_reading.py."""
 READ_SPREAD = 0.5
 """Read units lie about twice as far apart as unread ones: shrunk by this, as many follow the best one closely."""
+
+
+def units_to_read(units: Sequence[CandidateUnit], most: int) -> list[CandidateUnit]:
+    """Those of the units, in their order, that are worth reading: by their own scores and by those beside them."""
+    section: dict[tuple[int, Span | None], float] = {}
+    for unit in units:
+        key = (unit.passage, unit.heading)
+        section[key] = max(section.get(key, 0.0), unit.score)
+    worth: dict[tuple[int, int], float] = {}
+    before: CandidateUnit | None = None
+    for unit in sorted(units, key=lambda unit: (unit.passage, unit.start)):
+        beside = before is not None and (before.passage, before.heading) == (unit.passage, unit.heading)
+        worth[unit.passage, unit.start] = (
+            unit.score
+            + SECTION_CREDIT * section[unit.passage, unit.heading]
+            + (BEFORE_CREDIT * before.score if before is not None and beside else 0.0)
+            + FITTING_CREDIT * unit.fits
+        )
+        before = unit
+    bounds = sorted((-round(value, 6), *place) for place, value in worth.items())[:most]
+    first = {(passage, start) for _, passage, start in bounds}
+    return [unit for unit in units if (unit.passage, unit.start) in first]
 
 
 def rank_units(units: Sequence[CandidateUnit], likeness: Sequence[float]) -> list[CandidateUnit]:

@@ -35,10 +35,10 @@ SHAPES: Mapping[QuestionKind, Shape] = {
     QuestionKind.STEPS: Shape(2, (answered_before, whole_steps)),
     QuestionKind.LIST: Shape(6, (answered_before, all_items)),
     QuestionKind.COMPARISON: Shape(2, ()),
-    QuestionKind.YES_NO: Shape(2, (answered_before, with_exception)),
+    QuestionKind.YES_NO: Shape(3, (answered_before, with_exception)),
     QuestionKind.DOCUMENTS: Shape(2, (documents_with_it,)),
     QuestionKind.DEFINITION: Shape(2, (defining_sentence, answered_before)),
-    QuestionKind.REASON: Shape(2),
+    QuestionKind.REASON: Shape(3),
     QuestionKind.FACT: Shape(2),
 }
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, best_units
+from agentic_rag.answering.extraction.candidate_units import MIN_READING_RATIO, CandidateUnit, Subquery, best_units
 from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
-from agentic_rag.answering.extraction.unit_ranking import MAX_READ, MIN_READ, rank_units
+from agentic_rag.answering.extraction.unit_ranking import MAX_READ, MIN_READ, rank_units, units_to_read
 from agentic_rag.answering.ports import UnitReader
 from agentic_rag.answering.run_state import RunState
 from agentic_rag.models.embedding.ports import EmbedderSource
@@ -31,16 +31,17 @@ async def read_units(
     reader = None
     if state.space.is_local:
         reader = (await embedders.of(state.question.asked.workspace)).for_space(state.space)
-    units = [best_units(query, place, passages) for place, (query, passages) in enumerate(asked)]
+    found = [PartReading(best_units(query, place, passages)) for place, (query, passages) in enumerate(asked)]
     if not isinstance(reader, UnitReader):
-        return [PartReading(some) for some in units]
-    most = max(MIN_READ, MAX_READ // max(1, len(units)))
-    found: list[PartReading] = []
-    for (query, passages), some in zip(asked, units, strict=True):
-        reading = await _read(reader, query.text, some[:most], passages)
-        found.append(
-            PartReading(some) if reading is None else PartReading(rank_units(some, reading.scores), reading.answered)
-        )
+        return found
+    most = max(MIN_READ, MAX_READ // max(1, len(asked)))
+    for place, (query, passages) in enumerate(asked):
+        units = units_to_read(best_units(query, place, passages, whole=True), most)
+        reading = await _read(reader, query.text, units, passages)
+        if reading is not None:
+            ranked = rank_units(units, reading.scores)
+            close = [unit for unit in ranked if unit.score >= MIN_READING_RATIO * ranked[0].score]
+            found[place] = PartReading(close, reading.answered)
     return found
 
 
@@ -52,4 +53,7 @@ async def _read(
 
 def _place_unit(unit: CandidateUnit, passage: Passage) -> PlacedUnit:
     chunk = passage.chunk
-    return PlacedUnit(chunk.text[unit.start : unit.end], (chunk.document_title, *chunk.heading_path))
+    headings = [chunk.document_title, *chunk.heading_path]
+    if unit.heading is not None:
+        headings.append(chunk.text[slice(*unit.heading)].lstrip("# "))
+    return PlacedUnit(chunk.text[unit.start : unit.end], tuple(dict.fromkeys(headings)))

@@ -42,6 +42,8 @@ TOO_LITTLE = "The nearest passages do not cover what the question asks, so no an
 
 MIN_PATH_PROBABILITY = 0.09
 """Below, the passages of most questions that need one passage lead to one another by chance."""
+MANY_TERMS = 9
+"""Content terms of a question that leads over something it does not name, where it names nothing at all."""
 _PERSONAL = re.compile(r"\b(?:I|my|me|we|our|us|I'm)\b", re.IGNORECASE)
 """Who asks for himself asks about one rule or one case."""
 _NEVER_MULTI_HOP = frozenset({
@@ -242,6 +244,8 @@ def _is_multi_hop(state: RunState, kind: QuestionKind) -> bool:
     if found.whole is None or found.whole.confidence.path_probability < MIN_PATH_PROBABILITY:
         return False
     if _PERSONAL.search(state.question.text) or kind in _NEVER_MULTI_HOP:
+        return False
+    if not found.whole.query.name_mask and len(found.whole.query.terms) < MANY_TERMS:
         return False
     return not refers_to_documents(state.question.text, state.retrieved.passages)
 
