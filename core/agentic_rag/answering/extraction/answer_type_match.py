@@ -77,7 +77,7 @@ _PLACE = re.compile(r"\b(?:in|at|near|from|to|of|on) (?:the )?(?:[a-z]+ ){0,2}[A
 _PLACE_ASKED = re.compile(
     r"^(?:(?:in|at|on|from|to|of|near) )?(?:where|(?:what|which) (?:\w+ )?(?:city|town|country|county|state|place|"
     r"continent|province|region|village|location|island|area|district))\b|"
-    r"\bwhere (?:is|was|did|do|does|were|are|will)\b",
+    r"\bwhere(?:'s| (?:is|was|did|do|does|were|are|will|can|should|must))\b",
     re.IGNORECASE,
 )
 _FREQUENCY = re.compile(r"\b(?:daily|weekly|monthly|quarterly|yearly|annually|once|always|never|every)\b", re.I)
@@ -140,9 +140,14 @@ def states_answer(sentence: str, kind: AnswerType, question: str) -> bool:
     return True
 
 
+def asks_for_place(question: str) -> bool:
+    """True for a question for a place."""
+    return _PLACE_ASKED.search(question) is not None
+
+
 def states_place(sentence: str, kind: AnswerType, question: str) -> bool:
     """True when a sentence has a place that the question does not name, if it asks for one; always true otherwise."""
-    if kind is not AnswerType.FACT or _PLACE_ASKED.search(question) is None:
+    if kind is not AnswerType.FACT or not asks_for_place(question):
         return True
     asked = question.lower()
     return any(not _occurs_in(match[0].split()[-1].lower(), asked) for match in _PLACE.finditer(sentence))

@@ -16,9 +16,12 @@ from agentic_rag.retrieval.candidates import Passage
 
 @dataclass(frozen=True, slots=True)
 class PartReading:
-    """The units of a part, best first, and `Reading.answered`; None where they were not read."""
+    """The units of a part, best first; in how many documents those stand that come close by their own score
+    (`best_units`); and `Reading.answered`, None where they were not read.
+    """
 
     units: list[CandidateUnit]
+    documents: int
     answered: float | None = None
 
 
@@ -31,7 +34,9 @@ async def read_units(
     reader = None
     if state.space.is_local:
         reader = (await embedders.of(state.question.asked.workspace)).for_space(state.space)
-    found = [PartReading(best_units(query, place, passages)) for place, (query, passages) in enumerate(asked)]
+    found = [
+        _without_reading(best_units(query, place, passages), passages) for place, (query, passages) in enumerate(asked)
+    ]
     if not isinstance(reader, UnitReader):
         return found
     most = max(MIN_READ, MAX_READ // max(1, len(asked)))
@@ -41,8 +46,12 @@ async def read_units(
         if reading is not None:
             ranked = rank_units(units, reading.scores)
             close = [unit for unit in ranked if unit.score >= MIN_READING_RATIO * ranked[0].score]
-            found[place] = PartReading(close, reading.answered)
+            found[place] = PartReading(close, found[place].documents, reading.answered)
     return found
+
+
+def _without_reading(units: list[CandidateUnit], passages: Sequence[Passage]) -> PartReading:
+    return PartReading(units, len({passages[unit.passage].chunk.document_id for unit in units}))
 
 
 async def _read(

@@ -11,7 +11,7 @@ from agentic_rag.answering.evidence.answerability import extract_features, score
 from agentic_rag.answering.evidence.certainty import find_certainty_signs, is_too_weak, score_certainty
 from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
-from agentic_rag.answering.evidence.stated import is_stated
+from agentic_rag.answering.evidence.stated import has_form, is_stated
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import (
     MAX_NEAREST,
@@ -86,7 +86,7 @@ class SynthesizeStage:
             if chained.sentences:
                 draft = replace(draft, sentences=join_parts([chained]), is_conflicting=False)
                 return _with_draft(
-                    state, _weigh_answer(state, draft, {0: (found.whole.query, _join_readings(readings))})
+                    state, _weigh_answer(state, draft, {0: (found.whole.query, kinds[0], _join_readings(readings))})
                 )
         kept = _parts_with_support(drafts, supports)
         is_conflicting = any(drafts[place].conflicting for place in kept)
@@ -109,10 +109,13 @@ class SynthesizeStage:
             missing=missing,
             shortfall=explain_shortfall(state, missing),
         )
-        return _with_draft(state, _weigh_answer(state, draft, {one: (asked[one][0], readings[one]) for one in kept}))
+        weighed = {one: (asked[one][0], kinds[one], readings[one]) for one in kept}
+        return _with_draft(state, _weigh_answer(state, draft, weighed))
 
 
-def _weigh_answer(state: RunState, draft: Draft, parts: Mapping[int, tuple[Subquery, PartReading]]) -> Draft:
+def _weigh_answer(
+    state: RunState, draft: Draft, parts: Mapping[int, tuple[Subquery, QuestionKind, PartReading]]
+) -> Draft:
     """The draft with the certainty of the part that is answered least certainly: as the nearest evidence where what is
     asked is not stated, and as uncertain where that is not established.
     """
@@ -120,9 +123,11 @@ def _weigh_answer(state: RunState, draft: Draft, parts: Mapping[int, tuple[Subqu
     if found.whole is None or found.figures or draft.is_conflicting or support is None:
         return draft
     weighed: list[Support] = []
-    for place, (part, reading) in parts.items():
+    has_forms = True
+    for place, (part, kind, reading) in parts.items():
         said = [one for one in draft.sentences if one.part == place] or draft.sentences
-        signs = find_certainty_signs(part, said, found.passages, reading.units, reading.answered)
+        has_forms = has_forms and has_form(part, kind, said, found.passages)
+        signs = find_certainty_signs(part, said, found.passages, reading.documents, reading.answered)
         weighed.append(score_certainty(signs))
     certainty = min(weighed, key=lambda one: one.score)
     draft = replace(draft, certainty=certainty)
@@ -130,7 +135,7 @@ def _weigh_answer(state: RunState, draft: Draft, parts: Mapping[int, tuple[Subqu
     if not is_stated(whole, draft.sentences, found.passages) or is_too_weak(whole, support, certainty):
         shortfall = Shortfall(AbstentionReason.NOT_STATED, NOT_STATED)
         return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
-    if certainty.enough:
+    if certainty.enough and has_forms:
         return draft
     return replace(draft, shortfall=Shortfall(AbstentionReason.NOT_ESTABLISHED, NOT_ESTABLISHED, is_uncertain=True))
 
@@ -138,7 +143,7 @@ def _weigh_answer(state: RunState, draft: Draft, parts: Mapping[int, tuple[Subqu
 def _join_readings(readings: Sequence[PartReading]) -> PartReading:
     """The readings of all parts as one of the undivided question."""
     told = [one.answered for one in readings if one.answered is not None]
-    return PartReading([unit for one in readings for unit in one.units], max(told, default=None))
+    return PartReading([], max(one.documents for one in readings), max(told, default=None))
 
 
 def _with_draft(state: RunState, draft: Draft) -> StageResult:
