@@ -19,6 +19,7 @@ import numpy as np
 
 from agentic_rag.language.english import FUNCTION_WORDS, stem
 from agentic_rag.language.term_counts import TermCounts, count_terms
+from agentic_rag.language.words.word_tables import function_words_of
 
 _CACHED_TOKENS = 32_768
 """12 MB when full. Twice as many did not make tokenising faster; hostile text fills the whole cache."""
@@ -172,10 +173,12 @@ def query_terms(text: str, *, stemmed: bool = True) -> Mapping[str, int]:
 def _question_terms(text: str, stemmed: bool) -> Mapping[str, int]:
     runs = _runs(text)
     shouted = text.isupper()
+    known = function_words_of(text)
     found: Counter[str] = Counter()
     for token in runs:
         if shouted or not (token.isupper() and len(token) > 1):
-            found.update(term for term in _split(token, stemmed) if term not in FUNCTION_WORDS)
+            if token.casefold() not in known:
+                found.update(term for term in _split(token, stemmed) if term not in FUNCTION_WORDS)
         else:
             found.update(_split(token, stemmed))
     return MappingProxyType(found or Counter(tokenize(text, stemmed=stemmed)))

@@ -6,6 +6,8 @@ import re
 
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.tables import CELL_SEPARATOR
+from agentic_rag.language.words.word_table import Asked, WordTable
+from agentic_rag.language.words.word_tables import table_of
 
 _NUMBER_WORDS = (
     r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million|"
@@ -83,6 +85,10 @@ _PLACE_ASKED = re.compile(
 _FREQUENCY = re.compile(r"\b(?:daily|weekly|monthly|quarterly|yearly|annually|once|always|never|every)\b", re.I)
 
 
+_VALUES = frozenset({Asked.PRICE, Asked.HOW_LONG, Asked.HOW_MUCH, Asked.WHEN, Asked.WHO})
+"""What a word table finds asked that a sentence has to hold."""
+_FOUND_BONUS = {Asked.YES_NO: 0.04, Asked.DEFINITION: 0.06, Asked.REASON: 0.12, Asked.WHERE: 0.1}
+
 _MAX_TYPE_BONUS = {AnswerType.FIGURE: 0.16, AnswerType.DATE: 0.18, AnswerType.PERSON: 0.14, AnswerType.LIST: 0.1}
 
 
@@ -107,6 +113,10 @@ def answer_type_bonus(sentence: str, kind: AnswerType, question: str, *, fits: b
             if sentence.endswith(":") or CELL_SEPARATOR in sentence or sentence.count(",") + sentence.count(";") >= 2
             else 0.0
         )
+    table = table_of(question)
+    if table is not None:
+        asked = table.asked_by(question)
+        return _FOUND_BONUS.get(asked, 0.0) if asked is not None and _has_answer(table, asked, sentence) else 0.0
     if kind is AnswerType.YES_NO:
         return 0.04 if _PERMISSION.search(sentence) else 0.0
     if _WHY.search(question):
@@ -121,6 +131,9 @@ def states_answer(sentence: str, kind: AnswerType, question: str) -> bool:
     name asks for, beside what the question itself names; always true for other kinds.
     """
     asked = question.lower()
+    table = table_of(question)
+    if table is not None:
+        return _states_by_table(table, sentence, question)
     if kind is AnswerType.FIGURE:
         if _TIME_ASKED.search(question):
             return _TIME.search(sentence) is not None and _has_figure(sentence, asked, dates=True)
@@ -163,3 +176,22 @@ def _has_figure(sentence: str, asked: str, *, dates: bool) -> bool:
 
 def _occurs_in(found: str, question: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(found)}(?!\w)", question) is not None
+
+
+def _has_answer(table: WordTable, asked: Asked, sentence: str) -> bool:
+    pattern = table.answers.get(asked)
+    return pattern is not None and pattern.search(sentence) is not None
+
+
+def _states_by_table(table: WordTable, sentence: str, question: str) -> bool:
+    """The same in a language that has a word table."""
+    asked, said = table.asked_by(question), question.lower()
+    if asked is None or asked not in _VALUES:
+        return True
+    if asked is Asked.PRICE and not _has_answer(table, asked, sentence):
+        return False
+    wanted = table.answers[Asked.HOW_MUCH if asked is Asked.PRICE else asked]
+    found = [match[0].lower() for match in wanted.finditer(sentence)]
+    if asked is Asked.HOW_MUCH:
+        found = [one for one in found if not _YEAR.match(one)]
+    return any(not _occurs_in(one, said) for one in found)

@@ -13,6 +13,7 @@ from agentic_rag.answering.extraction.term_matching import QuestionTerm, lower_t
 from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.tables import CELL_SEPARATOR, caption_span, header_span, is_header, is_page_foot, is_row
+from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
 MAX_PARAGRAPHS = 16
@@ -391,7 +392,8 @@ def _score(sentence: str, masks: tuple[int, int, int, int], part: Subquery, weig
 
 def depends_on_previous(sentence: str) -> bool:
     """True when a sentence leans on the one before it."""
-    return _DANGLING.match(sentence) is not None
+    table = table_of(sentence)
+    return (_DANGLING if table is None else table.leaning).match(sentence) is not None
 
 
 _DANGLING = re.compile(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from agentic_rag.language.words.word_tables import table_of
+
 _NEGATION = re.compile(
     r"\b(?:not|no(?!\.?\s*\d)|never|none|cannot|neither|nor|without|nobody|nothing|prohibited|forbidden)\b|n['’]t\b",
     re.IGNORECASE,
@@ -13,12 +15,17 @@ _NEGATION = re.compile(
 
 def has_negation(text: str) -> bool:
     """Whether anything in the text is denied."""
-    return _NEGATION.search(text) is not None
+    return _negation_of(text).search(text) is not None
 
 
 def count_negations(text: str) -> int:
     """How often something is denied."""
-    return len(_NEGATION.findall(text))
+    return len(_negation_of(text).findall(text))
+
+
+def _negation_of(text: str) -> re.Pattern[str]:
+    table = table_of(text)
+    return _NEGATION if table is None else table.negation
 
 
 def is_negative(sentence: str) -> bool:

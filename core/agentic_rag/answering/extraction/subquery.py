@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.contradiction import MONTHS
-from agentic_rag.answering.extraction.term_matching import weigh_terms
+from agentic_rag.answering.extraction.inflected_terms import weigh_inflected
+from agentic_rag.answering.extraction.term_matching import QuestionTerm, weigh_terms
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.tokenizer import content_terms, query_terms
+from agentic_rag.language.words.word_tables import table_of
 
 _LITERAL = re.compile(r"(?<!\w)(?:[A-Za-z]{1,8}[-‑])*[A-Za-z]{0,8}\d[\d.,]*(?:[-‑/]\d+)*(?!\w)")
 _PERIOD = re.compile(
@@ -18,6 +20,7 @@ _PERIOD = re.compile(
 )
 _NAME = re.compile(r"(?<=[\w,;:)&’'] )(?-i:[A-Z])[\w’'-]*|(?<= [\"“‘'(])[A-Z][\w’'-]*")
 """A word with a capital that does not open the question."""
+_NAMES_IN_A_ROW = re.compile(r"(?<=[\w,;:)&’'] )(?:[A-ZÀ-Þ][\w’'-]*(?: |$|(?=\W))){2,}")
 _AFTER_NOUN = (
     r"(?= (?:of|for|in|on|at|to|from|by|with|do|does|did|is|was|are|were|has|have|had|must|may|can|could|will|would|"
     r"that|which|who|should)\b|\W*$)"
@@ -188,22 +191,39 @@ def terms_of(text: str) -> list[str]:
     return parts or terms
 
 
-def build_subquery(text: str, kind: AnswerType, rarity: Mapping[str, float], found: tuple[str, ...] = ()) -> Subquery:
-    """A part with its terms weighted; `rarity` as from the lexical store (1 where unknown); `found` as in
-    `Subquery`.
+def build_subquery(
+    text: str,
+    kind: AnswerType,
+    rarity: Mapping[str, float],
+    found: tuple[str, ...] = (),
+    passages: Sequence[str] = (),
+) -> Subquery:
+    """A part with its terms weighted; `rarity` as from the lexical store (1 where unknown); `found` as in `Subquery`;
+    `passages` are the texts whose words say how compounds divide.
     """
-    terms = terms_of(text)
-    shares = {term: rarity.get(term, 1.0) * (ASKING_WEIGHT if term in ASKING_WORDS else 1.0) for term in terms}
-    weighted = weigh_terms(terms, shares)
-    named = frozenset(
-        term for match in _NAME.finditer(text) if match[0].lower() not in MONTHS for term in terms_of(match[0])
-    )
+    weighted = _weigh(text, rarity, passages)
+    named = frozenset(term for match in _names(text) if match.lower() not in MONTHS for term in terms_of(match))
     names = sum(1 << place for place, term in enumerate(weighted) if term.term in named)
     asked = next((term for term in reversed(_target_terms(text)) if term not in ASKING_WORDS), None)
     if asked in CATEGORY_NOUNS:
         asked = None
     wanted = sum(1 << place for place, term in enumerate(weighted) if term.term == asked)
     return Subquery(text, weighted, kind, find_literals(text), names, wanted, tuple(name.lower() for name in found))
+
+
+def _weigh(text: str, rarity: Mapping[str, float], passages: Sequence[str]) -> tuple[QuestionTerm, ...]:
+    terms, table = terms_of(text), table_of(text)
+    if table is not None:
+        return weigh_inflected(text, terms, table, rarity, passages)
+    shares = {term: rarity.get(term, 1.0) * (ASKING_WEIGHT if term in ASKING_WORDS else 1.0) for term in terms}
+    return weigh_terms(terms, shares)
+
+
+def _names(text: str) -> list[str]:
+    """The words that are written as names. Where nouns have a capital, only several in a row are."""
+    table = table_of(text)
+    pattern = _NAME if table is None or not table.has_compounds else _NAMES_IN_A_ROW
+    return [match[0] for match in pattern.finditer(text)]
 
 
 def _target_terms(text: str) -> list[str]:

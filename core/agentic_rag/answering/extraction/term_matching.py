@@ -24,6 +24,11 @@ _ENDINGS = frozenset((*_INFLECTING.split(), *_DERIVED.split(), ""))
 _LONGEST_ENDING = 4
 """Letters that inflection and the commonest derivations add to an English stem (-ings, -ally)."""
 
+_LONGEST_AFTER, _LONGEST_INFLECTION = {1: 0, 2: 1, 3: 2, 4: 4}, 6
+"""The same where a word table knows the stem, by its letters: short ones begin many other words."""
+_SHORTEST_PART = 4
+"""Letters of a part of a compound; one that has no more ends it."""
+
 _LONGEST_WORD_REST = 9
 """Letters looked at: none of the endings is longer."""
 
@@ -47,6 +52,10 @@ class QuestionTerm:
     root: str
     """What forms of other parts of speech begin with as well: the stem or its beginning."""
     weight: float
+    forms: tuple[str, ...] = ()
+    """What its forms begin with, where a word table knows them; stem and root are not looked at then."""
+    is_inside: bool = False
+    """It may stand inside a compound."""
 
 
 def weigh_terms(terms: Iterable[str], rarity: Mapping[str, float]) -> tuple[QuestionTerm, ...]:
@@ -72,6 +81,9 @@ def find_hits(low: str, terms: Sequence[QuestionTerm]) -> list[tuple[int, int]]:
     """Where the terms occur in lower-case text: (offset, bit of the term), by term, then offset."""
     found: list[tuple[int, int]] = []
     for place, term in enumerate(terms):
+        if term.forms:
+            found += ((at, 1 << place) for at in _form_hits(low, term))
+            continue
         root, stem = term.root, term.stem
         at = low.find(root)
         while at >= 0:
@@ -117,6 +129,32 @@ def _root(stem: str) -> str:
             if stem.endswith(suffix) and len(stem) - len(suffix) >= _SHORTEST_ROOT:
                 return stem[: -len(suffix)]
     return stem
+
+
+def _form_hits(low: str, term: QuestionTerm) -> list[int]:
+    """Where words begin, or parts of compounds, that are forms of a term."""
+    found: set[int] = set()
+    for form in term.forms:
+        at = low.find(form)
+        while at >= 0:
+            if _is_form(low, at, at + len(form), is_inside=term.is_inside):
+                found.add(at)
+            at = low.find(form, at + 1)
+    return sorted(found)
+
+
+def _is_form(low: str, at: int, end: int, *, is_inside: bool) -> bool:
+    """Whether [at, end) begins a word and inflection ends it, or it is a part of a compound."""
+    stop = end
+    while stop < len(low) and low[stop].isalpha():
+        stop += 1
+    opens = not at or not low[at - 1].isalnum()
+    closes = stop - end <= _LONGEST_AFTER.get(end - at, _LONGEST_INFLECTION)
+    if opens and closes:
+        return True
+    if not is_inside or end - at < _SHORTEST_PART:
+        return False
+    return closes if end - at == _SHORTEST_PART else True
 
 
 def _is_word(low: str, at: int, end: int, stem: str, *, derived: bool) -> bool:

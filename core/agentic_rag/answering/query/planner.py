@@ -6,10 +6,13 @@ Every rule is conservative: a question that fits none has one part, is of type f
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from agentic_rag.answering.plan import AnswerType, Plan, SubQuestion, ToolRequest
 from agentic_rag.answering.query.standalone import ABOUT
 from agentic_rag.answering.tools.registry import TOOLS
+from agentic_rag.language.words.word_table import Asked
+from agentic_rag.language.words.word_tables import table_of
 
 PLANNER = "rules"
 MAX_PARTS = 4
@@ -47,6 +50,17 @@ _TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
+
+_TYPE_OF: Mapping[Asked | None, AnswerType] = {
+    Asked.WHEN: AnswerType.DATE,
+    Asked.WHO: AnswerType.PERSON,
+    Asked.HOW_MUCH: AnswerType.FIGURE,
+    Asked.HOW_LONG: AnswerType.FIGURE,
+    Asked.PRICE: AnswerType.FIGURE,
+    Asked.LIST: AnswerType.LIST,
+    Asked.YES_NO: AnswerType.YES_NO,
+}
+"""Of what a word table finds asked."""
 
 _BETWEEN = re.compile(
     r"^(?P<lead>.*?)\b(?:differences?|distinction) between (?P<a>.{2,80}?) and (?P<b>.{2,80}?)"
@@ -108,6 +122,9 @@ def plan_question(question: str, *, use_tools: bool = True) -> Plan:
 
 def detect_answer_type(question: str) -> AnswerType:
     """The answer type that the wording asks for."""
+    table = table_of(question)
+    if table is not None:
+        return _TYPE_OF.get(table.asked_by(question), AnswerType.FACT)
     if ":" in question:
         if _COMPARED_FIGURE.search(question):
             return AnswerType.FIGURE

@@ -18,6 +18,7 @@ from agentic_rag.answering.extraction.text_units import LIST_MARK, QUOTABLE, Uni
 from agentic_rag.answering.shapes.rank_blocks import RankedBlock, rank_blocks
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import format_row
+from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
 LONGEST_BLOCK = 1200
@@ -40,12 +41,10 @@ MIN_ASKED_SHARE = 0.6
 MAX_LEAD = 20
 """Characters before the term in a sentence that defines it."""
 _DEFINED = re.compile(
-    r"^(?:what (?:exactly )?(?:is|are)|what's|define|was ist|qué es) (?:meant by |the (?:meaning|definition) of )?"
-    r"(?:an? |the |eine? |una? )?"
+    r"^(?:what (?:exactly )?(?:is|are)|what's|define) (?:meant by |the (?:meaning|definition) of )?(?:an? |the )?"
     r"[\"“'‘]?(?P<a>[^\"”?]{2,60}?)[\"”'’]?\W*$|"
     r"^what (?:do|does|is) (?:an? |the |it mean to )?[\"“'‘]?(?P<b>[^\"”?]{2,60}?)[\"”'’]? "
-    r"(?:mean|meant|stand for)\b|"
-    r"^was bedeutet (?P<c>[^?]{2,60}?)\W*$",
+    r"(?:mean|meant|stand for)\b",
     re.IGNORECASE,
 )
 LONGEST_ANSWER = 400
@@ -232,8 +231,12 @@ def defining_sentence(
 
 def _term_asked(question: str) -> str | None:
     """A pattern for the term of a question for a definition."""
-    match = _DEFINED.match(question.strip())
-    words = re.findall(r"[\w'’/&-]+", match["a"] or match["b"] or match["c"]) if match else []
+    table, words = table_of(question), list[str]()
+    if table is not None and table.definition is not None:
+        defined = table.definition.match(question.strip())
+        words = re.findall(r"[\w'’/&-]+", defined["term"]) if defined else []
+    elif match := _DEFINED.match(question.strip()):
+        words = re.findall(r"[\w'’/&-]+", match["a"] or match["b"])
     if not words:
         return None
     return r"[\s-]+".join([*map(re.escape, words[:-1]), re.escape(words[-1].removesuffix("s")) + "s?"])

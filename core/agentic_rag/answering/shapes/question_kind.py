@@ -6,6 +6,8 @@ import enum
 import re
 
 from agentic_rag.answering.plan import AnswerType
+from agentic_rag.language.words.word_table import Asked
+from agentic_rag.language.words.word_tables import table_of
 
 
 class QuestionKind(enum.Enum):
@@ -42,9 +44,7 @@ _RULES: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
             rf"\bwhat (?:should|must|do|shall|can|have) {_ANYONE} (?:(?:have|need) to )?(?:do|try|check)\b|"
             r"\bwhat happens (?:if|when|after)\b|\bwhat to do\b|\bstep[ -]by[ -]step\b|"
             r"\b(?:what|which) (?:is|are) the (?:\w+ ){0,2}(?:steps?|procedure|process|instructions?)\b|"
-            r"\b(?:what|which) (?:\w+ )?steps\b|^(?:[\w-]+ )?(?:procedure|instructions|steps)\b|"
-            r"\bwie (?:kann|muss|soll|geh|beantrag|stell|meld)\w* (?:ich|man|wir)\b|"
-            r"\bwas (?:muss|soll|mache?) (?:ich|man|wir)\b|\b(?:cómo (?:puedo|se|debo|hago)|qué (?:hago|debo hacer))\b",
+            r"\b(?:what|which) (?:\w+ )?steps\b|^(?:[\w-]+ )?(?:procedure|instructions|steps)\b",
         ),
         (
             QuestionKind.DEFINITION,
@@ -52,8 +52,7 @@ _RULES: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
             r"(?!(?:the|your|our|my|their|his|her|its)\b)"
             r"(?:(?!\b(?:of|for|in|on|at|by|used|needed|required)\b)[\"“'‘]?[\w'’/-]+[\"”]? ?){1,5}\??$|"
             r"^what (?:do|does|is) .{2,60} (?:mean|meant|stand for)\b|^what is meant by\b|^define\b|"
-            r"^what is the (?:meaning|definition) of\b|^was (?:ist|bedeutet|heißt) (?:eine? )?[\w-]+\??$|"
-            r"^(?:¿ ?)?qué (?:es|significa) (?:un |una )?[\w-]+\??$",
+            r"^what is the (?:meaning|definition) of\b",
         ),
         (
             QuestionKind.COMPARISON,
@@ -62,7 +61,7 @@ _RULES: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
         ),
         (
             QuestionKind.REASON,
-            r"^(?:why|what caused|what is the reason|for what reason|warum|weshalb|wieso|(?:¿ ?)?por qué)\b",
+            r"^(?:why|what caused|what is the reason|for what reason)\b",
         ),
     )
 )
@@ -74,6 +73,18 @@ _BY_TYPE = {
     AnswerType.COMPARISON: QuestionKind.COMPARISON,
     AnswerType.YES_NO: QuestionKind.YES_NO,
 }
+_BY_ASKED = {
+    Asked.DOCUMENTS: QuestionKind.DOCUMENTS,
+    Asked.STEPS: QuestionKind.STEPS,
+    Asked.REASON: QuestionKind.REASON,
+    Asked.DEFINITION: QuestionKind.DEFINITION,
+    Asked.COMPARISON: QuestionKind.COMPARISON,
+    Asked.LIST: QuestionKind.LIST,
+    Asked.YES_NO: QuestionKind.YES_NO,
+} | dict.fromkeys(
+    (Asked.PRICE, Asked.HOW_LONG, Asked.HOW_MUCH, Asked.WHEN, Asked.WHO, Asked.WHERE, Asked.WHICH), QuestionKind.VALUE
+)
+"""Of what a word table finds asked."""
 _VALUE = re.compile(
     r"^(?:(?:in|at|on|from|to|for|by|under|with) )?"
     r"(?:where|(?:what|which) (?:\w+ ){0,2}(?:is|was|does|did|has|had|of)\b)",
@@ -92,6 +103,10 @@ def question_kind(text: str, answer_type: AnswerType) -> QuestionKind:
     """The kind of a question, by its wording first, by its answer type where the wording leaves it open."""
     if answer_type is AnswerType.COMPARISON:
         return QuestionKind.COMPARISON
+    table = table_of(text)
+    if table is not None:
+        asked = table.asked_by(text)
+        return QuestionKind.FACT if asked is None else _BY_ASKED[asked]
     for kind, pattern in _RULES:
         if pattern.search(text):
             return kind

@@ -118,7 +118,8 @@ def _whole_part(
     only = searches[0].query if len(searches) == 1 else None
     kind = question.answer_type
     if only is None or (only.text, only.answer_type, only.earlier_names) != (question.text, kind, ()):
-        only = weigh_follow_up(build_subquery(question.text, kind, undivided.rarity))
+        texts = [chunk.text for chunk, _ in undivided.chunks]
+        only = weigh_follow_up(build_subquery(question.text, kind, undivided.rarity, (), texts))
     return SearchedPart(only, undivided.confidence)
 
 

@@ -10,6 +10,7 @@ from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
 from agentic_rag.answering.extraction.unit_ranking import MAX_READ, MIN_READ, rank_units, units_to_read
 from agentic_rag.answering.ports import UnitReader
 from agentic_rag.answering.run_state import RunState
+from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.retrieval.candidates import Passage
 
@@ -29,6 +30,7 @@ async def read_units(
     embedders: EmbedderSource, state: RunState, asked: Sequence[tuple[Subquery, Sequence[Passage]]]
 ) -> list[PartReading]:
     """The units of each part, asked of these passages, best first: by their own score where no local model can read.
+    The model reads English: of other languages it tells units apart by chance.
     Errors: as `EmbedderSource.of`, `SpaceMismatch`.
     """
     reader = None
@@ -57,7 +59,9 @@ def _without_reading(units: list[CandidateUnit], passages: Sequence[Passage]) ->
 async def _read(
     reader: UnitReader, question: str, units: Sequence[CandidateUnit], passages: Sequence[Passage]
 ) -> Reading | None:
-    return await reader.read(question, [_place_unit(unit, passages[unit.passage]) for unit in units]) if units else None
+    if not units or table_of(question) is not None:
+        return None
+    return await reader.read(question, [_place_unit(unit, passages[unit.passage]) for unit in units])
 
 
 def _place_unit(unit: CandidateUnit, passage: Passage) -> PlacedUnit:

@@ -79,7 +79,8 @@ class RetrieveStage:
                 optional.is_truncated = True
                 break
             kind = question.answer_type if len(question.sub_questions) == 1 else detect_answer_type(text)
-            subquery = build_subquery(text, kind, found.rarity, findings if has_placeholder(part) else ())
+            texts = [chunk.text for chunk, _ in found.chunks]
+            subquery = build_subquery(text, kind, found.rarity, findings if has_placeholder(part) else (), texts)
             searches.append(PartSearch(search, weigh_follow_up(subquery), found))
         read = Retrieved(snapshot.version, snapshot.graph.version, snapshot.access)
         read = replace(read, subquestions_skipped=optional.is_truncated)

@@ -30,6 +30,7 @@ from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageRes
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.answering.shapes.table import SHAPES, shape_part
 from agentic_rag.answering.stages.read_units import PartReading, read_units
+from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.retrieval.candidates import FIGURES, Passage
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
@@ -240,7 +241,7 @@ def _parts_with_support(drafts: Sequence[PartDraft], supports: Sequence[Support]
 
 def _is_multi_hop(state: RunState, kind: QuestionKind) -> bool:
     """Passages lead to one another, and the question does not ask for several independent things."""
-    if not state.retrieved.path:
+    if not state.retrieved.path or table_of(state.question.text) is not None:
         return False
     parts = state.question.sub_questions
     if len(parts) > 1 and not any(has_placeholder(part) for part in parts):

@@ -1,0 +1,91 @@
+"""What the rules of answers know of a language other than English: one table a language."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+class Asked(enum.Enum):
+    """What a question asks for, by its wording."""
+
+    DOCUMENTS = "documents"
+    STEPS = "steps"
+    REASON = "reason"
+    DEFINITION = "definition"
+    COMPARISON = "comparison"
+    PRICE = "price"
+    HOW_LONG = "how_long"
+    HOW_MUCH = "how_much"
+    WHEN = "when"
+    WHO = "who"
+    WHERE = "where"
+    LIST = "list"
+    WHICH = "which"
+    YES_NO = "yes_no"
+
+
+@dataclass(frozen=True, slots=True)
+class WordTable:
+    """The closed classes, endings and question words of a language. Words are in lower case."""
+
+    code: str
+    """ISO 639-1."""
+    marks: str
+    """Characters of its texts that neither English nor another table has."""
+    function_words: frozenset[str]
+    """Articles, pronouns, prepositions, conjunctions, auxiliaries, and the words that phrase a question."""
+    asking_stems: frozenset[str]
+    """Beginnings of words that say how is asked rather than about what."""
+    endings: tuple[str, ...]
+    """What inflection adds to a word, longest first."""
+    folds: Mapping[str, str]
+    """Letters with marks that inflection adds or drops, and the letters without."""
+    questions: tuple[tuple[Asked, re.Pattern[str]], ...]
+    """How a question asks for something: the first that is found decides."""
+    answers: Mapping[Asked, re.Pattern[str]]
+    """What a sentence must have that answers such a question."""
+    leaning: re.Pattern[str]
+    """How a sentence opens that leans on the one before it."""
+    negation: re.Pattern[str]
+    has_compounds: bool = False
+    """It writes compounds as one word, and nouns with a capital."""
+    verb_prefixes: tuple[str, ...] = ()
+    """What stands before the stem of a verb, apart or joined."""
+    verb_infixes: tuple[str, ...] = ()
+    """What inflection puts between prefix and stem."""
+    changes: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Vowels that inflection changes in a stem: the reverse of `folds`."""
+    definition: re.Pattern[str] | None = None
+    """A question for a definition, with the term as the group `term`."""
+
+    def asked_by(self, question: str) -> Asked | None:
+        """What a question asks for; None where its wording leaves it open."""
+        return next((asked for asked, pattern in self.questions if pattern.search(question)), None)
+
+    def stem(self, word: str) -> str:
+        """A word in lower case without the ending that inflection gives it."""
+        for ending in self.endings:
+            if word.endswith(ending) and len(word) - len(ending) >= max(SHORTEST_STEM, min(4, len(ending) + 1)):
+                return word[: -len(ending)]
+        return word
+
+    def fold(self, word: str) -> str:
+        """A word in the letters that all its inflected forms share."""
+        return "".join(self.folds.get(letter, letter) for letter in word)
+
+
+SHORTEST_STEM = 3
+"""Letters that stay of a word."""
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a list written as lines."""
+    return frozenset(text.split())
+
+
+def pattern_of(text: str) -> re.Pattern[str]:
+    """A pattern that ignores case."""
+    return re.compile(text, re.IGNORECASE)
