@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, settings
 from tests import guards
 from tests.guards import pytest_make_collect_report, pytest_runtest_makereport
 from tests.shared_stack import StackDesk, WorkerStack
-from tests.stack import NEO4J, POSTGRES, SessionStack, Stack, database_at, execute, redis_sources
+from tests.stack import NEO4J, POSTGRES, SessionStack, Stack, copy_statement, database_at, execute, redis_sources
 
 # Laws are judged by what comes out: on a machine that does other work, how long an example took says nothing.
 settings.register_profile("laws", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -112,7 +112,7 @@ async def fresh_database(postgres_url: str) -> AsyncIterator[str]:
 async def migrated_database(postgres_url: str, session_stack: Stack) -> AsyncIterator[str]:
     """Superuser address of a migrated database of this test's own."""
     name = f"test_{secrets.token_hex(6)}"
-    await execute(postgres_url, f'CREATE DATABASE "{name}" TEMPLATE "{session_stack.template()}"')
+    await execute(postgres_url, copy_statement(name, session_stack.template()))
     yield database_at(postgres_url, name)
     await execute(postgres_url, f'DROP DATABASE "{name}" WITH (FORCE)')
 
@@ -121,7 +121,7 @@ async def migrated_database(postgres_url: str, session_stack: Stack) -> AsyncIte
 def migrated_url(postgres_url: str, session_stack: Stack) -> str:
     """Superuser address of a migrated database of this worker's; tests are told apart by organisation."""
     name = f"test_{secrets.token_hex(6)}"
-    copy = f'CREATE DATABASE "{name}" TEMPLATE "{session_stack.template()}"'
+    copy = copy_statement(name, session_stack.template())
     # A loop of its own, in a thread of its own: an asynchronous fixture may be what asks.
     with ThreadPoolExecutor(1) as thread:
         thread.submit(asyncio.run, execute(postgres_url, copy)).result()

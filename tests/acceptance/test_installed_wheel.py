@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,8 +45,19 @@ def rag(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, folder / "venv"], check=True)
     install = [uv, "pip", "install", "--quiet", "--python", folder / "venv" / "bin" / "python"]
     subprocess.run([*install, "--require-hashes", "-r", ROOT / "requirements" / "runtime.txt"], check=True)
+    share_bytecode(folder / "venv")
     subprocess.run([*install, "--no-deps", wheel], check=True)
     return folder / "venv" / "bin" / "rag"
+
+
+def share_bytecode(environment: Path) -> None:
+    """Link this environment's bytecode of the dependencies into another. Python compiles anew what does not fit."""
+    own, other = (Path(sysconfig.get_path("purelib", vars={"base": str(base)})) for base in (sys.prefix, environment))
+    for compiled in own.rglob("__pycache__/*.pyc"):
+        folder = other / compiled.parent.relative_to(own)
+        if folder.parent.is_dir():
+            folder.mkdir(exist_ok=True)
+            os.link(compiled, folder / compiled.name)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -44,6 +45,7 @@ async def measure(servers: Servers, corpus: BenchCorpus, *, short: bool) -> list
     asked_count = 60 if short else 300
     questions = corpus.questions[:asked_count]
     spare = [item.question for item in corpus.questions[asked_count:]] or [item.question for item in questions]
+    load = Load(spare[:20], 200, 3) if short else Load(spare, 2000, 10)
     async with product.product(servers) as container:
         vectors = np.concatenate(
             [
@@ -70,7 +72,7 @@ async def measure(servers: Servers, corpus: BenchCorpus, *, short: bool) -> list
             # The reference has no graph; what the graph costs is a row of its own.
             at_most("retrieval p50 without the graph over the reference", graph.off / floor_retrieval, 1.5),
             at_most("retrieval p50 with the graph over without it", graph.on / graph.off, 3),
-            *await over_http(servers, workspace, words, spare),
+            *await over_http(servers, workspace, words, load),
             at_least("ingest of prepared chunks over the indexed raw floor", ingest / floor, 2),
             at_least("known-item hit@10", found.hit_at_10, 0.90, "", timed=False),
         ]
@@ -86,12 +88,19 @@ async def measure(servers: Servers, corpus: BenchCorpus, *, short: bool) -> list
     return rows
 
 
-async def over_http(
-    servers: Servers,
-    workspace: WorkspaceRef,
-    words: Sequence[str],
-    spare: Sequence[str],
-) -> list[Row]:
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How much is asked over HTTP."""
+
+    warming: Sequence[str]
+    """Other questions than those measured."""
+    requests: int
+    """Of several clients at once."""
+    processes: int
+    """That answer the same questions."""
+
+
+async def over_http(servers: Servers, workspace: WorkspaceRef, words: Sequence[str], load: Load) -> list[Row]:
     def body(question: str, **options: Any) -> bytes:
         wanted = {"workspaceId": encode_workspace(workspace.workspace_id), "question": question, "options": options}
         return http_load.body_of(QUERY, {"input": wanted})
@@ -100,19 +109,19 @@ async def over_http(
         canned_at = http_load.Endpoint(port, product.TOKEN)
         await http_load.sequential(canned_at, [body(question) for question in words])
         canned = median((await http_load.sequential(canned_at, [body(question) for question in words]))[0])
-        canned_rate = await http_load.throughput(canned_at, body(words[0]), CLIENTS, 2000)
+        canned_rate = await http_load.throughput(canned_at, body(words[0]), CLIENTS, load.requests)
     with processes.server("real", servers) as (port, _):
         real_at = http_load.Endpoint(port, product.TOKEN)
         # Other questions warm the process, as a running server is; those measured are new to it.
-        await http_load.sequential(real_at, [body(question, cache="BYPASS") for question in spare])
+        await http_load.sequential(real_at, [body(question, cache="BYPASS") for question in load.warming])
         taken, replies = await http_load.sequential(real_at, [body(question, cache="BYPASS") for question in words])
         await http_load.sequential(real_at, [body(question) for question in words])
         cached = median((await http_load.sequential(real_at, [body(question) for question in words]))[0])
-        cached_rate = await http_load.throughput(real_at, body(words[0]), CLIENTS, 2000)
+        cached_rate = await http_load.throughput(real_at, body(words[0]), CLIENTS, load.requests)
     beyond = median(seconds - retrieval_of(reply) for seconds, reply in zip(taken, replies, strict=True))
     seconds, idle = await asyncio.to_thread(processes.start_to_first_answer, servers, body(words[0], cache="BYPASS"))
     checked, wrong = await product.unverified_citations(servers.database_url, workspace, replies)
-    answers = await asyncio.to_thread(distinct_answers, servers, workspace, words[:5])
+    answers = await asyncio.to_thread(distinct_answers, servers, workspace, words[:5], load.processes)
     print(
         f"  canned p50 {1000 * canned:.2f} ms, {canned_rate:.0f}/s; cached {1000 * cached:.2f} ms, "
         f"{cached_rate:.0f}/s; uncached {1000 * median(taken):.2f} ms, of it beyond retrieval "
@@ -127,7 +136,7 @@ async def over_http(
         at_most("API process, resident when idle", idle, 130, " MB"),
         exactly(f"citations whose span is not the stored text, of {checked}", wrong, 0),
         Row("citations checked", str(checked), "≥ 1", checked >= 1),
-        exactly("distinct answers of ten processes to one question", answers, 1),
+        exactly(f"distinct answers of {load.processes} processes to one question", answers, 1),
     ]
 
 

@@ -1,4 +1,4 @@
-"""The same questions asked by ten processes, each with its own hash seed: how many different replies come back."""
+"""The same questions asked by several processes, each with its own hash seed: how many different replies come back."""
 
 from __future__ import annotations
 
@@ -19,11 +19,9 @@ from agentic_rag.bootstrap import build_container
 from agentic_rag.settings import load_settings
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
 
-PROCESSES = 10
 
-
-def distinct_answers(servers: Servers, workspace: WorkspaceRef, questions: Sequence[str]) -> int:
-    """How many different byte strings ten processes answer the questions with."""
+def distinct_answers(servers: Servers, workspace: WorkspaceRef, questions: Sequence[str], processes: int) -> int:
+    """How many different byte strings so many processes answer the questions with."""
     children = [
         subprocess.Popen(
             [sys.executable, "-m", "tests.bench.determinism", str(workspace.workspace_id), *questions],
@@ -31,7 +29,7 @@ def distinct_answers(servers: Servers, workspace: WorkspaceRef, questions: Seque
             cwd=ROOT,
             stdout=subprocess.PIPE,
         )
-        for seed in range(1, PROCESSES + 1)
+        for seed in range(1, processes + 1)
     ]
     digests = [child.communicate(timeout=120)[0] for child in children]
     if any(child.returncode for child in children):

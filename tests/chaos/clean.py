@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from pathlib import Path
 
+from agentic_rag_worker.job_handlers import job_handlers
+from agentic_rag_worker.worker import run_worker, worker_options
 from tests.bench.reports import Row
-from tests.chaos.children import crew
 from tests.chaos.ground import Ground, Servers, new_ground
 from tests.chaos.picture import Picture, differences, leftovers, take
 
 
 async def clean_run(servers: Servers, folder: Path) -> tuple[Picture, Counter[str]]:
-    """The stores after one worker ingested a folder in peace, and what that paid for."""
-    async with new_ground(servers) as ground, crew(ground) as workers:
+    """The stores after a worker in this process ingested a folder in peace, and what that paid for."""
+    async with new_ground(servers) as ground:
+        container, stop = ground.container, asyncio.Event()
         await ground.sync(folder)
-        workers.start()
-        await ground.until_idle()
-        return await take(ground), ground.paid()
+        options = worker_options(container.settings)
+        work = asyncio.create_task(run_worker(container, job_handlers(container), options, stop=stop))
+        try:
+            await ground.until_idle()
+            return await take(ground), ground.paid()
+        finally:
+            stop.set()
+            await work
 
 
 async def end_state(name: str, ground: Ground, wanted: Picture) -> Row:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
-from uuid import UUID
+from uuid import uuid4
 
 import asyncpg
 
@@ -32,9 +32,10 @@ from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_migrations.upgrade import upgrade
 from tests.neo4j_server import Neo4jServer
 from tests.provider_stub import ProviderStub
+from tests.stack import copy_statement
 
-WORKSPACE = WorkspaceRef(DEFAULT_ORG_ID, UUID("018f0000-0000-7000-8000-00000000c4a0"))
-"""The same in every database, so that chunk and entity ids of two runs can be compared."""
+WORKSPACE = WorkspaceRef(DEFAULT_ORG_ID, uuid4())
+"""The same in every database of this process, so that chunk and entity ids of two runs can be compared."""
 
 TOKEN = "chaos-token-of-thirty-two-characters"
 LEASE_SECONDS = 1.0
@@ -66,11 +67,13 @@ class Servers:
 
     stack: EmbeddedStack
     home: Path
+    shared_neo4j: str = ""
+    """Address of a Neo4j whose graphs are told apart by workspace; empty: rows take one of their own."""
     _template: str = ""
     _neo4j: Neo4jServer | None = None
 
     def neo4j(self) -> Neo4jServer:
-        """A real Neo4j, started when a row first asks for it."""
+        """A real Neo4j that a row may stop, started when one first asks for it."""
         if self._neo4j is None:
             folder = self.home / "neo4j"
             folder.mkdir()
@@ -90,7 +93,7 @@ class Servers:
             await self._execute(f'CREATE DATABASE "{self._template}"')
             await upgrade(_named(self.stack.database_url, self._template))
         name = f"chaos_{secrets.token_hex(6)}"
-        await self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{self._template}"')
+        await self._execute(copy_statement(name, self._template))
         return _named(self.stack.database_url, name)
 
     async def drop_database(self, url: str) -> None:

@@ -7,17 +7,22 @@ from dataclasses import asdict
 import neo4j
 
 from tests.bench.reports import Row
-from tests.chaos.ground import Ground, Servers, until
+from tests.chaos.ground import WORKSPACE, Ground, Servers, until
 from tests.graph_contents import expected_graph, held_graph
 
 CATCH_UP_SECONDS = 120.0
 
 
 async def empty_neo4j(servers: Servers) -> str:
-    """Address of a Neo4j that holds nothing."""
-    uri = servers.neo4j().uri
+    """Address of a Neo4j that holds nothing of the rows' workspace."""
+    return await emptied(servers.shared_neo4j or servers.neo4j().uri)
+
+
+async def emptied(uri: str) -> str:
+    """The same of a given one."""
+    key = f"{WORKSPACE.org_id}/{WORKSPACE.workspace_id}"
     async with neo4j.AsyncGraphDatabase.driver(uri, notifications_min_severity="OFF") as driver:
-        await driver.execute_query("MATCH (n) DETACH DELETE n")
+        await driver.execute_query("MATCH (n) WHERE n.workspaceId = $key OR n.id = $key DETACH DELETE n", key=key)
     return uri
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,18 @@ def ground() -> Iterator[Ground]:
         yield ground
 
 
-@pytest.mark.parametrize("name", TABLE)
+NIGHTLY = {
+    # `tenant-canaries-mutant` sends the same requests to the product with fewer walls, and no word may be seen either;
+    # the self-attack of this row is in tests/integration/memory/test_leak_canaries.py.
+    "tenant-canaries",
+}
+
+
+def _rows() -> list[Any]:
+    return [pytest.param(name, marks=[pytest.mark.nightly] * (name in NIGHTLY)) for name in TABLE]
+
+
+@pytest.mark.parametrize("name", _rows())
 async def test_the_short_form_of_a_row_holds(ground: Ground, name: str) -> None:
     rows = await TABLE[name](ground, True)
 

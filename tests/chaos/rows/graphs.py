@@ -14,7 +14,7 @@ from tests.chaos import corpus
 from tests.chaos.children import Plan, WorkerProcess, crew
 from tests.chaos.clean import clean_run, end_state
 from tests.chaos.ground import TOKEN, Ground, Servers, new_ground, until
-from tests.chaos.neo4j_graph import empty_neo4j, graph_differences, graph_row
+from tests.chaos.neo4j_graph import emptied, empty_neo4j, graph_differences, graph_row
 from tests.provider_stub import Fault
 
 STEPS = ("graph.begin", "graph.applied", "graph.watermark", "graph.reached")
@@ -107,8 +107,8 @@ async def neo4j_down(servers: Servers, short: bool) -> list[Row]:
     documents, seconds = (20, 3.0) if short else (200, 30.0)
     folder = corpus.small(servers.home / f"graph-down-{short}", documents)
     wanted, _ = await clean_run(servers, folder)
-    uri = await empty_neo4j(servers)
     server = servers.neo4j()
+    uri = await emptied(server.uri)
     async with new_ground(servers, NEO4J_URI=uri) as ground, crew(ground) as workers:
         ground.stub.otherwise = lambda _: Fault(delay_seconds=0.1)
         await ground.sync(folder)

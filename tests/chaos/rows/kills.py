@@ -44,7 +44,7 @@ async def random_kills_neo4j(servers: Servers, short: bool) -> list[Row]:
 
 
 async def _random_kills(servers: Servers, short: bool, graph: str) -> list[Row]:
-    documents, kills = (24, 3) if short else (500, 50)
+    documents, kills, crew_size = (24, 2, 2) if short else (500, 50, 3)
     folder = corpus.small(servers.home / f"kills-{documents}", documents)
     wanted, _ = await clean_run(servers, folder)
     # With the default of 3 attempts a document that was under way in three of the kills would be a dead letter.
@@ -54,7 +54,7 @@ async def _random_kills(servers: Servers, short: bool, graph: str) -> list[Row]:
     async with new_ground(servers, **settings) as ground, crew(ground) as workers:
         ground.stub.otherwise = lambda _: Fault(delay_seconds=0.05)
         await ground.sync(folder)
-        for _ in range(3):
+        for _ in range(crew_size):
             workers.start()
         made = await _kill_at_random(ground, workers, documents, kills)
         await ground.until_idle()

@@ -195,7 +195,7 @@ async def hung_job(servers: Servers, short: bool) -> list[Row]:
 
 async def sigterms(servers: Servers, short: bool) -> list[Row]:
     """20 SIGTERMs in one long job: attempts are not used up, and each drain keeps to its grace."""
-    times, grace = (3, 0.5) if short else (20, 0.5)
+    times, grace = (2, 0.5) if short else (20, 0.5)
     folder = corpus.long(servers.home / f"terms-{short}", "handbook.md", 100 * (times + 1) + 20)
     wanted, paid = await clean_run(servers, folder)
     async with new_ground(servers, AGENTIC_RAG_DRAIN_SECONDS=str(grace)) as ground, crew(ground) as workers:

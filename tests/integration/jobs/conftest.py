@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.jobs.data_plane import DataPlane
-from tests.stack import Stack, database_at, execute
+from tests.stack import Stack, copy_statement, database_at, execute
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ async def plane(migrated_database: str, fresh_redis: str, tmp_path: Path) -> Asy
 async def twin(postgres_url: str, session_stack: Stack, plane: DataPlane, tmp_path: Path) -> AsyncIterator[DataPlane]:
     """A data plane whose workspace has the id of `plane`'s, so that equal files get equal ids, on another database."""
     name = f"test_{secrets.token_hex(6)}"
-    await execute(postgres_url, f'CREATE DATABASE "{name}" TEMPLATE "{session_stack.template()}"')
+    await execute(postgres_url, copy_statement(name, session_stack.template()))
     twin = DataPlane(
         database_at(postgres_url, name),
         plane.redis_url,

@@ -197,7 +197,7 @@ class DataPlane:
 
     @cached_property
     def parser(self) -> ProcessParser:
-        return ProcessParser()
+        return ProcessParser(children=1)
 
     @cached_property
     def embedders(self) -> EmbedderRegistry:

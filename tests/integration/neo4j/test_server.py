@@ -9,6 +9,8 @@ from tests.neo4j_server import USER, Neo4jServer, answers
 pytestmark = pytest.mark.integration
 
 
+# Only rows of `make chaos` that run by night stop a Neo4j and start it again.
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_server_keeps_its_data_over_a_stop_and_asks_for_its_password(tmp_path: Path) -> None:
     server = Neo4jServer(tmp_path, "a password of this test")

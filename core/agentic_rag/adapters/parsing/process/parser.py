@@ -129,7 +129,7 @@ class ProcessParser:
         return await self._start()
 
     async def _start(self) -> _Child:
-        arguments = [sys.executable, "-B", "-m", _MODULE, json.dumps(dataclasses.asdict(self._limits))]
+        arguments = [sys.executable, "-m", _MODULE, json.dumps(dataclasses.asdict(self._limits))]
         try:
             process = await asyncio.create_subprocess_exec(
                 *arguments,
