@@ -214,7 +214,7 @@ FAULTS = (
         "if len(lines) != part.rows:",
         "if len(lines) > part.rows:",
         "a snapshot that lost rows is restored",
-        ("tests/unit/operations", "tests/integration/jobs/test_snapshots.py"),
+        ("tests/unit/operations",),
     ),
     Fault(
         f"{CORE}/operations/findings.py",

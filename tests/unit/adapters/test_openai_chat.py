@@ -123,6 +123,15 @@ async def test_a_failed_call_says_what_the_caller_can_do(
     assert error.__cause__ is not None
 
 
+async def test_a_refusal_that_repeats_the_key_is_told_without_it(stub: ProviderStub, model: OpenAIChatModel) -> None:
+    stub.script.append(Fault(status=404, message=f"the key {stub.key} may not use this model"))
+
+    error = await failure(model)
+
+    assert "may not use this model" in error.message
+    assert stub.key not in error.message + str(error.__cause__) + repr(error.__cause__)
+
+
 def refusing(*kinds: str | None) -> Callable[[Received], Fault]:
     """A server that knows all kinds of replies but these."""
     return lambda request: Fault(status=400) if format_of(request) in kinds else Fault()
