@@ -12,15 +12,15 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
-import asyncpg
 import pytest
-from tests.stack import POSTGRES, Stack, open_home, redis_sources
+from tests.stack import POSTGRES, Stack, copy_statement, database_at, execute, open_home, redis_sources
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")
-QUESTIONS = ("On which date did SKN-03 return to service?", "Who has to approve a crossing to Otter Voe?")
+DOCUMENTS = ("incident-2024-031-skn03-pitch-bearing.md", "quarterly-report-2025-q1.pdf")
+QUESTION = "On which date did SKN-03 return to service?"
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -31,18 +31,18 @@ class Terminal:
 
     home: Path
     server: str
+    template: str
     redis: str
     database: str = ""
 
     def lose_database(self) -> None:
-        """Go on with an empty one."""
+        """Go on with an empty one, migrated."""
         name = f"test_{secrets.token_hex(6)}"
-        asyncio.run(_execute(self.server, f'CREATE DATABASE "{name}"'))
+        asyncio.run(execute(self.server, copy_statement(name, self.template)))
         if self.database:
             gone = urlsplit(self.database).path[1:]
-            asyncio.run(_execute(self.server, f'DROP DATABASE "{gone}" WITH (FORCE)'))
-        self.database = urlunsplit(urlsplit(self.server)._replace(path=f"/{name}"))
-        self.rag("migrate", "up")
+            asyncio.run(execute(self.server, f'DROP DATABASE "{gone}" WITH (FORCE)'))
+        self.database = database_at(self.server, name)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -65,31 +65,27 @@ class Terminal:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def answers(self, workspace: str) -> list[tuple[str, str, list[str]]]:
-        found = [json.loads(self.rag("ask", one, "--workspace", workspace, "--json")) for one in QUESTIONS]
-        return [(one["outcome"], one["answer"], [cited["snippet"] for cited in one["citations"]]) for one in found]
-
-
-async def _execute(url: str, statement: str) -> None:
-    server = await asyncpg.connect(url)
-    try:
-        await server.execute(statement)
-    finally:
-        await server.close()
+    def answer(self, workspace: str) -> tuple[str, str, list[str]]:
+        found = json.loads(self.rag("ask", QUESTION, "--workspace", workspace, "--json"))
+        return found["outcome"], found["answer"], [cited["snippet"] for cited in found["citations"]]
 
 
 @pytest.fixture
 def terminal(session_stack: Stack) -> Iterator[Terminal]:
     home = open_home("rag-snapshots-")
-    terminal = Terminal(home, session_stack.address(POSTGRES), session_stack.redis_url(redis_sources()[0]))
+    redis = session_stack.redis_url(redis_sources()[0])
+    terminal = Terminal(home, session_stack.address(POSTGRES), session_stack.template(), redis)
     terminal.lose_database()
+    (home / "source").mkdir()
+    for name in DOCUMENTS:
+        shutil.copy(ROOT / "simulated_ingestion" / name, home / "source" / name)
+    terminal.rag("ingest", "--source", str(home / "source"), "--workspace", "w")
     yield terminal
     shutil.rmtree(home)
 
 
 def test_a_lost_database_comes_back_from_a_snapshot_and_answers_the_same(terminal: Terminal) -> None:
-    terminal.rag("ingest", "--source", str(ROOT / "simulated_ingestion"), "--workspace", "w")
-    before = terminal.answers("w")
+    before = terminal.answer("w")
 
     taken = json.loads(terminal.rag("snapshot", "create", "--workspace", "w", "--json"))
     listed = json.loads(terminal.rag("snapshot", "list", "--json"))
@@ -103,13 +99,12 @@ def test_a_lost_database_comes_back_from_a_snapshot_and_answers_the_same(termina
     assert stored["id"] == taken["id"]
     assert (restored["alreadyRestored"], again["alreadyRestored"]) == (False, True)
     assert beside.returncode == 0, beside.stderr
-    assert before[0][0] != "ABSTAINED"
-    assert terminal.answers("w") == before
-    assert terminal.answers("copy") == before
+    assert before[0] != "ABSTAINED"
+    assert terminal.answer("w") == before
+    assert terminal.answer("copy") == before
 
 
 def test_a_carried_folder_restores_and_a_damaged_one_is_told_apart(terminal: Terminal) -> None:
-    terminal.rag("ingest", "--source", str(ROOT / "simulated_ingestion"), "--workspace", "w")
     taken = json.loads(terminal.rag("snapshot", "create", "-w", "w", "--json"))
     folder = terminal.home / "state" / "blobs" / Path(taken["manifest"]).parent
     whole, broken = terminal.home / "whole", terminal.home / "broken"
