@@ -61,7 +61,7 @@ test-thorough: install-dev system-packages ## All suites with larger sizes and t
 	@$(SUITES) --hypothesis-profile thorough --timeout 3600
 suites: install-dev system-packages
 	@$(SUITES) -m "not nightly and not alone" --hypothesis-profile ci
-	@$(BIN)/python -m pytest tests/chaos -m "alone and not nightly"
+	@$(BIN)/python -m pytest tests/chaos -m "alone and not nightly" -n 2 --dist worksteal
 checks: install-dev
 	@$(MAKE) --no-print-directory -j 1 lint types imports bench BENCH_ARGS=--short
 

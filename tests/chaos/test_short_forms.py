@@ -33,7 +33,7 @@ NIGHTLY = {
 
 
 ALONE = frozenset({"crash-to-rerun", "hung", "sigterm", "redis"})
-"""Rows with a limit in seconds: tests beside them on the same cores would be measured with them."""
+"""Rows with a limit in seconds: more tests than cores beside them would be measured with them."""
 
 
 def _marks(name: str) -> list[pytest.MarkDecorator]:
