@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from agentic_rag.answering.answer import Support
-from agentic_rag.answering.evidence.answerability import weigh_signs
+from agentic_rag.answering.evidence.answerability import values_by_name, weigh_signs
 from agentic_rag.answering.extraction.candidate_units import Subquery, segment_passage
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.multi_hop import focus_mask
@@ -83,7 +83,7 @@ def find_certainty_signs(
 
 def score_certainty(signs: CertaintySigns, weights: CertaintyWeights = CertaintyWeights()) -> Support:
     """What the signs come to, against `CERTAIN`."""
-    return weigh_signs(asdict(signs), asdict(weights), CERTAIN)
+    return weigh_signs(values_by_name(signs), values_by_name(weights), CERTAIN)
 
 
 def is_too_weak(part: Subquery, support: Support, certainty: Support) -> bool:

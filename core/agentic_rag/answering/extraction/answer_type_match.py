@@ -175,7 +175,19 @@ def _has_figure(sentence: str, asked: str, *, dates: bool) -> bool:
 
 
 def _occurs_in(found: str, question: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(found)}(?!\w)", question) is not None
+    """True where a question has a text as whole words. Each text is another one: a pattern would be compiled anew."""
+    at = question.find(found)
+    while at >= 0:
+        end = at + len(found)
+        opens = not at or not _is_word_sign(question[at - 1])
+        if opens and (end == len(question) or not _is_word_sign(question[end])):
+            return True
+        at = question.find(found, at + 1)
+    return False
+
+
+def _is_word_sign(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"
 
 
 def _has_answer(table: WordTable, asked: Asked, sentence: str) -> bool:

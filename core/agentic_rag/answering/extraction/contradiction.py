@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from agentic_rag.answering.extraction.negation import is_negative
 from agentic_rag.answering.extraction.typed_values import TypedValue, ValueKind, find_values, stem
@@ -76,8 +77,9 @@ def extract_figures(sentence: str) -> frozenset[str]:
     return frozenset(found) | (MONTHS & frozenset(sentence.lower().split()))
 
 
+@lru_cache(1024)
 def extract_words(sentence: str) -> frozenset[str]:
-    """The words of three letters or more, months left out."""
+    """The words of three letters or more, months left out. Kept: a draft compares each sentence with several others."""
     return frozenset(_WORD.findall(sentence.lower())) - MONTHS
 
 

@@ -47,6 +47,7 @@ _DEFINED = re.compile(
     r"(?:mean|meant|stand for)\b",
     re.IGNORECASE,
 )
+_QUESTION_LINE = re.compile(r"[?？]\n")
 LONGEST_ANSWER = 400
 """Characters quoted below a question of the text."""
 
@@ -140,6 +141,8 @@ def answered_before(
     part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
 ) -> tuple[DraftSentence, ...]:
     """What stands below the same question in a text."""
+    if not any(_QUESTION_LINE.search(passage.chunk.text) for passage in passages):
+        return ()
     for one in rank_blocks(part, place, passages, {TextBlockKind.SECTION}):
         text, heading = passages[one.passage].chunk.text, one.block.heading
         if heading is None or not text[slice(*heading)].endswith(("?", "？")) or _is_excluded(one, passages, excluded):
@@ -210,9 +213,12 @@ def defining_sentence(
         r"(?:is|are|was|were|means?|refers? to|denotes?|stands? for|describes?|bedeutet|ist|significa|es)\b",
         re.IGNORECASE,
     )
+    first_word = term.split("[", 1)[0].split("\\", 1)[0].removesuffix("s?").lower()
     found: list[tuple[bool, int, Span]] = []
     for at, passage in enumerate(passages):
         reading = segment_passage(passage)
+        if first_word not in reading.low:
+            continue
         for block in range(len(reading.ends)):
             for span in reading.sentences(reading.block(block))[0]:
                 match = defines.search(reading.text[slice(*span)])
