@@ -26,6 +26,7 @@ from agentic_rag.answering.extraction.contradiction import (
     order_in_time,
 )
 from agentic_rag.answering.extraction.term_matching import weight_of
+from agentic_rag.answering.extraction.text_blocks import RankedBlock
 from agentic_rag.answering.extraction.text_units import UnitKind, format_unit
 from agentic_rag.answering.figures.borderless_tables import format_borderless_row, parse_borderless_row
 from agentic_rag.answering.plan import AnswerType
@@ -86,6 +87,8 @@ class PartDraft:
     sentences: tuple[DraftSentence, ...]
     units: tuple[CandidateUnit, ...]
     conflicting: bool
+    blocks: tuple[RankedBlock, ...] = ()
+    """The lists, tables and sections in the order of the model that read them; none where they were not read."""
 
 
 def draft_part(

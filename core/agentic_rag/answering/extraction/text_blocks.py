@@ -40,6 +40,17 @@ class TextBlock:
     caption: Span | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class RankedBlock:
+    """A block of a passage: the terms in it and its heading (`mask`), and in its heading, lead-in and title."""
+
+    passage: int
+    block: TextBlock
+    mask: int
+    above_mask: int
+    score: float
+
+
 FENCES = ("```", "~~~")
 """What a line of Markdown begins with that opens or closes a block of code."""
 _ITEM = re.compile(rf"{LIST_MARK.pattern}|^(?:step|schritt|paso) \d{{1,2}}[.:)]", re.IGNORECASE)

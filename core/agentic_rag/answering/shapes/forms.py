@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -13,9 +13,9 @@ from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedS
 from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.extraction.segmented_text import Span
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
-from agentic_rag.answering.extraction.text_blocks import FENCES, TextBlock, TextBlockKind, find_blocks
+from agentic_rag.answering.extraction.text_blocks import FENCES, RankedBlock, TextBlock, TextBlockKind, find_blocks
 from agentic_rag.answering.extraction.text_units import LIST_MARK, QUOTABLE, UnitKind, format_unit
-from agentic_rag.answering.shapes.rank_blocks import RankedBlock, rank_blocks
+from agentic_rag.answering.shapes.rank_blocks import rank_blocks
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import format_row
 from agentic_rag.language.words.word_tables import table_of
@@ -58,7 +58,7 @@ def whole_steps(
     """The list or section that says how, whole."""
     ranked = [
         (one.score + (LIST_BONUS if one.block.kind is TextBlockKind.LIST and len(one.block.parts) > 1 else 0.0), one)
-        for one in rank_blocks(part, place, passages, {TextBlockKind.LIST, TextBlockKind.SECTION})
+        for one in _blocks(part, place, passages, draft, {TextBlockKind.LIST, TextBlockKind.SECTION})
         if not _is_excluded(one, passages, excluded) and one.block.end - one.block.start <= LONGEST_BLOCK
     ]
     if not ranked:
@@ -67,6 +67,15 @@ def whole_steps(
     if draft.units and score < MIN_BLOCK_RATIO * draft.units[0].score:
         return ()
     return (_join_cut_list(best, passages, place),)
+
+
+def _blocks(
+    part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, kinds: Collection[TextBlockKind]
+) -> list[RankedBlock]:
+    """The blocks of these kinds, best first: in the order of the reader where they were read."""
+    if draft.blocks:
+        return [one for one in draft.blocks if one.block.kind in kinds]
+    return rank_blocks(part, place, passages, kinds)
 
 
 def _join_cut_list(one: RankedBlock, passages: Sequence[Passage], place: int) -> DraftSentence:
@@ -111,7 +120,7 @@ def all_items(
     part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
 ) -> tuple[DraftSentence, ...]:
     """The items of the list, or the rows of the table, that holds what is asked for; else the section that does."""
-    for one in rank_blocks(part, place, passages, frozenset(TextBlockKind)):
+    for one in _blocks(part, place, passages, draft, frozenset(TextBlockKind)):
         if _is_excluded(one, passages, excluded) or one.block.end - one.block.start > LONGEST_BLOCK:
             continue
         if draft.units and one.score < MIN_BLOCK_RATIO * draft.units[0].score:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from agentic_rag.answering.extraction.candidate_units import (
     CONTEXT_CREDIT,
+    MIN_PASSAGE_RATIO,
     Subquery,
     passages_of_part,
     segment_passage,
 )
 from agentic_rag.answering.extraction.segmented_text import Span
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
-from agentic_rag.answering.extraction.text_blocks import TextBlock, TextBlockKind, find_blocks
+from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlock, TextBlockKind, find_blocks
+from agentic_rag.answering.extraction.unit_ranking import READING_WEIGHT
 from agentic_rag.documents.document import Chunk
 from agentic_rag.retrieval.candidates import Passage
 
@@ -26,23 +28,14 @@ LENGTH_PENALTY = 0.1
 LENGTH_STEP = 600
 
 
-@dataclass(frozen=True, slots=True)
-class RankedBlock:
-    """A block of a passage: the terms in it and its heading (`mask`), and in its heading, lead-in and title."""
-
-    passage: int
-    block: TextBlock
-    mask: int
-    above_mask: int
-    score: float
-
-
 def rank_blocks(
-    part: Subquery, position: int, passages: Sequence[Passage], kinds: Collection[TextBlockKind]
+    part: Subquery, position: int, passages: Sequence[Passage], kinds: Collection[TextBlockKind], *, whole: bool = False
 ) -> list[RankedBlock]:
-    """The blocks of these kinds with terms of the question, best first; ties by passage, then offset."""
+    """The blocks of these kinds with terms of the question (`whole`: all of them), best first; ties by passage, then
+    offset.
+    """
     ranked: list[RankedBlock] = []
-    for place, passage, share in passages_of_part(position, passages):
+    for place, passage, share in passages_of_part(position, passages, 0.0 if whole else MIN_PASSAGE_RATIO):
         chunk = passage.chunk
         title = mask_of(lower_text(" ".join((chunk.document_title, *chunk.heading_path))), part.terms)
         hits = segment_passage(passage).hits(part.terms)
@@ -53,7 +46,7 @@ def rank_blocks(
             headed = _mask_in(hits, block.heading) | _mask_in(hits, block.caption)
             if block.kind is TextBlockKind.LIST:
                 headed |= _mask_in(hits, block.lead)
-            if not own | headed:
+            if not whole and not own | headed:
                 continue
             mask = own | headed
             score = (
@@ -66,6 +59,14 @@ def rank_blocks(
             ranked.append(RankedBlock(place, block, mask, headed | title, round(score, 6)))
     ranked.sort(key=lambda one: (-one.score, one.passage, one.block.start))
     return ranked
+
+
+def rank_read_blocks(blocks: Sequence[RankedBlock], likeness: Sequence[float]) -> list[RankedBlock]:
+    """The blocks best first, where `likeness` is that of each to the question."""
+    most = max(likeness)
+    scores = [round(one.score - READING_WEIGHT * (most - like), 6) for one, like in zip(blocks, likeness, strict=True)]
+    ranked = [replace(one, score=score) for one, score in zip(blocks, scores, strict=True)]
+    return sorted(ranked, key=lambda one: (-one.score, one.passage, one.block.start))
 
 
 def _is_title(block: TextBlock, chunk: Chunk) -> bool:

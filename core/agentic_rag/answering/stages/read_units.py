@@ -7,12 +7,20 @@ from dataclasses import dataclass
 
 from agentic_rag.answering.extraction.candidate_units import MIN_READING_RATIO, CandidateUnit, Subquery, best_units
 from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
+from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlockKind
 from agentic_rag.answering.extraction.unit_ranking import MAX_READ, MIN_READ, rank_units, units_to_read
 from agentic_rag.answering.ports import UnitReader
 from agentic_rag.answering.run_state import RunState
+from agentic_rag.answering.shapes.question_kind import QuestionKind
+from agentic_rag.answering.shapes.rank_blocks import rank_blocks, rank_read_blocks
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.retrieval.candidates import Passage
+
+MAX_BLOCKS_READ = 16
+LONGEST_READ = 500
+"""Characters of a block: its heading and its first items or sentences."""
+_BLOCKS_READ = frozenset({QuestionKind.STEPS, QuestionKind.LIST})
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +32,15 @@ class PartReading:
     units: list[CandidateUnit]
     documents: int
     answered: float | None = None
+    blocks: tuple[RankedBlock, ...] = ()
+    """Lists, tables and sections, best first, where they were read."""
 
 
 async def read_units(
-    embedders: EmbedderSource, state: RunState, asked: Sequence[tuple[Subquery, Sequence[Passage]]]
+    embedders: EmbedderSource,
+    state: RunState,
+    asked: Sequence[tuple[Subquery, Sequence[Passage]]],
+    kinds: Sequence[QuestionKind],
 ) -> list[PartReading]:
     """The units of each part, asked of these passages, best first: by their own score where no local model can read.
     The model reads English: of other languages it tells units apart by chance.
@@ -48,8 +61,25 @@ async def read_units(
         if reading is not None:
             ranked = rank_units(units, reading.scores)
             close = [unit for unit in ranked if unit.score >= MIN_READING_RATIO * ranked[0].score]
-            found[place] = PartReading(close, found[place].documents, reading.answered)
+            blocks = await _read_blocks(reader, query, place, passages) if kinds[place] in _BLOCKS_READ else ()
+            found[place] = PartReading(close, found[place].documents, reading.answered, blocks)
     return found
+
+
+async def _read_blocks(
+    reader: UnitReader, part: Subquery, place: int, passages: Sequence[Passage]
+) -> tuple[RankedBlock, ...]:
+    """The likeliest lists, tables and sections, each read from its heading on."""
+    blocks = rank_blocks(part, place, passages, frozenset(TextBlockKind), whole=True)[:MAX_BLOCKS_READ]
+    reading = await reader.read(part.text, [_place_block(one, passages[one.passage]) for one in blocks])
+    return () if reading is None or not blocks else tuple(rank_read_blocks(blocks, reading.scores))
+
+
+def _place_block(one: RankedBlock, passage: Passage) -> PlacedUnit:
+    chunk, block = passage.chunk, one.block
+    spans = [span for span in (block.heading, block.caption, block.lead) if span is not None]
+    text = "\n".join(chunk.text[slice(*span)].lstrip("# ") for span in (*spans, (block.start, block.end)))
+    return PlacedUnit(text[:LONGEST_READ], (chunk.document_title, *chunk.heading_path))
 
 
 def _without_reading(units: list[CandidateUnit], passages: Sequence[Passage]) -> PartReading:

@@ -68,9 +68,12 @@ class SynthesizeStage:
         excluded = state.checked.excluded
         kinds = _kinds_of_parts(state)
         asked = _evidence_of_parts(state)
-        readings = await read_units(self._embedders, state, asked)
+        readings = await read_units(self._embedders, state, asked, kinds)
         drafts = [
-            draft_part(query, place, evidence, SHAPES[kind].sentences, excluded, readings[place].units)
+            replace(
+                draft_part(query, place, evidence, SHAPES[kind].sentences, excluded, readings[place].units),
+                blocks=readings[place].blocks,
+            )
             for place, ((query, evidence), kind) in enumerate(zip(asked, kinds, strict=True))
         ]
         supports = _support_of_parts(state, asked, drafts)
