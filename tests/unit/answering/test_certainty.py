@@ -80,3 +80,23 @@ async def test_text_that_may_not_be_the_answer_is_shown_and_said_not_to_be_estab
     assert answer.debug.certainty is not None
     assert answer.debug.certainty.score < answer.debug.certainty.threshold
     await world.recorder.aclose()
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ("The annual permit for the ferry landing costs £40.", Outcome.GROUNDED),
+        ("The annual permit for the ferry landing costs nothing beyond the deposit.", Outcome.UNCERTAIN),
+        ("The ferry landing needs a permit.", Outcome.ABSTAINED),
+    ],
+    ids=["the figure", "the words without a figure", "the subject"],
+)
+async def test_what_holds_no_figure_is_never_established_where_one_is_asked_for(said: str, outcome: Outcome) -> None:
+    corpus = Corpus()
+    corpus.add("permits.md", "Permits", said)
+    world = World(corpus)
+
+    answer = (await world.ask("How much does the annual permit for the ferry landing cost?")).answer
+
+    assert answer.outcome is outcome
+    await world.recorder.aclose()

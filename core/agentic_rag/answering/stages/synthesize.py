@@ -120,8 +120,8 @@ class SynthesizeStage:
 def _weigh_answer(
     state: RunState, draft: Draft, parts: Mapping[int, tuple[Subquery, QuestionKind, PartReading]]
 ) -> Draft:
-    """The draft with the certainty of the part that is answered least certainly: as the nearest evidence where what is
-    asked is not stated, and as uncertain where that is not established.
+    """The draft with the certainty of the part that is answered least certainly: as the nearest evidence where it
+    states no such thing as is asked or is too weak, and as uncertain where it is not established.
     """
     found, support = state.retrieved, draft.support
     if found.whole is None or found.figures or draft.is_conflicting or support is None:
@@ -136,10 +136,11 @@ def _weigh_answer(
     certainty = min(weighed, key=lambda one: one.score)
     draft = replace(draft, certainty=certainty)
     whole = found.whole.query
-    if not is_stated(whole, draft.sentences, found.passages) or is_too_weak(whole, support, certainty):
+    stated = is_stated(whole, draft.sentences, found.passages)
+    if not (stated or certainty.enough) or is_too_weak(whole, support, certainty):
         shortfall = Shortfall(AbstentionReason.NOT_STATED, NOT_STATED)
         return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
-    if certainty.enough and has_forms:
+    if certainty.enough and stated and has_forms:
         return draft
     return replace(draft, shortfall=Shortfall(AbstentionReason.NOT_ESTABLISHED, NOT_ESTABLISHED, is_uncertain=True))
 
