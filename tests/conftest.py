@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import functools
 import gc
 import secrets
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpcore2
@@ -53,6 +55,21 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     if (desk := config.stash.get(_DESK, None)) is not None:
         desk.stack.stop()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """In a fresh clone the first worker compiles the tests, and the others wait for its bytecode: to compile them takes
+    as long as to import them.
+    """
+    if not hasattr(session.config, "workerinput") or (Path(__file__).parent / "unit" / "__pycache__").exists():
+        return (yield)
+    with Path(__file__).open() as door:
+        try:
+            fcntl.flock(door, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fcntl.flock(door, fcntl.LOCK_SH)
+        return (yield)
 
 
 def pytest_collection_finish() -> None:

@@ -81,7 +81,7 @@ async def rankings(
 
 
 @pytest.mark.timeout(900 if WHOLE else 180)
-@pytest.mark.parametrize("name", ["musique", "hotpotqa"])
+@pytest.mark.parametrize("name", ["musique", pytest.param("hotpotqa", marks=pytest.mark.nightly)])
 async def test_both_stores_rank_alike(world: GraphWorld, name: str) -> None:
     passages = rows_of(name, "corpus.jsonl", PASSAGES)
     questions = [row["question"] for row in rows_of(name, "queries.dev.jsonl", QUESTIONS)]
