@@ -28,6 +28,12 @@ def _servers(settings: Settings) -> AbstractContextManager[Settings]:
     return reachable(settings)
 
 
+def _bare_servers(settings: Settings) -> AbstractContextManager[Settings]:
+    from agentic_rag_cli.processes.servers import reachable
+
+    return reachable(settings, makes_schema=False)
+
+
 async def _start_worker(children: Children, settings: Settings) -> None:
     from agentic_rag_cli.processes.servers import child_variables
 
@@ -42,6 +48,8 @@ class Wiring:
     settings: Callable[[], Settings] = load_settings
     servers: Callable[[Settings], AbstractContextManager[Settings]] = _servers
     """Settings with the addresses of servers that run until the block ends."""
+    bare_servers: Callable[[Settings], AbstractContextManager[Settings]] = _bare_servers
+    """The same, and an empty embedded database stays empty."""
     system: Callable[[Settings], AbstractAsyncContextManager[System]] = open_system
     start_worker: Callable[[Children, Settings], Awaitable[None]] = _start_worker
     """Start a worker that lives as long as the children."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import secrets
 
-from agentic_rag.embedded.state import usable_home, write_private
+from agentic_rag.embedded.state import FileLock, usable_home, write_private
 from agentic_rag.kernel.errors import Unauthenticated
 from agentic_rag.settings import Settings
 
 SECRET_FILE = "jwt-secret"  # noqa: S105 - a file name
 TOKEN_FILE = "dev-token"  # noqa: S105 - a file name
+
+SERVER_FILE = "server-url"
+UP_LOCK = "up.lock"
+"""Held by the `rag up` of a home; meanwhile SERVER_FILE has the address of its server."""
 
 
 def server_url(settings: Settings) -> str:
@@ -19,6 +23,19 @@ def server_url(settings: Settings) -> str:
     host = settings.server.host
     host = "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104 - compared, not bound
     return f"http://{f'[{host}]' if ':' in host else host}:{settings.server.port}"
+
+
+def running_server(settings: Settings) -> str:
+    """The address of the server that `rag up` runs on this home; empty without one, and where the settings name a
+    database or an organisation, since that server may serve others.
+    """
+    home = settings.stores.state_home
+    if settings.stores.database_url or settings.client.tenant or not FileLock.has_holder(home / UP_LOCK):
+        return ""
+    try:
+        return (home / SERVER_FILE).read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
 
 
 def token_of(settings: Settings) -> str:

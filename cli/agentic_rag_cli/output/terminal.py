@@ -1,5 +1,5 @@
-"""Prints results to standard output and everything else to standard error. A progress bar appears on a terminal
-only.
+"""Prints results to standard output and everything else to standard error. A progress bar appears on a terminal, a
+line now and then elsewhere.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from typing import Any, Self
 
 _BAR_WIDTH = 28
 _REDRAW_SECONDS = 0.05
+_LINE_SECONDS = 10.0
+"""Between lines of progress in a log."""
 
 _CONTROLS = tuple(code for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A))
 """C0 and C1 without tab and line feed (ECMA-48): a file's name or text must not control the terminal."""
@@ -69,13 +71,15 @@ def _one_line(text: str) -> str:
 
 
 class ProgressLine:
-    """One line on standard error, redrawn in place until its block ends; silent when standard error is no terminal."""
+    """One line on standard error, redrawn in place until its block ends. Where standard error is no terminal, a new
+    line every ten seconds.
+    """
 
     def __init__(self, label: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._label = label
         self._clock = clock
         self._shown = sys.stderr.isatty()
-        self._drawn_at = float("-inf")
+        self._drawn_at = float("-inf") if self._shown else clock()
 
     def __enter__(self) -> Self:
         return self
@@ -88,7 +92,12 @@ class ProgressLine:
     def update(self, done: int, total: int, remark: str = "") -> None:
         """Show `done` of `total`."""
         now = self._clock()
-        if not self._shown or (done < total and now - self._drawn_at < _REDRAW_SECONDS):
+        if not self._shown:
+            if now - self._drawn_at >= _LINE_SECONDS:
+                self._drawn_at = now
+                note(f"{self._label} {done}/{total} {_one_line(remark[:40])}".rstrip())
+            return
+        if done < total and now - self._drawn_at < _REDRAW_SECONDS:
             return
         self._drawn_at = now
         filled = _BAR_WIDTH * done // total if total else _BAR_WIDTH

@@ -13,7 +13,7 @@ from agentic_rag.embedded.loopback import HOST, is_free
 from agentic_rag.embedded.state import FileLock
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.settings import Settings
-from agentic_rag_cli.client.access import ensure_token, server_url
+from agentic_rag_cli.client.access import SERVER_FILE, UP_LOCK, ensure_token, server_url
 from agentic_rag_cli.processes.children import Children, race, wait_for_signal
 from agentic_rag_cli.processes.servers import child_variables
 
@@ -39,7 +39,7 @@ def only_one_on(settings: Settings) -> Iterator[None]:
     servers. Errors: `Misconfigured` code ALREADY_UP.
     """
     home = settings.stores.state_home
-    lock = FileLock.try_acquire(home / "up.lock") if home.is_dir() else None
+    lock = FileLock.try_acquire(home / UP_LOCK) if home.is_dir() else None
     if lock is None and home.is_dir():
         raise Misconfigured(
             f"`rag up` runs on {home} already: end it, or set AGENTIC_RAG_HOME to another folder.", code="ALREADY_UP"
@@ -48,6 +48,7 @@ def only_one_on(settings: Settings) -> Iterator[None]:
         yield
     finally:
         if lock is not None:
+            (home / SERVER_FILE).unlink(missing_ok=True)
             lock.close()
 
 
@@ -71,6 +72,7 @@ async def start_programs(children: Children, settings: Settings) -> None:
     Errors: `ChildDied`, `DependencyUnavailable` code SERVER_NOT_READY.
     """
     shared = child_variables(settings, AGENTIC_RAG_ENABLED="true")
+    token = settings.client.token or ensure_token(settings)
     await children.start(
         "server",
         ("serve",),
@@ -78,13 +80,13 @@ async def start_programs(children: Children, settings: Settings) -> None:
             **shared,
             "AGENTIC_RAG_HOST": settings.server.host,
             "AGENTIC_RAG_PORT": str(settings.server.port),
-            "AGENTIC_RAG_TOKEN": settings.client.token or ensure_token(settings),
+            "AGENTIC_RAG_TOKEN": token,
         },
     )
     await children.start(
         "worker", ("worker",), {**shared, "AGENTIC_RAG_WORKER_METRICS_PORT": str(settings.jobs.metrics_port)}
     )
-    await children.guard(_until_ready(server_url(settings)))
+    await children.guard(_until_ready(server_url(settings), token))
 
 
 async def run_programs(settings: Settings, emit: Callable[[str, str], None], welcome: Callable[[], None]) -> None:
@@ -102,10 +104,11 @@ async def run_programs(settings: Settings, emit: Callable[[str, str], None], wel
         await race(live(children), wait_for_signal())
 
 
-async def _until_ready(url: str) -> None:
+async def _until_ready(url: str, token: str) -> None:
     deadline = time.monotonic() + READY_SECONDS
     said = "no answer"
-    async with httpx2.AsyncClient(base_url=url, timeout=2.0, trust_env=False) as client:
+    headers = {"authorization": f"Bearer {token}"}
+    async with httpx2.AsyncClient(base_url=url, headers=headers, timeout=2.0, trust_env=False) as client:
         while time.monotonic() < deadline:
             try:
                 response = await client.get("/readyz")

@@ -13,11 +13,12 @@ from agentic_rag.settings import Settings
 
 
 @contextmanager
-def reachable(settings: Settings) -> Iterator[Settings]:
+def reachable(settings: Settings, *, makes_schema: bool = True) -> Iterator[Settings]:
     """Settings whose DATABASE_URL and REDIS_URL name running servers until the block ends.
 
     A running embedded server (`rag up`) is used. Otherwise one is started, and stopped at the end. An empty embedded
-    database gets its schema; any other is left at its own. Errors: `EmbeddedServerError`, those of the migrations.
+    database gets its schema, unless only its state is asked for; any other is left at its own. Errors:
+    `EmbeddedServerError`, those of the migrations.
     """
     with ExitStack() as running:
         if not settings.stores.database_url and not settings.stores.redis_url:
@@ -34,7 +35,7 @@ def reachable(settings: Settings) -> Iterator[Settings]:
             ready, owned = settings.change(stores={"redis_url": redis.url}), False
         else:
             ready, owned = settings, False
-        if owned:
+        if owned and makes_schema:
             asyncio.run(_make_schema(ready))
         yield ready
 

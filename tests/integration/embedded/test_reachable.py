@@ -21,10 +21,12 @@ def test_an_empty_database_gets_its_schema_and_an_older_one_is_left_as_it_is(hom
     with reachable(settings) as ready:
         older = asyncio.run(status(ready.stores.database_url)).current
 
+    with reachable(settings.change(stores={"home": home / "new"}), makes_schema=False) as ready:
+        looked_at = asyncio.run(status(ready.stores.database_url)).current
     with reachable(settings.change(stores={"home": home / "new"})) as ready:
         new = asyncio.run(status(ready.stores.database_url)).current
 
-    assert (older, new) == ("0017", HEAD)
+    assert (older, looked_at, new) == ("0017", None, HEAD)
 
 
 def test_a_home_is_a_folder_of_the_working_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

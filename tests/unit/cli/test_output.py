@@ -32,3 +32,14 @@ def test_json_holds_the_text_itself_without_a_raw_control_character(capsys: pyte
 
     assert json.loads(told) == {"sourcePath": STEERING}
     assert not any(character in told for character in "\x1b\x07\x9b\r")
+
+
+def test_progress_is_told_in_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    seconds = 0.0
+    with terminal.ProgressLine("ingesting", lambda: seconds) as bar:
+        for done in range(45):
+            bar.update(done, 45, "a.md")
+            seconds += 0.5
+    told = capsys.readouterr().err
+
+    assert told == "ingesting 20/45 a.md\ningesting 40/45 a.md\n"

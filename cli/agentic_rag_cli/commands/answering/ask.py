@@ -9,6 +9,7 @@ import typer
 
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.public_ids import NodeKind
+from agentic_rag_cli.client.access import running_server
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import node_id, require_id
 from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
@@ -33,6 +34,8 @@ def ask(
 ) -> None:
     """Answer a question with numbered citations, whose quotes are verified, or say why there is no answer.
 
+    Asks the server at --url or AGENTIC_RAG_URL, else the one of a running `rag up`, else works in its own process.
+
     Example: rag ask "Who signs off the annual isolation audit?" --workspace handbook
 
     Example: rag ask --after last "And when?"
@@ -47,7 +50,8 @@ def ask(
         chosen = await client.workspace_id(workspace, *filter(None, [after]))
         return await client.ask(text, chosen, after=await _run_to_follow(client, chosen, after))
 
-    run = on_graphql(context, work, address=url or wiring_of(context).settings().client.url)
+    settings = wiring_of(context).settings()
+    run = on_graphql(context, work, address=url or settings.client.url or running_server(settings))
     terminal.show(answer_json(run), answer_text(run), as_json=as_json)
 
 

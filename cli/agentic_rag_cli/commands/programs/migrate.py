@@ -21,7 +21,7 @@ def up(context: typer.Context, as_json: JsonOption = False) -> None:
     from agentic_rag_cli.processes.servers import migrate
 
     wiring = wiring_of(context)
-    with wiring.servers(wiring.settings()) as settings:
+    with wiring.bare_servers(wiring.settings()) as settings:
         applied = run_async(migrate(settings))
     terminal.show(
         {"applied": applied},
@@ -39,7 +39,7 @@ def show_status(context: typer.Context, as_json: JsonOption = False) -> None:
     from agentic_rag_migrations.upgrade import status
 
     wiring = wiring_of(context)
-    with wiring.servers(wiring.settings()) as settings:
+    with wiring.bare_servers(wiring.settings()) as settings:
         found = run_async(status(settings.stores.migrating_url))
     pending = f"pending: {', '.join(found.pending)}" if found.pending else "nothing pending"
     terminal.show(

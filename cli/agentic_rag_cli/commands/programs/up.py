@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from agentic_rag.embedded.loopback import free_port
+from agentic_rag.embedded.state import write_private
 from agentic_rag.settings import Settings
 from agentic_rag.settings.variable import UNSET_PATH
-from agentic_rag_cli.client.access import TOKEN_FILE, server_url
+from agentic_rag_cli.client.access import SERVER_FILE, TOKEN_FILE, server_url
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import run_async, wiring_of
 
@@ -43,12 +44,18 @@ def up(
     terminal.note(f"starting {' and '.join(embedded)} …" if embedded else "connecting …")
     with wiring.servers(settings) as ready, only_one_on(ready):
         run_async(migrate(ready))
-        run_async(run_programs(ready, _print_line, lambda: terminal.result(_welcome(ready))))
+        run_async(run_programs(ready, _print_line, lambda: _greet(ready)))
     terminal.note("stopped")
 
 
 def _print_line(name: str, line: str) -> None:
     terminal.note(f"{name:<{_NAME_WIDTH}} | {line}")
+
+
+def _greet(settings: Settings) -> None:
+    if settings.stores.state_home.is_dir():
+        write_private(settings.stores.state_home / SERVER_FILE, server_url(settings) + "\n")
+    terminal.result(_welcome(settings))
 
 
 def _welcome(settings: Settings) -> str:

@@ -1,0 +1,26 @@
+"""`rag ask` finds the server that `rag up` runs on its home."""
+
+from pathlib import Path
+
+from agentic_rag.settings import Settings
+from agentic_rag_cli.client.access import SERVER_FILE, running_server
+from agentic_rag_cli.processes.local_programs import only_one_on
+
+
+def test_the_server_of_a_home_is_asked_while_it_runs(tmp_path: Path) -> None:
+    settings = Settings().change(stores={"home": tmp_path})
+    elsewhere = settings.change(stores={"database_url": "postgresql://127.0.0.1:1/other"})
+    assert running_server(settings) == ""
+
+    with only_one_on(settings):
+        (tmp_path / SERVER_FILE).write_text("http://127.0.0.1:8080\n")
+        found = running_server(settings), running_server(elsewhere)
+
+    assert found == ("http://127.0.0.1:8080", "")
+    assert running_server(settings) == ""
+
+
+def test_what_a_killed_server_left_is_not_asked(tmp_path: Path) -> None:
+    (tmp_path / SERVER_FILE).write_text("http://127.0.0.1:8080\n")
+
+    assert running_server(Settings().change(stores={"home": tmp_path})) == ""
