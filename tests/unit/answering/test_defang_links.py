@@ -37,6 +37,10 @@ def test_a_text_is_left_alone_or_holds_a_sign_of_a_link(text: str) -> None:
         ("> [a]: javascript:alert(1)", "> [a] : javascript[:]alert(1)"),
         ("[a](x) [a](&#106;avascript:x)", "[a] (x) [a] (& #106;avascript:x)"),
         ("ms-msdt://x", "ms-msdt[:]//x"),
+        ("*a*{onclick=x} `b`{: .c href=x}", "*a*｛onclick=x} `b`｛: .c href=x}"),
+        ("__www.evil.example/", "__www[.]evil[.]example/"),
+        ("mailto:a@e.example&lt;img x", "mailto[:]a[at]e[.]example& lt;img x"),
+        ("'//x'__a@e.example", "'/ /x'__a@e.example"),
     ],
 )
 def test_links_off_the_list_can_be_read_and_not_followed(text: str, shown: str) -> None:
@@ -44,7 +48,7 @@ def test_links_off_the_list_can_be_read_and_not_followed(text: str, shown: str) 
 
 
 @pytest.mark.parametrize(
-    "text", ["a < b & c", "AT&T, R&D; 3<4", "f(x)[i] (see 3:4)", "mail hr@acme.example", "a/b, 1//2"]
+    "text", ["a < b & c", "AT&T, R&D; 3<4", "f(x)[i] (see 3:4)", "mail hr@acme.example", "a/b, 1//2", '{"a": [1]} {x}']
 )
 def test_what_is_no_link_stays_as_it_is(text: str) -> None:
     assert defang_links(text, ()) == text
@@ -56,6 +60,12 @@ def test_links_to_cited_sources_and_listed_hosts_stay_live() -> None:
     assert defang_links("At https://source.example/page.", CITED) == "At https://source.example/page."
     assert defang_links("At https://docs.example.org/x", (), hosts) == "At https://docs.example.org/x"
     assert "hxxps" in defang_links("https://docs.example.org@evil.example/", (), hosts)
+    assert "hxxps" in defang_links("https://docs.example.org/&lt;img", (), hosts)
+    # In a viewer that links addresses what follows would be a part of the host.
+    assert (
+        defang_links("https://docs.example.org'.evil.example", (), hosts) == "https://docs.example.org '.evil.example"
+    )
+    assert defang_links("(https://docs.example.org).", (), hosts) == "(https://docs.example.org)."
     assert "hxxp[:]" in defang_links("http://docs.example.org/", (), hosts)
     assert "hxxps" in defang_links("https://source.example/page2", CITED)
 
