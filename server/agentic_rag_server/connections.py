@@ -31,6 +31,8 @@ class ConnectionLimits:
     body_rate: float = 1000.0
     """Bytes a second, on average over `window_seconds`."""
     window_seconds: float = 10.0
+    pipelined: int = 16
+    """Requests of a connection that wait for the answer to an earlier one."""
     idle_seconds: int = 30
     connections: int = 1024
     waiting_bytes: int = 8 * 1024 * 1024
@@ -129,6 +131,8 @@ class GuardedProtocol(HttpToolsProtocol):
         self._forget_head()
         self.gate.waiting.pop(self, None)
         super().on_headers_complete()
+        if len(self.pipeline) > self.gate.limits.pipelined:
+            self._stop("pipeline", 429)
 
     def on_body(self, body: bytes) -> None:
         """Count the body's bytes."""

@@ -137,6 +137,18 @@ async def test_requests_follow_one_another_on_a_connection_that_is_closed_when_i
     assert door.refused == {}
 
 
+async def test_few_requests_wait_for_the_answer_to_the_first() -> None:
+    async with opened() as door:
+        reader, writer = await door.connect()
+        writer.write((HEAD + b"\r\n") * 5)
+        answered = [await reader.readuntil(b"}") for _ in range(5)]
+        writer.close()
+        await door.status((HEAD + b"\r\n") * 20_000)
+
+    assert [b" 200 " in one for one in answered] == [True] * 5
+    assert door.refused == {"pipeline": 1}
+
+
 async def test_half_open_connections_shut_nobody_out() -> None:
     async with opened(replace(QUICK, head_seconds=10, connections=50)) as door:
         half_open = [await door.connect() for _ in range(300)]

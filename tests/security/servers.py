@@ -21,6 +21,7 @@ class Served:
     port: int
     token: str
     http: httpx2.AsyncClient
+    pid: int
 
     @property
     def url(self) -> str:
@@ -50,7 +51,7 @@ async def running_server(servers: Servers, **more: str) -> AsyncIterator[Served]
                         return False
 
                 await until(up, "the server answers", 60.0, 0.1)
-                yield Served(port, TOKEN, http)
+                yield Served(port, TOKEN, http, process.pid)
         finally:
             end(process)
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from agentic_rag.documents import document_access
 from agentic_rag.tenancy.manage_api_keys import KeyWish
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Role
+from agentic_rag_server.connections import ConnectionLimits
 from tests.chaos.ground import new_ground
+from tests.security import table  # noqa: F401 - modules of rows are imported by it first
+from tests.security.before_request import Kind, judged
 from tests.security.credentials import credentials_of, undeclared
 from tests.security.ground import Ground, opened_ground
 from tests.security.rights_matrix import declared_by, differing
 from tests.security.rights_world import in_short, rights_world
+from tests.security.rows.before_request import QUICK, SHORT, quick_server
 
 pytestmark = [pytest.mark.integration, pytest.mark.network, pytest.mark.timeout(300)]
 
@@ -36,6 +41,24 @@ async def test_the_matrix_of_rights_misses_when_every_member_has_the_rights_of_o
 
         _, wrong = await differing(world, *asked)
     assert [line for line in wrong if "reader/member" in line]
+
+
+@pytest.mark.parametrize(
+    ("limits", "part", "kind"),
+    [
+        (replace(QUICK, head_seconds=60.0), "headers", Kind.TIME),
+        (replace(QUICK, pipelined=1_000_000), "requests", Kind.SIZE),
+    ],
+    ids=["heads without end", "requests without end"],
+)
+async def test_the_matrix_before_a_request_misses_without_a_limit(
+    limits: ConnectionLimits, part: str, kind: Kind
+) -> None:
+    scale = replace(SHORT, sent_bytes=600_000, trickle=0.5, seconds=1.0)
+    async with quick_server(limits) as target:
+        verdict = await judged(target, part, kind, scale)
+
+    assert verdict.faults(scale)
 
 
 async def test_the_matrix_of_credentials_misses_when_a_start_leaves_a_key_or_a_file_behind(ground: Ground) -> None:
