@@ -10,6 +10,7 @@ import pytest
 from tests.builders import DIMENSIONS, EVERYBODY, entities_of
 from tests.contract.backends import Backend
 
+from agentic_rag.adapters.postgres.operations.history import purge_history
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
@@ -187,3 +188,24 @@ async def test_history_is_kept_for_its_days_and_then_refused(stores: Backend) ->
         chunks = await snapshot.documents.chunks(ordinals, EVERYBODY)
     assert [chunk.text for chunk in chunks] == ["alpha", "delta"]
     assert len({chunk.revision_id for chunk in chunks}) == 1
+
+
+async def test_history_is_purged_in_bounded_slices(stores: Backend, migrated_url: str) -> None:
+    workspace = await stores.workspace(settings=WorkspaceSettings(history_days=0))
+    for version in range(3):
+        await stores.publish(workspace, "a.md", ["kept", *[f"passage {one} of {version}" for one in range(5)]])
+    pool = PostgresPool(migrated_url)
+
+    left: list[int] = []
+    more = True
+    while more:
+        async with pool.transaction(workspace.org_id) as connection:
+            more = await purge_history(connection, workspace, 4)
+            left.append(await connection.fetchval("SELECT count(*) FROM rag_chunks"))
+    async with pool.transaction(workspace.org_id) as connection:
+        revisions = await connection.fetchval("SELECT count(*) FROM rag_revisions")
+    await pool.aclose()
+
+    assert left == [12, 8, 6]
+    assert revisions == 1
+    assert await oldest_readable(stores, workspace, 3) == 3

@@ -5,14 +5,22 @@ from __future__ import annotations
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-# The newest expired version. Versions grow with time under the workspace's lock, so everything closed up to it has
-# expired too.
+# The newest expired version, or the oldest that is kept where an earlier purge left chunks behind it. Versions grow
+# with time under the workspace's lock, so everything closed up to it has expired too.
 HORIZON = """
-SELECT max(r.published_to)
-FROM rag_revisions r
-JOIN rag_workspaces w USING (org_id, workspace_id)
-WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.published_to > w.oldest_version
-  AND r.superseded_at <= now() - make_interval(days => w.history_days)
+SELECT coalesce(
+    (
+        SELECT max(r.published_to) FROM rag_revisions r
+        WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.published_to > w.oldest_version
+          AND r.superseded_at <= now() - make_interval(days => w.history_days)
+    ),
+    CASE WHEN EXISTS (
+        SELECT FROM rag_chunks c
+        WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.visible_to <= w.oldest_version
+    ) THEN w.oldest_version END
+)
+FROM rag_workspaces w
+WHERE w.org_id = $1 AND w.workspace_id = $2
 """
 
 # Locks the row first: a publish in flight holds the lock and may revive a revision.
@@ -20,22 +28,51 @@ RAISE_OLDEST = """
 UPDATE rag_workspaces SET oldest_version = greatest(oldest_version, $3) WHERE org_id = $1 AND workspace_id = $2
 """
 
-# A chunk that later revisions kept in place has the same offsets in the current one.
+# In what follows $3 is the horizon and $4 the most rows. A chunk that later revisions kept in place has the same
+# offsets in the current one.
 REHOME_CHUNKS = """
 UPDATE rag_chunks c SET revision_id = d.revision_id
-FROM rag_documents d, rag_revisions r
+FROM rag_documents d
 WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.visible_to IS NULL
-  AND d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = c.document_id AND d.revision_id <> c.revision_id
-  AND r.org_id = $1 AND r.workspace_id = $2 AND r.revision_id = c.revision_id AND r.published_to <= $3
+  AND d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = c.document_id
+  AND c.ordinal IN (
+      SELECT k.ordinal
+      FROM rag_revisions r
+      JOIN rag_documents o ON o.org_id = $1 AND o.workspace_id = $2 AND o.document_id = r.document_id
+      JOIN rag_chunks k
+        ON k.org_id = $1 AND k.workspace_id = $2 AND k.document_id = r.document_id AND k.revision_id = r.revision_id
+      WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.published_to <= $3
+        AND o.revision_id <> r.revision_id AND k.visible_to IS NULL
+      LIMIT $4
+  )
 """
 
-PURGE_ROWS = """
-WITH vectors AS (
-    DELETE FROM rag_embeddings WHERE org_id = $1 AND workspace_id = $2 AND visible_to <= $3
-), mentions AS (
-    DELETE FROM rag_mentions WHERE org_id = $1 AND workspace_id = $2 AND visible_to <= $3
+PURGE_VECTORS = """
+DELETE FROM rag_embeddings
+WHERE org_id = $1 AND workspace_id = $2 AND (space_id, ordinal) IN (
+    SELECT space_id, ordinal FROM rag_embeddings
+    WHERE org_id = $1 AND workspace_id = $2 AND visible_to <= $3
+    LIMIT $4
 )
-DELETE FROM rag_chunks WHERE org_id = $1 AND workspace_id = $2 AND visible_to <= $3
+"""
+
+PURGE_MENTIONS = """
+DELETE FROM rag_mentions
+WHERE org_id = $1 AND workspace_id = $2 AND (entity_id, ordinal) IN (
+    SELECT entity_id, ordinal FROM rag_mentions
+    WHERE org_id = $1 AND workspace_id = $2 AND visible_to <= $3
+    LIMIT $4
+)
+RETURNING entity_id
+"""
+
+PURGE_CHUNKS = """
+DELETE FROM rag_chunks
+WHERE org_id = $1 AND workspace_id = $2 AND (ordinal, visible_from) IN (
+    SELECT ordinal, visible_from FROM rag_chunks
+    WHERE org_id = $1 AND workspace_id = $2 AND visible_to <= $3
+    LIMIT $4
+)
 """
 
 # Skips revisions that a publish has locked to revive them (`publication_sql.HOLD_REVISIONS`). Waiting would deadlock:
@@ -49,30 +86,34 @@ WHERE org_id = $1 AND workspace_id = $2 AND revision_id IN (
       AND NOT EXISTS (
           SELECT FROM rag_chunks c WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.revision_id = r.revision_id
       )
+    LIMIT $4
     FOR UPDATE SKIP LOCKED
 )
 """
 
+# $3: entities that lost a mention.
 PURGE_ENTITIES = """
 DELETE FROM rag_entities e
-WHERE e.org_id = $1 AND e.workspace_id = $2
+WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.entity_id = ANY ($3::uuid[])
   AND NOT EXISTS (
       SELECT FROM rag_mentions m WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.entity_id = e.entity_id
   )
 """
 
 
-async def purge_history(connection: PostgresConnection, workspace: WorkspaceRef) -> int:
-    """Delete rows that only versions past the retention show, and refuse those versions from now on (`oldest_version`).
-    Returns the number of chunk rows. The next compaction removes the postings.
+async def purge_history(connection: PostgresConnection, workspace: WorkspaceRef, most: int | None = None) -> bool:
+    """Delete rows that only versions past the retention show, up to `most` of each table, and refuse those versions
+    from now on (`oldest_version`). True when there may be more. The next compaction removes the postings.
     """
     key = workspace.key
     horizon = await connection.fetchval(HORIZON, *key)
     if horizon is None:
-        return 0
+        return False
     await connection.execute(RAISE_OLDEST, *key, horizon)
-    await connection.execute(REHOME_CHUNKS, *key, horizon)
-    purged = await connection.change(PURGE_ROWS, *key, horizon)
-    await connection.execute(PURGE_REVISIONS, *key, horizon)
-    await connection.execute(PURGE_ENTITIES, *key)
-    return purged
+    changed = [
+        await connection.change(statement, *key, horizon, most)
+        for statement in (REHOME_CHUNKS, PURGE_VECTORS, PURGE_CHUNKS, PURGE_REVISIONS)
+    ]
+    mentions = await connection.fetch(PURGE_MENTIONS, *key, horizon, most)
+    await connection.execute(PURGE_ENTITIES, *key, sorted({row["entity_id"] for row in mentions}))
+    return most in (*changed, len(mentions))

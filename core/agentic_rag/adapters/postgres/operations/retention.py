@@ -83,13 +83,13 @@ EXPIRED = (DROP_RUNS, DROP_JOBS, DROP_CACHED, DROP_KEYS, DROP_HYDE_JOBS)
 
 async def apply_retention(connection: PostgresConnection, workspace: WorkspaceRef) -> bool:
     """Delete up to `STEP` each of expired runs, finished jobs, audit entries, cached answers, idempotency keys, HyDE
-    jobs and vectors of retired spaces, all expired usage, and purge versions past the history. True when there may be
-    more.
+    jobs, vectors of retired spaces and rows of versions past the history, and all expired usage. True when there may
+    be more.
     """
     key = workspace.key
     deleted = [await connection.change(statement, *key, STEP) for statement in EXPIRED]
     deleted.append(await connection.fetchval(EXPIRE_AUDIT, workspace.workspace_id, STEP))
     await connection.execute(DROP_USAGE, *key)
-    await purge_history(connection, workspace)
+    history = await purge_history(connection, workspace, STEP)
     more = await PostgresSpaceStore(connection).drop_old_spaces(workspace, STEP)
-    return more or STEP in deleted
+    return history or more or STEP in deleted
