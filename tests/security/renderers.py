@@ -84,7 +84,7 @@ def _live(page: Element) -> Iterator[str]:
             if name in ("href", "cite"):
                 if value not in (CITED, f"{CITED}/") and not _OWN_ADDRESS.fullmatch(value):
                     yield f"{name}={value}"
-            elif name == "style":
+            elif name == "style" and value:
                 if not re.fullmatch(r"text-align: ?(?:left|right|center);?", value):
                     yield f"style={value}"
             elif value in (name, "") and not name.startswith(("on", "src", "formaction")):

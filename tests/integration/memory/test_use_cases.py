@@ -1,18 +1,21 @@
 """The data plane's use cases over memory adapters only: what needs no server runs without one."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.builders import new_document
 from tests.memory_store.answering.cache import MemoryAnswerCache
 from tests.memory_store.compute import InlineCompute
 from tests.memory_store.documents.blobs import MemoryBlobStore
 from tests.memory_store.jobs.job_board import MemoryJobBoard
 from tests.memory_store.jobs.queue import MemoryJobQueue
-from tests.memory_store.session.database import MemoryDatabase
+from tests.memory_store.session.database import MemoryDatabase, is_in_transaction
 from tests.memory_store.session.store import MemoryStore
 from tests.memory_store.telemetry import RecordingTelemetry
 
@@ -27,6 +30,7 @@ from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest import IngestDocument
+from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks
 from agentic_rag.ingestion.sync import SyncSource
 from agentic_rag.jobs.job import JobKind, JobState, QueueName
 from agentic_rag.kernel.pagination import Page, PageRequest
@@ -46,6 +50,36 @@ class Steps:
         """One more step is done."""
 
 
+class WatchfulEmbedder(DeterministicEmbedder):
+    """A provider that is never called while its caller holds a transaction: it may take a minute."""
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        assert not is_in_transaction(), "a provider is called inside an open transaction"
+        return await super().embed(texts)
+
+
+async def test_no_provider_is_called_inside_an_open_transaction() -> None:
+    store = MemoryStore(SystemClock())
+    database, workspace = MemoryDatabase(store), WorkspaceRef(uuid4(), uuid4())
+    async with database.transaction(workspace.org_id) as transaction:
+        await transaction.workspaces.create(
+            workspace.workspace_id, "w", WorkspaceKind.GENERAL, None, WorkspaceSettings()
+        )
+    embedder = WatchfulEmbedder()
+    documents = [ChunkedDocument(f"{one}.md", "Pump", (f"Pump {one} lifts water.",)) for one in range(6)]
+    ingest = IngestChunks(
+        database, only(embedder), TextAnalysis(estimate_tokens, InlineCompute()), batch_documents=2, batch_chunks=2
+    )
+
+    await ingest.run(workspace, documents, "user:ada")
+
+    for opened in (database.transaction(workspace.org_id), database.snapshot(workspace)):
+        async with opened:
+            with pytest.raises(AssertionError, match="inside an open transaction"):
+                await embedder.embed(["planted"])
+    assert len(await embedder.embed(["afterwards"])) == 1
+
+
 async def test_a_folder_is_ingested_found_and_erased_without_any_server(tmp_path: Path) -> None:
     (tmp_path / "pump.md").write_text("# Pump\n\nThe pump lifts water from the well.")
     store = MemoryStore(SystemClock())
@@ -53,7 +87,7 @@ async def test_a_folder_is_ingested_found_and_erased_without_any_server(tmp_path
     database, board, queue = MemoryDatabase(store, cache), MemoryJobBoard(store), MemoryJobQueue()
     parser = ProcessParser()
     ingest = IngestDocument(
-        database, blobs, parser, only(DeterministicEmbedder()), TextAnalysis(estimate_tokens, InlineCompute()),
+        database, blobs, parser, only(WatchfulEmbedder()), TextAnalysis(estimate_tokens, InlineCompute()),
         GroupCommitPublisher(database),
         telemetry, "small",
     )  # fmt: skip
@@ -70,7 +104,7 @@ async def test_a_folder_is_ingested_found_and_erased_without_any_server(tmp_path
         return [chunk.source_path for chunk in chunks]
 
     keys = OriginalKeys(store.clock, RandomIds())
-    sync = SyncSource(database, blobs, keys, parser, telemetry, "small", only(DeterministicEmbedder()))
+    sync = SyncSource(database, blobs, keys, parser, telemetry, "small", only(WatchfulEmbedder()))
     await sync.run(workspace, DirectorySource(tmp_path), "tester")
     await queue.offer(QueueName.BULK, await board.due(QueueName.BULK, 10))
     ref = queue.take(QueueName.BULK)

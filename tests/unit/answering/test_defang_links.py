@@ -39,6 +39,7 @@ def test_a_text_is_left_alone_or_holds_a_sign_of_a_link(text: str) -> None:
         ("ms-msdt://x", "ms-msdt[:]//x"),
         ("*a*{onclick=x} `b`{: .c href=x}", "*a*｛onclick=x} `b`｛: .c href=x}"),
         ("__www.evil.example/", "__www[.]evil[.]example/"),
+        ("www.e.example/1&#60;a x", "www[.]e[.]example/1& #60;a x"),
         ("mailto:a@e.example&lt;img x", "mailto[:]a[at]e[.]example& lt;img x"),
         ("'//x'__a@e.example", "'/ /x'__a@e.example"),
     ],

@@ -51,7 +51,8 @@ def defang_links(text: str, cited: Collection[str], hosts: HostList = NO_HOSTS) 
             ends = _END.match(text, match.start() + len(link))
             return url if ends else f"{link} {url[len(link) :]}"
         if match["bare"] is not None:
-            return _no_markup(_break_dots(match["bare"])).replace("//", "/ /").replace("\\\\", "\\ \\")
+            bare = _REFERENCE.sub("& ", _break_dots(match["bare"]))
+            return _no_markup(bare).replace("//", "/ /").replace("\\\\", "\\ \\")
         if (name := match["reference"]) is not None:
             return match.group() if name[-1] == ";" and name not in html5 else f"& {name}"
         return _BROKEN[match.group()]
