@@ -12,7 +12,7 @@ from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_blocks import TextBlockKind, find_blocks
 from agentic_rag.answering.query.planner import detect_answer_type
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
-from agentic_rag.answering.shapes.table import SHAPES, shape_part
+from agentic_rag.answering.shapes.table import most_sentences, shape_part
 from agentic_rag.language.tokenizer import query_terms
 
 ISOLATION = """# Isolation policy
@@ -60,7 +60,7 @@ def answer(question: str, *texts: str) -> tuple[str, ...]:
     part = build_subquery(question, kind, dict.fromkeys(query_terms(question), 0.5))
     asked = question_kind(question, kind)
     passages = [passage(at, text.split("\n", 1)[0].strip("# "), text) for at, text in enumerate(texts, 1)]
-    draft = draft_part(part, 0, passages, SHAPES[asked].sentences)
+    draft = draft_part(part, 0, passages, most_sentences(asked, question))
     shaped = shape_part(asked, part, 0, passages, draft, frozenset())
     for sentence in shaped.sentences:
         assert passages[sentence.passage].chunk.text[sentence.start : sentence.end].strip()
@@ -82,6 +82,7 @@ def answer(question: str, *texts: str) -> tuple[str, ...]:
         ("Which agency do we book flights with?", QuestionKind.FACT),
         ("May I bring my dog?", QuestionKind.YES_NO),
         ("Why did the grease fail?", QuestionKind.REASON),
+        ("Who steps in for the pilot?", QuestionKind.VALUE),
         ("Is a grandmother treated the same way as a parent?", QuestionKind.COMPARISON),
         ("Wie kann ich Urlaub beantragen?", QuestionKind.STEPS),
     ],
@@ -203,6 +204,50 @@ def test_a_yes_or_no_question_gets_the_exception_that_the_next_sentence_makes() 
     text = "Office staff may work from home three days a week. Controllers may not: the network is in the room."
 
     assert answer("May controllers work from home?", f"# Home\n\n{text}") == (text,)
+
+
+SERVICES = """# Services
+
+| Class | Examples | Recovery |
+|---|---|---|
+| Platinum | Care, contacts | 2 hours |
+| Gold | Payroll | 8 hours |
+| Silver | Intranet | 2 days |
+
+A test of a platinum or gold service takes a day.
+"""
+
+
+def test_a_comparison_of_two_rows_of_a_table_is_answered_by_both() -> None:
+    assert answer("How quickly must a platinum service be up again compared with a gold one?", SERVICES) == (
+        "Platinum — Examples: Care, contacts; Recovery: 2 hours.",
+        "Gold — Examples: Payroll; Recovery: 8 hours.",
+    )
+
+
+def test_a_row_about_what_the_question_names_goes_before_the_list_of_all() -> None:
+    text = "# Messages\n\n| Message | Remedy |\n|---|---|\n| E11 | Remove the case |\n| E12 | Unload the drive |\n"
+
+    assert answer("What must I do when E11 shows up?", text)[0] == "E11 — Remedy: Remove the case."
+
+
+def test_a_list_is_quoted_below_the_heading_that_asks_for_its_items() -> None:
+    text = "# Workshop\n\nIt took a day.\n\n3. WHAT WE WILL DO DIFFERENTLY\n\na) A list of interfaces.\nb) A rehearsal."
+
+    assert answer("Which things will we do differently?", text) == ("a) A list of interfaces.\nb) A rehearsal.",)
+
+
+def test_a_line_that_names_the_document_is_no_answer_unless_the_document_is_asked_about() -> None:
+    text = "# Handbook of the harbour\n\nHarbour Ltd · version 11, 20 March 2025 · Head of harbour: Ida Holm\n\n"
+    text += "## Opening\n\nThe gate opens on 2 May 2025 at nine."
+
+    assert answer("When does the harbour open?", text)[0] == "The gate opens on 2 May 2025 at nine."
+    assert "version 11" in answer("When was this version of the handbook of the harbour made?", text)[0]
+
+
+def test_two_questions_in_one_have_room_for_two_answers() -> None:
+    assert most_sentences(QuestionKind.VALUE, "Whom do I call, and do the police have to know?") == 4
+    assert most_sentences(QuestionKind.VALUE, "Whom do I call?") == 2
 
 
 def test_code_is_quoted_as_it_stands() -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from agentic_rag.answering.extraction.answer_type_match import answer_type_bonus, max_type_bonus, states_answer
 from agentic_rag.answering.extraction.segmented_text import SegmentedText, Span, segment_text
 from agentic_rag.answering.extraction.term_matching import QuestionTerm, lower_text, mask_of, weight_of
-from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind
+from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind, label_start
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.tables import CELL_SEPARATOR, caption_span, header_span, is_header, is_page_foot, is_row
 from agentic_rag.language.words.word_tables import table_of
@@ -25,7 +25,6 @@ ROWS_PER_BLOCK = 12
 """The same where a list is asked for and the paragraph holds a table: its rows may answer by what heads them."""
 MAX_LIST_CHARACTERS = 700
 """A list is quoted whole up to this length, else item by item."""
-MAX_VALUE_CHARACTERS = 60
 
 CONTEXT_CREDIT = 0.75
 """Weight of a term in the title, a heading or the table's header; a term in the sentence itself weighs 1."""
@@ -39,6 +38,13 @@ MIN_READING_RATIO = 0.8
 """Paragraphs and units that cannot reach this share of the best unit's score are skipped."""
 LONG_UNIT_WORDS = 60
 LONG_UNIT_PENALTY = 0.1
+FRONT_PENALTY = 0.3
+"""What a line loses that names its document (title, number, date, owner), unless the document is asked about."""
+_ABOUT_DOCUMENT = re.compile(
+    r"\b(?:version|edition|revision|issue|owner|author|approved|in force|dated|document|wrote|written|maintain\w*|"
+    r"responsible|stand|ausgabe|fassung|versión|edición)\b",
+    re.IGNORECASE,
+)
 UNNAMED_PENALTY = 0.15
 """What a unit loses whose passage has none of the names in the question; in proportion for some of them."""
 
@@ -302,7 +308,7 @@ def _unit(
     if kind is UnitKind.LEAD_IN:
         last, mask = _list_extent(read.reading, block, place)
         end = spans[last][1]
-    label = _label_start(text, spans, place) if kind in (UnitKind.HEADING, UnitKind.TABLE_ROW) else None
+    label = label_start(text, spans, place) if kind in (UnitKind.HEADING, UnitKind.TABLE_ROW) else None
     if label is not None:
         start, kind, last = label, UnitKind.LABELLED, place + 1
         end = spans[last][1]
@@ -328,6 +334,8 @@ def _unit(
     sentence = text[start:end]
     fits = states_answer(sentence, part.answer_type, part.text)
     score = _score(sentence, (mask, context, near, read.mask), part, weigh, fits=fits) + read.rank_bonus
+    if end <= read.reading.front_end() and not _ABOUT_DOCUMENT.search(part.text):
+        score -= FRONT_PENALTY
     return CandidateUnit(
         read.position, start, end, kind, mask, context, near, read.mask, fits, around, block.heading, round(score, 6)
     )
@@ -339,27 +347,6 @@ def _names_one_of(names: tuple[str, ...], read: _ScannedPassage, around: Span, h
     above = lower_text(" ".join((chunk.document_title, *chunk.heading_path)))
     headed = "" if heading is None else low[slice(*heading)]
     return any(name in low[slice(*around)] or name in headed or name in above for name in names)
-
-
-def _label_start(text: str, spans: list[Span], place: int) -> int | None:
-    """Where the label starts that is the last line of a unit without figures in it and is followed by a line that is a
-    figure with its unit; None when there is none.
-    """
-    if place + 1 >= len(spans):
-        return None
-    end = spans[place][1]
-    start = max(spans[place][0], text.rfind("\n", 0, end) + 1)
-    value_start, value_end = spans[place + 1]
-    label, value = text[start:end], text[value_start:value_end]
-    labelled = (
-        text[end:value_start].strip(" ") == "\n"
-        and len(value) <= MAX_VALUE_CHARACTERS
-        and value[:2].strip("£$€~≈-")[:1].isdigit()
-        and label[0] != "#"
-        and label[-1] not in ".:;|"
-        and not any(letter.isdigit() for letter in label)
-    )
-    return start if labelled else None
 
 
 def _list_extent(reading: SegmentedText, block: _ParagraphUnits, place: int) -> tuple[int, int]:

@@ -112,7 +112,12 @@ def draft_part(
     chosen = _choose(units, passages, part, limit)
     sides = _find_contradiction(units, passages, part)
     if sides is None:
-        sentences = add_openers(_in_order(chosen, part.answer_type), passages, position, excluded)
+        sentences: list[DraftSentence] = []
+        for unit in _in_order(chosen, part.answer_type):
+            opened = add_openers([unit], passages, position, excluded)
+            new = [one for one in opened if not _overlaps_any(one, sentences)]
+            if not sentences or len(sentences) + len(new) <= limit:
+                sentences += new
         return PartDraft(tuple(sentences), tuple(chosen), False)
     others = [unit for unit in chosen if unit not in sides]
     chosen = [*sorted(sides, key=lambda unit: _time_of(unit, passages)), *others[: max(0, limit - len(sides))]]

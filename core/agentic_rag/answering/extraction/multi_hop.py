@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from functools import reduce
-from operator import or_
 
 from agentic_rag.answering.extraction.answer_type_match import states_place
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, best_units, other_units
 from agentic_rag.answering.extraction.extractive import ExcludedSpans, PartDraft, add_openers
-from agentic_rag.answering.extraction.term_matching import find_hits, lower_text, weight_of
+from agentic_rag.answering.extraction.subquery import terms_of
+from agentic_rag.answering.extraction.term_matching import weight_of
 from agentic_rag.documents.document import Chunk
 from agentic_rag.retrieval.candidates import Candidate, Passage, Retriever
 
@@ -175,11 +174,11 @@ def focus_mask(part: Subquery) -> int:
     if not words:
         return 0
     word = words[0] if words[0].start() < _OPENS_WITHIN else words[-1]
-    hits = sorted(find_hits(lower_text(part.text), part.terms))
-    near = list(dict.fromkeys(bit for at, bit in hits if at >= word.end()))[:FOCUS_TERMS]
+    asked = [term.term for term in part.terms]
+    near = [term for term in terms_of(part.text[word.end() :]) if term in asked][:FOCUS_TERMS]
     if len(near) < 2:
-        near += list(dict.fromkeys(bit for at, bit in hits if at < word.start()))[-FOCUS_TERMS:]
-    return reduce(or_, near, 0)
+        near += [term for term in terms_of(part.text[: word.start()]) if term in asked][-FOCUS_TERMS:]
+    return sum(1 << place for place, term in enumerate(asked) if term in near)
 
 
 def _merge_units(units: Sequence[CandidateUnit]) -> CandidateUnit:

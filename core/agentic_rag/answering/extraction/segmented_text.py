@@ -17,6 +17,10 @@ BLANK_LINE = "\n\n"
 _CACHED_TEXTS = 256
 """The passages of about a dozen questions, some 3 MB. The stages of one question segment the same passages again."""
 
+LONGEST_FRONT = 600
+"""Characters of the lines that name a document."""
+SHORTEST_SENTENCE = 5
+"""Spaces in a sentence that is more than a name or a date."""
 LONGEST_HEADING = 120
 """Characters."""
 
@@ -26,7 +30,7 @@ Span = tuple[int, int]
 class SegmentedText:
     """A chunk's text in lower case (same offsets), the ends of its paragraphs, and on demand its sentences."""
 
-    __slots__ = ("_asked", "_headings", "_kinds", "_sentences", "_starts", "cut_off", "ends", "low", "text")
+    __slots__ = ("_asked", "_front", "_headings", "_kinds", "_sentences", "_starts", "cut_off", "ends", "low", "text")
 
     def __init__(self, text: str, cut_off: bool) -> None:
         self.text = text
@@ -37,6 +41,7 @@ class SegmentedText:
         self._starts: dict[Span, list[int]] = {}
         self._kinds: dict[Span, UnitKind] = {}
         self._headings: dict[int, Span | None] = {}
+        self._front: int | None = 0 if cut_off else None
         self._asked: tuple[tuple[QuestionTerm, ...], list[tuple[int, int]], int] = ((), [], 0)
 
     def hits(self, terms: tuple[QuestionTerm, ...]) -> list[tuple[int, int]]:
@@ -94,6 +99,23 @@ class SegmentedText:
                     found = spans[0]
         self._headings[place] = found
         return found
+
+    def front_end(self) -> int:
+        """Where the paragraphs end that name the document: those before its second heading and its first sentence."""
+        if self._front is None:
+            self._front = 0
+            for place, end in enumerate(self.ends):
+                start = self.ends[place - 1] if place else 0
+                if end > LONGEST_FRONT or self.text.startswith("##", start + len(BLANK_LINE)):
+                    break
+                if any(self._is_sentence(span) for span in self.sentences((start, end))[0]):
+                    break
+                self._front = end
+        return self._front
+
+    def _is_sentence(self, span: Span) -> bool:
+        said = self.text[slice(*span)]
+        return said[-1] in ".!?" and said.count(" ") >= SHORTEST_SENTENCE and self.kind(span) is UnitKind.PROSE
 
     def sentences(self, block: Span) -> tuple[list[Span], list[int]]:
         """The sentences and table rows of a paragraph, and where they start."""

@@ -131,6 +131,7 @@ def _line_kinds(text: str, spans: Sequence[Span]) -> list[_Line]:
         elif _ITEM.match(line):
             after = text[slice(*spans[at + 1])] if at + 1 < len(spans) else ""
             headed = classify_unit(line) is UnitKind.HEADING and (alone or (after and not _ITEM.match(after)))
+            headed = headed or (alone and _heads_items(line, text[end:].lstrip()[:8]))
             kinds.append(_Line.HEADING if headed else _Line.ITEM)
         elif CAPTION.match(line):
             kinds.append(_Line.TEXT)
@@ -139,6 +140,12 @@ def _line_kinds(text: str, spans: Sequence[Span]) -> list[_Line]:
         else:
             kinds.append(_Line.TEXT)
     return kinds
+
+
+def _heads_items(line: str, after: str) -> bool:
+    """True for a numbered line without a full stop before items with other marks: "3. What we change", "a) A list"."""
+    numbered = line[0].isdigit() and line[-1] not in ".!?:;"
+    return bool(numbered and LIST_MARK.match(after) and not after[0].isdigit())
 
 
 def _extent(kinds: Sequence[_Line], at: int, kind: _Line) -> int:

@@ -42,6 +42,7 @@ _NO_VALUE = re.compile(
 )
 """Numbers that do not make a line a row of a table: years, and what numbers a heading."""
 
+MAX_VALUE_CHARACTERS = 60
 MIN_PROSE_WORDS = 4
 MAX_PROSE_WORDS = 70
 MAX_HEADING_WORDS = 12
@@ -128,6 +129,27 @@ def _kind_of_text(unit: str, words: int) -> UnitKind:
     if words <= MAX_HEADING_WORDS:
         return UnitKind.HEADING
     return UnitKind.PROSE if words <= MAX_PROSE_WORDS else UnitKind.FRAGMENT
+
+
+def label_start(text: str, spans: Sequence[tuple[int, int]], place: int) -> int | None:
+    """Where the label starts that is the last line of a unit without figures in it and is followed by a line that is a
+    figure with its unit; None when there is none.
+    """
+    if place + 1 >= len(spans):
+        return None
+    end = spans[place][1]
+    start = max(spans[place][0], text.rfind("\n", 0, end) + 1)
+    value_start, value_end = spans[place + 1]
+    label, value = text[start:end], text[value_start:value_end]
+    labelled = (
+        text[end:value_start].strip(" ") == "\n"
+        and len(value) <= MAX_VALUE_CHARACTERS
+        and value[:2].strip("£$€~≈-")[:1].isdigit()
+        and label[0] != "#"
+        and label[-1] not in ".:;|"
+        and not any(letter.isdigit() for letter in label)
+    )
+    return start if labelled else None
 
 
 def format_unit(unit: str, header: str | None = None) -> str:

@@ -55,7 +55,9 @@ LONGEST_ANSWER = 400
 def whole_steps(
     part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
 ) -> tuple[DraftSentence, ...]:
-    """The list or section that says how, whole."""
+    """The list or section that says how, whole; none where a row of a table is about what the question names."""
+    if any(_is_row_of(unit, part, passages) for unit in draft.units[:1]):
+        return ()
     ranked = [
         (one.score + (LIST_BONUS if one.block.kind is TextBlockKind.LIST and len(one.block.parts) > 1 else 0.0), one)
         for one in _blocks(part, place, passages, draft, {TextBlockKind.LIST, TextBlockKind.SECTION})
@@ -67,6 +69,11 @@ def whole_steps(
     if draft.units and score < MIN_BLOCK_RATIO * draft.units[0].score:
         return ()
     return (_join_cut_list(best, passages, place),)
+
+
+def _is_row_of(unit: CandidateUnit, part: Subquery, passages: Sequence[Passage]) -> bool:
+    low = passages[unit.passage].chunk.text[unit.start : unit.end].lower()
+    return unit.kind is UnitKind.TABLE_ROW and any(mark in low for mark in part.literals)
 
 
 def _blocks(
@@ -120,6 +127,9 @@ def all_items(
     part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
 ) -> tuple[DraftSentence, ...]:
     """The items of the list, or the rows of the table, that holds what is asked for; else the section that does."""
+    led = _led_list(draft, passages)
+    if led is not None and not _is_excluded(led, passages, excluded):
+        return (quote_block(led, passages, place),)
     for one in _blocks(part, place, passages, draft, frozenset(TextBlockKind)):
         if _is_excluded(one, passages, excluded) or one.block.end - one.block.start > LONGEST_BLOCK:
             continue
@@ -144,6 +154,21 @@ def all_items(
         if len(block.parts) > 1:
             return (quote_block(one, passages, place),)
     return ()
+
+
+def _led_list(draft: PartDraft, passages: Sequence[Passage]) -> RankedBlock | None:
+    """The list that the best sentence heads or announces."""
+    for unit in draft.units[:1]:
+        for block in find_blocks(passages[unit.passage].chunk.text):
+            heads = [span for span in (block.heading, block.lead) if span is not None]
+            if (
+                block.kind is TextBlockKind.LIST
+                and len(block.parts) > 1
+                and block.end - block.start <= LONGEST_BLOCK
+                and any(span[0] < unit.end and unit.start < span[1] for span in heads)
+            ):
+                return RankedBlock(unit.passage, block, unit.mask, unit.context_mask, unit.score)
+    return None
 
 
 def answered_before(

@@ -44,7 +44,7 @@ _RULES: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
             rf"\bwhat (?:should|must|do|shall|can|have) {_ANYONE} (?:(?:have|need) to )?(?:do|try|check)\b|"
             r"\bwhat happens (?:if|when|after)\b|\bwhat to do\b|\bstep[ -]by[ -]step\b|"
             r"\b(?:what|which) (?:is|are) the (?:\w+ ){0,2}(?:steps?|procedure|process|instructions?)\b|"
-            r"\b(?:what|which) (?:\w+ )?steps\b|^(?:[\w-]+ )?(?:procedure|instructions|steps)\b",
+            r"\b(?:what|which) (?:\w+ )?steps\b|^(?!who\b|where\b)(?:[\w-]+ )?(?:procedure|instructions|steps)\b",
         ),
         (
             QuestionKind.DEFINITION,

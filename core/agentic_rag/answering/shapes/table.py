@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
+from agentic_rag.answering.shapes.compared import compared_rows
 from agentic_rag.answering.shapes.forms import (
     all_items,
     answered_before,
@@ -34,13 +36,27 @@ SHAPES: Mapping[QuestionKind, Shape] = {
     QuestionKind.VALUE: Shape(2),
     QuestionKind.STEPS: Shape(2, (answered_before, whole_steps)),
     QuestionKind.LIST: Shape(6, (answered_before, all_items)),
-    QuestionKind.COMPARISON: Shape(2, ()),
+    QuestionKind.COMPARISON: Shape(4, (compared_rows,)),
     QuestionKind.YES_NO: Shape(3, (answered_before, with_exception)),
     QuestionKind.DOCUMENTS: Shape(2, (documents_with_it,)),
     QuestionKind.DEFINITION: Shape(2, (defining_sentence, answered_before)),
     QuestionKind.REASON: Shape(3),
     QuestionKind.FACT: Shape(2),
 }
+
+
+_ASKS_TWICE = re.compile(
+    r"\band (?:(?:from|by|to|in|at|on|for) )?"
+    r"(?:who|whom|what|when|where|why|which|how|do|does|did|is|are|can|may|must|will|should)\b",
+    re.IGNORECASE,
+)
+SECOND_QUESTION = 2
+"""Sentences more where an undivided question asks for two things."""
+
+
+def most_sentences(kind: QuestionKind, question: str) -> int:
+    """How many sentences a part has at most, where none of the forms of its kind is found."""
+    return SHAPES[kind].sentences + (SECOND_QUESTION if _ASKS_TWICE.search(question) else 0)
 
 
 def shape_part(

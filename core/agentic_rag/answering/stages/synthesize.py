@@ -28,7 +28,7 @@ from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.query.rewrite import has_placeholder, mask_placeholder
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageResult
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
-from agentic_rag.answering.shapes.table import SHAPES, shape_part
+from agentic_rag.answering.shapes.table import most_sentences, shape_part
 from agentic_rag.answering.stages.read_units import PartReading, read_units
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.models.embedding.ports import EmbedderSource
@@ -71,7 +71,7 @@ class SynthesizeStage:
         readings = await read_units(self._embedders, state, asked, kinds)
         drafts = [
             replace(
-                draft_part(query, place, evidence, SHAPES[kind].sentences, excluded, readings[place].units),
+                draft_part(query, place, evidence, most_sentences(kind, query.text), excluded, readings[place].units),
                 blocks=readings[place].blocks,
             )
             for place, ((query, evidence), kind) in enumerate(zip(asked, kinds, strict=True))

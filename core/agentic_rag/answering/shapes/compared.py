@@ -1,0 +1,50 @@
+"""The rows of one table that a comparison names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from agentic_rag.answering.extraction.candidate_units import Subquery
+from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
+from agentic_rag.answering.extraction.text_blocks import TextBlock, TextBlockKind, find_blocks
+from agentic_rag.answering.extraction.text_units import UnitKind, format_unit
+from agentic_rag.language.tables import split_cells
+from agentic_rag.retrieval.candidates import Passage
+
+MAX_ROWS = 4
+SHORT_NAME = 2
+"""Letters of a name that must be written as in the table: "level A" is no article."""
+_MARKS = re.compile(r"[*_`]")
+
+
+def compared_rows(
+    part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
+) -> tuple[DraftSentence, ...]:
+    """The rows of a table whose first cells the question names, where it names two of one table at least."""
+    score = draft.units[0].score if draft.units else 0.0
+    for at, passage in enumerate(passages):
+        text = passage.chunk.text
+        for block in find_blocks(text):
+            if block.kind is not TextBlockKind.TABLE:
+                continue
+            named = [row for row in block.parts if _names(part.text, text[slice(*row)])]
+            free = [row for row in named if (passage.chunk.ordinal, row[0]) not in excluded]
+            if 1 < len(free) <= MAX_ROWS and len(free) < len(block.parts):
+                return tuple(
+                    DraftSentence(place, at, *row, _format_row(text, block, row), UnitKind.TABLE_ROW, score)
+                    for row in free
+                )
+    return ()
+
+
+def _format_row(text: str, block: TextBlock, row: tuple[int, int]) -> str:
+    return format_unit(text[slice(*row)], None if block.lead is None else text[slice(*block.lead)])
+
+
+def _names(question: str, row: str) -> bool:
+    name = _MARKS.sub("", split_cells(row)[0])
+    if not name:
+        return False
+    flags = re.RegexFlag(0) if len(name) <= SHORT_NAME else re.IGNORECASE
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, flags) is not None
