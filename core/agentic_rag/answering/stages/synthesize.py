@@ -45,6 +45,10 @@ MIN_PATH_PROBABILITY = 0.09
 """Below, the passages of most questions that need one passage lead to one another by chance."""
 MANY_TERMS = 9
 """Content terms of a question that leads over something it does not name, where it names nothing at all."""
+_NAME = re.compile(
+    r"(?<=[\w,;:)&’'\"“(] )[\"“‘'(]?(?!(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b)[A-ZÀ-Þ][\w’'-]*[a-zß-ÿ]"
+)
+"""A capital that does not open the question, but for weekdays and what is written in capitals alone (RAM, VPN)."""
 _PERSONAL = re.compile(r"\b(?:I|my|me|we|our|us|I'm)\b", re.IGNORECASE)
 """Who asks for himself asks about one rule or one case."""
 _NEVER_MULTI_HOP = frozenset({
@@ -255,7 +259,7 @@ def _is_multi_hop(state: RunState, kind: QuestionKind) -> bool:
         return False
     if _PERSONAL.search(state.question.text) or kind in _NEVER_MULTI_HOP:
         return False
-    if not found.whole.query.name_mask and len(found.whole.query.terms) < MANY_TERMS:
+    if not _NAME.search(state.question.text) and len(found.whole.query.terms) < MANY_TERMS:
         return False
     return not refers_to_documents(state.question.text, state.retrieved.passages)
 
