@@ -73,7 +73,7 @@ class Scale:
     pause: float = 1.0
     trickle: float = 20.0
     """Seconds in which pieces come now and then."""
-    seconds: float = 12.0
+    seconds: float = 10.0
     grown_bytes: int = 20_000_000
 
 
