@@ -26,11 +26,11 @@ class ConnectionLimits:
 
     head_bytes: int = 64 * 1024
     headers: int = 100
-    head_seconds: float = 10.0
+    head_seconds: float = 8.0
     """From the first byte, or from the connection, to the end of the head."""
     body_rate: float = 1000.0
     """Bytes a second, on average over `window_seconds`."""
-    window_seconds: float = 10.0
+    window_seconds: float = 8.0
     pipelined: int = 16
     """Requests of a connection that wait for the answer to an earlier one."""
     idle_seconds: int = 30
