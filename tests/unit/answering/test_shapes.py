@@ -245,6 +245,14 @@ def test_a_line_that_names_the_document_is_no_answer_unless_the_document_is_aske
     assert "version 11" in answer("When was this version of the handbook of the harbour made?", text)[0]
 
 
+def test_of_a_long_section_without_steps_the_paragraph_is_quoted_that_says_how() -> None:
+    said = "Complaints about cleaning are entered in the book at the lodge. The porter passes them on."
+    rest = "The monthly price rose on 1 March, since wages were raised. " * 9
+    text = f"# Overview\n\n## Cleaning\n\n{said}\n\n{rest.strip()}"
+
+    assert answer("How do I enter complaints about cleaning?", text) == (said,)
+
+
 def test_two_questions_in_one_have_room_for_two_answers() -> None:
     assert most_sentences(QuestionKind.VALUE, "Whom do I call, and do the police have to know?") == 4
     assert most_sentences(QuestionKind.VALUE, "Whom do I call?") == 2

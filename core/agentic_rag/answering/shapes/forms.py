@@ -68,7 +68,24 @@ def whole_steps(
     score, best = max(ranked, key=lambda one: one[0])
     if draft.units and score < MIN_BLOCK_RATIO * draft.units[0].score:
         return ()
-    return (_join_cut_list(best, passages, place),)
+    return (_join_cut_list(_without_other_paragraphs(best, draft, passages), passages, place),)
+
+
+def _without_other_paragraphs(one: RankedBlock, draft: PartDraft, passages: Sequence[Passage]) -> RankedBlock:
+    """The block; of a long section without a list or code, the paragraph with the best sentence."""
+    block, text = one.block, passages[one.passage].chunk.text
+    if block.kind is not TextBlockKind.SECTION or block.end - block.start <= LONGEST_SECTION:
+        return one
+    lists = (held for held in find_blocks(text) if held.kind is TextBlockKind.LIST)
+    if any(block.start <= held.start < block.end for held in lists):
+        return one
+    if any(fence in text[block.start : block.end] for fence in FENCES):
+        return one
+    best = [unit.start for unit in draft.units[:1] if unit.passage == one.passage]
+    for start, end in block.parts:
+        if any(start <= at < end for at in best):
+            return replace(one, block=replace(block, start=start, end=end, parts=((start, end),)))
+    return one
 
 
 def _is_row_of(unit: CandidateUnit, part: Subquery, passages: Sequence[Passage]) -> bool:
