@@ -541,7 +541,7 @@ async def die_at(plane: DataPlane, write: int, folder: str | None = None) -> Non
 
 
 # Eleven tables have rows, three originals come before their list, the manifest is last.
-@pytest.mark.parametrize("write", [1, 4, 12, 15])
+@pytest.mark.parametrize("write", [1, pytest.param(4, marks=pytest.mark.nightly), 12, 15])
 async def test_a_worker_killed_at_any_file_leaves_a_snapshot_that_the_next_one_takes(
     plane: DataPlane, sources: Path, write: int
 ) -> None:
