@@ -53,7 +53,11 @@ _NUMBERED_START = re.compile(
     r"(?:item|section|note|part|chapter|article|exhibit|figure|table)\s+[0-9IVX]+[A-Z]?\b", re.IGNORECASE
 )
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
-_ITEM_START = re.compile(r"[-*+•▪◦‣·●○■☐☒–—]\s|\(?[0-9]{1,3}[.)]\s|\([A-Za-z]{1,4}\)\s|#{1,6}\s|[|>]|```|~~~")
+_ITEM_START = re.compile(
+    r"[-*+•▪◦‣·●○■☐☒–—]\s|\(?[0-9]{1,3}[.)]\s|\([A-Za-z]{1,4}\)\s|[A-Za-z]\)\s|#{1,6}\s|[|>]|```|~~~"
+)
+_LETTERED = re.compile(r"[a-z]\)\s")
+"""An item of a list that opens with a small letter."""
 _ROW_CHARACTERS = frozenset("0123456789.,()%$€£¥+-–—")
 _VERY_SHORT_LINE, _SHORT_LINE = 25, 45
 """Code points. Before a capital or a digit, a line shorter than the first limit was not broken by the page width
@@ -111,7 +115,7 @@ def _line_ends(text: str, line_start: int, begin: int, after: int, size: int) ->
         return True
     following = text[after]
     if following.islower():
-        return begin > line_start and text[line_start] in "#|"
+        return (begin > line_start and text[line_start] in "#|") or _LETTERED.match(text, after) is not None
     if not following.isalnum() and _ITEM_START.match(text, after):
         return True
     if following.isdigit() and _ITEM_START.match(text, after):

@@ -103,3 +103,44 @@ def test_an_amendment_follows_what_it_amends_and_a_later_document_an_earlier_one
     assert sorted(titles, key=lambda one: order_in_time(one, "")) == [titles[1], titles[3], titles[2], titles[0]]
     assert are_other_editions("Report 2021", "Report 2022")
     assert not are_other_editions("Contract of 2021", "Amendment of 2022")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "kind"),
+    [
+        ("Fire drills should be held every six months.", "d) Fire drills every quarter.", AnswerType.FIGURE),
+        ("Fire drills are held weekly.", "Fire drills are held every month.", AnswerType.FIGURE),
+        ("The kiosk opens from 9:00 to 18:00.", "The kiosk opens every day from 10:00 to 19:00.", AnswerType.DATE),
+        ("The kiosk opens from 9:00 to 18:00.", "The kiosk opens from 9:00 to 19:00.", AnswerType.DATE),
+        ("El museo abre de 10:00 a 21:00.", "El museo abre todos los días de 9:00 a 20:00.", AnswerType.DATE),
+        ("Der Kiosk öffnet von 9 bis 18:00 Uhr.", "Der Kiosk ist täglich von 9 bis 17:00 geöffnet.", AnswerType.DATE),
+        ("Die Gebühr beträgt 1.200,50 Euro.", "Die Gebühr beträgt 1.350 Euro.", AnswerType.FIGURE),
+        ("Die Frist beträgt 14 Tage.", "Die Frist beträgt 30 Tage.", AnswerType.FIGURE),
+        ("La fianza es de 100 euros.", "La fianza es de 150 euros.", AnswerType.FIGURE),
+        ("Das Fest ist am 29. März.", "Das Fest ist am 5. April.", AnswerType.DATE),
+    ],
+)  # fmt: skip
+def test_frequencies_ranges_and_values_of_other_languages_disagree(left: str, right: str, kind: AnswerType):
+    about_dates = kind is AnswerType.DATE
+    assert contradicts(left, right, kind, about_dates=about_dates)
+    assert contradicts(right, left, kind, about_dates=about_dates)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("Fire drills are held every three months.", "Fire drills are held quarterly."),
+        ("The kiosk opens from 9:00 to 18:00.", "The kiosk opens every day from 9:00 to 18:00."),
+        ("The kiosk opens from 9:00 to 18:00.", "The tea room opens from 10:00 to 19:00."),
+        ("The kiosk opens from 9:00 to 18:00.", "The kiosk opens from 10:00 to 19:00 on Sundays."),
+        ("Die Gebühr beträgt 1.200,50 Euro.", "Die Gebühr beträgt 1200,50 €."),
+        ("Die Frist beträgt zwei Wochen.", "Die Frist beträgt 14 Tage."),
+        ("Die Frist beträgt 14 Tage.", "Die Frist für Besucher beträgt 30 Tage."),
+        ("La fianza es de 100 euros.", "La fianza prevista es de 150 euros."),
+        ("El plazo vence el 3 de mayo.", "El plazo vence el 3 de mayo de 2025."),
+    ],
+)  # fmt: skip
+def test_the_same_frequency_range_or_amount_and_another_occasion_do_not(left: str, right: str):
+    for kind in (AnswerType.FIGURE, AnswerType.DATE):
+        assert not contradicts(left, right, kind, about_dates=kind is AnswerType.DATE)
+        assert not contradicts(right, left, kind, about_dates=kind is AnswerType.DATE)

@@ -111,3 +111,12 @@ def test_a_wide_table_row_is_a_sentence() -> None:
     row = "Total comprehensive income attributable to all shareholders of the company $ 19,881 $ 19,442 (3)%"
 
     assert sentences(f"{row}\n{row}") == [row, row]
+
+
+def test_items_with_letters_are_sentences_of_their_own() -> None:
+    text = "a) Ask the harbour.\nb) No diving alone.\nc) Checks of suppliers\nevery quarter."
+    assert [text[slice(*span)] for span in sentence_spans(text)] == [
+        "a) Ask the harbour.",
+        "b) No diving alone.",
+        "c) Checks of suppliers\nevery quarter.",
+    ]

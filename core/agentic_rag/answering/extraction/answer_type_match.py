@@ -55,7 +55,7 @@ _TIME_ASKED = re.compile(
     re.IGNORECASE,
 )
 _TIME = re.compile(
-    r"\b(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|decades?|centur(?:y|ies)|daily|weekly|monthly|quarterly|"
+    r"\b(?:seconds?|minutes?|hours?|days?|weeks?|months?|quarters?|years?|decades?|centur(?:y|ies)|daily|weekly|monthly|quarterly|"
     r"yearly|annual(?:ly)?|twice|once|always|never|until|since)\b|\d ?(?:ms|s|min|h|hrs?|d)\b|\b(?:1[5-9]|20)\d\d\b",
     re.IGNORECASE,
 )

@@ -9,9 +9,11 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 
 from agentic_rag.answering.extraction.negation import is_negative
+from agentic_rag.answering.extraction.text_units import LIST_MARK
 from agentic_rag.answering.extraction.typed_values import TypedValue, ValueKind, find_values, stem
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.calendar import MONTH_NAMES
+from agentic_rag.language.words.word_tables import table_of
 
 _FIGURE = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w*[-/]\w*\d)(?:[ \u00a0]?%)?")
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -26,6 +28,9 @@ NEARLY_IDENTICAL = 0.8
 MIN_NEGATED_OVERLAP = 0.75
 """Jaccard from which one sentence denies the other: the negation itself is one of the words."""
 
+_LONGEST_BETWEEN = 10
+"""Characters between the two ends of a range of times."""
+_EVERY_DAY = ("duration", 86400.0)
 _TOKEN = re.compile(r"[^\W_]+")
 _ASIDE = re.compile(
     r"^(?:according to|as (?:stated|set out|laid down|announced) (?:in|by)|under|per) [^,]{3,80}, |"
@@ -36,7 +41,7 @@ _ASIDE = re.compile(
 )
 _LIGHT = re.compile(
     r"the|an?|of|to|in|on|at|by|for|from|with|and|or|that|this|these|those|is|are|was|were|be|been|being|has|have|had|it|"
-    r"its|there|as|s|shall|must|may|will|would|now|then|hereby|currently|exactly|precisely|also|about|around|roughly|"
+    r"its|there|as|s|should|every|each|held|done|performed|conducted|repeated|shall|must|may|will|would|now|then|hereby|currently|exactly|precisely|also|about|around|roughly|"
     r"approximately|nearly|some|set|fixed|amended|changed|corrected|revised|updated|increased|raised|reduced|lowered|"
     r"extended|shortened|moved|agreement|clause"
 )
@@ -143,15 +148,22 @@ class _Statement:
 
 def _statement(sentence: str) -> _Statement:
     # "raised from 30 to 60 days", "60 instead of 30": what no longer holds is no part of the statement.
-    text = _ASIDE.sub(lambda found: " " * len(found[0]), sentence)
-    values = find_values(text)
-    inside = [(one.start, one.end) for one in values]
+    text = _ASIDE.sub(lambda found: " " * len(found[0]), LIST_MARK.sub("", sentence))
+    table = table_of(sentence)
+    if table is not None:
+        text = table.aside.sub(lambda found: " " * len(found[0]), text)
+    known = frozenset[str]() if table is None else table.function_words
+    found = find_values(text)
+    inside = [(one.start, one.end) for one in found]
     words = [
-        (match.start(), stem(match[0]))
+        (match.start(), stem(match[0]) if table is None else table.base(match[0].lower()))
         for match in _TOKEN.finditer(text)
-        if not any(start <= match.start() < end for start, end in inside) and not _LIGHT.fullmatch(match[0].lower())
+        if not any(start <= match.start() < end for start, end in inside)
+        and not _LIGHT.fullmatch(match[0].lower())
+        and match[0].lower() not in known
     ]
-    return _Statement(tuple(values), tuple((at, _SAME.get(word, word)) for at, word in words), text)
+    values = tuple(_without_every_day(found))
+    return _Statement(values, tuple((at, _SAME.get(word, word)) for at, word in words), text)
 
 
 def _only_rivals(left: Sequence[TypedValue], right: Sequence[TypedValue]) -> tuple[TypedValue, TypedValue] | None:
@@ -162,9 +174,24 @@ def _only_rivals(left: Sequence[TypedValue], right: Sequence[TypedValue]) -> tup
         if same is not None:
             ours.remove(one)
             theirs.remove(same)
+    if _is_range(ours) and _is_range(theirs):
+        ours, theirs = ours[:1], theirs[:1]
     if len(ours) != 1 or len(theirs) != 1 or not ours[0].is_rival(theirs[0]):
         return None
     return ours[0], theirs[0]
+
+
+def _is_range(values: Sequence[TypedValue]) -> bool:
+    """True for two times side by side: from the one to the other."""
+    both = len(values) == 2 and all(one.kind is ValueKind.TIME for one in values)
+    return both and values[1].start - values[0].end <= _LONGEST_BETWEEN
+
+
+def _without_every_day(values: Sequence[TypedValue]) -> list[TypedValue]:
+    """The values without "every day" beside a time: a time without it is that of every day, too."""
+    if not any(one.kind is ValueKind.TIME for one in values):
+        return list(values)
+    return [one for one in values if one.parts != _EVERY_DAY]
 
 
 def _is_asked(value: TypedValue, kind: AnswerType, *, about_dates: bool) -> bool:

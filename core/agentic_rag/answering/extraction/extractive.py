@@ -53,8 +53,12 @@ LONGEST_HEAD = 240
 """Code points of a caption with the names of the columns, beyond which the names alone are quoted."""
 MAX_SIDES = 3
 """Units, best first, that a contradiction is looked for."""
+MIN_SIDE_SHARE = 0.4
+"""Of the question's weight in such a unit that was not looked at closely."""
 MAX_NEAREST = 3
 """Passages shown with an abstention."""
+
+_VALUES = frozenset({AnswerType.FIGURE, AnswerType.DATE, AnswerType.PERSON})
 
 _SAID_BESIDE_FIGURES = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.LABELLED})
 """What adds to rows: other rows would only be less fitting ones."""
@@ -111,6 +115,8 @@ def draft_part(
         return PartDraft((), (), False)
     chosen = _choose(units, passages, part, limit)
     sides = _find_contradiction(units, passages, part)
+    if sides is None and part.answer_type in _VALUES:
+        sides = _find_contradiction(_units_with_value(passages, part, position, excluded), passages, part)
     if sides is None:
         sentences: list[DraftSentence] = []
         for unit in _in_order(chosen, part.answer_type):
@@ -253,8 +259,23 @@ def _may_answer_too(unit: CandidateUnit, best: CandidateUnit, covered: int, part
     return unit.fits or not best.fits
 
 
+def _units_with_value(
+    passages: Sequence[Passage], part: Subquery, position: int, excluded: ExcludedSpans
+) -> list[CandidateUnit]:
+    """All units of the passages that have a value of the kind asked for and speak of the question themselves, best
+    first by their own score: a side may have fewer words of the question than what was looked at closely.
+    """
+    return [
+        unit
+        for unit in best_units(part, position, passages, whole=True)
+        if unit.fits
+        and weight_of(unit.mask, part.terms) >= MIN_SIDE_SHARE
+        and (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
+    ]
+
+
 def _find_contradiction(
-    units: list[CandidateUnit], passages: Sequence[Passage], part: Subquery
+    units: Sequence[CandidateUnit], passages: Sequence[Passage], part: Subquery
 ) -> tuple[CandidateUnit, CandidateUnit] | None:
     """One of the best units, and the first of another document that makes its statement with another value, or denies
     it. Editions of a document, whose titles name other years, do not contradict each other.

@@ -8,15 +8,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agentic_rag.language.calendar import MONTH_NAMES
+from agentic_rag.language.words.word_table import WordTable
+from agentic_rag.language.words.word_tables import TABLES, table_of
 
-_MONTH = "|".join(f"{name[:3]}(?:{name[3:]}|\\.)?" for name in MONTH_NAMES)
+_MONTH_NUMBERS = {
+    name: number for names in (MONTH_NAMES, *(table.months for table in TABLES)) for number, name in enumerate(names, 1)
+}
+_MONTH = "|".join(
+    [f"{name[:3]}(?:{name[3:]}|\\.)?" for name in MONTH_NAMES]
+    + [rf"{name}\b" for table in TABLES for name in table.months]
+)
 _YEAR = r"(?:1[5-9]|20)\d\d"
 _DATES = (
     re.compile(rf"\b(?P<y>{_YEAR})-(?P<m>[01]\d)-(?P<d>[0-3]\d)\b"),
     re.compile(rf"\b(?P<d>[0-3]?\d)[./](?P<m>[01]?\d)[./](?P<y>{_YEAR})\b"),
-    re.compile(rf"\b(?P<d>[0-3]?\d)(?:st|nd|rd|th)?\.?(?: of)? (?P<w>{_MONTH})(?:,? (?P<y>{_YEAR}))?\b", re.I),
+    re.compile(
+        rf"\b(?P<d>[0-3]?\d)(?:st|nd|rd|th)?\.?(?: of| de)? (?P<w>{_MONTH})(?:,?(?: de)? (?P<y>{_YEAR}))?\b", re.I
+    ),
     re.compile(rf"\b(?P<w>{_MONTH}) (?P<d>[0-3]?\d)(?:st|nd|rd|th)?\b(?:,? (?P<y>{_YEAR}))?(?![\d:])", re.I),
-    re.compile(rf"\b(?P<w>{_MONTH}),? (?P<y>{_YEAR})\b", re.I),
+    re.compile(rf"\b(?P<w>{_MONTH}),?(?: de)? (?P<y>{_YEAR})\b", re.I),
 )
 _TIME = re.compile(r"\b(?P<h>[012]?\d)(?:[:.](?P<m>[0-5]\d)(?: ?(?P<a>[ap])\.?m\b)?| ?(?P<b>[ap])\.?m\b)", re.I)
 _SMALL = (
@@ -55,6 +65,16 @@ _DIMENSIONS: Mapping[str, Mapping[str, float]] = {
 }  # fmt: skip
 """Units by what they measure, with their factor to one of them."""
 _UNITS = {name: (kind, factor) for kind, rows in _DIMENSIONS.items() for name, factor in rows.items()}
+_SPANS = {"duration": 1.0, "months": 2_629_800.0}
+"""Seconds of one of it."""
+_MONTH_SLACK = 0.1
+"""How far a month and thirty days, or three months and twelve weeks, may lie apart."""
+_FREQUENCIES = {"daily": "day", "weekly": "week", "monthly": "month", "quarterly": "quarter", "yearly": "year",
+                "annually": "year"}  # fmt: skip
+_FREQUENCY = re.compile(
+    rf"\b(?:(?:every|each) (?P<unit>day|week|month|quarter|year)|(?P<adverb>{'|'.join(_FREQUENCIES)}))\b", re.IGNORECASE
+)
+"""How often something is done: every quarter is every three months."""
 _COUNTED = frozenset(
     {"people", "persons", "seasons", "episodes", "acres", "hectares", "million", "billion", "thousand"}
 )
@@ -103,17 +123,20 @@ class TypedValue:
                 mine is None or its is None or mine == its for mine, its in zip(self.parts, other.parts, strict=True)
             )
         if self.kind is ValueKind.FIGURE:
-            return self.parts[0] == other.parts[0] and _same_amount(self, other)
+            return _is_comparable(self, other) and _same_amount(self, other)
         return self.parts == other.parts
 
     def is_rival(self, other: TypedValue) -> bool:
         """True for another value of the same kind and dimension."""
-        same = self.kind is other.kind and (self.kind is not ValueKind.FIGURE or self.parts[0] == other.parts[0])
+        same = self.kind is other.kind and (self.kind is not ValueKind.FIGURE or _is_comparable(self, other))
         return same and not self.agrees(other)
 
 
 def find_values(sentence: str) -> list[TypedValue]:
     """The values in reading order, none inside another."""
+    table = table_of(sentence)
+    if table is not None:
+        sentence = table.value_words(sentence)
     taken = [False] * len(sentence)
     found: list[TypedValue] = []
 
@@ -127,11 +150,20 @@ def find_values(sentence: str) -> list[TypedValue]:
             take(_date(match))
     for match in _TIME.finditer(sentence):
         take(_time(match))
+    for match in _FREQUENCY.finditer(sentence):
+        take(_frequency(match))
     for match in _FIGURE.finditer(sentence):
         take(_figure(match, sentence))
     for match in _NAME.finditer(sentence):
         take(_name(match, sentence))
+    if table is not None and table.has_compounds:
+        found = [one for one in found if one.kind is not ValueKind.NAME or _has_several_words(one, table)]
     return sorted(found, key=lambda one: one.start)
+
+
+def _has_several_words(name: TypedValue, table: WordTable) -> bool:
+    """False for a noun with its article, where nouns have a capital."""
+    return sum(part not in table.function_words for part in name.parts) > 1
 
 
 def is_unit(word: str) -> bool:
@@ -153,11 +185,24 @@ def _date(match: re.Match[str]) -> TypedValue | None:
     parts = match.groupdict()
     month = parts.get("m")
     if parts.get("w"):
-        month = str(next(place for place, name in enumerate(MONTH_NAMES, 1) if parts["w"].lower().startswith(name[:3])))
+        month = str(_month_number(parts["w"].lower()))
     numbers = tuple(None if part is None else float(part) for part in (parts.get("y"), month, parts.get("d")))
     if (numbers[1] or 1) > 12 or (numbers[2] or 1) > 31:
         return None
     return TypedValue(ValueKind.DATE, match.start(), match.end(), numbers)
+
+
+def _month_number(word: str) -> int:
+    known = _MONTH_NUMBERS.get(word)
+    if known is not None:
+        return known
+    return next(number for name, number in _MONTH_NUMBERS.items() if word.startswith(name[:3]))
+
+
+def _frequency(match: re.Match[str]) -> TypedValue:
+    unit = (match["unit"] or _FREQUENCIES[match["adverb"].lower()]).lower()
+    kind, factor = _UNITS[unit]
+    return TypedValue(ValueKind.FIGURE, match.start(), match.end(), (kind, factor))
 
 
 def _time(match: re.Match[str]) -> TypedValue | None:
@@ -220,9 +265,18 @@ def _same_name(left: tuple[object, ...], right: tuple[object, ...]) -> bool:
     return left[-1] == right[-1] and initials
 
 
+def _is_comparable(left: TypedValue, right: TypedValue) -> bool:
+    """True for figures of one dimension; days and months are both of time."""
+    dimensions = {left.parts[0], right.parts[0]}
+    return len(dimensions) == 1 or dimensions == set(_SPANS)
+
+
 def _same_amount(left: TypedValue, right: TypedValue) -> bool:
     mine, its = (one.parts[1] for one in (left, right))
     if not isinstance(mine, float) or not isinstance(its, float):
         return False
     slack = 0.05 if left.is_rough != right.is_rough else 1e-6
+    if left.parts[0] != right.parts[0]:
+        slack = _MONTH_SLACK
+        mine, its = mine * _SPANS[str(left.parts[0])], its * _SPANS[str(right.parts[0])]
     return abs(mine - its) <= slack * max(abs(mine), abs(its))

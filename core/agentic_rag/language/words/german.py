@@ -60,8 +60,8 @@ GERMAN = WordTable(
     asking_stems=word_set(
         """
         find lang oft hoch hohe groß große weit alt schnell viel jahr datum zeitpunkt anzahl zahl name namen art
-        bekomm erhalt stell geb mach tun heiß nenn genann bezeichne stattfind stattgefund versteh bedeut typ dinge
-        sache unterschied vergleich neu erst letzt aktuell genau insgesamt
+        bekomm erhalt stell geb mach tun heiß nenn genann bezeichne stattfind stattgefund versteh bedeut typ
+        dinge sache unterschied vergleich neu erst letzt aktuell genau insgesamt
         """
     ),
     endings=("ungen", "ern", "end", "ung", "em", "er", "en", "es", "et", "st", "e", "s", "n", "t"),
@@ -70,6 +70,10 @@ GERMAN = WordTable(
         (Asked.DOCUMENTS, pattern_of(
             r"^(?:in )?welche[nrms]? (?:\w+ )?(?:dokumente?n?|dateie?n?|berichte?n?|protokolle?n?|verträge?n?|"
             r"richtlinien?|handbücher?n?|vereinbarungen|unterlagen)\b"
+        )),
+        (Asked.SUMMARY, pattern_of(
+            r"^(?:bitte )?(?:fasse?|fassen sie)\b.*\bzusammen\b|\b(?:zusammenfassung|kurzer überblick|"
+            r"kurzen überblick)\b"
         )),
         (Asked.YES_NO, pattern_of(
             r"^(?:ist|sind|war|waren|hat|haben|hatte|kann|können|darf|dürfen|muss|müssen|soll|sollen|wird|werden|gibt|"
@@ -128,6 +132,7 @@ GERMAN = WordTable(
         (Asked.WHICH, pattern_of(r"\bwelche[rnms]?\b|^(?:was|womit|wofür|wodurch|woran|worauf|worin)\b")),
     ),
     answers={
+        Asked.SUMMARY: pattern_of(r"^[#\d.\s]*(?:zusammenfassung|überblick|kurzfassung|auf einen blick)\b"),
         Asked.WHEN: pattern_of(_CALENDAR),
         Asked.HOW_MUCH: pattern_of(_AMOUNT),
         Asked.HOW_LONG: pattern_of(
@@ -169,6 +174,17 @@ GERMAN = WordTable(
     ),
     negation=re.compile(r"\b(?:nicht|kein\w*|nie|niemals|ohne|niemand|nichts|weder|verboten|"
     r"untersagt)\b", re.IGNORECASE),
+    months=("januar", "februar", "märz", "april", "mai", "juni", "juli", "august", "september", "oktober", "november",
+            "dezember"),
+    numbers={
+        "zwei": "two", "drei": "three", "vier": "four", "fünf": "five", "sechs": "six", "sieben": "7", "acht": "8",
+        "neun": "9", "zehn": "ten", "elf": "11", "zwölf": "12", "zwanzig": "20", "dreißig": "30", "tag": "day",
+        "tage": "days", "tagen": "days", "woche": "week", "wochen": "weeks", "monat": "month", "monate": "month",
+        "monaten": "months", "jahr": "year", "jahre": "years", "jahren": "years", "stunde": "hour", "stunden": "hours",
+        "minute": "minute", "minuten": "minutes", "meter": "meter", "prozent": "percent", "euro": "euro",
+        "jede": "each", "jeden": "each", "jedes": "each", "täglich": "daily",
+    },
+    aside=pattern_of(r"\b(?:jeden tag|täglich|immer|uhr)\b"),
     has_compounds=True,
     verb_prefixes=("ab", "an", "auf", "aus", "bei", "be", "dar", "durch", "ein", "ent", "er", "fest", "fort", "frei",
                    "ge", "her", "hin", "los", "mit", "nach", "statt", "teil", "um", "unter", "ver", "vor", "weg",

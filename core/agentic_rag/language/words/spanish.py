@@ -66,6 +66,8 @@ SPANISH = WordTable(
             r"^¿? ?(?:en )?(?:qué|que|cuáles) (?:\w+ )?(?:documentos?|archivos?|informes?|actas?|contratos?|políticas|"
             r"manuales|guías|acuerdos)\b"
         )),
+        (Asked.SUMMARY, pattern_of(r"^¿? ?(?:(?:me )?(?:puedes|podrías) )?resum(?:e|ir|en)\b|\b(?:un|"
+        r"breve) resumen\b")),
         (Asked.YES_NO, pattern_of(
             r"^¿? ?(?:se (?:le |me |nos |les )?(?:puede|debe|permite|devuelve|paga|acepta|admite|necesita|cobra)\w*|"
             r"es|son|está|"
@@ -128,6 +130,7 @@ SPANISH = WordTable(
         (Asked.WHICH, pattern_of(r"\b(?:qué|cuál|cuáles)\b|^¿? ?que\b")),
     ),
     answers={
+        Asked.SUMMARY: pattern_of(r"^[#\d.\s]*(?:resumen|en resumen|síntesis|puntos principales)\b"),
         Asked.WHEN: pattern_of(_CALENDAR),
         Asked.HOW_MUCH: pattern_of(_AMOUNT),
         Asked.HOW_LONG: pattern_of(
@@ -169,6 +172,16 @@ SPANISH = WordTable(
         r"Así|Luego|Ambos|Ambas|Después)\b"
     ),
     negation=pattern_of(r"\b(?:no|nunca|jamás|sin|ningún|ninguna|ninguno|nadie|nada|ni|tampoco|prohibid[oa]s?)\b"),
+    months=("enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre",
+            "noviembre", "diciembre"),
+    numbers={
+        "dos": "two", "tres": "3", "cuatro": "four", "cinco": "five", "seis": "six", "siete": "seven", "ocho": "8",
+        "nueve": "nine", "diez": "ten", "quince": "15", "veinte": "twenty", "treinta": "thirty", "día": "day",
+        "días": "days", "semana": "week", "semanas": "weeks", "mes": "mo.", "meses": "month", "año": "yr",
+        "años": "yrs", "hora": "hour", "horas": "hours", "minuto": "minute", "minutos": "minutes", "metro": "meter",
+        "metros": "meters", "euro": "euro", "euros": "euros", "cada": "each",
+    },
+    aside=pattern_of(r"\b(?:todos los días|cada día|siempre|horas?)\b"),
     definition=pattern_of(
         r"^¿? ?qué (?:es|son|significa|se entiende por|quiere decir) (?:un[oa]? |el |la |los |"
         r"las )?(?P<term>[^?]{2,60}?)\W*$"

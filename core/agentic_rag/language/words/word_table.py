@@ -12,6 +12,8 @@ class Asked(enum.Enum):
     """What a question asks for, by its wording."""
 
     DOCUMENTS = "documents"
+    SUMMARY = "summary"
+    """The answer is a section: its pattern is that of the heading."""
     STEPS = "steps"
     REASON = "reason"
     DEFINITION = "definition"
@@ -50,6 +52,12 @@ class WordTable:
     leaning: re.Pattern[str]
     """How a sentence opens that leans on the one before it."""
     negation: re.Pattern[str]
+    months: tuple[str, ...]
+    """From January on."""
+    numbers: Mapping[str, str]
+    """Number words and units in English, which values are read in."""
+    aside: re.Pattern[str]
+    """What makes no other statement: that it holds always."""
     has_compounds: bool = False
     """It writes compounds as one word, and nouns with a capital."""
     verb_prefixes: tuple[str, ...] = ()
@@ -72,10 +80,28 @@ class WordTable:
                 return word[: -len(ending)]
         return word
 
+    def base(self, word: str) -> str:
+        """The stem of a word without what inflection puts before it."""
+        stem = self.stem(word)
+        prefix = next((one for one in self.verb_infixes if stem.startswith(one)), "")
+        return stem.removeprefix(prefix) if len(stem) - len(prefix) >= SHORTEST_STEM else stem
+
+    def value_words(self, text: str) -> str:
+        """The text with figures, number words and units as English writes them, place by place where it can: a word
+        keeps its length.
+        """
+        swapped = _GROUPED.sub(lambda found: found[0].translate(_SWAPPED), text)
+        return _WORD.sub(lambda found: self.numbers.get(found[0].lower(), found[0]).ljust(len(found[0])), swapped)
+
     def fold(self, word: str) -> str:
         """A word in the letters that all its inflected forms share."""
         return "".join(self.folds.get(letter, letter) for letter in word)
 
+
+_SWAPPED = str.maketrans(".,", ",.")
+_GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?:,\d+)?(?![\d.,]*\d)|(?<![\d.,])\d+,\d+(?![\d.,]*\d)")
+"""Figures with a decimal comma or full stops between thousands."""
+_WORD = re.compile(r"[^\W\d_]+")
 
 SHORTEST_STEM = 3
 """Letters that stay of a word."""
