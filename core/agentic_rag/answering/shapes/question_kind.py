@@ -22,6 +22,7 @@ class QuestionKind(enum.Enum):
     DEFINITION = "definition"
     REASON = "reason"
     DOCUMENTS = "documents"
+    SUMMARY = "summary"
     FACT = "fact"
     """Anything else."""
 
@@ -34,6 +35,11 @@ _RULES: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
             QuestionKind.DOCUMENTS,
             r"^(?:in )?which (?:\w+ )?(?:documents?|files?|reports?|minutes|agreements|contracts|policies|manuals|"
             r"guides|memos|notes)\b(?! (?:is|was) )",
+        ),
+        (
+            QuestionKind.SUMMARY,
+            r"^(?:please )?(?:summari[sz]e|sum up|give (?:me |us )?(?:an? )?(?:\w+ )?(?:summary|overview))\b|"
+            r"\b(?:short|brief|quick) (?:summary|overview)\b|\b(?:main|key) points of\b|\bin a nutshell\b",
         ),
         (
             QuestionKind.STEPS,
@@ -75,6 +81,7 @@ _BY_TYPE = {
 }
 _BY_ASKED = {
     Asked.DOCUMENTS: QuestionKind.DOCUMENTS,
+    Asked.SUMMARY: QuestionKind.SUMMARY,
     Asked.STEPS: QuestionKind.STEPS,
     Asked.REASON: QuestionKind.REASON,
     Asked.DEFINITION: QuestionKind.DEFINITION,

@@ -18,6 +18,7 @@ from agentic_rag.answering.shapes.forms import (
     with_exception,
 )
 from agentic_rag.answering.shapes.question_kind import QuestionKind
+from agentic_rag.answering.shapes.summary import summing_section
 from agentic_rag.retrieval.candidates import Passage
 
 Form = Callable[[Subquery, int, Sequence[Passage], PartDraft, ExcludedSpans], tuple[DraftSentence, ...]]
@@ -39,6 +40,7 @@ SHAPES: Mapping[QuestionKind, Shape] = {
     QuestionKind.COMPARISON: Shape(4, (compared_rows,)),
     QuestionKind.YES_NO: Shape(3, (answered_before, with_exception)),
     QuestionKind.DOCUMENTS: Shape(2, (documents_with_it,)),
+    QuestionKind.SUMMARY: Shape(3, (summing_section,)),
     QuestionKind.DEFINITION: Shape(2, (defining_sentence, answered_before)),
     QuestionKind.REASON: Shape(3),
     QuestionKind.FACT: Shape(2),

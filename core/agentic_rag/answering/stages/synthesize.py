@@ -53,6 +53,7 @@ _PERSONAL = re.compile(r"\b(?:I|my|me|we|our|us|I'm)\b", re.IGNORECASE)
 """Who asks for himself asks about one rule or one case."""
 _NEVER_MULTI_HOP = frozenset({
     QuestionKind.STEPS, QuestionKind.LIST, QuestionKind.DEFINITION, QuestionKind.DOCUMENTS, QuestionKind.REASON,
+    QuestionKind.SUMMARY,
 })  # fmt: skip
 
 
