@@ -1,7 +1,7 @@
 """Fits how much a unit's likeness to the question counts beside its score (answering/extraction/unit_ranking.py): a
 softmax over the units of each question, with the passages given. Each set is judged by the weight of the others.
 
-    python -m eval.training.train_reading --model DIRECTORY --pairs PAIRS.jsonl.gz \\
+    python -m eval.training.train_reading --pairs PAIRS.jsonl.gz \\
         --set xquad=xquad/corpus.en.jsonl,xquad/queries.en.dev.jsonl
 """
 
@@ -23,11 +23,11 @@ import numpy as np
 from eval.training.options import print_found, training_parser
 from numpy.typing import NDArray
 
-from agentic_rag.adapters.onnx.embedder import OnnxEmbedder
+from agentic_rag.adapters.onnx.unit_reader import READER, OnnxUnitReader
 from agentic_rag.answering.extraction.candidate_units import best_units
-from agentic_rag.answering.extraction.reading import PlacedUnit
+from agentic_rag.answering.extraction.reading import place_unit
 from agentic_rag.answering.extraction.subquery import build_subquery
-from agentic_rag.answering.extraction.unit_ranking import MAX_READ, READING_WEIGHT
+from agentic_rag.answering.extraction.unit_ranking import MAX_READ, READING_WEIGHT, units_to_read
 from agentic_rag.answering.query.planner import detect_answer_type
 from agentic_rag.documents.document import Chunk
 from agentic_rag.language.tokenizer import tokenize
@@ -69,12 +69,12 @@ def main() -> None:
     """Read the sets, fit, and print."""
     parser = training_parser(__doc__, "NAME=CORPUS.jsonl,QUERIES.jsonl; may be repeated", 400)
     parser.add_argument("--pairs", type=Path, help="JSONL, gzipped: `question`, `sentence`; neighbours of an article")
-    parser.add_argument("--model", type=Path, required=True, help="directory of a model by `rag model get`")
+    parser.add_argument("--reader", type=Path, default=READER, help="directory of a reader; default: the shipped one")
     options = parser.parse_args()
     sets = {name: _given(*map(Path, files.split(","))) for name, files in (one.split("=", 1) for one in options.set)}
     if options.pairs is not None:
         sets["pairs"] = _pairs(options.pairs)
-    reader = OnnxEmbedder(options.model)
+    reader = OnnxUnitReader(options.reader)
     read = {name: asyncio.run(_read_all(reader, given[-options.questions :])) for name, given in sets.items()}
     found: dict[str, Any] = {"weight": fit_weight(list(read.values())), "in_force": READING_WEIGHT, "sets": {}}
     for name, questions in read.items():
@@ -119,22 +119,21 @@ def _slope(one: ReadQuestion, factors: Floats) -> Floats:
     return slope
 
 
-async def _read_all(reader: OnnxEmbedder, given: Sequence[GivenQuestion]) -> list[ReadQuestion]:
+async def _read_all(reader: OnnxUnitReader, given: Sequence[GivenQuestion]) -> list[ReadQuestion]:
     paragraphs = {text for one in given for text in one.passages}
     counts = Counter(term for text in paragraphs for term in set(tokenize(text)))
     rarity = {term: math.log1p((len(paragraphs) - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
     return [await _read(reader, one, rarity) for one in given]
 
 
-async def _read(reader: OnnxEmbedder, given: GivenQuestion, rarity: Mapping[str, float]) -> ReadQuestion:
+async def _read(reader: OnnxUnitReader, given: GivenQuestion, rarity: Mapping[str, float]) -> ReadQuestion:
     passages = [Passage(_chunk(place, text), Candidate(place, 1.0, ())) for place, text in enumerate(given.passages)]
     part = build_subquery(given.text, detect_answer_type(given.text), rarity)
-    units = best_units(part, 0, passages)[:MAX_READ]
-    placed = [PlacedUnit(given.passages[unit.passage][unit.start : unit.end]) for unit in units]
-    reading = await reader.read(given.text, placed)
+    units = units_to_read(best_units(part, 0, passages, whole=True), MAX_READ)
+    reading = await reader.read(given.text, [place_unit(unit, passages[unit.passage]) for unit in units])
     return ReadQuestion(
         np.array([unit.score for unit in units]),
-        np.array([0.0] * len(units) if reading is None else reading.scores),
+        np.array(reading.scores),
         np.array(
             [any(_is_same((unit.passage, unit.start, unit.end), one) for one in given.answers) for unit in units],
             np.bool_,

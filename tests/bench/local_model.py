@@ -16,6 +16,7 @@ from tests.bench.reports import Row, at_least, at_most
 from tests.local_model import minilm
 
 from agentic_rag.adapters.onnx.embedder import BATCH, OnnxEmbedder
+from agentic_rag.adapters.onnx.unit_reader import OnnxUnitReader
 from agentic_rag.answering.extraction.reading import PlacedUnit
 from agentic_rag.answering.extraction.unit_ranking import MAX_READ
 from agentic_rag.kernel.errors import AgenticRagError
@@ -55,11 +56,11 @@ def rows(texts: Sequence[str], rounds: int) -> list[Row]:
 
 async def _read(directory: Path, units: Sequence[str]) -> tuple[float, float]:
     """Seconds of the processor to read units that were never read; to embed them."""
-    embedder = OnnxEmbedder(directory)
+    embedder, reader = OnnxEmbedder(directory), OnnxUnitReader()
     await embedder.embed(units[:1])
-    await embedder.read(units[0], ())
+    await reader.read(units[0], ())
     began = time.process_time()
-    await embedder.read("What does a pump need to start?", [PlacedUnit(unit) for unit in units])
+    await reader.read("What does a pump need to start?", [PlacedUnit(unit) for unit in units])
     halfway = time.process_time()
     await embedder.embed(units)
     return halfway - began, time.process_time() - halfway

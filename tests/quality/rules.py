@@ -71,7 +71,7 @@ FAMILIES = (
     Family(
         "answers along a path",
         lambda container: container.build_answer(
-            replaced={Stage.SYNTHESIZE: WithoutPaths(SynthesizeStage(FINDERS, container.embedders))},
+            replaced={Stage.SYNTHESIZE: WithoutPaths(SynthesizeStage(FINDERS, container.unit_reader))},
         ),
         ("hotpotqa", "musique"),
     ),

@@ -10,7 +10,7 @@ from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.assemble import assemble, is_cacheable
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.options import AnswerDefaults, effective, validate
-from agentic_rag.answering.ports import AnswerCache, RunStore
+from agentic_rag.answering.ports import AnswerCache, RunStore, UnitReader
 from agentic_rag.answering.query.gate import HEURISTIC_WEIGHTS
 from agentic_rag.answering.question import CacheMode, Question
 from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecord
@@ -54,6 +54,8 @@ class AnswerPorts:
     telemetry: Telemetry
     clock: Clock
     ids: Ids
+    reader: UnitReader | None = None
+    """None where none is installed: the units' own scores decide."""
 
 
 @dataclass(frozen=True, slots=True)

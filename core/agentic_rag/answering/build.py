@@ -80,7 +80,7 @@ def answer_question(
         Stage.RETRIEVE: RetrieveStage(retrieve or Retrieve(ports.telemetry), ports.embedders, ports.clock, finders),
         Stage.SEARCH: SkippedStage("off"),
         Stage.TOOLS: ToolsStage(switched_on, ports.clock),
-        Stage.SYNTHESIZE: SynthesizeStage(finders, ports.embedders),
+        Stage.SYNTHESIZE: SynthesizeStage(finders, ports.reader),
         Stage.SELF_CHECK: SelfCheckStage(link_hosts),
     }
     llm_clients = None if chat is None else chat.llm_clients

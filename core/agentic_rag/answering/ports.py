@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
@@ -68,12 +68,11 @@ class AnswerCache(Protocol):
         ...
 
 
-@runtime_checkable
 class UnitReader(Protocol):
     """A model on this machine that tells how well units of text answer a question."""
 
-    async def read(self, question: str, units: Sequence[PlacedUnit]) -> Reading | None:
-        """What it finds; a unit's score does not depend on the units beside it. None: the model cannot tell."""
+    async def read(self, question: str, units: Sequence[PlacedUnit]) -> Reading:
+        """What it finds; a unit's score does not depend on the units beside it."""
         ...
 
 

@@ -4,7 +4,7 @@ from agentic_rag.adapters.server_token import opens_servers
 from agentic_rag.adapters.system.collector import loop_factory, settle_collector
 from agentic_rag.adapters.vault.envelope import fresh_master as new_master_key
 from agentic_rag.bootstrap.container import Container, build_container
-from agentic_rag.bootstrap.programs import local_space, obtain_model, open_chat_model, route_library_logs
+from agentic_rag.bootstrap.programs import local_space, obtain_model, open_chat_model, reads_units, route_library_logs
 
 __all__ = [
     "Container",
@@ -15,6 +15,7 @@ __all__ = [
     "obtain_model",
     "open_chat_model",
     "opens_servers",
+    "reads_units",
     "route_library_logs",
     "settle_collector",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from types import MappingProxyType
 
+from agentic_rag.adapters.onnx.unit_reader import find_reader
 from agentic_rag.adapters.redis.passages import RedisPassageExchange
 from agentic_rag.answering.ask import AnswerPorts, AnswerQuestion
 from agentic_rag.answering.build import FINDERS, ChatUse, answer_question
@@ -13,7 +14,7 @@ from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.hyde.queued_passages import QueuedPassages
 from agentic_rag.answering.hyde.write_passage import WritePassage
 from agentic_rag.answering.options import AnswerDefaults
-from agentic_rag.answering.ports import PassageExchange
+from agentic_rag.answering.ports import PassageExchange, UnitReader
 from agentic_rag.answering.runs.explain import ExplainRun
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.record import RunRecorder
@@ -22,6 +23,7 @@ from agentic_rag.answering.state_machine import Stage
 from agentic_rag.answering.tools.http_fetch import HttpFetch
 from agentic_rag.answering.tools.tool import Tool
 from agentic_rag.bootstrap.documents import DocumentParts
+from agentic_rag.bootstrap.programs import reads_units
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.retrieval.measure_recall import MeasureRecall
@@ -102,7 +104,14 @@ class AnsweringParts(DocumentParts):
         )
 
     def _answer_ports(self, embedders: EmbedderSource) -> AnswerPorts:
-        return AnswerPorts(self.database, self.cache, self.runs, embedders, self.telemetry, self.clock, self.ids)
+        return AnswerPorts(
+            self.database, self.cache, self.runs, embedders, self.telemetry, self.clock, self.ids, self.unit_reader
+        )
+
+    @cached_property
+    def unit_reader(self) -> UnitReader | None:
+        """The shipped reader; None without onnxruntime, and beside the embedder that needs nothing installed."""
+        return find_reader() if reads_units(self.settings) else None
 
     @property
     def _tools(self) -> tuple[Tool, ...]:

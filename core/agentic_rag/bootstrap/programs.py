@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentic_rag.adapters.onnx.embedder import OnnxEmbedder
 from agentic_rag.adapters.onnx.model_files import InstalledModel, ModelSource, find_model, obtain
+from agentic_rag.adapters.onnx.unit_reader import find_reader
 from agentic_rag.adapters.openai.chat import OpenAIChatModel
 from agentic_rag.adapters.openai.client import open_client
 from agentic_rag.adapters.telemetry.logging import route_standard_logging
@@ -33,3 +34,8 @@ def obtain_model(settings: Settings, name: str, *, from_hub: bool) -> InstalledM
 def local_space(settings: Settings) -> EmbeddingSpace:
     """The space of the local model that the settings name. Errors: `Misconfigured`."""
     return OnnxEmbedder(settings.model_directory).space
+
+
+def reads_units(settings: Settings) -> bool:
+    """True when the shipped reader chooses sentences: onnxruntime is installed, and the embedder is a model."""
+    return settings.models.embedder != "deterministic" and find_reader() is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import struct
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +16,9 @@ from agentic_rag.adapters.onnx.bert_graph import (
     BertShape,
     bert_shape,
     build_sentence_encoder,
-    build_token_encoder,
     read_safetensors,
 )
 from agentic_rag.adapters.onnx.embedder import OnnxEmbedder, OnnxOptions
-from agentic_rag.adapters.onnx.token_reader import TokenReader
-from agentic_rag.answering.extraction.reading import PlacedUnit
 from agentic_rag.kernel.errors import Misconfigured
 
 SHAPE = BertShape(layers=2, heads=2, hidden=8, epsilon=1e-12)
@@ -31,7 +27,7 @@ LONGEST = 32
 Weights = dict[str, NDArray[np.float32]]
 
 
-def random_weights() -> Weights:
+def random_weights(stack: str = "encoder.layer") -> Weights:
     random = np.random.default_rng(7)
     inner = 4 * SHAPE.hidden
     shapes: dict[str, tuple[int, ...]] = {
@@ -42,7 +38,7 @@ def random_weights() -> Weights:
         "embeddings.LayerNorm.bias": (SHAPE.hidden,),
     }
     for layer in range(SHAPE.layers):
-        prefix = f"encoder.layer.{layer}"
+        prefix = f"{stack}.{layer}"
         for part, (wide, narrow) in {
             "attention.self.query": (SHAPE.hidden, SHAPE.hidden),
             "attention.self.key": (SHAPE.hidden, SHAPE.hidden),
@@ -65,7 +61,7 @@ def reference(weights: Weights, ids: list[int]) -> NDArray[np.float64]:
     return mean / np.linalg.norm(mean)
 
 
-def reference_tokens(weights: Weights, ids: list[int]) -> NDArray[np.float64]:
+def reference_tokens(weights: Weights, ids: list[int], stack: str = "encoder.layer") -> NDArray[np.float64]:
     """One text through BERT as Devlin et al. define it, in float64 and without any padding."""
     w = {name: value.astype(np.float64) for name, value in weights.items()}
 
@@ -81,7 +77,7 @@ def reference_tokens(weights: Weights, ids: list[int]) -> NDArray[np.float64]:
     x = norm(x + w["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
     size = SHAPE.hidden // SHAPE.heads
     for layer in range(SHAPE.layers):
-        prefix = f"encoder.layer.{layer}"
+        prefix = f"{stack}.{layer}"
         query, key, value = (dense(x, f"{prefix}.attention.self.{part}") for part in ("query", "key", "value"))
         heads: list[NDArray[np.float64]] = []
         for head in range(SHAPE.heads):
@@ -107,10 +103,6 @@ def write_tokenizer(directory: Path) -> Tokenizer:
     return tokenizer
 
 
-def placed(units: Sequence[str]) -> list[PlacedUnit]:
-    return [PlacedUnit(unit) for unit in units]
-
-
 @pytest.fixture
 def weights() -> Weights:
     return random_weights()
@@ -133,86 +125,6 @@ async def test_the_graph_computes_what_bert_computes(model: Path, weights: Weigh
 
     expected = np.array([reference(weights, tokenizer.encode(text).ids) for text in texts])
     np.testing.assert_allclose(vectors, expected, atol=2e-5)
-
-
-def likeness(weights: Weights, tokenizer: Tokenizer, question: str, text: str) -> float:
-    """MaxSim as Khattab and Zaharia define it, averaged over the tokens of the question."""
-    asked, read = (reference_tokens(weights, tokenizer.encode(one).ids)[1:-1] for one in (question, text))
-    asked, read = (one / np.linalg.norm(one, axis=1, keepdims=True) for one in (asked, read))
-    return float((asked @ read.T).max(axis=1).mean())
-
-
-async def test_units_are_read_token_by_token_up_to_the_rounding_of_int8(model: Path, weights: Weights) -> None:
-    tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
-    units = ["the pump starts slowly at night", "at night", "slowly slowly", "pump"]
-
-    found = await OnnxEmbedder(model).read("the pump starts", placed(units))
-
-    expected = [likeness(weights, tokenizer, "the pump starts", unit) for unit in units]
-    assert found is not None
-    assert found.scores == pytest.approx(expected, abs=0.05)
-    assert max(zip(found.scores, units, strict=True))[1] == units[0]
-
-
-async def test_what_is_read_beside_a_unit_or_before_it_does_not_change_its_likeness(model: Path) -> None:
-    units = ["the pump starts slowly", "at night", "", "the pump starts slowly at night"]
-    reader = OnnxEmbedder(model)
-
-    together = await reader.read("the pump", placed(units))
-
-    again = await reader.read("the pump", placed(units[::-1]))
-    alone = [await OnnxEmbedder(model).read("the pump", placed([unit])) for unit in units]
-    assert together is not None
-    assert again is not None
-    assert together.scores == again.scores[::-1] == tuple(one.scores[0] for one in alone if one)
-    assert together.scores[2] == 0.0
-
-
-async def test_the_likest_unit_says_how_probably_the_question_is_answered(model: Path) -> None:
-    reader = OnnxEmbedder(model)
-
-    none = await reader.read("the pump", [])
-    some = await reader.read("the pump", placed(["slowly slowly"]))
-    more = await reader.read("the pump", placed(["slowly slowly", "the pump"]))
-
-    assert none is not None
-    assert some is not None
-    assert more is not None
-    assert 0 <= none.answered < some.answered < more.answered <= 1
-
-
-def test_vectors_are_kept_up_to_a_size_and_the_longest_unused_go_first() -> None:
-    runs: list[int] = []
-
-    class Session:
-        def run(self, _: None, feed: dict[str, NDArray[np.int64]]) -> list[NDArray[np.float32]]:
-            runs.append(int(feed["input_ids"][0, 1]))
-            return [np.ones((1, feed["input_ids"].shape[1], 8), np.float32)]
-
-    class Encoded:
-        def __init__(self, text: str) -> None:
-            self.ids = [2, ord(text), 3]
-
-    class Letters:
-        encode = Encoded
-
-    reader = TokenReader(Session(), Letters(), cache_bytes=2 * 8 * 2)
-    for text in "abacab":
-        reader.compare(text, [])
-
-    assert "".join(map(chr, runs)) == "abcb"
-
-
-async def test_a_model_that_was_not_built_here_embeds_but_does_not_read(model: Path) -> None:
-    import onnx
-
-    known = onnx.load(model / "model.onnx")
-    known.producer_name = "pytorch"
-    onnx.save(known, model / "model.onnx")
-
-    assert await OnnxEmbedder(model).read("the pump", placed(["at night"])) is None
-    assert build_token_encoder((model / "model.onnx").read_bytes(), 1) is None
-    assert (await OnnxEmbedder(model).embed(["at night"])).shape == (1, SHAPE.hidden)
 
 
 async def test_texts_of_any_length_come_back_in_their_order(model: Path) -> None:

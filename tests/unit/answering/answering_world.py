@@ -17,6 +17,7 @@ from agentic_rag.adapters.deterministic.hashed_embedding import embed_texts
 from agentic_rag.answering.ask import AnswerPorts, AnswerQuestion
 from agentic_rag.answering.build import ChatUse, answer_question
 from agentic_rag.answering.options import AnswerDefaults
+from agentic_rag.answering.ports import UnitReader
 from agentic_rag.answering.question import AnswerOptions, Question, Turn
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.record import RunRecorder
@@ -194,6 +195,7 @@ class World:
         space: EmbeddingSpace = SPACE,
         chat: Callable[[Telemetry], ChatUse] | None = None,
         http_fetch: HttpFetch | None = None,
+        reader: UnitReader | None = None,
     ) -> None:
         self.corpus = corpus
         self.telemetry = Telemetry()
@@ -202,7 +204,8 @@ class World:
         self.embedder = Embedder(space, opened=corpus)
         database: Any = corpus
         self.recorder = RunRecorder(database, self.runs, self.cache, self.telemetry)
-        ports = AnswerPorts(database, self.cache, self.runs, only(self.embedder), self.telemetry, Clock(), Ids())
+        embedders = only(self.embedder)
+        ports = AnswerPorts(database, self.cache, self.runs, embedders, self.telemetry, Clock(), Ids(), reader)
         use = None if chat is None else chat(self.telemetry)
         self.answer: AnswerQuestion = answer_question(
             ports,

@@ -52,6 +52,8 @@ SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS install
 async def examine(wiring: Wiring, settings: Settings) -> list[Check]:
     """All checks, in the order in which to fix failures. Starts no server and changes nothing."""
     checks = [check_python(), check_home(settings), check_port(settings), await check_embedder(settings)]
+    if settings.models.embedder != "deterministic":
+        checks.append(check_reader(settings))
     if settings.warnings:
         checks.append(check_ignored_settings(settings))
     if settings.models.chat_model:
@@ -170,6 +172,16 @@ async def check_embedder(settings: Settings) -> Check:
     if response.status_code in (401, 403):
         return failure("embedder", "PROVIDER_KEY_REFUSED", "the key was refused", "Correct OPENAI_API_KEY.")
     return ok("embedder", f"{settings.models.embedding_model}, its server answers")
+
+
+def check_reader(settings: Settings) -> Check:
+    """The shipped model reads the sentences that may answer; without onnxruntime their words decide alone."""
+    from agentic_rag.bootstrap import reads_units
+
+    if reads_units(settings):
+        return ok("reader", "the shipped model reads the sentences that may answer")
+    told = "onnxruntime is not installed: sentences are chosen by their words alone"
+    return Check("reader", DEGRADED, told, "MODEL_TOOLS_MISSING", "pip install 'agentic-rag[onnx]'")
 
 
 def _check_model(settings: Settings) -> Check:

@@ -1,9 +1,10 @@
-"""Builds ONNX graphs of a BERT encoder from its weights: a sentence encoder (mean pooling, unit length), and a token
-encoder of its first layers with int8 weights.
+"""Builds ONNX graphs of a BERT encoder from its weights: a sentence encoder (mean pooling, unit length), and a reader
+of questions and units with int8 weights.
 
 Architecture: Devlin et al., 'BERT' (2019); pooling: Reimers and Gurevych, 'Sentence-BERT' (2019). Operators: ONNX opset
 20 (LayerNormalization, Gelu). Inputs `input_ids` and `attention_mask`, both int64 of shape (texts, tokens); output
-`embedding`, float32 of shape (texts, hidden size), rows of unit length; or `tokens`, (texts, tokens, hidden size).
+`embedding`, float32 of shape (texts, hidden size), rows of unit length; of a reader `units` and `asked`, (texts,
+tokens, hidden size), and `weights`, (texts, tokens).
 """
 
 # onnx ships partial types.
@@ -137,32 +138,34 @@ def build_sentence_encoder(shape: BertShape, weights: Mapping[str, NDArray[np.fl
     _require_onnx()
     graph = _Graph(weights)
     pooled = _pool(graph, _encode(graph, shape))
-    return _serialise(graph, pooled, "embedding", ["texts", shape.hidden])
+    return _serialise(graph, {"embedding": (pooled, ["texts", shape.hidden])}, {})
 
 
-def build_token_encoder(model: bytes, most_layers: int) -> bytes | None:
-    """The serialised first layers, as many as it has of `most_layers`, of a sentence encoder that
-    `build_sentence_encoder` made; None for another model. Errors: `Misconfigured` code MODEL_TOOLS_MISSING.
+def build_reader(
+    shape: BertShape, unit_layers: int, weights: Mapping[str, NDArray[np.float32]], about: Mapping[str, str]
+) -> tuple[bytes, bytes]:
+    """The two serialised models of a reader. The first turns tokens into `words`, the vectors before the first layer,
+    and with `units.layer.N` into `units`; the second, with `asked.layer.N`, as many as the shape says, `words` into
+    `asked` and, with `weigh`, `weights`: what each token of a question counts. `about` is kept with it. Errors:
+    `KeyError` if a weight is missing; `Misconfigured` code MODEL_TOOLS_MISSING.
     """
     _require_onnx()
-    from onnx import ModelProto, numpy_helper
-
-    read = ModelProto.FromString(model)
-    held: dict[str, NDArray[Any]] = {one.name: numpy_helper.to_array(one) for one in read.graph.initializer}
-    if read.producer_name != _PRODUCER or "heads_shape" not in held:
-        return None
-    norm = next(one for one in read.graph.node if one.op_type == "LayerNormalization")
-    epsilon = next(float(one.f) for one in norm.attribute if one.name == "epsilon")
-    heads, size = held["heads_shape"][2:].tolist()
-    weights = held | {"embeddings.token_type_embeddings.weight": held["kind_zero"]}
-    for name, value in held.items():
-        if name.endswith(".transposed"):
-            weights[name.replace(".transposed", ".weight")] = value.T
-    held_layers = sum(name.endswith(".intermediate.dense.transposed") for name in held)
-    layers = min(most_layers, held_layers)
+    wide: list[str | int] = ["texts", "tokens", shape.hidden]
     graph = _Int8Graph(weights)
-    hidden = _encode(graph, BertShape(layers, heads, heads * size, epsilon))
-    return _serialise(graph, hidden, "tokens", ["texts", "tokens", heads * size])
+    words, bias = _embed(graph, shape), _attention_bias(graph)
+    units = words
+    for layer in range(unit_layers):
+        units = _layer(graph, shape, units, bias, f"units.layer.{layer}")
+    first = _serialise(graph, {"words": (words, wide), "units": (units, wide)}, {})
+    graph = _Int8Graph(weights)
+    asked, bias = "words", _attention_bias(graph)
+    for layer in range(shape.layers):
+        asked = _layer(graph, shape, asked, bias, f"asked.layer.{layer}")
+    product = graph.add("MatMul", asked, graph.constant("weigh", np.ascontiguousarray(weights["weigh.weight"].T)))
+    last = graph.constant("last_axis", np.array([2], np.int64))
+    counted = graph.add("Softplus", graph.add("Squeeze", graph.add("Add", product, graph.weight("weigh.bias")), last))
+    results = {"asked": (asked, wide), "weights": (counted, wide[:2])}
+    return first, _serialise(graph, results, about, shape.hidden)
 
 
 def _require_onnx() -> None:
@@ -172,39 +175,49 @@ def _require_onnx() -> None:
         )
 
 
-def _serialise(graph: _Graph, result: str, name: str, shape: list[str | int]) -> bytes:
+def _serialise(
+    graph: _Graph, results: Mapping[str, tuple[str, list[str | int]]], about: Mapping[str, str], words: int = 0
+) -> bytes:
+    """`results` names the outputs: the value of each and its shape. The input is tokens, or `words` of this size."""
     from onnx import TensorProto, helper, numpy_helper
 
-    graph.nodes.append(helper.make_node("Identity", [result], [name]))
+    graph.nodes += [helper.make_node("Identity", [value], [name]) for name, (value, _) in results.items()]
     ids, mask = (
         helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
         for name in ("input_ids", "attention_mask")
     )
-    output = helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+    if words:
+        ids = helper.make_tensor_value_info("words", TensorProto.FLOAT, ["texts", "tokens", words])
+    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, (_, shape) in results.items()]
     initializers = [numpy_helper.from_array(value, name) for name, value in graph.constants.items()]
     model = helper.make_model(
-        helper.make_graph(graph.nodes, name, [ids, mask], [output], initializers),
+        helper.make_graph(graph.nodes, next(iter(results)), [ids, mask], outputs, initializers),
         opset_imports=[helper.make_opsetid("", OPSET)],
         ir_version=_IR_VERSION,
         producer_name=_PRODUCER,
     )
+    helper.set_model_props(model, dict(about))
     serialised: bytes = model.SerializeToString()
     return serialised
 
 
 def _encode(graph: _Graph, shape: BertShape) -> str:
     """Token vectors after the last layer: (texts, tokens, hidden)."""
+    hidden, bias = _embed(graph, shape), _attention_bias(graph)
+    for layer in range(shape.layers):
+        hidden = _layer(graph, shape, hidden, bias, f"encoder.layer.{layer}")
+    return hidden
+
+
+def _embed(graph: _Graph, shape: BertShape) -> str:
+    """The vectors of the tokens before the first layer."""
     tokens = graph.add("Shape", "input_ids", start=1, end=2)
     zero = graph.constant("zero", np.array([0], np.int64))
     positions = graph.add("Slice", graph.weight("embeddings.position_embeddings.weight"), zero, tokens, zero)
     kinds = graph.constant("kind_zero", graph.weights["embeddings.token_type_embeddings.weight"][:1])
     words = graph.rows("embeddings.word_embeddings", "input_ids")
     summed = graph.add("Add", words, graph.add("Add", positions, kinds))
-    hidden = graph.normalise(summed, "embeddings.LayerNorm", shape.epsilon)
-    bias = _attention_bias(graph)
-    for layer in range(shape.layers):
-        hidden = _layer(graph, shape, hidden, bias, f"encoder.layer.{layer}")
-    return hidden
+    return graph.normalise(summed, "embeddings.LayerNorm", shape.epsilon)
 
 
 def _attention_bias(graph: _Graph) -> str:

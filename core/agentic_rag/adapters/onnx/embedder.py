@@ -1,4 +1,4 @@
-"""Embedder and `answering.ports.UnitReader` over a directory with `model.onnx` and `tokenizer.json`."""
+"""`models.embedding.ports.Embedder` over a directory with `model.onnx` and `tokenizer.json`."""
 
 # onnxruntime and tokenizers ship no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.adapters.onnx.token_reader import TokenReader, open_reader, tell_answered
-from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
 from agentic_rag.kernel.errors import Misconfigured, Permanent
 from agentic_rag.models.embedding.space import EmbeddingSpace
 
@@ -59,7 +57,6 @@ class OnnxEmbedder:
         self._directory = directory
         self._options = options or OnnxOptions()
         self._turn = threading.Lock()
-        self._reading = threading.Lock()
 
     @property
     def space(self) -> EmbeddingSpace:
@@ -73,22 +70,8 @@ class OnnxEmbedder:
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return await asyncio.to_thread(self._embed, texts)
 
-    async def read(self, question: str, units: Sequence[PlacedUnit]) -> Reading | None:
-        return await asyncio.to_thread(self._read, question, units)
-
     async def aclose(self) -> None:
         """Nothing to release."""
-
-    def _read(self, question: str, units: Sequence[PlacedUnit]) -> Reading | None:
-        with self._reading:
-            if self._reader is None:
-                return None
-            scores = self._reader.compare(question, [unit.text for unit in units])
-            return Reading(tuple(scores), tell_answered(max(scores, default=-1.0)))
-
-    @cached_property
-    def _reader(self) -> TokenReader | None:
-        return open_reader(self._directory / MODEL_FILE, self._model.tokenizer)
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         with self._turn:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit
+from agentic_rag.language.tables import header_span, is_row, split_cells
+from agentic_rag.retrieval.candidates import Passage
+
 
 @dataclass(frozen=True, slots=True)
 class PlacedUnit:
-    """The text of a unit with the title and the headings that it stands under, outermost first."""
+    """The text of a unit with the title and the headings that it stands under, outermost first (those of a table's row
+    end with the names of its columns), and with the sentence before it in its paragraph.
+    """
 
     text: str
     headings: tuple[str, ...] = ()
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +28,19 @@ class Reading:
 
     scores: tuple[float, ...]
     answered: float
+
+
+def place_unit(unit: CandidateUnit, passage: Passage) -> PlacedUnit:
+    """A unit of a passage as it is read."""
+    chunk = passage.chunk
+    text = chunk.text[unit.start : unit.end]
+    above = [chunk.document_title, *chunk.heading_path]
+    if unit.heading is not None:
+        above.append(chunk.text[slice(*unit.heading)].strip("# \n"))
+    if is_row(text):
+        whole = passage.text_with_table_head
+        header = header_span(whole, len(passage.table_head) + unit.start)
+        if header is not None:
+            above.append(" ".join(split_cells(whole[slice(*header)])))
+    before = chunk.text[unit.near_span[0] : unit.start].strip()
+    return PlacedUnit(text, tuple(dict.fromkeys(one for one in above if one)), before)

@@ -1,4 +1,4 @@
-"""Reads the likeliest units of each part with the local model that the workspace embeds with."""
+"""Reads the likeliest units of each part beside the question."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentic_rag.answering.extraction.candidate_units import MIN_READING_RATIO, CandidateUnit, Subquery, best_units
-from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
+from agentic_rag.answering.extraction.reading import PlacedUnit, Reading, place_unit
 from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlockKind
 from agentic_rag.answering.extraction.unit_ranking import MAX_READ, MIN_READ, rank_units, units_to_read
 from agentic_rag.answering.ports import UnitReader
-from agentic_rag.answering.run_state import RunState
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.shapes.rank_blocks import rank_blocks, rank_read_blocks
 from agentic_rag.language.words.word_tables import table_of
-from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.retrieval.candidates import Passage
 
 MAX_BLOCKS_READ = 16
@@ -37,22 +35,17 @@ class PartReading:
 
 
 async def read_units(
-    embedders: EmbedderSource,
-    state: RunState,
+    reader: UnitReader | None,
     asked: Sequence[tuple[Subquery, Sequence[Passage]]],
     kinds: Sequence[QuestionKind],
 ) -> list[PartReading]:
-    """The units of each part, asked of these passages, best first: by their own score where no local model can read.
-    The model reads English: of other languages it tells units apart by chance.
-    Errors: as `EmbedderSource.of`, `SpaceMismatch`.
+    """The units of each part, asked of these passages, best first: by their own score where there is no reader.
+    It reads English: of other languages it tells units apart by chance.
     """
-    reader = None
-    if state.space.is_local:
-        reader = (await embedders.of(state.question.asked.workspace)).for_space(state.space)
     found = [
         _without_reading(best_units(query, place, passages), passages) for place, (query, passages) in enumerate(asked)
     ]
-    if not isinstance(reader, UnitReader):
+    if reader is None:
         return found
     most = max(MIN_READ, MAX_READ // max(1, len(asked)))
     for place, (query, passages) in enumerate(asked):
@@ -72,7 +65,7 @@ async def _read_blocks(
     """The likeliest lists, tables and sections, each read from its heading on."""
     blocks = rank_blocks(part, place, passages, frozenset(TextBlockKind), whole=True)[:MAX_BLOCKS_READ]
     reading = await reader.read(part.text, [_place_block(one, passages[one.passage]) for one in blocks])
-    return () if reading is None or not blocks else tuple(rank_read_blocks(blocks, reading.scores))
+    return tuple(rank_read_blocks(blocks, reading.scores)) if blocks else ()
 
 
 def _place_block(one: RankedBlock, passage: Passage) -> PlacedUnit:
@@ -91,12 +84,4 @@ async def _read(
 ) -> Reading | None:
     if not units or table_of(question) is not None:
         return None
-    return await reader.read(question, [_place_unit(unit, passages[unit.passage]) for unit in units])
-
-
-def _place_unit(unit: CandidateUnit, passage: Passage) -> PlacedUnit:
-    chunk = passage.chunk
-    headings = [chunk.document_title, *chunk.heading_path]
-    if unit.heading is not None:
-        headings.append(chunk.text[slice(*unit.heading)].lstrip("# "))
-    return PlacedUnit(chunk.text[unit.start : unit.end], tuple(dict.fromkeys(headings)))
+    return await reader.read(question, [place_unit(unit, passages[unit.passage]) for unit in units])

@@ -25,13 +25,13 @@ from agentic_rag.answering.extraction.extractive import (
 )
 from agentic_rag.answering.extraction.multi_hop import draft_from_path
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
+from agentic_rag.answering.ports import UnitReader
 from agentic_rag.answering.query.rewrite import has_placeholder, mask_placeholder
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageResult
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.answering.shapes.table import most_sentences, shape_part
 from agentic_rag.answering.stages.read_units import PartReading, read_units
 from agentic_rag.language.words.word_tables import table_of
-from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.retrieval.candidates import FIGURES, Passage
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
 
@@ -60,9 +60,9 @@ _NEVER_MULTI_HOP = frozenset({
 class SynthesizeStage:
     """Extractive: the sentences that answer, each with the span it quotes."""
 
-    def __init__(self, finders: Sequence[EvidenceFinder], embedders: EmbedderSource) -> None:
+    def __init__(self, finders: Sequence[EvidenceFinder], reader: UnitReader | None = None) -> None:
         self._finders = finders
-        self._embedders = embedders
+        self._reader = reader
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the draft, or the nearest evidence with the reason to abstain."""
@@ -73,7 +73,7 @@ class SynthesizeStage:
         excluded = state.checked.excluded
         kinds = _kinds_of_parts(state)
         asked = _evidence_of_parts(state)
-        readings = await read_units(self._embedders, state, asked, kinds)
+        readings = await read_units(self._reader, asked, kinds)
         drafts = [
             replace(
                 draft_part(query, place, evidence, most_sentences(kind, query.text), excluded, readings[place].units),

@@ -1,0 +1,195 @@
+"""`answering.ports.UnitReader` over the trained model that this package holds (reader/): token by token (MaxSim).
+
+Source: Khattab and Zaharia, 'ColBERT' (2020). eval/training/train_reader.py trains and writes the model.
+"""
+
+# onnxruntime and tokenizers ship no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
+
+READER = Path(__file__).with_name("reader")
+"""The directory of the shipped reader."""
+UNITS_FILE, QUESTION_FILE, TOKENIZER_FILE, HEAD = "units.onnx", "question.onnx", "tokenizer.json", "head"
+LONGEST, LONGEST_HEADING = 64, 48
+"""Tokens that are read of a text and of the headings above it, as in training."""
+HEADING_JOINT = " . "
+CACHE_BYTES = 32 * 1024 * 1024
+"""The vectors of about 1,300 sentences."""
+SIGNS = 5
+DIGITS = 6
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerHead:
+    """Tells from the signs of a unit how surely it answers. `heading` is what a likeness to a heading counts, `before`
+    what one to the sentence before.
+    """
+
+    heading: float
+    before: float
+    wide: Floats
+    wide_bias: Floats
+    narrow: Floats
+    slope: float
+    offset: float
+    """Of the logistic curve from the strongest unit to a probability."""
+
+    def logits(self, signs: Floats) -> Floats:
+        wide = signs @ self.wide.T + self.wide_bias
+        gelu = 0.5 * wide * (1.0 + np.vectorize(math.erf)(wide / math.sqrt(2.0)))
+        found: Floats = gelu @ self.narrow
+        return found
+
+    def probability(self, logit: float) -> float:
+        return round(1.0 / (1.0 + math.exp(-(self.slope * logit + self.offset))), DIGITS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """`units` makes the vectors of a text's words and of it as a unit, `question` goes on from the words."""
+
+    units: Any
+    question: Any
+    tokenizer: Any
+    head: AnswerHead
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The tokens of a question, of unit length; what each counts, in all 1; and the question as a whole."""
+
+    tokens: Floats
+    shares: Floats
+    whole: Floats
+
+
+class OnnxUnitReader:
+    """Loads the model on first use; reads one question at a time. Each text is run alone, so that its vectors do not
+    depend on what is read beside it.
+    """
+
+    def __init__(self, directory: Path = READER, cache_bytes: int = CACHE_BYTES) -> None:
+        self._directory = directory
+        self._turn = threading.Lock()
+        self._free = cache_bytes
+        self._known: OrderedDict[tuple[str, int], NDArray[np.float16]] = OrderedDict()
+
+    async def read(self, question: str, units: Sequence[PlacedUnit]) -> Reading:
+        return await asyncio.to_thread(self._read, question, units)
+
+    def _read(self, question: str, units: Sequence[PlacedUnit]) -> Reading:
+        with self._turn:
+            asked = self._encode_question(question)
+            signs = np.array([self._compare(asked, unit) for unit in units], np.float32).reshape(len(units), SIGNS)
+        head = self._model.head
+        if not len(units) or not len(asked.tokens):
+            return Reading((0.0,) * len(units), 0.0)
+        strongest = float(head.logits((signs - 0.5) * 4.0).max())
+        scores = (round(float(score), DIGITS) for score in signs[:, 0])
+        return Reading(tuple(scores), head.probability(strongest))
+
+    def _compare(self, asked: _Asked, unit: PlacedUnit) -> tuple[float, float, float, float, float]:
+        """The signs of a unit: its weighted and its plain mean likeness, the least of a token, that of the whole, and
+        what tokens without a like one count.
+        """
+        vectors = self._vectors(unit.text, LONGEST)
+        found = _most_alike(asked.tokens, vectors[1:])
+        head = self._model.head
+        if unit.headings:
+            headed = _most_alike(asked.tokens, self._vectors(HEADING_JOINT.join(unit.headings), LONGEST_HEADING)[1:])
+            found = np.maximum(found, headed * head.heading)
+        if unit.before:
+            earlier = _most_alike(asked.tokens, self._vectors(unit.before, LONGEST)[1:])
+            found = np.maximum(found, earlier * head.before)
+        if not len(found):
+            return (0.0, 0.0, 0.0, 0.0, 0.0)
+        missed = np.maximum(0.6 - found, 0.0)
+        return (
+            float(found @ asked.shares), float(found.mean()), float(found.min()),
+            float(asked.whole @ vectors[0]), float(missed @ asked.shares),
+        )  # fmt: skip
+
+    def _encode_question(self, question: str) -> _Asked:
+        words, _ = self._run(question, LONGEST)
+        feed = {"words": words, "attention_mask": np.ones(words.shape[:2], np.int64)}
+        states, weights = self._model.question.run(["asked", "weights"], feed)
+        tokens = _unit_length(states[0])
+        held = weights[0, 1:-1]
+        return _Asked(tokens[1:-1], held / max(float(held.sum()), 1e-9), tokens[0])
+
+    def _vectors(self, text: str, longest: int) -> Floats:
+        """A row of unit length for each token but the last, the text as a whole first; as precise as they are kept."""
+        key = (text, longest)
+        known = self._known.pop(key, None)
+        if known is None:
+            _, states = self._run(text, longest)
+            known = _unit_length(states[0, :-1]).astype(np.float16)
+            self._free -= known.nbytes
+        self._known[key] = known
+        while self._free < 0:
+            self._free += self._known.popitem(last=False)[1].nbytes
+        return known.astype(np.float32)
+
+    def _run(self, text: str, longest: int) -> list[Floats]:
+        """The vectors of the words, and of the unit."""
+        ids = np.array([self._model.tokenizer.encode(text).ids[:longest]], np.int64)
+        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
+        found: list[Floats] = self._model.units.run(["words", "units"], feed)
+        return found
+
+    @cached_property
+    def _model(self) -> _Model:
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        units, question = (
+            onnxruntime.InferenceSession(self._directory / name, options, providers=["CPUExecutionProvider"])
+            for name in (UNITS_FILE, QUESTION_FILE)
+        )
+        tokenizer = Tokenizer.from_file(str(self._directory / TOKENIZER_FILE))
+        tokenizer.enable_truncation(LONGEST)
+        tokenizer.no_padding()
+        head = json.loads(question.get_modelmeta().custom_metadata_map[HEAD])
+        arrays = {name: np.array(value, np.float32) for name, value in head.items() if isinstance(value, list)}
+        return _Model(units, question, tokenizer, AnswerHead(**(head | arrays)))
+
+
+def find_reader() -> OnnxUnitReader | None:
+    """The shipped reader; None where onnxruntime or tokenizers is not installed."""
+    installed = all(find_spec(name) is not None for name in ("onnxruntime", "tokenizers"))
+    return OnnxUnitReader() if installed else None
+
+
+def _unit_length(states: Floats) -> Floats:
+    lengths = np.linalg.norm(states, axis=-1, keepdims=True)
+    scaled: Floats = states / np.maximum(lengths, 1e-9)
+    return scaled
+
+
+def _most_alike(asked: Floats, tokens: Floats) -> Floats:
+    """For each token of the question the cosine to the likest of `tokens`."""
+    found: Floats = (asked @ tokens.T).max(axis=1, initial=-1.0)
+    return found

@@ -1,0 +1,163 @@
+"""The reader computes what the model it was trained as computes, and each unit alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.unit.adapters.test_onnx_embedder import (
+    SHAPE,
+    Weights,
+    random_weights,
+    reference_tokens,
+    write_tokenizer,
+)
+from tokenizers import Tokenizer
+
+from agentic_rag.adapters.onnx.bert_graph import build_reader
+from agentic_rag.adapters.onnx.unit_reader import OnnxUnitReader, find_reader
+from agentic_rag.answering.extraction.reading import PlacedUnit
+
+HEADING, BEFORE = 0.9, 0.7
+HEAD = {
+    "heading": HEADING, "before": BEFORE, "wide": [[1.0, 0.0, 0.0, 0.0, 0.0]], "wide_bias": [0.0], "narrow": [1.0],
+    "slope": 1.0, "offset": 0.0,
+}  # fmt: skip
+
+
+def placed(units: Sequence[str]) -> list[PlacedUnit]:
+    return [PlacedUnit(unit) for unit in units]
+
+
+@pytest.fixture
+def weights() -> Weights:
+    random = np.random.default_rng(3)
+    return {
+        **random_weights("units.layer"),
+        **{name: value * 0.9 for name, value in random_weights("asked.layer").items() if name.startswith("asked")},
+        "weigh.weight": random.normal(0, 1, (1, SHAPE.hidden)).astype(np.float32),
+        "weigh.bias": np.array([0.3], np.float32),
+    }
+
+
+@pytest.fixture
+def model(tmp_path: Path, weights: Weights) -> Path:
+    units, question = build_reader(SHAPE, SHAPE.layers, weights, {"head": json.dumps(HEAD)})
+    (tmp_path / "units.onnx").write_bytes(units)
+    (tmp_path / "question.onnx").write_bytes(question)
+    write_tokenizer(tmp_path)
+    return tmp_path
+
+
+def score(
+    weights: Weights, tokenizer: Tokenizer, question: str, text: str, beside: str = "", counts: float = 0.0
+) -> float:
+    """Weighted MaxSim: the likest token of the unit, or of a text beside it at less, for each of the question's."""
+
+    def tokens(read: str, stack: str) -> NDArray[np.float64]:
+        return reference_tokens(weights, tokenizer.encode(read).ids, stack)[1:-1]
+
+    def unit_length(found: NDArray[np.float64]) -> NDArray[np.float64]:
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    asked = tokens(question, "asked.layer")
+    counted = np.log1p(np.exp(asked @ weights["weigh.weight"][0] + weights["weigh.bias"][0]))
+    found = (unit_length(asked) @ unit_length(tokens(text, "units.layer")).T).max(axis=1)
+    if beside:
+        others = unit_length(asked) @ unit_length(tokens(beside, "units.layer")).T
+        found = np.maximum(found, counts * others.max(axis=1))
+    return float(found @ counted / counted.sum())
+
+
+async def test_units_are_read_token_by_token_up_to_the_rounding_of_int8(model: Path, weights: Weights) -> None:
+    tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
+    units = ["the pump starts slowly at night", "at night", "slowly slowly", "pump"]
+
+    found = await OnnxUnitReader(model).read("the pump starts", placed(units))
+
+    assert found.scores == pytest.approx(
+        [score(weights, tokenizer, "the pump starts", unit) for unit in units], abs=0.06
+    )
+
+
+@pytest.mark.parametrize(
+    ("unit", "beside", "counts"),
+    [
+        (PlacedUnit("slowly at", ("the", "night")), "the . night", HEADING),
+        (PlacedUnit("slowly at", (), "the night"), "the night", BEFORE),
+    ],
+)
+async def test_headings_and_the_sentence_before_count_nearly_as_the_unit(
+    model: Path, weights: Weights, unit: PlacedUnit, beside: str, counts: float
+) -> None:
+    tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
+
+    found = await OnnxUnitReader(model).read("pump starts", [unit])
+
+    expected = score(weights, tokenizer, "pump starts", unit.text, beside, counts)
+    assert found.scores[0] == pytest.approx(expected, abs=0.06)
+
+
+async def test_what_is_read_beside_a_unit_or_before_it_does_not_change_its_score(model: Path) -> None:
+    units = ["the pump starts slowly", "at night", "the pump starts slowly at night"]
+    reader = OnnxUnitReader(model)
+
+    together = await reader.read("the pump", placed(units))
+
+    again = await reader.read("the pump", placed(units[::-1]))
+    alone = [await OnnxUnitReader(model).read("the pump", placed([unit])) for unit in units]
+    assert together.scores == again.scores[::-1] == tuple(one.scores[0] for one in alone)
+    assert together.answered == again.answered == max(one.answered for one in alone)
+
+
+async def test_the_strongest_unit_says_how_probably_the_question_is_answered(model: Path) -> None:
+    reader = OnnxUnitReader(model)
+
+    found = [
+        (await reader.read("the pump", placed(units))).answered for units in ([], ["slowly"], ["slowly", "the pump"])
+    ]
+
+    assert found == sorted(found)
+    assert found[0] == 0.0
+    assert 0.0 < found[1] <= found[2] <= 1.0
+
+
+async def test_an_empty_unit_or_question_is_read_as_unlike(model: Path) -> None:
+    reader = OnnxUnitReader(model)
+
+    assert (await reader.read("the pump", placed(["", "pump"]))).scores[0] < 0
+    assert (await reader.read("", placed(["pump"]))).answered == 0.0
+
+
+async def test_vectors_are_kept_up_to_a_size_and_the_longest_unused_go_first(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = OnnxUnitReader(model, cache_bytes=2 * 2 * SHAPE.hidden * 2)
+    runs: list[str] = []
+    run = reader._run
+    monkeypatch.setattr(reader, "_run", lambda text, longest: runs.append(text) or run(text, longest))
+
+    for text in ("the", "pump", "the", "at", "the", "pump"):
+        await reader.read("night", placed([text]))
+
+    assert [text for text in runs if text != "night"] == ["the", "pump", "at", "pump"]
+
+
+async def test_the_shipped_reader_prefers_the_unit_that_answers() -> None:
+    reader = find_reader()
+    assert reader is not None
+    units = [
+        PlacedUnit("The pump is inspected every year by the manufacturer.", ("Pump P4", "Care")),
+        PlacedUnit("Fill the housing with water before the first start.", ("Pump P4", "First start")),
+        PlacedUnit("The start of the financial year is 1 April.", ("Accounting",)),
+    ]
+
+    found = await reader.read("What must be done before the pump is started for the first time?", units)
+    other = await reader.read("Who won the regatta in 1921?", units)
+
+    assert max(range(3), key=found.scores.__getitem__) == 1
+    assert other.answered < found.answered
