@@ -264,3 +264,11 @@ def test_code_is_quoted_as_it_stands() -> None:
     assert answer("How do I install the product?", text) == (
         "Run this:\n```\n# first\npip install product\n```\nThen restart the product.",
     )
+
+
+def test_minutes_that_something_is_discussed_in_are_documents():
+    for question in ("In which board minutes is the crane discussed?", "Which reports mention the crane?"):
+        assert question_kind(question, detect_answer_type(question)) is QuestionKind.DOCUMENTS, question
+    assert question_kind("Which report is the newest?", detect_answer_type("Which report is the newest?")) is not (
+        QuestionKind.DOCUMENTS
+    )

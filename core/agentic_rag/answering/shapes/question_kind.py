@@ -27,14 +27,14 @@ class QuestionKind(enum.Enum):
     """Anything else."""
 
 
+_DOCUMENTS = r"(?:documents?|files?|reports?|minutes|agreements|contracts|policies|manuals|guides|memos|notes)"
 _ANYONE = r"(?:i|we|you|one|someone|staff|employees|people|users?|visitors?|customers?|members?|operators?|tenants?)"
 _RULES: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(pattern, re.IGNORECASE))
     for kind, pattern in (
         (
             QuestionKind.DOCUMENTS,
-            r"^(?:in )?which (?:\w+ )?(?:documents?|files?|reports?|minutes|agreements|contracts|policies|manuals|"
-            r"guides|memos|notes)\b(?! (?:is|was) )",
+            rf"^in which (?:\w+ )?{_DOCUMENTS}\b|^which (?:\w+ )?{_DOCUMENTS}\b(?! (?:is|was) )",
         ),
         (
             QuestionKind.SUMMARY,
