@@ -20,7 +20,7 @@ BEFORE_CREDIT = 0.3
 """The same of the unit before it."""
 FITTING_CREDIT = 0.3
 """The same of the figure, date or name that is asked for."""
-READING_WEIGHT = 5.0
+READING_WEIGHT = 3.0
 """What a likeness of 1 counts beside a score of 1. Fitted by eval/training/train_reading.py."""
 READ_SPREAD = 0.5
 """Read units lie about twice as far apart as unread ones: shrunk by this, as many follow the best one closely."""
