@@ -1,7 +1,8 @@
 """Fits the weights of `answering.evidence.certainty` on right and wrong answers.
 
 Logistic regression: both halves of a set weigh the same, and so do sets. Right is an answer that holds a gold answer;
-wrong is any other, those asked without their documents included. Sets whose gold answers are no spans tell nothing.
+wrong is any other, those asked without their documents included. Sets without answers of both sorts tell nothing: small
+ones, and those whose gold answers are no spans.
 """
 
 from __future__ import annotations
@@ -42,6 +43,11 @@ class TrainedCertainty:
     left_out: dict[str, Established | None]
 
 
+def has_both_sorts(given: SupportSet) -> bool:
+    """True for a set with right and with wrong answers."""
+    return {one.right for one in given.asked if one.certainty} == {True, False}
+
+
 def train_certainty(sets: Sequence[SupportSet]) -> TrainedCertainty:
     """Fit the weights. Errors: `InvalidInput` for a set without right or wrong answers."""
     weights = _fit(sets)
@@ -59,7 +65,7 @@ def _rows(given: SupportSet) -> tuple[Floats, Floats]:
     """The signs of each answer that was weighed, with a 1 behind them, and whether it is right."""
     weighed = [one for one in given.asked if one.certainty]
     right = np.array([float(one.right) for one in weighed])
-    if not 0 < right.sum() < len(right):
+    if not has_both_sorts(given):
         raise InvalidInput(f"{given.name} needs right and wrong answers.", code="DATASET_INVALID")
     return np.array([(*one.certainty, 1.0) for one in weighed]), right
 

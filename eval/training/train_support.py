@@ -11,7 +11,7 @@ import sys
 from dataclasses import asdict, astuple, replace
 from pathlib import Path
 
-from eval.training.fit_certainty import TrainedCertainty, train_certainty
+from eval.training.fit_certainty import TrainedCertainty, has_both_sorts, train_certainty
 from eval.training.fit_support import Separation, SupportSet, TrainedSupport, train_support
 from eval.training.options import print_found, training_parser
 
@@ -35,8 +35,8 @@ def main() -> None:
     questions = {one.name: len(one.asked) for one in asked}
     values = {"embedder": settings.models.embedder, "questions": questions, **asdict(found)}
     told = _table(found)
-    if spans := [one for one in asked if any(answer.right for answer in one.asked)]:
-        certain = train_certainty(spans)
+    if telling := [one for one in asked if has_both_sorts(one)]:
+        certain = train_certainty(telling)
         values["certainty"] = asdict(certain)
         told = f"{told}\n{_certainty_table(certain)}"
     print_found(options, values, told)
