@@ -41,14 +41,8 @@ FOLLOWING_CREDIT = 0.06
 """What the sentence after the best one scores more."""
 MIN_LIST_SCORE_RATIO = 0.85
 """The same for a further row or item of the list that the best one is of."""
-MIN_REDUNDANT_SCORE_RATIO = 0.87
-"""The same for a sentence that adds no term of the question: it may be the better answer."""
-OWN_SHARE = 0.5
-"""Such a sentence itself covers at least this share of what the best one covers."""
 MIN_RESTATED_SHARE = 0.6
 """Of the question's weight in a sentence that may only restate it."""
-MIN_NEW_COVERAGE = 0.1
-"""Weight of the terms that a further sentence must add."""
 LONGEST_HEAD = 240
 """Code points of a caption with the names of the columns, beyond which the names alone are quoted."""
 MAX_SIDES = 3
@@ -203,7 +197,6 @@ def _choose(units: list[CandidateUnit], passages: Sequence[Passage], part: Subqu
     """
     best = units[0]
     chosen = [best]
-    covered = best.mask | best.context_mask
     said = [extract_words(_quote(best, passages))]
     for unit in _with_following(units, passages, part):
         if len(chosen) >= limit or unit.score < MIN_SCORE_RATIO * best.score:
@@ -211,14 +204,13 @@ def _choose(units: list[CandidateUnit], passages: Sequence[Passage], part: Subqu
         if any(unit.passage == other.passage and _overlap(unit, other) for other in chosen):
             continue
         listed = part.answer_type is AnswerType.LIST and _same_list(unit, best)
-        if not listed and not _may_answer_too(unit, best, covered, part):
+        if not listed and best.fits and not unit.fits:
             continue
         spoken = extract_words(_quote(unit, passages))
         if not listed and any(jaccard_similarity(spoken, before) >= NEARLY_IDENTICAL for before in said):
             continue
         chosen.append(unit)
         said.append(spoken)
-        covered |= unit.mask | unit.context_mask
     return chosen
 
 
@@ -252,11 +244,6 @@ def _same_list(unit: CandidateUnit, best: CandidateUnit) -> bool:
         and unit.passage == best.passage
         and unit.score >= MIN_LIST_SCORE_RATIO * best.score
     )
-
-
-def _may_answer_too(unit: CandidateUnit, best: CandidateUnit, covered: int, part: Subquery) -> bool:
-    """True for a unit that holds what is asked as far as the best one does, and says something of the question."""
-    return unit.fits or not best.fits
 
 
 def _units_with_value(
