@@ -377,16 +377,14 @@ class AnswerQuestion:
 
     async def _keep(self, request: _AskRequest, run: Run, fill: CacheFill | None) -> Run:
         """Store the run behind the response, or before it when an idempotency key promises that it is kept."""
-        if run.idempotency_key is None:
+        if (key := run.idempotency_key) is None:
             self._recorder.submit(run, fill)
             return run
         await self._ports.runs.record([run], durable=True)
         if fill is not None:
             self._recorder.fill(fill)
         # Of concurrent equal requests the store keeps the first run; all of them return it.
-        stored = await self._runs.by_idempotency_key(
-            request.principal, run.workspace, run.idempotency_key, run.input_hash
-        )
+        stored = await self._runs.by_idempotency_key(request.principal, run.workspace, key, run.input_hash)
         return stored or run
 
 

@@ -191,9 +191,7 @@ class RestoreSnapshot:
         counts: dict[str, int] = {}
         done = len(manifest.parts)
         async with self.archive.restoring(target.workspace) as writer:
-            for table in manifest.tables:
-                if not await writer.accepts(table):
-                    raise damage_error(f"this schema has no {table.name} with the columns it names")
+            await _require_known_tables(writer, manifest)
             for table in manifest.tables:
                 counts[table.name] = 0
                 for part in manifest.parts_of(table.name):
@@ -309,6 +307,12 @@ class RestoreSnapshot:
                 )
                 await transaction.documents.set_status(workspace, document.document_id, DocumentStatus.FAILED, fault)
         return requeued
+
+
+async def _require_known_tables(writer: ArchiveWriter, manifest: Manifest) -> None:
+    for table in manifest.tables:
+        if not await writer.accepts(table):
+            raise damage_error(f"this schema has no {table.name} with the columns it names")
 
 
 async def _narrow(transaction: Transaction, manifest: Manifest, target: _Target) -> int:
