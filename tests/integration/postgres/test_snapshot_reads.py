@@ -209,3 +209,24 @@ async def test_history_is_purged_in_bounded_slices(stores: Backend, migrated_url
     assert left == [12, 8, 6]
     assert revisions == 1
     assert await oldest_readable(stores, workspace, 3) == 3
+
+
+async def test_slices_of_history_leave_no_mention_of_passages_that_are_gone(stores: Backend, migrated_url: str) -> None:
+    workspace = await stores.workspace(settings=WorkspaceSettings(history_days=0))
+    named = {"old": entities_of("Ida", "Otto", "Klara", "Varde", "Ribe"), "new": entities_of("Elbow")}
+    for text in ("old", "new"):
+        await stores.publish(workspace, "a.md", [text], entities=named)
+    pool = PostgresPool(migrated_url)
+
+    more = True
+    while more:
+        async with pool.transaction(workspace.org_id) as connection:
+            more = await purge_history(connection, workspace, 2)
+    async with pool.transaction(workspace.org_id) as connection:
+        left = await connection.fetchrow(
+            "SELECT (SELECT count(*) FROM rag_mentions) AS mentions, (SELECT count(*) FROM rag_entities) AS entities"
+        )
+    await pool.aclose()
+
+    assert left is not None
+    assert (left["mentions"], left["entities"]) == (1, 1)

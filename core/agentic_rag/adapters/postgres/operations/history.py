@@ -5,22 +5,14 @@ from __future__ import annotations
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-# The newest expired version, or the oldest that is kept where an earlier purge left chunks behind it. Versions grow
+# The newest expired version, or the oldest that is kept where an earlier purge left revisions behind it. Versions grow
 # with time under the workspace's lock, so everything closed up to it has expired too.
 HORIZON = """
-SELECT coalesce(
-    (
-        SELECT max(r.published_to) FROM rag_revisions r
-        WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.published_to > w.oldest_version
-          AND r.superseded_at <= now() - make_interval(days => w.history_days)
-    ),
-    CASE WHEN EXISTS (
-        SELECT FROM rag_chunks c
-        WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.visible_to <= w.oldest_version
-    ) THEN w.oldest_version END
-)
-FROM rag_workspaces w
-WHERE w.org_id = $1 AND w.workspace_id = $2
+SELECT max(greatest(r.published_to, w.oldest_version))
+FROM rag_revisions r
+JOIN rag_workspaces w USING (org_id, workspace_id)
+WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.published_to IS NOT NULL
+  AND (r.published_to <= w.oldest_version OR r.superseded_at <= now() - make_interval(days => w.history_days))
 """
 
 # Locks the row first: a publish in flight holds the lock and may revive a revision.
@@ -66,11 +58,21 @@ WHERE org_id = $1 AND workspace_id = $2 AND (entity_id, ordinal) IN (
 RETURNING entity_id
 """
 
+# A chunk goes after its vectors and mentions, and a revision after its chunks: what is left of it shows what is left.
 PURGE_CHUNKS = """
 DELETE FROM rag_chunks
 WHERE org_id = $1 AND workspace_id = $2 AND (ordinal, visible_from) IN (
-    SELECT ordinal, visible_from FROM rag_chunks
-    WHERE org_id = $1 AND workspace_id = $2 AND visible_to <= $3
+    SELECT c.ordinal, c.visible_from
+    FROM rag_chunks c
+    WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.visible_to <= $3
+      AND NOT EXISTS (
+          SELECT FROM rag_embeddings v
+          WHERE v.org_id = $1 AND v.workspace_id = $2 AND v.ordinal = c.ordinal AND v.visible_to <= $3
+      )
+      AND NOT EXISTS (
+          SELECT FROM rag_mentions m
+          WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.ordinal = c.ordinal AND m.visible_to <= $3
+      )
     LIMIT $4
 )
 """
@@ -110,10 +112,10 @@ async def purge_history(connection: PostgresConnection, workspace: WorkspaceRef,
     if horizon is None:
         return False
     await connection.execute(RAISE_OLDEST, *key, horizon)
+    mentions = await connection.fetch(PURGE_MENTIONS, *key, horizon, most)
+    await connection.execute(PURGE_ENTITIES, *key, sorted({row["entity_id"] for row in mentions}))
     changed = [
         await connection.change(statement, *key, horizon, most)
         for statement in (REHOME_CHUNKS, PURGE_VECTORS, PURGE_CHUNKS, PURGE_REVISIONS)
     ]
-    mentions = await connection.fetch(PURGE_MENTIONS, *key, horizon, most)
-    await connection.execute(PURGE_ENTITIES, *key, sorted({row["entity_id"] for row in mentions}))
     return most in (*changed, len(mentions))
