@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
-from eval.training.fit_support import Floats, SupportSet
+from eval.training.fit_support import Floats, SupportSet, sigmoid
 
 from agentic_rag.answering.evidence.certainty import CERTAIN, CertaintySigns
 from agentic_rag.kernel.errors import InvalidInput
@@ -82,7 +82,7 @@ def _fit(sets: Sequence[SupportSet]) -> Floats:
     ridge = RIDGE * np.append(rows[:, :-1].var(axis=0), 0.0)
     found = np.zeros(rows.shape[1])
     for _ in range(STEPS):
-        chance = _sigmoid(rows @ found)
+        chance = sigmoid(rows @ found)
         slope = rows.T @ (weight * (chance - known)) + ridge * found
         bend = (rows * (weight * chance * (1 - chance))[:, None]).T @ rows + np.diag(ridge + 1e-9)
         found = found - np.linalg.solve(bend, slope)
@@ -91,7 +91,7 @@ def _fit(sets: Sequence[SupportSet]) -> Floats:
 
 def _judge(given: SupportSet, weights: Floats) -> Established:
     rows, right = _rows(given)
-    score = _sigmoid(rows @ weights)
+    score = sigmoid(rows @ weights)
     held = np.array([one.answerable for one in given.asked if one.certainty])
     high, low = score[right == 1], score[(right == 0) & held]
     above = (high[:, None] > low[None]).mean() + 0.5 * (high[:, None] == low[None]).mean() if len(low) else 1.0
@@ -102,8 +102,3 @@ def _judge(given: SupportSet, weights: Floats) -> Established:
         right=float(sure[right == 1].mean()),
         removed=float(sure[~held].mean()) if (~held).any() else 0.0,
     )
-
-
-def _sigmoid(values: Floats) -> Floats:
-    shares: Floats = 1.0 / (1.0 + np.exp(-values))
-    return shares

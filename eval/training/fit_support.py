@@ -151,13 +151,14 @@ def _slope(sets: Sequence[tuple[Floats, Floats]], weights: Floats) -> Floats:
     slope = np.zeros_like(weights)
     slope[:wide] = 2 * RIDGE * linear
     for place, (high, low) in enumerate(sets):
-        missing = 1 - _sigmoid(high @ linear + intercepts[place])
-        wrong = _sigmoid(low @ linear + intercepts[place])
+        missing = 1 - sigmoid(high @ linear + intercepts[place])
+        wrong = sigmoid(low @ linear + intercepts[place])
         slope[:wide] += (wrong @ low / len(low) - missing @ high / len(high)) / 2 / len(sets)
         slope[wide + place] = (wrong.mean() - missing.mean()) / 2
     return slope
 
 
-def _sigmoid(values: Floats) -> Floats:
+def sigmoid(values: Floats) -> Floats:
+    """The logistic function of each value."""
     shares: Floats = 1.0 / (1.0 + np.exp(-values))
     return shares
