@@ -141,13 +141,13 @@ def states_answer(sentence: str, kind: AnswerType, question: str) -> bool:
             return False
         return _has_figure(sentence, asked, dates=False)
     if kind is AnswerType.DATE:
-        return any(not _occurs_in(match[0].lower(), asked) for match in _DATE.finditer(sentence))
+        return any(not occurs_in(match[0].lower(), asked) for match in _DATE.finditer(sentence))
     if kind is AnswerType.PERSON:
-        names = any(not _occurs_in(match[0].lower(), asked) for match in _PERSON.finditer(sentence))
+        names = any(not occurs_in(match[0].lower(), asked) for match in _PERSON.finditer(sentence))
         return names or _ROLE.search(sentence) is not None
     if kind is AnswerType.FACT and _NAME_ASKED.search(question):
         return any(
-            not _occurs_in((match[1] or match[2] or match[3]).lower(), asked)
+            not occurs_in((match[1] or match[2] or match[3]).lower(), asked)
             for match in _CAPITALISED.finditer(sentence)
         )
     return True
@@ -163,18 +163,18 @@ def states_place(sentence: str, kind: AnswerType, question: str) -> bool:
     if kind is not AnswerType.FACT or not asks_for_place(question):
         return True
     asked = question.lower()
-    return any(not _occurs_in(match[0].split()[-1].lower(), asked) for match in _PLACE.finditer(sentence))
+    return any(not occurs_in(match[0].split()[-1].lower(), asked) for match in _PLACE.finditer(sentence))
 
 
 def _has_figure(sentence: str, asked: str, *, dates: bool) -> bool:
     text = sentence if dates else _CALENDAR.sub(" ", sentence)
     found = (match[0].lower() for match in _FIGURE.finditer(text))
-    return any((dates or not _YEAR.match(figure)) and not _occurs_in(figure, asked) for figure in found) or (
+    return any((dates or not _YEAR.match(figure)) and not occurs_in(figure, asked) for figure in found) or (
         dates and _FREQUENCY.search(sentence) is not None
     )
 
 
-def _occurs_in(found: str, question: str) -> bool:
+def occurs_in(found: str, question: str) -> bool:
     """True where a question has a text as whole words. Each text is another one: a pattern would be compiled anew."""
     at = question.find(found)
     while at >= 0:
@@ -206,4 +206,4 @@ def _states_by_table(table: WordTable, sentence: str, question: str) -> bool:
     found = [match[0].lower() for match in wanted.finditer(sentence)]
     if asked is Asked.HOW_MUCH:
         found = [one for one in found if not _YEAR.match(one)]
-    return any(not _occurs_in(one, said) for one in found)
+    return any(not occurs_in(one, said) for one in found)

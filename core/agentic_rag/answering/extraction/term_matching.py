@@ -152,9 +152,7 @@ def _is_form(low: str, at: int, end: int, *, is_inside: bool) -> bool:
     closes = stop - end <= _LONGEST_AFTER.get(end - at, _LONGEST_INFLECTION)
     if opens and closes:
         return True
-    if not is_inside or end - at < _SHORTEST_PART:
-        return False
-    return closes if end - at == _SHORTEST_PART else True
+    return is_inside and (end - at > _SHORTEST_PART or (end - at == _SHORTEST_PART and closes))
 
 
 def _is_word(low: str, at: int, end: int, stem: str, *, derived: bool) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agentic_rag.answering.extraction.answer_type_match import occurs_in
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
 from agentic_rag.answering.extraction.text_blocks import TextBlock, TextBlockKind, find_blocks
@@ -44,7 +45,6 @@ def _format_row(text: str, block: TextBlock, row: tuple[int, int]) -> str:
 
 def _names(question: str, row: str) -> bool:
     name = _MARKS.sub("", split_cells(row)[0])
-    if not name:
-        return False
-    flags = re.RegexFlag(0) if len(name) <= SHORT_NAME else re.IGNORECASE
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question, flags) is not None
+    if len(name) > SHORT_NAME:
+        name, question = name.lower(), question.lower()
+    return bool(name) and occurs_in(name, question)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentic_rag.answering.extraction.candidate_units import MIN_READING_RATIO, CandidateUnit, Subquery, best_units
-from agentic_rag.answering.extraction.reading import PlacedUnit, Reading, place_unit
+from agentic_rag.answering.extraction.reading import PlacedUnit, place_unit
 from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlockKind
 from agentic_rag.answering.extraction.unit_ranking import MAX_READ, MIN_READ, rank_units, units_to_read
 from agentic_rag.answering.ports import UnitReader
@@ -49,13 +49,16 @@ async def read_units(
         return found
     most = max(MIN_READ, MAX_READ // max(1, len(asked)))
     for place, (query, passages) in enumerate(asked):
+        if table_of(query.text) is not None:
+            continue
         units = units_to_read(best_units(query, place, passages, whole=True), most)
-        reading = await _read(reader, query.text, units, passages)
-        if reading is not None:
-            ranked = rank_units(units, reading.scores)
-            close = [unit for unit in ranked if unit.score >= MIN_READING_RATIO * ranked[0].score]
-            blocks = await _read_blocks(reader, query, place, passages) if kinds[place] in _BLOCKS_READ else ()
-            found[place] = PartReading(close, found[place].documents, reading.answered, blocks)
+        if not units:
+            continue
+        reading = await reader.read(query.text, [place_unit(unit, passages[unit.passage]) for unit in units])
+        ranked = rank_units(units, reading.scores)
+        close = [unit for unit in ranked if unit.score >= MIN_READING_RATIO * ranked[0].score]
+        blocks = await _read_blocks(reader, query, place, passages) if kinds[place] in _BLOCKS_READ else ()
+        found[place] = PartReading(close, found[place].documents, reading.answered, blocks)
     return found
 
 
@@ -64,8 +67,10 @@ async def _read_blocks(
 ) -> tuple[RankedBlock, ...]:
     """The likeliest lists, tables and sections, each read from its heading on."""
     blocks = rank_blocks(part, place, passages, frozenset(TextBlockKind), whole=True)[:MAX_BLOCKS_READ]
+    if not blocks:
+        return ()
     reading = await reader.read(part.text, [_place_block(one, passages[one.passage]) for one in blocks])
-    return tuple(rank_read_blocks(blocks, reading.scores)) if blocks else ()
+    return tuple(rank_read_blocks(blocks, reading.scores))
 
 
 def _place_block(one: RankedBlock, passage: Passage) -> PlacedUnit:
@@ -77,11 +82,3 @@ def _place_block(one: RankedBlock, passage: Passage) -> PlacedUnit:
 
 def _without_reading(units: list[CandidateUnit], passages: Sequence[Passage]) -> PartReading:
     return PartReading(units, len({passages[unit.passage].chunk.document_id for unit in units}))
-
-
-async def _read(
-    reader: UnitReader, question: str, units: Sequence[CandidateUnit], passages: Sequence[Passage]
-) -> Reading | None:
-    if not units or table_of(question) is not None:
-        return None
-    return await reader.read(question, [place_unit(unit, passages[unit.passage]) for unit in units])
