@@ -50,6 +50,13 @@ class WorkerOptions:
     canary_seconds: float = 0.0
     """How often a self-attack tests the isolation of organisations; 0: never."""
 
+    @property
+    def window(self) -> int:
+        """How many jobs may wait in a queue. A newcomer starts behind them and behind what consumers are just taking,
+        together at most two jobs a slot.
+        """
+        return self.slots + max(1, self.slots // 2)
+
 
 MoreHandlers = Callable[[Container], Mapping[JobKind, Handler]]
 """Makes the handlers of kinds that live outside core."""
@@ -116,7 +123,7 @@ async def run_worker(
             parts.clock,
             parts.telemetry,
             timings,
-            window=2 * options.slots,
+            window=options.window,
             partitions=parts.partitions,
         )
         payloads = parts.dead_payloads()

@@ -96,7 +96,7 @@ async def test_a_backlog_of_ten_thousand_lets_ten_jobs_of_another_tenant_pass_on
         await until(lambda: done.count(other) == 10, "the other tenant's jobs are done")
 
     places = [place for place, workspace in enumerate(done) if workspace == other]
-    # What was handed over before they came goes first: the window of twice the slots, and what runs. After that every
+    # What was handed over before they came goes first: the window, and what runs. After that every
     # second job is theirs.
     waited = places[0] - arrived
     assert waited <= 2 * slots + slots
