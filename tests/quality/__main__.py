@@ -28,6 +28,7 @@ from tests.quality.filings import FILINGS, filings
 from tests.quality.grounded import grounded_rows
 from tests.quality.natural import HALVES, NATURAL, NATURAL_DEV, natural_rows
 from tests.quality.natural_asking import asked_naturally
+from tests.quality.readings import READINGS, readings_rows
 from tests.quality.rows import above, at_least, not_below, reported, without_verdict
 from tests.quality.rules import RULES, rule_rows
 from tests.quality.sets import DATA, MULTI_HOP, NOISE, POOL, SINGLE_HOP, SPANS, QuestionSet, ingested, questions_of
@@ -112,6 +113,8 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
             cited += citations
         if CONFLICTS in wanted:
             rows += await disagreement_rows()
+        if READINGS in wanted:
+            rows += [must(row) for row in await readings_rows(system, settings)]
         if VERIFIER in wanted:
             rows += verifier_rows()
         if RULES in wanted:
@@ -148,14 +151,14 @@ def _tell(name: str, asked: Sequence[Score], found: dict[str, list[Ranked]]) -> 
 def main() -> int:
     """Run it."""
     parser = argparse.ArgumentParser(prog="python -m tests.quality", description="The quality table.")
-    every = (*MULTI_HOP, *SINGLE_HOP, POOL, FILINGS, NATURAL, CONFLICTS, VERIFIER, RULES)
+    every = (*MULTI_HOP, *SINGLE_HOP, POOL, FILINGS, NATURAL, CONFLICTS, READINGS, VERIFIER, RULES)
     parser.add_argument(
         "--only", action="append", choices=(*every, NATURAL_DEV), help="these sets only; may be repeated"
     )
     parser.add_argument("--embedder", choices=("onnx", "deterministic"), default="onnx")
     options = parser.parse_args()
     wanted = options.only or every
-    if not DATA.exists() and not {NATURAL, NATURAL_DEV}.issuperset(wanted):
+    if not DATA.exists() and not {NATURAL, NATURAL_DEV, READINGS}.issuperset(wanted):
         print(f"There is no {DATA}: AGENTIC_RAG_TEST_DATA names the folder of the question sets.", file=sys.stderr)
         return 2
     home = ROOT / "build" / "quality" / options.embedder
