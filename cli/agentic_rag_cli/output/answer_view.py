@@ -17,7 +17,12 @@ _LINKS = {
     "SAME_TITLE": "has the title of",
     "COVERS": "leaves open what is in",
 }
-_LEADS = {"ABSTAINED": "No answer", "PARTIALLY_GROUNDED": "Incomplete", "UNCERTAIN": "Maybe no answer"}
+_LEADS = {
+    "ABSTAINED": "No answer",
+    "PARTIALLY_GROUNDED": "Incomplete",
+    "UNCERTAIN": "Maybe no answer",
+    "UNDERSPECIFIED": "Several readings",
+}
 
 
 def answer_json(run: Mapping[str, Any]) -> dict[str, Any]:

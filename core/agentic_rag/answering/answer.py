@@ -24,6 +24,8 @@ class Outcome(enum.Enum):
     PARTIALLY_GROUNDED = "PARTIALLY_GROUNDED"
     UNCERTAIN = "UNCERTAIN"
     """The nearest text is quoted; that it answers the question is not established."""
+    UNDERSPECIFIED = "UNDERSPECIFIED"
+    """The question has several readings; each is answered with what it is about."""
     CONFLICTING = "CONFLICTING"
     ABSTAINED = "ABSTAINED"
 
@@ -37,6 +39,8 @@ class AbstentionReason(enum.Enum):
     """The passages are about the subject, but state no such thing as is asked."""
     NOT_ESTABLISHED = "NOT_ESTABLISHED"
     """The text that is quoted may not be the answer."""
+    UNDERSPECIFIED = "UNDERSPECIFIED"
+    """The question does not say which of several things it means."""
     BUDGET = "BUDGET"
     POLICY = "POLICY"
     DEPENDENCY = "DEPENDENCY"

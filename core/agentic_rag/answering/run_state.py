@@ -73,10 +73,8 @@ class Shortfall:
 
     reason: AbstentionReason
     explanation: str
-    is_partial: bool = False
-    """The sentences still answer some of it."""
-    is_uncertain: bool = False
-    """The sentences may answer it."""
+    outcome: Outcome | None = None
+    """What the run is where the sentences are of use all the same; None: no answer, unless parts are missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +98,12 @@ class Draft:
     def is_abstention(self) -> bool:
         """The sentences are the nearest evidence, not an answer."""
         told = self.shortfall
-        return told is not None and not (self.missing or told.is_partial or told.is_uncertain)
+        return told is not None and told.outcome is None and not self.missing
+
+    @property
+    def is_underspecified(self) -> bool:
+        """The sentences are the readings of the question."""
+        return self.shortfall is not None and self.shortfall.outcome is Outcome.UNDERSPECIFIED
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,19 @@ def test_text_that_may_not_be_the_answer_is_shown_with_that_doubt() -> None:
     assert "Maybe no answer (NOT_ESTABLISHED): It is not established that this answers the question." in shown
 
 
+def test_each_reading_of_a_question_is_an_item_with_its_citation() -> None:
+    whole = answered()
+    text = "- Audit › Signature — Oona Pellgrave signs off the audit. [1]\n- Fire drill — Wilf Hastane signs it. [2]"
+    why = Abstention(AbstentionReason.UNDERSPECIFIED, "The question fits several things.")
+    answer = replace(whole.answer, text=text, outcome=Outcome.UNDERSPECIFIED, abstention=why)
+    asked = Terminal(Product(answers={"Who signs?": replace(whole, answer=answer)}), {})
+
+    shown = asked.rag("ask", "Who signs?").stdout
+
+    assert shown.startswith(f"{text}\n\n(underspecified)\n")
+    assert shown.endswith("Several readings (UNDERSPECIFIED): The question fits several things.\n")
+
+
 def test_a_run_shows_what_the_chat_model_cost() -> None:
     whole = answered()
     spend = ChatSpend(calls=2, input_tokens=900, output_tokens=40, cost_usd=0.0021)

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 
 from agentic_rag.answering.answer import Support
 from agentic_rag.answering.evidence.answerability import values_by_name, weigh_signs
-from agentic_rag.answering.extraction.candidate_units import Subquery, segment_passage
+from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.multi_hop import focus_mask
+from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.verification.citations import quotes_of
 from agentic_rag.language.english import is_english
@@ -96,9 +97,5 @@ def is_too_weak(part: Subquery, support: Support, certainty: Support) -> bool:
 
 
 def _text_with_headings(passage: Passage, quote: DraftSentence) -> str:
-    chunk = passage.chunk
-    reading = segment_passage(passage)
-    heading = reading.heading(reading.block_of(quote.start))
-    nearest = "" if heading is None else chunk.text[slice(*heading)]
-    above = (chunk.document_title, *chunk.heading_path, nearest, passage.table_head)
-    return " ".join((*above, chunk.text[quote.start : quote.end]))
+    above = (*headings_above(passage, quote.start), passage.table_head)
+    return " ".join((*above, passage.chunk.text[quote.start : quote.end]))

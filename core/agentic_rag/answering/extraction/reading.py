@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agentic_rag.answering.extraction.candidate_units import CandidateUnit
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit, segment_passage
 from agentic_rag.language.tables import header_span, is_row, split_cells
 from agentic_rag.retrieval.candidates import Passage
 
@@ -30,13 +30,21 @@ class Reading:
     answered: float
 
 
+def headings_above(passage: Passage, at: int) -> tuple[str, ...]:
+    """What stands above an offset of a passage's text, outermost first: title, headings of the chunk, the nearest one
+    in it.
+    """
+    chunk, reading = passage.chunk, segment_passage(passage)
+    nearest = reading.heading(reading.block_of(at))
+    inside = () if nearest is None else (chunk.text[slice(*nearest)].strip("# \n"),)
+    return (chunk.document_title, *chunk.heading_path, *inside)
+
+
 def place_unit(unit: CandidateUnit, passage: Passage) -> PlacedUnit:
     """A unit of a passage as it is read."""
     chunk = passage.chunk
     text = chunk.text[unit.start : unit.end]
-    above = [chunk.document_title, *chunk.heading_path]
-    if unit.heading is not None:
-        above.append(chunk.text[slice(*unit.heading)].strip("# \n"))
+    above = list(headings_above(passage, unit.start))
     if is_row(text):
         whole = passage.text_with_table_head
         header = header_span(whole, len(passage.table_head) + unit.start)

@@ -58,7 +58,7 @@ class UnitKind(enum.Enum):
     LABELLED = "labelled"
     """A label with its value on the next line: how the cells of a PDF's table come out."""
     TITLED = "titled"
-    """A quote behind the title of its document."""
+    """A quote behind the title of its document, with or without a heading."""
     LIST = "list"
     """Several items, rows or paragraphs quoted as one span, a line each."""
     LEAD_IN = "lead_in"

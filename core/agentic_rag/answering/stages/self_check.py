@@ -94,7 +94,7 @@ def _end_with_answer(state: RunState, checked: CheckedDraft, link_hosts: HostLis
     abstention: Abstention | None = None
     outcome = Outcome.CONFLICTING if draft.is_conflicting and len(checked.passed) > 1 else Outcome.GROUNDED
     if draft.shortfall is not None:
-        outcome = Outcome.UNCERTAIN if draft.shortfall.is_uncertain else Outcome.PARTIALLY_GROUNDED
+        outcome = draft.shortfall.outcome or Outcome.PARTIALLY_GROUNDED
         abstention = Abstention(draft.shortfall.reason, draft.shortfall.explanation)
     return _with_ending(state, Ending(written.text, outcome, written.citations, abstention), checked, draft.missing)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from agentic_rag.answering.answer import AbstentionReason, Support
+from agentic_rag.answering.answer import AbstentionReason, Outcome, Support
 from agentic_rag.answering.evidence.answerability import extract_features, score_support
 from agentic_rag.answering.evidence.certainty import find_certainty_signs, is_too_weak, score_certainty
 from agentic_rag.answering.evidence.finder import EvidenceFinder
@@ -29,6 +29,7 @@ from agentic_rag.answering.ports import UnitReader
 from agentic_rag.answering.query.rewrite import has_placeholder, mask_placeholder
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageResult
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
+from agentic_rag.answering.shapes.readings import find_readings
 from agentic_rag.answering.shapes.table import most_sentences, shape_part
 from agentic_rag.answering.stages.read_units import PartReading, read_units
 from agentic_rag.language.words.word_tables import table_of
@@ -38,6 +39,7 @@ from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
 NOTHING_FOUND = "No passage of this workspace has anything to do with the question."
 NOT_STATED = "The nearest passages are about the subject, but do not state what the question asks for."
 NOT_ESTABLISHED = "This is the nearest text. It is not established that it answers the question."
+UNDERSPECIFIED = "The question fits several things. Each is answered; name one of them to get its answer alone."
 TOO_LITTLE = "The nearest passages do not cover what the question asks, so no answer is given from them."
 
 
@@ -90,6 +92,11 @@ class SynthesizeStage:
             if not nearest:
                 reason, why = AbstentionReason.NO_EVIDENCE, NOTHING_FOUND
             return _with_draft(state, replace(draft, sentences=nearest, shortfall=Shortfall(reason, why)))
+        if len(asked) == 1 and not found.figures:
+            several = find_readings(asked[0][0], kinds[0], 0, asked[0][1], excluded)
+            if several:
+                why = Shortfall(AbstentionReason.UNDERSPECIFIED, UNDERSPECIFIED, Outcome.UNDERSPECIFIED)
+                return _with_draft(state, replace(draft, sentences=several, is_conflicting=False, shortfall=why))
         if found.whole is not None and _is_multi_hop(state, kinds[0]):
             chained = draft_from_path(found.whole.query, found.path, found.passages, excluded)
             if chained.sentences:
@@ -147,7 +154,7 @@ def _weigh_answer(
         return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
     if certainty.enough and stated and has_forms:
         return draft
-    return replace(draft, shortfall=Shortfall(AbstentionReason.NOT_ESTABLISHED, NOT_ESTABLISHED, is_uncertain=True))
+    return replace(draft, shortfall=Shortfall(AbstentionReason.NOT_ESTABLISHED, NOT_ESTABLISHED, Outcome.UNCERTAIN))
 
 
 def _join_readings(readings: Sequence[PartReading]) -> PartReading:

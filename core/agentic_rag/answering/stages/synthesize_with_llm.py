@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agentic_rag.answering.answer import AbstentionReason
+from agentic_rag.answering.answer import AbstentionReason, Outcome
 from agentic_rag.answering.evidence.prune_draft import add_missing, prune_draft
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
@@ -48,7 +48,8 @@ class LlmSynthesizeStage:
             return _show_nearest(drafted, UNVERIFIED)
         if state.checked.repairs:
             told = before.shortfall
-            return _with_shortfall(drafted, told) if told is not None and told.is_partial else drafted
+            is_partial = told is not None and told.outcome is Outcome.PARTIALLY_GROUNDED
+            return _with_shortfall(drafted, told) if told is not None and is_partial else drafted
         return await self._write_answer(drafted, reads) if _is_worth_asking(drafted.state) else drafted
 
     async def _write_answer(self, drafted: StageResult, reads: LazySnapshot) -> StageResult:
@@ -92,16 +93,16 @@ def _show_nearest(drafted: StageResult, error: LlmError) -> StageResult:
 def _with_shortfall(drafted: StageResult, shortfall: Shortfall) -> StageResult:
     draft = drafted.state.draft
     answered = bool(draft.sentences) and not draft.is_abstention
-    noted = replace(draft, shortfall=replace(shortfall, is_partial=answered))
+    noted = replace(draft, shortfall=replace(shortfall, outcome=Outcome.PARTIALLY_GROUNDED if answered else None))
     return replace(drafted, state=replace(drafted.state, draft=noted))
 
 
 def _is_worth_asking(state: RunState) -> bool:
-    """A passage is near, no document was looked up, and no two sources disagree: both sides of a conflict are cited
-    already.
+    """A passage is near, no document was looked up, no two sources disagree and the question has one reading: both
+    sides of a conflict, and all readings, are cited already.
     """
     found, draft = state.retrieved, state.draft
-    if found.opening is not None or draft.is_conflicting or not draft.sentences:
+    if found.opening is not None or draft.is_conflicting or draft.is_underspecified or not draft.sentences:
         return False
     searched = (*found.parts, *(() if found.whole is None else (found.whole,)))
     return not draft.is_abstention or any(part.confidence.top_score >= NEAR_SCORE for part in searched)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from agentic_rag.answering.answer import Citation, SelfCheckReport
 from agentic_rag.answering.extraction.contradiction import extract_figures
 from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.verification.citations import cite, compose, keep_followed_paths, matches, quotes_of
 from agentic_rag.answering.verification.claim_support import find_unsupported
@@ -172,12 +173,14 @@ def _row(quote: DraftSentence, passages: Sequence[Passage]) -> str:
 
 def _source(quote: DraftSentence, passages: Sequence[Passage]) -> str:
     """The text that a sentence with this quote may use. A table row includes all rows above it and the document's
-    title.
+    title, one behind titles all headings above it.
     """
     chunk = passages[quote.passage].chunk
     source = chunk.text[quote.start : quote.end]
     if quote.kind is UnitKind.TABLE_ROW:
         source = passages[quote.passage].table_head + chunk.text[: quote.end]
-    if quote.kind in (UnitKind.TABLE_ROW, UnitKind.LABELLED, UnitKind.TITLED):
+    if quote.kind in (UnitKind.TABLE_ROW, UnitKind.LABELLED):
         source = f"{chunk.document_title}\n{source}"
+    if quote.kind is UnitKind.TITLED:
+        source = "\n".join((*headings_above(passages[quote.passage], quote.start), source))
     return source

@@ -41,7 +41,7 @@ class RagAnswerPayload(Payload):
     def run(self) -> Run | None:
         return show_run(self.source) if self.source else None
 
-    @strawberry.field(description="Set when the outcome is ABSTAINED, PARTIALLY_GROUNDED or UNCERTAIN.")
+    @strawberry.field(description="Null when the outcome is GROUNDED or CONFLICTING.")
     def abstention(self) -> Abstention | None:
         return show_abstention(self.source) if self.source else None
 

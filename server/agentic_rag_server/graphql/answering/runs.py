@@ -21,12 +21,13 @@ from agentic_rag_server.graphql.http.fields import Connection, Node, connection,
 Outcome = strawberry.enum(
     answers.Outcome,
     description="How a run ended. Abstaining is an outcome, not an error. UNCERTAIN: the nearest text is quoted; it "
-    "is not established that it answers.",
+    "is not established that it answers. UNDERSPECIFIED: the question fits several things; each is answered on a line "
+    "of its own that says what it is about. CONFLICTING: two sources disagree, and both are quoted.",
 )
 AbstentionReason = strawberry.enum(
     answers.AbstentionReason,
     description="Why there is no answer, or no whole or certain one. NOT_STATED: the passages are about the subject, "
-    "but do not state what is asked.",
+    "but do not state what is asked. UNDERSPECIFIED: the question does not say which of several things it means.",
 )
 Dependency = strawberry.enum(dependency.Dependency, description="What was missing while an answer was made.")
 CacheOutcome = strawberry.enum(run_values.CacheOutcome, description="What the answer cache did.")
@@ -65,7 +66,7 @@ class Run(Node):
     stages: list[StageTiming] = strawberry.field(description="The stages, in the order they ran.")
     source: strawberry.Private[run_values.Run]
 
-    @strawberry.field(description="Set when the outcome is ABSTAINED, PARTIALLY_GROUNDED or UNCERTAIN.")
+    @strawberry.field(description="Null when the outcome is GROUNDED or CONFLICTING.")
     def abstention(self) -> Abstention | None:
         return show_abstention(self.source)
 
