@@ -17,10 +17,15 @@ class CompactSegments:
         self._database = database
 
     async def run(self, lease: Lease, progress: JobProgress) -> None:
-        """Merge all segments into one, locking the workspace before the job as a publish does. Errors: `LeaseLost`."""
-        async with self._database.transaction(lease.job.workspace.org_id) as transaction:
-            await transaction.publisher.compact(lease.job.workspace)
-            await require_lease(transaction.jobs, lease)
+        """Purge the history in slices, then merge all segments into one. Each transaction locks the workspace before
+        the job, as a publish does. Errors: `LeaseLost`.
+        """
+        merged: int | None = None
+        while merged is None:
+            async with self._database.transaction(lease.job.workspace.org_id) as transaction:
+                merged = await transaction.publisher.compact(lease.job.workspace)
+                await require_lease(transaction.jobs, lease)
+            progress.advance()
 
 
 class ApplyRetention:

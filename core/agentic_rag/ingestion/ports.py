@@ -85,8 +85,10 @@ class Publisher(Protocol):
         """
         ...
 
-    async def compact(self, workspace: WorkspaceRef) -> int:
-        """Merge the workspace's postings segments into one; how many were merged (0: nothing to do)."""
+    async def compact(self, workspace: WorkspaceRef) -> int | None:
+        """Purge versions past the history, then merge the workspace's postings segments into one; how many were merged
+        (0: nothing to do). None when only a slice of the history went: call it again in another transaction.
+        """
         ...
 
 

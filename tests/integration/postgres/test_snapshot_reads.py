@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from agentic_rag.adapters.postgres.session.connection import PostgresConnection,
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.ingestion.group_commit import compaction_job
+from agentic_rag.ingestion.maintenance import CompactSegments
 from agentic_rag.kernel.database import CorpusSnapshot
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.language.tokenizer import query_terms
@@ -230,3 +233,38 @@ async def test_slices_of_history_leave_no_mention_of_passages_that_are_gone(stor
 
     assert left is not None
     assert (left["mentions"], left["entities"]) == (1, 1)
+
+
+class Steps:
+    """Counts the steps that a job reports."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+
+    def advance(self) -> None:
+        self.taken += 1
+
+
+async def test_a_compaction_purges_history_in_bounded_slices(stores: Backend, migrated_url: str) -> None:
+    workspace, steps = await stores.workspace(settings=WorkspaceSettings(history_days=0)), Steps()
+    await stores.publish(workspace, "a.md", [f"passage {one}" for one in range(2_200)])
+    await stores.publish(workspace, "a.md", ["kept"])
+    async with stores.database.transaction(workspace.org_id) as transaction:
+        ref, _ = await transaction.jobs.enqueue(compaction_job(workspace))
+        lease = await transaction.jobs.lease(ref, "worker", timedelta(minutes=1))
+        assert lease is not None
+        first = await transaction.publisher.compact(workspace)
+    pool = PostgresPool(migrated_url)
+
+    async def left() -> tuple[int, int]:
+        async with pool.transaction(workspace.org_id) as connection:
+            chunks = await connection.fetchval("SELECT count(*) FROM rag_chunks")
+            return chunks, await connection.fetchval("SELECT count(*) FROM rag_segments")
+
+    sliced = await left()
+    await CompactSegments(stores.database).run(lease, steps)
+    merged = await left()
+    await pool.aclose()
+
+    assert (first, sliced) == (None, (1_201, 2))
+    assert (merged, steps.taken) == ((1, 1), 2)

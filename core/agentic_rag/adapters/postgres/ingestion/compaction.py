@@ -45,15 +45,17 @@ WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.ordinal = told.ordinal AND m.a
 """
 
 
-async def compact(connection: PostgresConnection, workspace: WorkspaceRef) -> int:
+async def compact(connection: PostgresConnection, workspace: WorkspaceRef) -> int | None:
     """Merge the workspace's segments into one; the number of merged segments. The merged segment omits chunks that no
     readable version shows, and records every chunk's current access set.
 
-    0 when there is at most one segment and nothing to drop from it. Readers see no difference.
+    0 when there is at most one segment and nothing to drop from it. None when this transaction purged a slice of the
+    history and more is left: nothing was merged. Readers see no difference.
     """
     key = workspace.key
     await connection.execute(LOCK_SEGMENTS, workspace.workspace_id)
-    await purge_history(connection, workspace)
+    if await purge_history(connection, workspace):
+        return None
     drop = [row["ordinal"] for row in await connection.fetch(DROPPABLE, *key)]
     moves = await read_moves(connection, *key)
     rows = await connection.fetch(SEGMENTS, *key)

@@ -59,7 +59,7 @@ class PostgresPublisher:
     ) -> Erasure | None:
         return await erase(self._connection, workspace, document_id, job_id, fence, is_followed=self._is_followed)
 
-    async def compact(self, workspace: WorkspaceRef) -> int:
+    async def compact(self, workspace: WorkspaceRef) -> int | None:
         return await compact(self._connection, workspace)
 
     async def _dimensions(self, workspace: WorkspaceRef, space_id: int) -> int:

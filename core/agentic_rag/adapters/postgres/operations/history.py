@@ -5,6 +5,9 @@ from __future__ import annotations
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.tenancy.principals import WorkspaceRef
 
+STEP = 1_000
+"""Rows deleted from one table in one transaction."""
+
 # The newest expired version, or the oldest that is kept where an earlier purge left revisions behind it. Versions grow
 # with time under the workspace's lock, so everything closed up to it has expired too.
 HORIZON = """
@@ -103,7 +106,7 @@ WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.entity_id = ANY ($3::uuid[])
 """
 
 
-async def purge_history(connection: PostgresConnection, workspace: WorkspaceRef, most: int | None = None) -> bool:
+async def purge_history(connection: PostgresConnection, workspace: WorkspaceRef, most: int = STEP) -> bool:
     """Delete rows that only versions past the retention show, up to `most` of each table, and refuse those versions
     from now on (`oldest_version`). True when there may be more. The next compaction removes the postings.
     """

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from agentic_rag.adapters.postgres.models.spaces import PostgresSpaceStore
-from agentic_rag.adapters.postgres.operations.history import purge_history
+from agentic_rag.adapters.postgres.operations.history import STEP, purge_history
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.tenancy.principals import WorkspaceRef
-
-STEP = 1_000
-"""Rows deleted from one table in one transaction."""
 
 DROP_RUNS = """
 DELETE FROM rag_runs
@@ -90,6 +87,6 @@ async def apply_retention(connection: PostgresConnection, workspace: WorkspaceRe
     deleted = [await connection.change(statement, *key, STEP) for statement in EXPIRED]
     deleted.append(await connection.fetchval(EXPIRE_AUDIT, workspace.workspace_id, STEP))
     await connection.execute(DROP_USAGE, *key)
-    history = await purge_history(connection, workspace, STEP)
+    history = await purge_history(connection, workspace)
     more = await PostgresSpaceStore(connection).drop_old_spaces(workspace, STEP)
     return history or more or STEP in deleted
