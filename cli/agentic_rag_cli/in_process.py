@@ -13,6 +13,7 @@ from uuid import UUID
 
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.jobs.job import Job
+from agentic_rag.jobs.workers import WorkerRecord
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.pagination import MAX_PAGE, Page, PageRequest
@@ -147,6 +148,11 @@ class System:
         """Whether a worker holds the dispatch lead. The check takes the lead for a moment."""
         async with aclosing(self.container.job_board()) as board:
             return not await board.lead()
+
+    async def workers(self) -> list[WorkerRecord]:
+        """Worker processes of the last day."""
+        async with aclosing(self.container.job_board()) as board:
+            return await board.workers()
 
 
 def in_transaction(

@@ -42,6 +42,7 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_graph_erasures": TableClass.WORKSPACE,
         "rag_audit": TableClass.ORGANISATION,
         "rag_dead_payloads": TableClass.GLOBAL,
+        "rag_workers": TableClass.GLOBAL,
         "rag_provider_keys": TableClass.ORGANISATION,
         "rag_jobs": TableClass.WORKSPACE,
         "rag_job_attempts": TableClass.WORKSPACE,
@@ -60,4 +61,6 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
 )
 
 ROLES = ("rag_owner", "rag_app", "rag_dispatcher")
-"""owner migrates and builds indexes; app serves requests and jobs; dispatcher sees `rag_jobs` of every tenant."""
+"""owner migrates and builds indexes; app serves requests and jobs; dispatcher sees `rag_jobs` of every tenant, and
+`rag_workers`.
+"""

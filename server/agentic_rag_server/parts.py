@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agentic_rag.ingestion.attachments import Attachments
     from agentic_rag.ingestion.reingest import ReingestDocument
     from agentic_rag.ingestion.upload import UploadDocument
+    from agentic_rag.jobs.ports import JobBoard
     from agentic_rag.kernel.clock import Clock
     from agentic_rag.kernel.database import Database
     from agentic_rag.kernel.ids import Ids
@@ -85,6 +86,7 @@ class ServerParts:
     prove_erasure: ProveErasure
     reingest: ReingestDocument
     dead_letters: DeadLetters
+    job_board: Callable[[], JobBoard]
     evaluations: Evaluations
     take_snapshot: TakeSnapshot
     switch_spaces: SwitchEmbedding

@@ -431,6 +431,7 @@ class Container:
     switch_spaces: FakeSwitch = field(default_factory=FakeSwitch)
     database: Any = field(default_factory=FakeStores)
     dead_letters: Any = None
+    job_board: Any = None
     attachments: Any = None
     read_runs: Any = field(default_factory=FakeRuns)
     blobs: Any = field(default_factory=FakeBlobs)

@@ -106,6 +106,7 @@ class RestProduct:
     read_runs: Any = None
     explain: Any = None
     dead_letters: Any = None
+    job_board: Any = None
     evaluations: Any = None
     take_snapshot: Any = None
     switch_spaces: Any = None

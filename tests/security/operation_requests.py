@@ -50,6 +50,7 @@ FIELDS: Mapping[str, Request] = {
     "Query.auditLog": Request(
         "auditLog(first: 100, workspaceId: %(workspace)s) { nodes { workspaceId } }", seen="workspace"
     ),
+    "Query.workers": Request("workers { slots }", owns_nothing=True),
     "Query.rateLimits": Request("rateLimits { asks }", owns_nothing=True),
     "Query.providerKeys": Request("providerKeys { provider }", owns_nothing=True),
     "Query.modelSettings": Request("modelSettings { mustBringKey }", owns_nothing=True),

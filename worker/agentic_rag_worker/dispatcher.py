@@ -11,6 +11,7 @@ from agentic_rag.jobs.job import JobKind, JobState, MaintenanceTask, QueueName
 from agentic_rag.jobs.ports import JobBoard, JobQueue
 from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
 from agentic_rag.jobs.turns import LastTurns
+from agentic_rag.jobs.workers import WorkerIdentity
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry
@@ -27,8 +28,10 @@ class Dispatcher:
     """Keeps at most `window` jobs waiting in each partition of each queue, so that fairness stays ours and an emptied
     Redis costs little.
 
-    After an outage of the database it expires no lease before a lease's time has passed: workers that live renew theirs
-    first.
+    It records that its worker lives, whether it leads or not.
+
+    From its start, and after an outage of the database, it expires no lease before a lease's time has passed: workers
+    that live renew theirs first.
 
     A job counts as handed over only while it waits in the queue: what Redis lost is still QUEUED in the outbox, and is
     offered again at the next look.
@@ -42,6 +45,7 @@ class Dispatcher:
         clock: Clock,
         telemetry: Telemetry,
         timings: WorkerTimings,
+        worker: WorkerIdentity,
         window: int,
         partitions: int = 1,
     ) -> None:
@@ -52,9 +56,11 @@ class Dispatcher:
         self._telemetry = telemetry
         self._outage = OutageLog(telemetry, "rag_dispatch_failed", "rag_dispatch_resumed")
         self._timings = timings
+        self._worker = worker
         self._window = window
         self._partitions = partitions
         self._next_expiry = 0.0
+        self._next_beat = 0.0
         self._next_counts = 0.0
         self._next_upkeep = 0.0
         self._upkeep_due: Sequence[MaintenanceTask] = ()
@@ -67,13 +73,15 @@ class Dispatcher:
     async def run(self) -> None:
         """Dispatch until stopped."""
         pause = self._timings.poll_shortest
+        self._next_expiry = math.inf
         while not self._stopping.is_set():
             try:
+                await self._beat()
                 leads = self.leads = await self._board.lead()
                 moved = await self.step() if leads else 0
             except AgenticRagError as error:
                 self.leads = False
-                self._next_expiry = math.inf
+                self._next_beat, self._next_expiry = 0.0, math.inf
                 self._forget_counts()
                 self._outage.begin(error.code, error.message)
                 pause = self._timings.outage
@@ -116,6 +124,12 @@ class Dispatcher:
         for partition in range(self._partitions):
             moved += await self._fill(QueueName.BULK, partition, self._partitions)
         return moved
+
+    async def _beat(self) -> None:
+        now = self._clock.monotonic()
+        if now >= self._next_beat:
+            await self._board.beat(self._worker)
+            self._next_beat = now + self._timings.lease / 3
 
     async def _fill(self, queue: QueueName, partition: int, partitions: int) -> int:
         free = self._window - await self._queue.depth(queue, partition)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from agentic_rag.jobs.job import Lease
+from agentic_rag.jobs.workers import WorkerIdentity
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import AgenticRagError
@@ -67,12 +68,18 @@ class Heartbeat:
     """Renews the leases of watched jobs every third of their length."""
 
     def __init__(
-        self, connect: Callable[[], Database], clock: Clock, telemetry: Telemetry, lease_ttl: timedelta
+        self,
+        connect: Callable[[], Database],
+        clock: Clock,
+        telemetry: Telemetry,
+        lease_ttl: timedelta,
+        worker: WorkerIdentity,
     ) -> None:
         self._connect = connect
         self._clock = clock
         self._telemetry = telemetry
         self._ttl = lease_ttl
+        self._worker = worker
         self._watches: set[JobWatch] = set()
         self._lock = threading.Lock()
         self._stopping = threading.Event()
@@ -116,10 +123,14 @@ class Heartbeat:
         reason = watch.check(self._clock.monotonic())
         if reason is not None:
             watch.end(reason)
-            return
+        held = True
         try:
             async with database.transaction(watch.lease.job.workspace.org_id) as transaction:
-                held = await transaction.jobs.renew(watch.lease.ref, watch.lease.fence, self._ttl, watch.steps)
+                if reason is not None:
+                    # A job that blocks the event loop keeps its process from telling it.
+                    await transaction.jobs.blame(watch.lease, self._worker.name, f"The job is {reason.value}.")
+                else:
+                    held = await transaction.jobs.renew(watch.lease.ref, watch.lease.fence, self._ttl, watch.steps)
         except AgenticRagError as error:
             # Two more renewals are tried before the lease lapses, and more after it: the leader that lost the database
             # too expires nothing before workers had time to renew.

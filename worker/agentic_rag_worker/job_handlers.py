@@ -30,6 +30,8 @@ class Handler:
     """Shows the failure on what the job concerns, in the transaction that records it. None: only the job shows it."""
     is_rejection: Callable[[AgenticRagError], bool] = lambda _: False
     """Whether a final failure is told by what the job concerns alone: no dead letter comes of it."""
+    is_done: Callable[[Transaction, Lease], Awaitable[bool]] | None = None
+    """Whether what the job is for is done, so that an attempt has only its end to record. None: nobody can tell."""
 
 
 def job_handlers(container: Container) -> Mapping[JobKind, Handler]:
@@ -42,7 +44,9 @@ def job_handlers(container: Container) -> Mapping[JobKind, Handler]:
 
     return {
         # The slowest single step is parsing a large file or one embedding call.
-        JobKind.INGEST: Handler(ingest.run, 3_600.0, 300.0, ingest.record_failure, ingest.is_rejection),
+        JobKind.INGEST: Handler(
+            ingest.run, 3_600.0, 300.0, ingest.record_failure, ingest.is_rejection, ingest.is_published
+        ),
         JobKind.DELETE: Handler(container.delete.run_job, 600.0, 300.0),
         JobKind.COMPACT: Handler(CompactSegments(container.database).run, 600.0, 300.0),
         JobKind.RETENTION: Handler(retention.run, 600.0, 300.0),

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from agentic_rag.jobs.job import (
     EXCUSED,
+    LAPSED,
     GiveUp,
     IsolationDecision,
     JobAttempt,
@@ -21,6 +22,7 @@ from agentic_rag.jobs.job import (
 )
 from agentic_rag.jobs.leases import lease_loss
 from agentic_rag.jobs.ports import JobQueue
+from agentic_rag.jobs.workers import WorkerIdentity
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, LeaseLost, Permanent, Retryable
@@ -70,7 +72,7 @@ class JobRunner:
         clock: Clock,
         ids: Ids,
         telemetry: Telemetry,
-        worker: str,
+        worker: WorkerIdentity,
         timings: WorkerTimings,
     ) -> None:
         self._database = database
@@ -107,11 +109,11 @@ class JobRunner:
         if self._draining:
             return RunOutcome.NOT_TAKEN
         async with self._database.transaction(ref.workspace.org_id) as transaction:
-            lease = await transaction.jobs.lease(ref, self._worker, self._timings.lease_ttl)
+            lease = await transaction.jobs.lease(ref, self._worker.name, self._timings.lease_ttl)
             if lease is None:
                 return RunOutcome.NOT_TAKEN
             earlier = await _counted_attempts(transaction, lease)
-            isolation = self._policy.decide_isolation(earlier)
+            isolation = await self._decide_isolation(transaction, lease, earlier)
             if isolation is IsolationDecision.ALONE and not is_alone:
                 raise _NeedsExclusiveRun  # which gives the lease back
         kind = lease.job.kind.value
@@ -121,11 +123,24 @@ class JobRunner:
             outcome = await (
                 self._fail_as_poison(ref, lease, earlier)
                 if isolation is IsolationDecision.POISONED
-                else self._run_with_lease(ref, lease, len(earlier) + 1)
+                else self._run_with_lease(ref, lease, 1 + sum(not attempt.is_orphan for attempt in earlier))
             )
             span.set("rag.job.outcome", outcome.value)
         self._telemetry.observe("rag_job_seconds", self._clock.monotonic() - started, kind=kind)
         return outcome
+
+    async def _decide_isolation(
+        self, transaction: Transaction, lease: Lease, earlier: Sequence[JobAttempt]
+    ) -> IsolationDecision:
+        """What the policy decides, unless what the job is for is done already: then it cannot be to blame."""
+        isolation, is_done = self._policy.decide_isolation(earlier), self._handler(lease).is_done
+        if isolation is not IsolationDecision.SHARED and is_done is not None and await is_done(transaction, lease):
+            return IsolationDecision.SHARED
+        if isolation is IsolationDecision.POISONED:
+            since, workers = earlier[0].started_at, [attempt.worker for attempt in earlier]
+            lost = await transaction.jobs.workers_lost_without(since, workers, self._timings.lease_ttl)
+            isolation = self._policy.decide_isolation(earlier, lost)
+        return isolation
 
     async def drain(self) -> None:
         """Take no more jobs; wait for running ones within the grace period, then release the rest uncounted."""
@@ -144,7 +159,7 @@ class JobRunner:
             f"{losses} workers died or lost the lease while running this job, the last with no other beside it.",
             code="WORKER_LOST",
         )
-        return await self._record_failure(ref, lease, self._handler(lease), error, len(earlier) + 1)
+        return await self._record_failure(ref, lease, self._handler(lease), error, len(earlier))
 
     async def _run_with_lease(self, ref: JobRef, lease: Lease, made: int) -> RunOutcome:
         handler = self._handler(lease)
@@ -181,7 +196,7 @@ class JobRunner:
             return await self._release(ref, lease)
         if task.cancelled():
             if watch.stop_reason is StopReason.LOST:
-                return await self._testify(ref, lease, watch)
+                return RunOutcome.LOST
             if watch.stop_reason is StopReason.LATE:
                 error = Retryable(f"The job took longer than {handler.deadline_seconds:g} s.", code="JOB_TIMEOUT")
             elif watch.stop_reason is StopReason.STALLED:
@@ -193,7 +208,7 @@ class JobRunner:
             if fault is None:
                 return RunOutcome.DONE if task.result() is True else await self._record_success(ref, lease)
             if isinstance(fault, LeaseLost):
-                return await self._testify(ref, lease, watch)
+                return RunOutcome.LOST
             error = _as_product_error(fault)
             if _is_outage(error, watch) and lease.fence < 2 * (OUTAGES_FORGIVEN + self._policy.attempts):
                 return await self._release(ref, lease)
@@ -211,13 +226,6 @@ class JobRunner:
     async def _release(self, ref: JobRef, lease: Lease) -> RunOutcome:
         settling = self._settle(ref, lambda transaction: transaction.jobs.release(ref, lease.fence))
         return RunOutcome.RELEASED if await asyncio.shield(settling) else RunOutcome.LOST
-
-    async def _testify(self, ref: JobRef, lease: Lease, watch: JobWatch) -> RunOutcome:
-        """The lease is lost and this worker lives: if the database was away meanwhile, that is why it lapsed."""
-        if watch.saw_outage:
-            attempt = lease.job.attempts
-            await self._settle(ref, lambda transaction: transaction.jobs.excuse(ref, attempt, self._worker))
-        return RunOutcome.LOST
 
     async def _record_failure(
         self, ref: JobRef, lease: Lease, handler: Handler, error: AgenticRagError, made: int
@@ -288,16 +296,15 @@ def _is_outage(error: AgenticRagError, watch: JobWatch) -> bool:
 
 
 async def _counted_attempts(transaction: Transaction, lease: Lease) -> Sequence[JobAttempt]:
-    """The attempts that count against the limit, without the current one."""
+    """The attempts that count against the limit, without the current one. Outages excuse `OUTAGES_FORGIVEN` of them."""
     job = lease.job
     if job.attempts_against_limit == 1:
         return ()
     attempts = await transaction.jobs.attempts(job.workspace, job.job_id)
-    return [
-        attempt
-        for attempt in attempts
-        if job.attempts_before < attempt.attempt < job.attempts and attempt.outcome != EXCUSED
-    ]
+    earlier = [attempt for attempt in attempts if job.attempts_before < attempt.attempt < job.attempts]
+    excused = [attempt for attempt in earlier if attempt.outcome == EXCUSED]
+    unforgiven = [replace(attempt, outcome=LAPSED) for attempt in excused[OUTAGES_FORGIVEN:]]
+    return [*(attempt for attempt in earlier if attempt not in excused), *unforgiven]
 
 
 def _as_product_error(fault: BaseException) -> AgenticRagError:

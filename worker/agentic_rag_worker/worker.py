@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import secrets
 import signal
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,11 +13,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
+from agentic_rag import __version__
 from agentic_rag.bootstrap import Container, build_container, loop_factory, route_library_logs, settle_collector
 from agentic_rag.jobs.job import JobKind, QueueName
 from agentic_rag.jobs.message import QueueLayout
+from agentic_rag.jobs.ports import JobBoard
 from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
-from agentic_rag.kernel.errors import Misconfigured
+from agentic_rag.jobs.workers import WorkerIdentity
+from agentic_rag.kernel.errors import AgenticRagError, Misconfigured
 from agentic_rag.settings import Settings
 from agentic_rag_worker.arq_worker import DeadPayloadRecorder, Deliver, QueueConsumer
 from agentic_rag_worker.canary_schedule import CanaryRound, CanarySchedule
@@ -93,7 +97,8 @@ async def run_worker(
     """
     options = options or WorkerOptions()
     timings = options.timings
-    heartbeat = Heartbeat(parts.heartbeat_database, parts.clock, parts.telemetry, timings.lease_ttl)
+    worker = _identity(options)
+    heartbeat = Heartbeat(parts.heartbeat_database, parts.clock, parts.telemetry, timings.lease_ttl, worker)
     exclusive_lock = ExclusiveLock()
     runner = JobRunner(
         database=parts.database,
@@ -105,12 +110,13 @@ async def run_worker(
         clock=parts.clock,
         ids=parts.ids,
         telemetry=parts.telemetry,
-        worker=f"{socket.gethostname()}:{os.getpid()}",
+        worker=worker,
         timings=timings,
     )
     async with contextlib.AsyncExitStack() as closing:
         board = parts.job_board()
         closing.push_async_callback(board.aclose)
+        closing.push_async_callback(_sign_off, board, worker)
         pool = parts.arq_pool()
         closing.push_async_callback(pool.aclose, close_connection_pool=True)
         await _serve_metrics(parts, options, closing)
@@ -123,6 +129,7 @@ async def run_worker(
             parts.clock,
             parts.telemetry,
             timings,
+            worker,
             window=options.window,
             partitions=parts.partitions,
         )
@@ -136,6 +143,17 @@ async def run_worker(
         services = [dispatcher, *consumers, *_canary_schedules(parts, options, canaries, dispatcher)]
         with _stop_on_signals() if stop is None else contextlib.nullcontext(stop) as stopping:
             await _work(stopping, services, runner)
+
+
+def _identity(options: WorkerOptions) -> WorkerIdentity:
+    host, pid = socket.gethostname(), os.getpid()
+    return WorkerIdentity(f"{host}:{pid}:{secrets.token_hex(4)}", host, pid, __version__, options.slots)
+
+
+async def _sign_off(board: JobBoard, worker: WorkerIdentity) -> None:
+    """Best effort: a worker that could not say that it ends looks like one that died."""
+    with contextlib.suppress(AgenticRagError):
+        await board.sign_off(worker)
 
 
 def _canary_schedules(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from functools import partial
+from uuid import UUID
 
 from agentic_rag.documents.document import (
     ChunkDraft,
@@ -49,7 +50,7 @@ from agentic_rag.kernel.errors import (
 )
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.ports import EmbedderSource
-from agentic_rag.workspaces.workspace import effective_settings
+from agentic_rag.workspaces.workspace import Workspace, effective_settings
 
 HIDDEN_CHARACTERS = "hidden_characters"
 """The provenance entry with the number of characters that readers of the document do not see."""
@@ -104,7 +105,7 @@ class IngestDocument:
         run = await self._begin(lease, progress)
         if run is None:
             return IngestReport(document_id_of(lease), IngestOutcome.GONE)
-        revision_id = revision_id_for(run.document.document_id, run.content_hash, self._parser.version, run.profile)
+        revision_id = self._revision_id(lease, run.profile)
         if run.document.revision_id == revision_id and not run.forced:
             return await self._finish_without_change(run)
         original = run.original()
@@ -119,6 +120,15 @@ class IngestDocument:
         await self._remove_old_originals(run)
         return report
 
+    async def is_published(self, transaction: Transaction, lease: Lease) -> bool:
+        """Whether readers see what the job is for. One that makes every chunk anew cannot tell."""
+        workspace = lease.job.workspace
+        document = await transaction.documents.get(workspace, document_id_of(lease))
+        stored = await transaction.workspaces.get(workspace.workspace_id)
+        if document is None or stored is None or FORCE_ARGUMENT in lease.job.arguments:
+            return False
+        return document.revision_id == self._revision_id(lease, self._profile(stored))
+
     @staticmethod
     def is_rejection(error: AgenticRagError) -> bool:
         """Whether the document's owner has to act: the file cannot be read, or the organisation's key is missing. The
@@ -132,17 +142,27 @@ class IngestDocument:
     ) -> None:
         """Show the job's failure on the document, in the transaction that records it.
 
-        Chunks published before stay visible whatever happens to the new revision.
+        Chunks published before stay visible whatever happens to the new revision. A document whose content is published
+        already is READY, however its job ended.
         """
         workspace, document_id = lease.job.workspace, lease.job.document_id
         if document_id is None:
             return
         retryable = isinstance(decision, Retry)
+        if not retryable and await self.is_published(transaction, lease):
+            await transaction.documents.set_status(workspace, document_id, DocumentStatus.READY)
+            return
         fault = DocumentFault(error.code, redact(error.message), lease.job.attempts, retryable)
         status = DocumentStatus.PENDING if retryable else DocumentStatus.FAILED
         await transaction.documents.set_status(workspace, document_id, status, fault)
         if not retryable:
             await transaction.documents.discard_staging(workspace, document_id)
+
+    def _profile(self, workspace: Workspace) -> str:
+        return effective_settings(workspace).chunk_profile or self._chunk_profile
+
+    def _revision_id(self, lease: Lease, profile: str) -> UUID:
+        return revision_id_for(document_id_of(lease), content_hash_of(lease), self._parser.version, profile)
 
     async def _begin(self, lease: Lease, progress: JobProgress) -> IngestRun | None:
         """Load the document and what readers see of it; None when it was deleted."""
@@ -164,7 +184,7 @@ class IngestDocument:
                 document=document,
                 space=space,
                 embedder=embedders.for_space(space.space),
-                profile=effective_settings(stored).chunk_profile or self._chunk_profile,
+                profile=self._profile(stored),
                 visible=await transaction.documents.visible_chunks(workspace, document_id),
                 content_hash=content_hash_of(lease),
                 forced=FORCE_ARGUMENT in lease.job.arguments,

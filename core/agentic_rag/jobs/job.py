@@ -60,7 +60,7 @@ LAPSED = "LAPSED"
 """The outcome of an attempt whose worker died or lost the lease."""
 
 EXCUSED = "OUTAGE"
-"""The outcome of a lapsed attempt whose worker lived on and could not reach the database: it does not count."""
+"""The outcome of a lapsed attempt whose worker lived on. The infrastructure was away, so it does not count."""
 
 
 class QueueName(enum.Enum):
@@ -145,8 +145,8 @@ class Replay(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class JobAttempt:
-    """One try at a job. `outcome` is DONE, RETRY, DEAD, REJECTED, LAPSED (its worker died or lost the lease) or OUTAGE
-    (the lease lapsed while the database was away); None while it runs. `error_chain` is the error and its causes,
+    """One try at a job. `outcome` is DONE, RETRY, DEAD, REJECTED, LAPSED (its worker died or gave the job up) or OUTAGE
+    (the lease lapsed and its worker lived on); None while it runs. `error_chain` is the error and its causes,
     outermost first, redacted.
     """
 
@@ -227,6 +227,10 @@ class IsolationDecision(enum.Enum):
     """Never again: its worker died or lost the lease while it ran alone, and its attempts are used up."""
 
 
+LOSSES_ALONE = 3
+"""Workers that a job must take with it while it runs alone, where other workers are lost without it."""
+
+
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
     """A pure decision: exponential backoff with full jitter (AWS Architecture Blog, 'Exponential Backoff And Jitter',
@@ -246,16 +250,22 @@ class RetryPolicy:
         ceiling = min(self.ceiling_ms, self.backoff_ms * 2 ** (attempts_made - 1))
         return Retry(max(stated or 0.0, jitter * ceiling / 1000))
 
-    def decide_isolation(self, earlier: Sequence[JobAttempt]) -> IsolationDecision:
-        """Decide by the attempts that count against the limit, first to last, without the one that begins.
+    def decide_isolation(self, earlier: Sequence[JobAttempt], lost_without: int = 0) -> IsolationDecision:
+        """Decide by the attempts that count against the limit, first to last, without the one that begins, and by the
+        number of workers that were `lost_without` the job meanwhile.
 
         A job that kills its worker takes down the jobs beside it, and the same jobs meet again, because their leases
         end together. So losing a worker does not condemn a job that shared it. The last attempt of a job that lost a
-        worker runs alone, and a job whose attempts ended in shared processes gets one more.
+        worker runs alone, and a job whose attempts ended in shared processes gets one more. Where workers are lost
+        without it as well, one loss alone is no proof.
         """
-        begun = len(earlier)
         lost = [attempt.is_orphan for attempt in earlier]
-        if begun + 1 < self.attempts or not any(lost):
+        if len(earlier) + 1 < self.attempts or not any(lost):
             return IsolationDecision.SHARED
-        ran_alone = begun >= self.attempts and any(lost[:-1])
-        return IsolationDecision.POISONED if ran_alone and lost[-1] else IsolationDecision.ALONE
+        losses_alone = 0
+        for place in reversed(range(len(earlier))):
+            if not lost[place] or place + 1 < self.attempts or not any(lost[:place]):
+                break
+            losses_alone += 1
+        needed = LOSSES_ALONE if lost_without else 1
+        return IsolationDecision.POISONED if losses_alone >= needed else IsolationDecision.ALONE

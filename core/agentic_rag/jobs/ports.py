@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
@@ -23,6 +23,7 @@ from agentic_rag.jobs.job import (
 )
 from agentic_rag.jobs.message import StoredUndecodableMessage, UndecodableMessage
 from agentic_rag.jobs.turns import LastTurns
+from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -72,6 +73,9 @@ class JobStore(Protocol):
     async def lease(self, ref: JobRef, worker: str, ttl: timedelta) -> Lease | None:
         """Take a due, queued job: attempts + 1, a higher fence. None when another worker has it or it is not due or
         done.
+
+        Earlier attempts whose lease lapsed become OUTAGE where their worker was seen afterwards and did not give them
+        up, else LAPSED.
         """
         ...
 
@@ -103,10 +107,12 @@ class JobStore(Protocol):
         """Give the job back unused (drain): QUEUED, the attempt not counted."""
         ...
 
-    async def excuse(self, ref: JobRef, attempt: int, worker: str) -> bool:
-        """Do not count a lapsed attempt, since this worker lived on and the database was away. False when the attempt
-        did not lapse or is another worker's.
-        """
+    async def blame(self, lease: Lease, worker: str, reason: str) -> None:
+        """This worker gives up its running attempt: when the lease lapses, it counts although the worker lives."""
+        ...
+
+    async def workers_lost_without(self, since: datetime, workers: Sequence[str], silence: timedelta) -> int:
+        """The number of other workers that were seen after `since`, then for `silence` no more, and did not end."""
         ...
 
     async def replay(self, ref: JobRef) -> Replay:
@@ -128,6 +134,18 @@ class JobBoard(Protocol):
 
     async def lead(self) -> bool:
         """Try to become (or confirm being) the one leading dispatcher."""
+        ...
+
+    async def beat(self, worker: WorkerIdentity) -> None:
+        """Record that a worker lives."""
+        ...
+
+    async def sign_off(self, worker: WorkerIdentity) -> None:
+        """Record that a worker ends."""
+        ...
+
+    async def workers(self) -> list[WorkerRecord]:
+        """Workers of the last day, at most 100: those that did not end first, then by when they were last seen."""
         ...
 
     async def expire_leases(self) -> int:

@@ -14,6 +14,7 @@ from agentic_rag_server.graphql.documents.documents import DocumentQuery, find_d
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Node, field
 from agentic_rag_server.graphql.jobs.jobs import JobQuery, find_job
+from agentic_rag_server.graphql.jobs.workers import WorkerQuery
 from agentic_rag_server.graphql.models.models import ModelQuery
 from agentic_rag_server.graphql.models.provider_keys import ProviderKeyQuery
 from agentic_rag_server.graphql.models.spaces import SpaceQuery
@@ -40,6 +41,7 @@ class Query(
     ExplanationQuery,
     DocumentQuery,
     JobQuery,
+    WorkerQuery,
     WorkspaceQuery,
     OrganisationQuery,
     RateLimitQuery,

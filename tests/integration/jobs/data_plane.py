@@ -245,7 +245,12 @@ class DataPlane:
     def handlers(self) -> Mapping[JobKind, Handler]:
         return {
             JobKind.INGEST: Handler(
-                self.ingest.run, 3_600.0, 300.0, self.ingest.record_failure, self.ingest.is_rejection
+                self.ingest.run,
+                3_600.0,
+                300.0,
+                self.ingest.record_failure,
+                self.ingest.is_rejection,
+                self.ingest.is_published,
             ),
             JobKind.DELETE: Handler(self.delete.run_job, 600.0, 300.0),
             JobKind.COMPACT: Handler(CompactSegments(self.database).run, 600.0, 300.0),

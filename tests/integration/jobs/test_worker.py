@@ -15,7 +15,8 @@ import pytest
 import redis.asyncio
 from tests.integration.jobs.data_plane import QUICK, DataPlane, paragraphs, until
 
-from agentic_rag.jobs.job import JobRef, JobState, QueueName
+from agentic_rag.documents.document import DocumentStatus
+from agentic_rag.jobs.job import GiveUp, JobRef, JobState, QueueName
 from agentic_rag.jobs.message import FUNCTION, queue_key
 from agentic_rag.kernel.errors import Permanent
 from agentic_rag_worker.metrics_http import MetricsServer
@@ -281,6 +282,53 @@ async def test_a_job_that_kills_its_workers_ends_as_a_dead_letter(plane: DataPla
     assert document.fault is not None
     assert document.fault.code == "WORKER_LOST"
     assert plane.embedder.paid == []
+
+
+class NoProgress:
+    def advance(self) -> None:
+        return None
+
+
+async def test_workers_that_die_after_they_published_convict_no_document(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+    await plane.sync(folder)
+    (job,) = await plane.jobs()
+    board = plane.job_board()
+    for attempt in range(plane.retry_policy.attempts):
+        async with plane.database.transaction(plane.workspace.org_id) as transaction:
+            lease = await transaction.jobs.lease(JobRef(plane.workspace, job.job_id), "killed", timedelta(seconds=60))
+        assert lease is not None
+        if not attempt:
+            await plane.ingest.run(lease, NoProgress())
+        async with plane.database.transaction(plane.workspace.org_id) as transaction:
+            await transaction.jobs.renew(lease.ref, lease.fence, timedelta(seconds=-1), 0)
+        await board.expire_leases()
+    await board.aclose()
+
+    async with plane.worker():
+        await plane.until_idle()
+
+    (job,) = await plane.jobs()
+    document = await plane.document("a.md")
+    assert document is not None
+    assert (job.state, document.status, document.fault) == (JobState.DONE, DocumentStatus.READY, None)
+
+
+async def test_a_job_given_up_after_it_published_leaves_the_document_ready(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+    await plane.sync(folder)
+    (job,) = await plane.jobs()
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        lease = await transaction.jobs.lease(JobRef(plane.workspace, job.job_id), "worker", timedelta(seconds=60))
+    assert lease is not None
+    await plane.ingest.run(lease, NoProgress())
+
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        await plane.ingest.record_failure(transaction, lease, Permanent("too late"), GiveUp())
+
+    document = await plane.document("a.md")
+    assert document is not None
+    assert (document.status, document.fault) == (DocumentStatus.READY, None)
 
 
 async def test_dead_letters_are_mirrored_without_arguments(plane: DataPlane, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from tests.memory_store.jobs.jobs import lease_expired
 from tests.memory_store.models.spaces import is_expired
@@ -11,6 +12,7 @@ from tests.memory_store.session.store import MemoryStore
 
 from agentic_rag.jobs.job import JobKind, JobRef, JobState, MaintenanceTask, QueueName, partition_of
 from agentic_rag.jobs.turns import LastTurns, WaitingWorkspace, take_turns
+from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 MOST_SEGMENTS = 64
@@ -29,6 +31,23 @@ class MemoryJobBoard:
         if self._store.leader is None:
             self._store.leader = self
         return self._store.leader is self
+
+    async def beat(self, worker: WorkerIdentity) -> None:
+        """Record that a worker lives."""
+        now, known = self._store.clock.now(), self._store.workers.get(worker.name)
+        self._store.workers[worker.name] = (
+            replace(known, seen_at=now) if known else WorkerRecord(worker, now, now, None)
+        )
+
+    async def sign_off(self, worker: WorkerIdentity) -> None:
+        """Record that a worker ends."""
+        now, known = self._store.clock.now(), self._store.workers[worker.name]
+        self._store.workers[worker.name] = replace(known, seen_at=now, ended_at=now)
+
+    async def workers(self) -> list[WorkerRecord]:
+        """Workers, those that did not end first, then by when they were last seen."""
+        newest = sorted(self._store.workers.values(), key=lambda one: one.seen_at, reverse=True)
+        return sorted(newest, key=lambda one: one.ended_at is not None)
 
     async def expire_leases(self) -> int:
         """Put RUNNING jobs whose lease ended back to QUEUED (their fence is void). How many."""

@@ -123,7 +123,7 @@ class MemoryJobStore:
         attempts = stored.job.attempts + 1
         job = replace(stored.job, state=JobState.RUNNING, attempts=attempts, progress=0, updated_at=now)
         attempt = JobAttempt(attempts, worker, now, None, None, None, ())
-        lapsed = _lapsed(stored, now)
+        lapsed = self._excused(_lapsed(stored, stored.lease_until or now))
         taken = replace(
             lapsed, job=job, fence=stored.fence + 1, lease_until=now + ttl, attempts=(*lapsed.attempts, attempt)
         )
@@ -206,18 +206,38 @@ class MemoryJobStore:
         self._write(replace(back, job=job, attempts=stored.attempts[:-1]))
         return True
 
-    async def excuse(self, ref: JobRef, attempt: int, worker: str) -> bool:
-        """Do not count a lapsed attempt of this worker."""
-        stored = self._stored(ref)
-        if stored is None:
-            return False
-        found = [one for one in stored.attempts if (one.attempt, one.worker) == (attempt, worker) and one.is_orphan]
-        if not found:
-            return False
-        ended = found[0].ended_at or self._working.now()
-        excused = replace(found[0], ended_at=ended, outcome=EXCUSED, error_code="DEPENDENCY_UNAVAILABLE")
-        self._write(replace(stored, attempts=tuple(excused if one is found[0] else one for one in stored.attempts)))
-        return True
+    async def blame(self, lease: Lease, worker: str, reason: str) -> None:
+        """Write the reason on the running attempt of this worker."""
+        stored = self._stored(lease.ref)
+        if stored is not None:
+            attempts = tuple(
+                replace(one, error_chain=(reason,))
+                if (one.attempt, one.worker, one.ended_at) == (lease.job.attempts, worker, None)
+                else one
+                for one in stored.attempts
+            )
+            self._write(replace(stored, attempts=attempts))
+
+    async def workers_lost_without(self, since: datetime, workers: Sequence[str], silence: timedelta) -> int:
+        """How many other workers were seen after `since`, then for `silence` no more, and did not end."""
+        return sum(
+            one.ended_at is None and since < one.seen_at < self._working.now() - silence
+            for name, one in self._working.workers.items()
+            if name not in workers
+        )
+
+    def _excused(self, stored: StoredJob) -> StoredJob:
+        """The job, whose lapsed attempts count no more where their worker was seen afterwards."""
+
+        def lives(one: JobAttempt) -> bool:
+            worker = self._working.workers.get(one.worker)
+            return worker is not None and one.ended_at is not None and worker.seen_at > one.ended_at
+
+        attempts = tuple(
+            replace(one, outcome=EXCUSED) if one.outcome == LAPSED and not one.error_chain and lives(one) else one
+            for one in stored.attempts
+        )
+        return replace(stored, attempts=attempts)
 
     async def replay(self, ref: JobRef) -> Replay:
         """Queue a dead letter again with a fresh allowance, a higher fence and all its attempts."""
@@ -263,12 +283,12 @@ class MemoryJobStore:
 
 def lease_expired(stored: StoredJob, now: datetime) -> StoredJob | None:
     """The job back in the queue when its lease ended before `now`, else None. The attempt stays open until the next
-    one begins.
+    one begins, which learns from `lease_until` when it lapsed.
     """
     if stored.job.state is not JobState.RUNNING or stored.lease_until is None or stored.lease_until >= now:
         return None
     back = _left(stored, JobState.QUEUED, now)
-    return replace(back, job=replace(back.job, run_after=now))
+    return replace(back, job=replace(back.job, run_after=now), lease_until=stored.lease_until)
 
 
 def _left(stored: StoredJob, target: JobState, now: datetime) -> StoredJob:

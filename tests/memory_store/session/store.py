@@ -11,6 +11,7 @@ from uuid import UUID
 
 from tests.memory_store.session.state import Committed, WorkspaceState
 
+from agentic_rag.jobs.workers import WorkerRecord
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.models.billing.usage import UsageLine
@@ -42,8 +43,16 @@ class Working:
     stands for all.
     """
 
-    def __init__(self, committed: Committed, organisations: Organisations, clock: Clock, org_id: UUID | None) -> None:
+    def __init__(
+        self,
+        committed: Committed,
+        organisations: Organisations,
+        workers: Mapping[str, WorkerRecord],
+        clock: Clock,
+        org_id: UUID | None,
+    ) -> None:
         self._states = dict(committed)
+        self.workers = workers
         self._organisations = dict(organisations)
         self._org_id = org_id
         self._written: set[WorkspaceRef] = set()
@@ -115,6 +124,8 @@ class MemoryStore:
         """Replaced as a whole by each commit, so whoever holds it has a snapshot."""
         self.organisations: Organisations = {}
         """Replaced as a whole by each commit too."""
+        self.workers: dict[str, WorkerRecord] = {}
+        """Worker processes by name; no transaction of a tenant changes them."""
         self.leader: object | None = None
         """The job board that leads."""
         self._turn = asyncio.Lock()
@@ -131,7 +142,7 @@ class MemoryStore:
         async with self._turn:
             self._writer = task
             try:
-                working = Working(self.committed, self.organisations, self.clock, org_id)
+                working = Working(self.committed, self.organisations, self.workers, self.clock, org_id)
                 yield working
                 self.committed, self.organisations = working.end()
             finally:

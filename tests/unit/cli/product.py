@@ -57,6 +57,7 @@ from agentic_rag.ingestion.sync import SyncResult
 from agentic_rag.ingestion.upload import Upload, UploadOptions
 from agentic_rag.jobs.job import Job, JobAttempt, JobKind, JobRef, JobState, QueueName
 from agentic_rag.jobs.message import StoredUndecodableMessage
+from agentic_rag.jobs.workers import WorkerRecord
 from agentic_rag.kernel.errors import AgenticRagError, ContentRefused, NotFound
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.models.chat.request import LlmError
@@ -282,6 +283,7 @@ class Product:
     """What each look at the spaces sees; the last one for good."""
     error: AgenticRagError | None = None
     has_worker: bool = True
+    workers: list[WorkerRecord] = field(default_factory=list[WorkerRecord])
     estimates: list[FileEstimate] = field(default_factory=list[FileEstimate])
     recalled: float | None = 1.0
     wrong: list[Finding] = field(default_factory=list[Finding])
@@ -381,7 +383,9 @@ class Product:
         return SimpleNamespace(source_id="folder", changes=changes)
 
     def job_board(self) -> SimpleNamespace:
-        return SimpleNamespace(lead=_returning(not self.has_worker), aclose=_returning(None))
+        return SimpleNamespace(
+            lead=_returning(not self.has_worker), workers=_returning(self.workers), aclose=_returning(None)
+        )
 
     def dead_payloads(self) -> SimpleNamespace:
         async def page(request: PageRequest) -> Page[StoredUndecodableMessage]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from tests.unit.cli.product import Terminal
 
 from agentic_rag.embedded.redis import EmbeddedRedis
 from agentic_rag.embedded.state import FileLock
+from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
 from agentic_rag.settings import Settings, variables
 from agentic_rag_cli.commands.operations.doctor import (
     check_home,
@@ -19,6 +21,7 @@ from agentic_rag_cli.commands.operations.doctor import (
     check_python,
     check_redis,
     find_server,
+    tell_workers,
 )
 
 
@@ -63,6 +66,20 @@ def test_doctor_lists_every_wrong_setting_at_once() -> None:
     assert shown.exit_code == 4
     assert "AGENTIC_RAG_TOPK" in shown.stdout
     assert "HYBRID_VECTOR_WEIGHTS" in shown.stdout
+
+
+def test_workers_that_run_are_told_apart_from_those_that_died() -> None:
+    def seen(host: str, minute: int, *, has_ended: bool = False) -> WorkerRecord:
+        at = datetime(2026, 3, 1, 12, minute, tzinfo=UTC)
+        return WorkerRecord(WorkerIdentity(f"{host}:7:a", host, 7, "0.1.0", 8), at, at, at if has_ended else None)
+
+    workers = [seen("a", 10), seen("b", 9), seen("c", 1), seen("d", 0, has_ended=True)]
+
+    assert tell_workers(workers, datetime(2026, 3, 1, 12, 9, tzinfo=UTC)) == [
+        "2 workers seen: a:7 (8 slots), b:7 (8 slots)",
+        "1 worker died in the last day: c:7",
+    ]
+    assert tell_workers([], datetime(2026, 3, 1, tzinfo=UTC)) == []
 
 
 def test_a_python_that_is_not_supported_is_named() -> None:

@@ -1,6 +1,7 @@
 """What a dispatcher does in one look."""
 
 import asyncio
+from datetime import datetime
 from uuid import uuid4
 
 from tests.memory_store.jobs.job_board import MemoryJobBoard
@@ -13,6 +14,7 @@ from tests.waiting import eventually
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.jobs.job import JobKind, JobState, MaintenanceTask, QueueName
 from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
+from agentic_rag.jobs.workers import WorkerIdentity
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
@@ -21,6 +23,7 @@ from agentic_rag_worker.dispatcher import UPKEEP_STEP, Dispatcher
 from agentic_rag_worker.timings import WorkerTimings
 
 TENANTS = 2 * UPKEEP_STEP + 1
+WORKER = WorkerIdentity("host:1:a", "host", 1, "0.1.0", 8)
 
 
 class EverythingDue(MemoryJobBoard):
@@ -54,7 +57,7 @@ async def test_an_outage_is_logged_when_it_begins_and_when_it_ends_not_at_every_
     store, queue, telemetry = MemoryStore(SystemClock()), MemoryJobQueue(), RecordingTelemetry()
     board, timings = AwayForAWhile(store), WorkerTimings(outage=0.001, follow=0.001)
     upkeep = ScheduleMaintenance(MemoryDatabase(store), telemetry)
-    dispatcher = Dispatcher(board, queue, upkeep, SystemClock(), telemetry, timings, window=10)
+    dispatcher = Dispatcher(board, queue, upkeep, SystemClock(), telemetry, timings, WORKER, window=10)
 
     running = asyncio.create_task(dispatcher.run())
     await eventually(board.answered_twice, "it looked after the outage too")
@@ -84,7 +87,7 @@ async def test_after_an_outage_workers_have_a_lease_of_time_to_renew_before_any_
     board.expired = []
     timings = WorkerTimings(outage=0.001, poll_shortest=0.001, poll_longest=0.001, expire=0.001, lease=0.2)
     upkeep = ScheduleMaintenance(MemoryDatabase(store), telemetry)
-    dispatcher = Dispatcher(board, MemoryJobQueue(), upkeep, SystemClock(), telemetry, timings, window=10)
+    dispatcher = Dispatcher(board, MemoryJobQueue(), upkeep, SystemClock(), telemetry, timings, WORKER, window=10)
     began = SystemClock().monotonic()
 
     async def expires() -> bool:
@@ -98,6 +101,56 @@ async def test_after_an_outage_workers_have_a_lease_of_time_to_renew_before_any_
     assert board.expired[0] - began >= 0.2
 
 
+class Leading(MemoryJobBoard):
+    """Notes the first time at which leases were expired."""
+
+    expired: float | None = None
+
+    async def expire_leases(self) -> int:
+        self.expired = self.expired or SystemClock().monotonic()
+        return 0
+
+
+async def test_a_leader_that_has_just_started_waits_a_lease_before_it_expires_any() -> None:
+    store, telemetry = MemoryStore(SystemClock()), RecordingTelemetry()
+    board, timings = Leading(store), WorkerTimings(poll_shortest=0.001, poll_longest=0.001, expire=0.001, lease=0.2)
+    upkeep = ScheduleMaintenance(MemoryDatabase(store), telemetry)
+    dispatcher = Dispatcher(board, MemoryJobQueue(), upkeep, SystemClock(), telemetry, timings, WORKER, window=10)
+    began = SystemClock().monotonic()
+
+    async def expires() -> bool:
+        return board.expired is not None
+
+    running = asyncio.create_task(dispatcher.run())
+    await eventually(expires, "leases are expired")
+    dispatcher.stop()
+    await running
+
+    assert board.expired is not None
+    assert board.expired - began >= 0.2
+
+
+async def test_a_worker_is_seen_every_third_of_a_lease_whether_it_leads_or_not() -> None:
+    store, telemetry = MemoryStore(SystemClock()), RecordingTelemetry()
+    board, timings = MemoryJobBoard(store), WorkerTimings(follow=0.001, lease=0.03)
+    store.leader = object()
+    upkeep = ScheduleMaintenance(MemoryDatabase(store), telemetry)
+    dispatcher = Dispatcher(board, MemoryJobQueue(), upkeep, SystemClock(), telemetry, timings, WORKER, window=10)
+    seen: set[datetime] = set()
+
+    async def beats() -> bool:
+        seen.update(one.seen_at for one in await board.workers())
+        return len(seen) >= 3
+
+    running = asyncio.create_task(dispatcher.run())
+    await eventually(beats, "it was seen three times")
+    dispatcher.stop()
+    await running
+
+    [stored] = await board.workers()
+    assert (stored.identity, stored.ended_at) == (WORKER, None)
+
+
 async def test_upkeep_of_many_workspaces_does_not_keep_jobs_waiting_and_all_of_it_is_done() -> None:
     store, queue, telemetry = MemoryStore(SystemClock()), MemoryJobQueue(), RecordingTelemetry()
     database, board, org_id = MemoryDatabase(store), EverythingDue(store), uuid4()
@@ -109,7 +162,7 @@ async def test_upkeep_of_many_workspaces_does_not_keep_jobs_waiting_and_all_of_i
             )
     board.due_once = [MaintenanceTask(one, JobKind.SNAPSHOT, "scheduled") for one in tenants]
     upkeep = ScheduleMaintenance(database, telemetry)
-    dispatcher = Dispatcher(board, queue, upkeep, SystemClock(), telemetry, WorkerTimings(), window=10_000)
+    dispatcher = Dispatcher(board, queue, upkeep, SystemClock(), telemetry, WorkerTimings(), WORKER, window=10_000)
 
     first = await dispatcher.step()
     handed_over = await queue.depth(QueueName.BULK)
@@ -142,7 +195,7 @@ async def test_the_gauge_falls_to_zero_and_a_former_leader_exports_none() -> Non
     board, timings = Counted(store), WorkerTimings(counts=0, poll_longest=0.001, follow=0.001)
     board.jobs = {(JobState.QUEUED, JobKind.INGEST): 3}
     upkeep = ScheduleMaintenance(MemoryDatabase(store), telemetry)
-    dispatcher = Dispatcher(board, MemoryJobQueue(), upkeep, SystemClock(), telemetry, timings, window=10)
+    dispatcher = Dispatcher(board, MemoryJobQueue(), upkeep, SystemClock(), telemetry, timings, WORKER, window=10)
 
     async def shows(*values: float) -> bool:
         return tuple(telemetry.gauges.values()) == values

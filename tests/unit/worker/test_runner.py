@@ -18,7 +18,8 @@ from tests.memory_store.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.jobs.job import Job, JobKind, JobRef, JobState, Lease, NewJob, QueueName, RetryPolicy
-from agentic_rag.kernel.errors import DependencyUnavailable, LeaseLost
+from agentic_rag.jobs.workers import WorkerIdentity
+from agentic_rag.kernel.errors import DependencyUnavailable, LeaseLost, Retryable
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
@@ -27,6 +28,8 @@ from agentic_rag_worker.heartbeat import Heartbeat
 from agentic_rag_worker.job_handlers import Handler
 from agentic_rag_worker.runner import JobRunner, RunOutcome
 from agentic_rag_worker.timings import WorkerTimings
+
+WORKER = WorkerIdentity("host:1:a", "host", 1, "0.1.0", 8)
 
 
 class SlowToEnd:
@@ -95,16 +98,22 @@ class Outbox:
         assert job is not None
         return job
 
-    def runner(self, body: Any, exclusive_lock: ExclusiveLock | None = None) -> JobRunner:
+    def runner(
+        self, body: Any, exclusive_lock: ExclusiveLock | None = None, timings: WorkerTimings | None = None
+    ) -> JobRunner:
         clock, telemetry, handlers = (
             SystemClock(),
             RecordingTelemetry(),
-            {JobKind.COMPACT: Handler(body.run, 60.0, 60.0, body.record_failure)},
+            {
+                JobKind.COMPACT: Handler(
+                    body.run, 60.0, 60.0, body.record_failure, is_done=getattr(body, "is_done", None)
+                )
+            },
         )
-        heartbeat = Heartbeat(lambda: self.database, clock, telemetry, timedelta(seconds=30))
+        heartbeat = Heartbeat(lambda: self.database, clock, telemetry, timedelta(seconds=30), WORKER)
         return JobRunner(
             self.database, MemoryJobQueue(), handlers, RetryPolicy(3, 10), heartbeat, exclusive_lock or ExclusiveLock(),
-            clock, RandomIds(), telemetry, "worker", WorkerTimings(),
+            clock, RandomIds(), telemetry, WORKER, timings or WorkerTimings(),
         )  # fmt: skip
 
 
@@ -302,23 +311,93 @@ async def test_a_statement_that_runs_out_of_time_is_the_jobs_own_failure(outbox:
     assert (job.state, job.attempts) == (JobState.DEAD, 3)
 
 
-@pytest.mark.parametrize(("saw_outage", "ends"), [(True, JobState.DONE), (False, JobState.DEAD)])
-async def test_a_lapse_of_a_worker_that_lives_counts_unless_the_database_was_away(
-    outbox: Outbox, saw_outage: bool, ends: JobState
+class Lapsing(Failing):
+    """Its lease lapses each time; its worker may be seen afterwards, and may have given the job up before."""
+
+    def __init__(self, outbox: Outbox, times: int, *, lives: bool, gives_up: bool = False) -> None:
+        super().__init__(times, lambda: LeaseLost("Another has it."))
+        self._outbox = outbox
+        self._lives = lives
+        self._gives_up = gives_up
+
+    async def run(self, lease: Lease, progress: Any) -> None:
+        board = MemoryJobBoard(self._outbox.store)
+        if self.left:
+            async with self._outbox.database.transaction(self._outbox.workspace.org_id) as transaction:
+                if self._gives_up:
+                    await transaction.jobs.blame(lease, WORKER.name, "It stood still.")
+                await transaction.jobs.renew(lease.ref, lease.fence, timedelta(seconds=-1), 0)
+            await board.expire_leases()
+            if self._lives:
+                await board.beat(WORKER)
+        await super().run(lease, progress)
+
+
+@pytest.mark.parametrize(
+    ("lives", "gives_up", "ends"),
+    [(True, False, JobState.DONE), (False, False, JobState.DEAD), (True, True, JobState.DEAD)],
+)
+async def test_a_lapse_counts_unless_its_worker_lives_on_and_did_not_give_the_job_up(
+    outbox: Outbox, lives: bool, gives_up: bool, ends: JobState
 ) -> None:
     ref = await outbox.enqueued("key")
 
-    def lapse(watch: Any) -> None:
-        watch.saw_outage = saw_outage
-
-    class Lapsing(Failing):
-        async def run(self, lease: Lease, progress: Any) -> None:
-            if self.left:
-                async with outbox.database.transaction(outbox.workspace.org_id) as transaction:
-                    await transaction.jobs.renew(ref, lease.fence, timedelta(seconds=-1), 0)
-                await MemoryJobBoard(outbox.store).expire_leases()
-            await super().run(lease, progress)
-
-    job = await run_until_ended(outbox, outbox.runner(Lapsing(5, lambda: LeaseLost("Another has it."), lapse)), ref)
+    job = await run_until_ended(outbox, outbox.runner(Lapsing(outbox, 5, lives=lives, gives_up=gives_up)), ref)
 
     assert job.state is ends
+
+
+async def test_a_job_whose_lease_lapses_for_ever_ends_although_its_workers_live(outbox: Outbox) -> None:
+    ref = await outbox.enqueued("key")
+
+    job = await run_until_ended(outbox, outbox.runner(Lapsing(outbox, 1_000, lives=True)), ref)
+
+    assert (job.state, job.error_code) == (JobState.DEAD, "WORKER_LOST")
+
+
+async def test_workers_that_were_lost_use_up_none_of_the_attempts_that_errors_have(outbox: Outbox) -> None:
+    ref = await outbox.enqueued("key", lost_workers=2)
+
+    job = await run_until_ended(outbox, outbox.runner(Failing(2, lambda: Retryable("busy"))), ref)
+
+    assert (job.state, job.attempts) == (JobState.DONE, 5)
+
+
+async def test_where_workers_are_lost_without_a_job_one_loss_alone_convicts_it_not(outbox: Outbox) -> None:
+    ref, board = await outbox.enqueued("key", lost_workers=3), MemoryJobBoard(outbox.store)
+    await board.beat(WorkerIdentity("other:1:b", "other", 1, "0.1.0", 8))
+    await asyncio.sleep(0.01)
+
+    job = await run_until_ended(
+        outbox, outbox.runner(Failing(0, RuntimeError), timings=WorkerTimings(lease=0.001)), ref
+    )
+
+    assert (job.state, job.attempts) == (JobState.DONE, 4)
+
+
+async def test_a_job_that_takes_its_worker_each_time_ends_also_where_others_are_lost(outbox: Outbox) -> None:
+    ref, board = await outbox.enqueued("key", lost_workers=5), MemoryJobBoard(outbox.store)
+    await board.beat(WorkerIdentity("other:1:b", "other", 1, "0.1.0", 8))
+    await asyncio.sleep(0.01)
+
+    assert await outbox.runner(HeldByKey(), timings=WorkerTimings(lease=0.001)).run(ref) is RunOutcome.DEAD
+
+
+class Done(HeldByKey):
+    """What its jobs are for is done."""
+
+    async def is_done(self, *_: object) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("lost", [2, 3, 7])
+async def test_nobody_is_convicted_or_set_apart_whose_work_is_done(outbox: Outbox, lost: int) -> None:
+    ref, beside, body = await outbox.enqueued("key", lost), await outbox.enqueued("beside"), Done()
+    runner = outbox.runner(body)
+
+    tasks = [asyncio.create_task(runner.run(beside)), asyncio.create_task(runner.run(ref))]
+    await until(lambda: set(body.running) == {"beside", "key"})
+    for ended in body.running.values():
+        ended.set()
+
+    assert await asyncio.gather(*tasks) == [RunOutcome.DONE, RunOutcome.DONE]

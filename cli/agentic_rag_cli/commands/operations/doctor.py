@@ -7,8 +7,9 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.embedded.loopback import is_free
 from agentic_rag.kernel.error_redaction import redact
 from agentic_rag.kernel.errors import Misconfigured
-from agentic_rag.kernel.formatting import format_bytes
+from agentic_rag.kernel.formatting import format_bytes, format_count
 from agentic_rag.settings import Settings, SettingsInvalid, hide_secrets
 from agentic_rag.settings.addresses import Neo4jAddress
 from agentic_rag_cli.client.access import server_url
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import asyncpg
 
     from agentic_rag.embedded.server import EmbeddedServer
+    from agentic_rag.jobs.workers import WorkerRecord
 
 
 _SUPPORTED_PYTHON = ((3, 11), (3, 12))
@@ -322,9 +324,20 @@ async def check_system(wiring: Wiring, settings: Settings) -> Check:
     async def wire() -> Check:
         async with wiring.system(settings) as system:
             workers = "a worker leads" if await system.worker_running() else "no worker is running"
-        return ok("system", f"database role and wiring are right; {workers}")
+            silence = timedelta(seconds=2 * settings.jobs.lease_seconds)
+            told = tell_workers(await system.workers(), system.container.clock.now() - silence)
+        return ok("system", "; ".join(["database role and wiring are right", workers, *told]))
 
     return await _attempt("system", wire)
+
+
+def tell_workers(workers: Sequence[WorkerRecord], silent_since: datetime) -> list[str]:
+    """The workers that run, and those of the last day that died: not seen since then, and not ended."""
+    left = [(one.identity, one.seen_at) for one in workers if one.ended_at is None]
+    run = [f"{one.host}:{one.pid} ({one.slots} slots)" for one, seen_at in left if seen_at >= silent_since]
+    died = [f"{one.host}:{one.pid}" for one, seen_at in left if seen_at < silent_since]
+    told = [(run, "seen"), (died, "died in the last day")]
+    return [f"{format_count(len(names), 'worker')} {what}: {', '.join(names)}" for names, what in told if names]
 
 
 async def _attempt(name: str, check: Callable[[], Awaitable[Check]]) -> Check:

@@ -30,7 +30,9 @@ DEFAULT_PAGE = 50
 PAGED = frozenset({"auditLog", "deadLetters", "documents", "jobs", "runs"})
 """Fields with `first`, which is `DEFAULT_PAGE` where it is left out."""
 
-_LISTS = {"candidates": 50, "citations": 10, "stages": 20, "timings": 20, "nearest": 5, "attemptHistory": 8}
+_LISTS = {
+    "candidates": 50, "citations": 10, "stages": 20, "timings": 20, "nearest": 5, "attemptHistory": 8, "workers": 10,
+}  # fmt: skip
 """Lists inside an object without `first`, with as many members as they have on a busy day."""
 
 _WRAPPERS = frozenset({"edges", "node", "nodes", "pageInfo"})

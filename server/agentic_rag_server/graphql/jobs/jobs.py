@@ -46,8 +46,8 @@ class JobAttempt:
     started_at: datetime
     ended_at: datetime | None
     outcome: str | None = strawberry.field(
-        description="DONE, RETRY, DEAD, LAPSED (its worker died or lost the lease) or OUTAGE (not counted); null while "
-        "it runs."
+        description="DONE, RETRY, DEAD, LAPSED (its worker died or gave it up) or OUTAGE (its lease lapsed and its "
+        "worker lived on: not counted); null while it runs."
     )
     error_code: str | None
     error_chain: list[str] = strawberry.field(

@@ -14,10 +14,11 @@ import asyncpg
 
 from agentic_rag.adapters.postgres.jobs import job_sql as sql
 from agentic_rag.adapters.postgres.jobs.jobs import job_kind_from
-from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS
+from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, value_from
 from agentic_rag.adapters.postgres.session.errors import translate
 from agentic_rag.jobs.job import JobKind, JobRef, JobState, MaintenanceTask, QueueName
 from agentic_rag.jobs.turns import LastTurns, WaitingWorkspace, take_turns
+from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 LEADER_LOCK = 0x7261675F6A6F6273
@@ -69,6 +70,16 @@ class PostgresJobBoard:
         self._leading = rows[0]["leads"]
         return self._leading
 
+    async def beat(self, worker: WorkerIdentity) -> None:
+        await self._fetch(sql.BEAT, worker.name, worker.host, worker.pid, worker.version, worker.slots)
+
+    async def sign_off(self, worker: WorkerIdentity) -> None:
+        await self._fetch(sql.SIGN_OFF, worker.name)
+
+    async def workers(self) -> list[WorkerRecord]:
+        rows = await self._fetch(sql.WORKERS)
+        return [value_from(WorkerRecord, row, identity=value_from(WorkerIdentity, row)) for row in rows]
+
     async def expire_leases(self) -> int:
         return len(await self._fetch(sql.EXPIRE_LEASES))
 
@@ -100,9 +111,10 @@ class PostgresJobBoard:
 
     async def upkeep(self) -> list[MaintenanceTask]:
         """Maintenance that is due in any workspace and has no unfinished job yet. Also deletes undecodable messages
-        that were not seen for 30 days.
+        that were not seen for 30 days, and workers that were not seen for one.
         """
         await self._fetch(sql.FORGET_PAYLOADS)
+        await self._fetch(sql.FORGET_WORKERS)
         due: list[MaintenanceTask] = []
         for kind, statement in sql.UPKEEP.items():
             rows = await self._fetch(statement, kind, *self._upkeep_arguments.get(kind, ()))

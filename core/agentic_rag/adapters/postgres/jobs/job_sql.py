@@ -56,19 +56,30 @@ WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 AND kind = $4 AND s
 RETURNING job_id
 """
 
+# `lease_until` of a queued job is the end of the lease that lapsed.
 LEASE = f"""
 UPDATE rag_jobs
 SET state = 'RUNNING', attempts = attempts + 1, fence = fence + 1, leased_by = $4,
     lease_until = clock_timestamp() + $5, progress = 0, updated_at = clock_timestamp()
+FROM (SELECT lease_until AS lapsed_at FROM rag_jobs WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3) before
 WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND state = 'QUEUED' AND run_after <= clock_timestamp()
-RETURNING fence, lease_until, {COLUMNS}
+RETURNING fence, lease_until, lapsed_at, {COLUMNS}
 """  # noqa: S608
 
-# An open attempt belongs to a worker that died or lost its lease.
+# An open attempt belongs to a worker that died, gave it up or lost its lease.
 CLOSE_LAPSED_ATTEMPTS = """
 UPDATE rag_job_attempts
-SET ended_at = clock_timestamp(), outcome = 'LAPSED', error_code = 'LEASE_LOST'
+SET ended_at = coalesce($4, clock_timestamp()), outcome = 'LAPSED', error_code = 'LEASE_LOST'
 WHERE org_id = $1 AND workspace_id = $2 AND job_id = ANY ($3::uuid[]) AND ended_at IS NULL
+"""
+
+# A worker that was seen after a lapse lives; the chain of an attempt that it gave up says why.
+EXCUSE_LAPSED_ATTEMPTS = """
+UPDATE rag_job_attempts a
+SET outcome = 'OUTAGE'
+FROM rag_workers w
+WHERE a.org_id = $1 AND a.workspace_id = $2 AND a.job_id = $3 AND a.outcome = 'LAPSED'
+  AND cardinality(a.error_chain) = 0 AND w.worker = a.worker AND w.seen_at > a.ended_at
 """
 
 OPEN_ATTEMPT = """
@@ -141,11 +152,15 @@ WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND fence = $4 AND state
 RETURNING attempts
 """
 
-EXCUSE = """
-UPDATE rag_job_attempts
-SET ended_at = coalesce(ended_at, clock_timestamp()), outcome = 'OUTAGE', error_code = 'DEPENDENCY_UNAVAILABLE'
-WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND attempt = $4 AND worker = $5
-  AND (outcome IS NULL OR outcome = 'LAPSED')
+BLAME = """
+UPDATE rag_job_attempts SET error_chain = ARRAY [$6::text]
+WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND attempt = $4 AND worker = $5 AND ended_at IS NULL
+"""
+
+# $1 since when, $2 those that do not count, $3 for how long unseen.
+WORKERS_LOST = """
+SELECT count(*) FROM rag_workers
+WHERE ended_at IS NULL AND seen_at > $1 AND seen_at < clock_timestamp() - $3::interval AND worker <> ALL ($2::text[])
 """
 
 # A released attempt does not count; its number is used again.
@@ -197,7 +212,7 @@ ORDER BY attempt
 
 EXPIRE_LEASES = """
 UPDATE rag_jobs
-SET state = 'QUEUED', fence = fence + 1, leased_by = NULL, lease_until = NULL, run_after = clock_timestamp(),
+SET state = 'QUEUED', fence = fence + 1, leased_by = NULL, run_after = clock_timestamp(),
     updated_at = clock_timestamp()
 WHERE (org_id, workspace_id, job_id) IN (
     -- A worker that was stopped inside a transaction may hold its job's row: that must not keep the others waiting.
@@ -244,6 +259,22 @@ ORDER BY taken.created_at, taken.job_id
 COUNTS = """
 SELECT state, kind, count(*) AS jobs FROM rag_jobs WHERE state IN ('QUEUED', 'RUNNING', 'DEAD') GROUP BY state, kind
 """
+
+BEAT = """
+INSERT INTO rag_workers (worker, host, pid, version, slots) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (worker) DO UPDATE SET seen_at = clock_timestamp()
+"""
+
+SIGN_OFF = "UPDATE rag_workers SET seen_at = clock_timestamp(), ended_at = clock_timestamp() WHERE worker = $1"
+
+WORKERS = """
+SELECT worker AS name, host, pid, version, slots, started_at, seen_at, ended_at FROM rag_workers
+WHERE seen_at > now() - interval '1 day'
+ORDER BY ended_at IS NOT NULL, seen_at DESC
+LIMIT 100
+"""
+
+FORGET_WORKERS = "DELETE FROM rag_workers WHERE seen_at <= now() - interval '1 day'"
 
 # Their tenant is unknown, so no workspace's retention deletes them.
 FORGET_PAYLOADS = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.jobs import job_sql as sql
@@ -107,7 +107,9 @@ class PostgresJobStore:
         row = await self._connection.fetchrow(sql.LEASE, *self._key(ref), worker, ttl)
         if row is None:
             return None
-        await self._close_lapsed_attempts(ref.workspace, [ref.job_id])
+        if row["attempts"] > 1:
+            await self._close_lapsed_attempts(ref.workspace, [ref.job_id], row["lapsed_at"])
+            await self._connection.execute(sql.EXCUSE_LAPSED_ATTEMPTS, *self._key(ref))
         await self._connection.execute(sql.OPEN_ATTEMPT, *self._key(ref), row["attempts"], worker)
         return Lease(_job(self._org_id, row), row["fence"], row["lease_until"])
 
@@ -149,8 +151,12 @@ class PostgresJobStore:
         await self._connection.execute(sql.FORGET_ATTEMPT, *self._key(ref), attempts_left + 1)
         return True
 
-    async def excuse(self, ref: JobRef, attempt: int, worker: str) -> bool:
-        return await self._connection.change(sql.EXCUSE, *self._key(ref), attempt, worker) == 1
+    async def blame(self, lease: Lease, worker: str, reason: str) -> None:
+        await self._connection.execute(sql.BLAME, *self._key(lease.ref), lease.job.attempts, worker, reason)
+
+    async def workers_lost_without(self, since: datetime, workers: Sequence[str], silence: timedelta) -> int:
+        lost: int = await self._connection.fetchval(sql.WORKERS_LOST, since, list(workers), silence)
+        return lost
 
     async def replay(self, ref: JobRef) -> Replay:
         if await self._connection.change(sql.REPLAY, *self._key(ref)):
@@ -164,8 +170,12 @@ class PostgresJobStore:
     def _key(self, ref: JobRef) -> tuple[UUID, UUID, UUID]:
         return self._org_id, ref.workspace.workspace_id, ref.job_id
 
-    async def _close_lapsed_attempts(self, workspace: WorkspaceRef, job_ids: list[UUID]) -> None:
-        await self._connection.execute(sql.CLOSE_LAPSED_ATTEMPTS, self._org_id, workspace.workspace_id, job_ids)
+    async def _close_lapsed_attempts(
+        self, workspace: WorkspaceRef, job_ids: list[UUID], lapsed_at: datetime | None = None
+    ) -> None:
+        await self._connection.execute(
+            sql.CLOSE_LAPSED_ATTEMPTS, self._org_id, workspace.workspace_id, job_ids, lapsed_at
+        )
 
 
 def _job(org_id: UUID, row: Row) -> Job:
