@@ -1,4 +1,4 @@
-"""A TCP line to a server that a test can cut, let hang, and mend: an outage of a server that others share."""
+"""A TCP line to a server that a test can cut, slow down, let hang, and mend: an outage for one client alone."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import contextlib
 from urllib.parse import urlsplit
 
 from agentic_rag.embedded.loopback import HOST
+
+BOLT_STATEMENT = b"\xb3\x10"
+"""In what a client of Neo4j sends with each statement: a RUN message of three fields."""
 
 
 class Line:
@@ -19,6 +22,8 @@ class Line:
         self._tasks: set[asyncio.Task[None]] = set()
         self._carries = asyncio.Event()
         self._carries.set()
+        self._delay_seconds = 0.0
+        self._is_quick = asyncio.Event()
 
     @property
     def url(self) -> str:
@@ -28,9 +33,15 @@ class Line:
     async def mend(self) -> None:
         """Carry connections, on the port it always had."""
         self._carries.set()
+        self._is_quick.set()
         if self._server is None:
             self._server = await asyncio.start_server(self._accept, HOST, self._port)
             self._port = self._server.sockets[0].getsockname()[1]
+
+    def slow(self, seconds: float) -> None:
+        """Carry each statement to Neo4j so many seconds later, until it is mended."""
+        self._delay_seconds = seconds
+        self._is_quick.clear()
 
     def hang(self) -> None:
         """Carry nothing more, and refuse nothing."""
@@ -64,6 +75,9 @@ class Line:
     async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(1 << 16):
             await self._carries.wait()
+            if BOLT_STATEMENT in data:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._is_quick.wait(), self._delay_seconds)
             writer.write(data)
             await writer.drain()
         with contextlib.suppress(OSError):

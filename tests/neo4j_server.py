@@ -31,6 +31,8 @@ IMAGE = "neo4j:5.26-community"
 HEAP = "512m"
 """-Xms and -Xmx; in a container the variable NEO4J_server_memory_heap_max__size says the same."""
 PAGE_CACHE = "64m"
+MONITOR = "100ms"
+"""How soon a transaction past its time-out is noticed; 2 s by default."""
 USER = "neo4j"
 FIRST_PASSWORD = "neo4j"
 START_SECONDS = 90.0
@@ -48,6 +50,7 @@ server.http.enabled=false
 server.https.enabled=false
 dbms.security.auth_enabled={auth}
 dbms.usage_report.enabled=false
+db.transaction.monitor.check.interval={monitor}
 server.memory.pagecache.size={page_cache}
 """
 
@@ -111,7 +114,7 @@ class Neo4jServer:
     def _configure(self) -> None:
         (self._home / "conf").mkdir(parents=True, exist_ok=True)
         auth = "false" if self.password is None else "true"
-        text = _CONFIGURATION.format(host=HOST, port=self._port, auth=auth, page_cache=PAGE_CACHE)
+        text = _CONFIGURATION.format(host=HOST, port=self._port, auth=auth, page_cache=PAGE_CACHE, monitor=MONITOR)
         (self._home / "conf" / "neo4j.conf").write_text(text)
 
     def _wait(self, log: Path) -> None:
@@ -138,6 +141,7 @@ class Neo4jContainer:
             container = DockerContainer(IMAGE).with_exposed_ports(7687)
             container.with_env("NEO4J_AUTH", "none").with_env("NEO4J_dbms_usage__report_enabled", "false")
             container.with_env("NEO4J_server_memory_heap_max__size", HEAP)
+            container.with_env("NEO4J_db_transaction_monitor_check_interval", MONITOR)
             self._container = container.start()
             self.uri = f"bolt://{HOST}:{container.get_exposed_port(7687)}"
         deadline = time.monotonic() + START_SECONDS

@@ -17,6 +17,7 @@ TABLE: Mapping[str, Measure] = {
     "graph-kills-neo4j": graphs.killed_graph_writers,
     "sigstop-neo4j": graphs.stopped_graph_writers,
     "neo4j-down": graphs.neo4j_down,
+    "neo4j-slow": graphs.neo4j_slow,
     "step-kills": kills.step_kills,
     "crash-to-rerun": leases.crash_to_rerun,
     "sigstop": leases.stopped_workers,

@@ -25,6 +25,8 @@ NIGHTLY = {
     "sigstop-neo4j",
     # A graph away is in tests/integration/jobs/test_graph.py; the row adds a longer outage.
     "neo4j-down",
+    # Smaller slices are in tests/integration/neo4j/test_slow_server.py; the row waits for time-outs of Neo4j itself.
+    "neo4j-slow",
     # A restart is an outage shorter than those of `postgres-away`.
     "postgres",
     # Seventeen places one after the other; `random-kills` and the kills of tests/integration/jobs strike between them.

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
+from agentic_rag.adapters.neo4j.connection import Neo4jOptions
 from agentic_rag.bootstrap import Container
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable
 from agentic_rag.settings import load_settings
@@ -255,6 +256,11 @@ class SteppedContainer(Container):
     def embedder(self) -> Any:
         steps = ("<embed.asked", "embed.paid")
         return Stepped(super().embedder, self._gate, {"embed": steps, "embed_with_usage": steps})
+
+    def _neo4j(self, options: Any = None) -> Any:
+        options = options or Neo4jOptions()
+        seconds = float(os.environ.get("CHAOS_GRAPH_WRITE_SECONDS", options.write_seconds))
+        return super()._neo4j(replace(options, write_seconds=seconds))
 
     @cached_property
     def graph_sync(self) -> Any:

@@ -15,8 +15,10 @@ from tests.chaos.children import Plan, WorkerProcess, crew
 from tests.chaos.clean import clean_run, end_state
 from tests.chaos.ground import TOKEN, Ground, Servers, new_ground, until
 from tests.chaos.neo4j_graph import emptied, empty_neo4j, graph_differences, graph_row
+from tests.line import Line
 from tests.provider_stub import Fault
 
+BACK_SECONDS = 60.0
 STEPS = ("graph.begin", "graph.applied", "graph.watermark", "graph.reached")
 
 
@@ -144,6 +146,61 @@ async def neo4j_down(servers: Servers, short: bool) -> list[Row]:
         graph,
         state,
     ]
+
+
+async def neo4j_slow(servers: Servers, short: bool) -> list[Row]:
+    """Each statement to Neo4j takes longer than its transaction may, for two minutes: no job gives up, and the graph
+    catches up.
+    """
+    documents, delay, seconds, limit = (6, 3.0, 45.0, 2.0) if short else (100, 25.0, 120.0, 20.0)
+    folder = corpus.small(servers.home / f"graph-slow-{short}", documents)
+    line = Line(await empty_neo4j(servers))
+    await line.mend()
+    told = f"each statement to Neo4j {delay:g} s late for {seconds:g} s"
+    async with (
+        new_ground(servers, NEO4J_URI=line.url, CHAOS_GRAPH_WRITE_SECONDS=str(limit)) as ground,
+        crew(ground) as workers,
+    ):
+        line.slow(delay)
+        await ground.sync(folder)
+        workers.start(CHAOS_UPKEEP_SECONDS="1" if short else "15")
+
+        async def are_ready() -> bool:
+            return await ground.ready() == documents
+
+        await until(are_ready, "all documents are READY while Neo4j is slow")
+        silence = await _longest_silence(ground, seconds)
+        await line.mend()
+        back = time.monotonic()
+        graph = await graph_row(told, ground)
+        seconds_back = time.monotonic() - back
+        dead = await ground.value("SELECT count(*) FROM rag_jobs WHERE kind = 'graph' AND state = 'DEAD'")
+        await line.cut()
+    return [
+        exactly(f"{told}: graph jobs that gave up", dead, 0),
+        Row(f"{told}: longest time without a step of a graph job", f"{silence:.1f} s", f"≤ {BACK_SECONDS:g} s",
+            silence <= BACK_SECONDS),
+        Row(f"{told}: equal after it is quick again", f"{seconds_back:.1f} s", f"≤ {BACK_SECONDS:g} s",
+            seconds_back <= BACK_SECONDS),
+        graph,
+    ]  # fmt: skip
+
+
+async def _longest_silence(ground: Ground, seconds: float) -> float:
+    """The longest time, of so many seconds, in which no graph job began, ended or made progress."""
+    steps = (
+        "SELECT (SELECT count(*) FROM rag_job_attempts a JOIN rag_jobs USING (org_id, workspace_id, job_id) "
+        "WHERE kind = 'graph') + (SELECT coalesce(sum(progress), 0) FROM rag_jobs WHERE kind = 'graph')"
+    )
+    ends = time.monotonic() + seconds
+    seen, moved, longest = None, time.monotonic(), 0.0
+    while (now := time.monotonic()) < ends:
+        found = await ground.value(steps)
+        if found != seen:
+            seen, moved = found, now
+        longest = max(longest, now - moved)
+        await asyncio.sleep(0.2)
+    return longest
 
 
 async def _ask(ground: Ground, number: int):

@@ -36,9 +36,9 @@ class Clearings(Neo4jGraphWriter):
         super().__init__(connection)
         self._begun = begun
 
-    async def clear(self, workspace: WorkspaceRef, fence: int) -> int:
+    async def clear(self, workspace: WorkspaceRef, fence: int, limit: int) -> int:
         self._begun.set()
-        return await super().clear(workspace, fence)
+        return await super().clear(workspace, fence, limit)
 
 
 PATHS = ("a.md", "b.md", "c.md", "d.md")
@@ -189,7 +189,7 @@ async def test_a_stale_writer_is_refused_and_changes_nothing(world: GraphWorld) 
     with pytest.raises(LeaseLost):
         await world.writer.set_watermark(world.workspace, old, 9, 9)
     with pytest.raises(LeaseLost):
-        await world.writer.clear(world.workspace, old)
+        await world.writer.clear(world.workspace, old, 10)
     with pytest.raises(LeaseLost):
         await world.writer.claim(world.workspace, old + 1)
 

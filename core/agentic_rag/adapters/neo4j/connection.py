@@ -17,6 +17,7 @@ from neo4j import AsyncGraphDatabase, Query
 from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError, TransientError
 
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Misconfigured, Permanent, Retryable
+from agentic_rag.operations.graph.ports import TransactionEnded
 
 Record = Mapping[str, Any]
 
@@ -130,10 +131,10 @@ def translate(error: BaseException) -> AgenticRagError:
         return Misconfigured("Neo4j cannot be reached this way: check the scheme and host of NEO4J_URI.")
     if isinstance(error, DriverError | OSError | TimeoutError) or code in _UNAVAILABLE_CODES:
         return unavailable()
-    if isinstance(error, TransientError) or code == _CONSTRAINT_CODE:
+    if code == _CONSTRAINT_CODE:
         return Retryable("Another writer changed the graph at the same time: try again.", code="GRAPH_CONFLICT")
-    if code is not None and _TRANSACTION in code:
-        return Retryable("Neo4j ended the transaction before it was done: try again.", code="GRAPH_CONFLICT")
+    if isinstance(error, TransientError) or (code is not None and _TRANSACTION in code):
+        return TransactionEnded("Neo4j ended the transaction before it was done: try again.")
     return Permanent("Neo4j refused a statement; the log says why.", code="GRAPH_ERROR")
 
 

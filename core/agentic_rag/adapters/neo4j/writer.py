@@ -22,9 +22,6 @@ from agentic_rag.operations.graph.projection import (
 )
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-CLEAR_LIMIT = 2_000
-"""Nodes that one transaction deletes, with their relationships."""
-
 
 class Neo4jGraphWriter:
     """Applies the changes of Postgres, one transaction per change."""
@@ -44,12 +41,12 @@ class Neo4jGraphWriter:
             raise _lease_error()
         return _watermark(rows[0])
 
-    async def clear(self, workspace: WorkspaceRef, fence: int) -> int:
+    async def clear(self, workspace: WorkspaceRef, fence: int, limit: int) -> int:
         guarded = {**_key(workspace), "fence": fence}
         async with self._connection.transaction() as transaction:
             await _run_with_fence(transaction, cypher.BEGIN, {**guarded, "target": CLEARING_VERSION})
             gone = await _count_changes(
-                transaction, cypher.CLEAR, {**guarded, "clearing": CLEARING_VERSION, "limit": CLEAR_LIMIT}
+                transaction, cypher.CLEAR, {**guarded, "clearing": CLEARING_VERSION, "limit": limit}
             )
             if gone == 0:
                 await _run_with_fence(transaction, cypher.REACHED, {**guarded, "version": 0, "target": 0})
@@ -96,8 +93,9 @@ class Neo4jGraphWriter:
 
     async def _ensure_schema(self) -> None:
         if not self._has_schema:
-            for statement in cypher.SCHEMA:
-                await self._connection.rows(statement)
+            async with self._connection.transaction() as transaction:
+                for statement in cypher.SCHEMA:
+                    await (await transaction.run(statement)).consume()
             self._has_schema = True
 
 

@@ -7,6 +7,7 @@ from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.jobs.job import JobRef, Lease
+from agentic_rag.kernel.errors import Retryable
 from agentic_rag.operations.graph.projection import (
     DocumentBatch,
     GraphChange,
@@ -19,6 +20,14 @@ from agentic_rag.operations.graph.projection import (
     GraphWatermark,
 )
 from agentic_rag.tenancy.principals import WorkspaceRef
+
+
+class TransactionEnded(Retryable):
+    """The graph ended a transaction before it was done, as by its time-out: a smaller one may pass, or the same later.
+    Nothing is known of what it wrote.
+    """
+
+    code = "GRAPH_CONFLICT"
 
 
 class GraphFeed(Protocol):
@@ -84,7 +93,7 @@ class GraphFeed(Protocol):
 
 class GraphWriter(Protocol):
     """The graph that follows Postgres. Writes require the newest fence. Errors of every call: `DependencyUnavailable`
-    (dependency "neo4j"), `Retryable`.
+    (dependency "neo4j"), `TransactionEnded`, `Retryable`.
     """
 
     async def watermark(self, workspace: WorkspaceRef) -> GraphWatermark:
@@ -95,8 +104,8 @@ class GraphWriter(Protocol):
         """Make `fence` the newest and return the watermark. Errors: `LeaseLost` if there is a newer fence."""
         ...
 
-    async def clear(self, workspace: WorkspaceRef, fence: int) -> int:
-        """Delete a part of the workspace's graph; returns the number of deleted nodes. The watermark is `CLEARING`
+    async def clear(self, workspace: WorkspaceRef, fence: int, limit: int) -> int:
+        """Delete at most `limit` nodes of the workspace's graph; returns their number. The watermark is `CLEARING`
         until nothing is left, then 0. Errors: `LeaseLost`.
         """
         ...

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
+from typing import TypeVar
 
 from agentic_rag.jobs.job import JobRef, Lease
 from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.operations.findings import Finding, finding
-from agentic_rag.operations.graph.ports import GraphFeed, GraphWriter
+from agentic_rag.operations.graph.ports import GraphFeed, GraphWriter, TransactionEnded
 from agentic_rag.operations.graph.projection import (
     CHUNKS_PER_TRANSACTION,
     ChangedDocument,
+    DocumentBatch,
+    GraphChange,
+    GraphChangeBatch,
     GraphChunk,
     GraphCounts,
     GraphCursor,
+    GraphWatermark,
     build_change,
     entities_in,
     graph_since,
@@ -24,8 +31,16 @@ from agentic_rag.operations.graph.projection import (
 )
 from agentic_rag.tenancy.principals import WorkspaceRef
 
+_Result = TypeVar("_Result")
+
 DOCUMENTS = 64
 """Documents compared at a time."""
+CLEARED_PER_CHUNK = 16
+"""Nodes that a transaction deletes in the place of each chunk that it may add."""
+PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
+"""Seconds before each further try of a step whose transaction the graph ended."""
+SMALLER = 4
+"""Each further try puts this part of the chunks into a transaction."""
 TRIES = 3
 """Attempts when a graph differs: a publish between the two counts looks like a difference once."""
 
@@ -65,12 +80,13 @@ class GraphSync:
     telemetry: Telemetry
     documents: int = DOCUMENTS
     chunks: int = CHUNKS_PER_TRANSACTION
+    pauses: Sequence[float] = PAUSES
 
     async def run(self, lease: Lease, progress: JobProgress) -> bool:
         """The body of GRAPH jobs; True if it completed the job itself, with its last write.
 
-        An outage of the graph, or a refused login, is no failure of the job: the job ends, and upkeep enqueues another
-        while the graph is behind.
+        An outage of the graph, a refused login, or a graph that ends each transaction, is no failure of the job: the
+        job ends, and upkeep enqueues another while the graph is behind.
         Errors: `LeaseLost`, `Retryable`, `DependencyUnavailable` (Postgres).
         """
         if self.writer is None:
@@ -78,7 +94,7 @@ class GraphSync:
             return False
         try:
             return await self._follow(lease, self.writer, progress)
-        except (DependencyUnavailable, Misconfigured) as error:
+        except (DependencyUnavailable, Misconfigured, TransactionEnded) as error:
             if isinstance(error, DependencyUnavailable) and error.dependency == "postgres":
                 raise
             self.telemetry.event(
@@ -107,7 +123,7 @@ class GraphSync:
         try:
             watermark = await self.writer.watermark(workspace)
             held = await self.writer.counts(workspace)
-        except (DependencyUnavailable, Misconfigured) as error:
+        except (DependencyUnavailable, Misconfigured, TransactionEnded) as error:
             fault = f"[{error.code}] {error.message}"
             return GraphStatus(True, position.corpus_version, position.graph_version, expected, fault=fault)
         # The lower version: a requested rebuild that has not begun shows in Postgres only.
@@ -116,62 +132,110 @@ class GraphSync:
 
     async def _follow(self, lease: Lease, writer: GraphWriter, progress: JobProgress) -> bool:
         workspace = lease.job.workspace
-        fence = await self.feed.claim(lease, (await writer.watermark(workspace)).fence)
-        watermark = await writer.claim(workspace, fence)
+        persist = partial(self._persist, workspace, progress)
+        fence, watermark = await persist(partial(self._claim, writer, lease))
         since = graph_since(await self.feed.position(workspace), watermark)
         if since == 0 and watermark.version != 0:
             await self.feed.record_watermark(workspace, fence, 0)
-            while await writer.clear(workspace, fence):
-                progress.advance()
+            while await persist(partial(_clear, writer, workspace, fence)):
+                pass
         cursor = GraphCursor(since)
         while True:
             batch = await self.feed.next_changes(workspace, cursor, self.documents)
-            await self._bring(writer, workspace, fence, batch.corpus_version, batch.documents, progress)
+            await persist(partial(self._bring, writer, workspace, fence, batch, progress))
             if batch.is_last:
-                await writer.set_watermark(workspace, fence, batch.corpus_version, batch.corpus_version)
+                await persist(partial(_reach, writer, workspace, fence, batch.corpus_version, batch.corpus_version))
                 if await self.feed.complete_job(lease, fence, batch.corpus_version):
                     return True
             elif since and batch.complete > cursor.version:
                 # A first fill reports no version before it is complete: it may lack old documents as well as new ones.
-                await writer.set_watermark(workspace, fence, batch.complete, batch.corpus_version)
+                await persist(partial(_reach, writer, workspace, fence, batch.complete, batch.corpus_version))
                 await self.feed.record_watermark(workspace, fence, batch.complete)
             cursor = batch.cursor
+
+    async def _persist(
+        self, workspace: WorkspaceRef, progress: JobProgress, step: Callable[[int], Awaitable[_Result]]
+    ) -> _Result:
+        """Run a step with as many chunks a transaction as it is given. When the graph ends one of its transactions it
+        is tried again after a pause, with fewer. Errors: those of the step, after the last try.
+        """
+        size = self.chunks
+        for pause in self.pauses:
+            try:
+                return await step(size)
+            except TransactionEnded as error:
+                size = max(1, size // SMALLER)
+                self.telemetry.event(
+                    "rag_graph_step_repeated", workspace_id=str(workspace.workspace_id), code=error.code, chunks=size
+                )
+                await asyncio.sleep(pause)
+            finally:
+                progress.advance()
+        return await step(size)
+
+    async def _claim(self, writer: GraphWriter, lease: Lease, _: int) -> tuple[int, GraphWatermark]:
+        """A new fence at each try: whether the graph took the last one is not known."""
+        workspace = lease.job.workspace
+        fence = await self.feed.claim(lease, (await writer.watermark(workspace)).fence)
+        return fence, await writer.claim(workspace, fence)
 
     async def _bring(
         self,
         writer: GraphWriter,
         workspace: WorkspaceRef,
         fence: int,
-        target: int,
-        documents: Sequence[ChangedDocument],
+        batch: DocumentBatch,
         progress: JobProgress,
+        size: int,
     ) -> None:
-        """Bring these documents in the graph to their state in Postgres."""
-        if not documents:
-            return
-        held = await writer.document_ordinals(workspace, [document.document_id for document in documents])
-        gone = [document.document_id for document in documents if document.source is None]
-        if losses := {one: len(held[one]) + 1 for one in gone if one in held}:
-            await self.feed.losing(workspace, losses)
-        for part in split_change(documents, held, self.chunks):
-            removed = await writer.chunks(workspace, part.removed) if part.removed else []
-            touched = entities_in(removed)
-            if gone and part.is_last:
-                touched.update(await writer.entities_first_seen_in(workspace, gone))
-            ordinals = [ordinal for _, ordinal, _ in part.added]
-            mentions, entities = await self.feed.payload(workspace, ordinals, sorted(touched))
-            added = [
-                GraphChunk(
-                    ordinal,
-                    chunk_id,
-                    document.document_id,
-                    tuple(one for one in mentions.get(ordinal, ()) if one.entity_id in entities),
-                )
-                for document, ordinal, chunk_id in part.added
-            ]
-            change = build_change(documents, part, removed, added, entities.values())
-            await writer.apply(workspace, fence, target, change)
+        """Bring the documents of a batch in the graph to their state in Postgres; repeated, it goes on where it was."""
+        together = max(1, self.documents * size // self.chunks)
+        for start in range(0, len(batch.documents), together):
+            documents = batch.documents[start : start + together]
+            held = await writer.document_ordinals(workspace, [document.document_id for document in documents])
             progress.advance()
+            gone = [document.document_id for document in documents if document.source is None]
+            if losses := {one: len(held[one]) + 1 for one in gone if one in held}:
+                await self.feed.losing(workspace, losses)
+            for part in split_change(documents, held, size):
+                change = await self._change(writer, workspace, documents, part)
+                progress.advance()
+                await writer.apply(workspace, fence, batch.corpus_version, change)
+                progress.advance()
+
+    async def _change(
+        self,
+        writer: GraphWriter,
+        workspace: WorkspaceRef,
+        documents: Sequence[ChangedDocument],
+        part: GraphChangeBatch,
+    ) -> GraphChange:
+        """What one transaction does of the change of these documents."""
+        removed = await writer.chunks(workspace, part.removed) if part.removed else []
+        touched = entities_in(removed)
+        gone = [document.document_id for document in documents if document.source is None]
+        if gone and part.is_last:
+            touched.update(await writer.entities_first_seen_in(workspace, gone))
+        ordinals = [ordinal for _, ordinal, _ in part.added]
+        mentions, entities = await self.feed.payload(workspace, ordinals, sorted(touched))
+        added = [
+            GraphChunk(
+                ordinal,
+                chunk_id,
+                document.document_id,
+                tuple(one for one in mentions.get(ordinal, ()) if one.entity_id in entities),
+            )
+            for document, ordinal, chunk_id in part.added
+        ]
+        return build_change(documents, part, removed, added, entities.values())
+
+
+async def _clear(writer: GraphWriter, workspace: WorkspaceRef, fence: int, size: int) -> int:
+    return await writer.clear(workspace, fence, size * CLEARED_PER_CHUNK)
+
+
+async def _reach(writer: GraphWriter, workspace: WorkspaceRef, fence: int, version: int, target: int, _: int) -> None:
+    await writer.set_watermark(workspace, fence, version, target)
 
 
 class GraphCheck:

@@ -1,0 +1,92 @@
+"""A Neo4j that ends transactions before they are done: smaller ones follow, and no job gives up."""
+
+from __future__ import annotations
+
+import pytest
+from tests.contract.backends import Watched
+from tests.integration.neo4j.world import SENTENCES, GraphWorld
+
+from agentic_rag.adapters.neo4j.connection import Neo4jConnection
+from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
+from agentic_rag.operations.graph.ports import TransactionEnded
+from agentic_rag.operations.graph.projection import GraphChange
+from agentic_rag.operations.graph.sync import GraphSync
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+pytestmark = [pytest.mark.integration, pytest.mark.network]
+
+AT_ONCE = (0.0, 0.0, 0.0)
+
+
+class ImpatientWriter(Neo4jGraphWriter):
+    """Bears so many chunks in a transaction. A transaction that it ends may have been committed all the same."""
+
+    def __init__(self, connection: Neo4jConnection, most: int, *, commits: bool = False) -> None:
+        super().__init__(connection)
+        self.most = most
+        self._commits = commits
+        self.sizes: list[int] = []
+
+    async def apply(self, workspace: WorkspaceRef, fence: int, target: int, change: GraphChange) -> None:
+        size = len(change.added) + len(change.removed)
+        self.sizes.append(size)
+        if size <= self.most or self._commits:
+            await super().apply(workspace, fence, target, change)
+        if size > self.most:
+            raise TransactionEnded("ended")
+
+
+@pytest.mark.parametrize("commits", [False, True])
+async def test_a_change_that_is_too_large_goes_in_smaller_slices(world: GraphWorld, commits: bool) -> None:
+    await world.publish("a.md", *list(SENTENCES)[:9])
+    await world.publish("b.md", *list(SENTENCES)[9:12])
+    writer = ImpatientWriter(world.connection, most=2, commits=commits)
+    world.sync = GraphSync(world.feed, writer, world.telemetry, documents=8, chunks=8, pauses=AT_ONCE)
+
+    assert await world.follow()
+
+    assert await world.is_equal()
+    assert writer.sizes[0] == 8
+    repeated = [one for one in world.telemetry.events if one.name == "rag_graph_step_repeated"]
+    assert [one.fields["chunks"] for one in repeated][:1] == [2]
+
+
+async def test_a_graph_that_ends_every_transaction_fails_no_job_and_is_asked_again_later(world: GraphWorld) -> None:
+    await world.publish("a.md", *list(SENTENCES)[:3])
+    writer = ImpatientWriter(world.connection, most=0)
+    sync = GraphSync(world.feed, writer, world.telemetry, pauses=AT_ONCE)
+    lease = await world.lease()
+    assert lease is not None
+    progress = Watched()
+
+    assert await sync.run(lease, progress) is False
+
+    assert len(writer.sizes) == len(AT_ONCE) + 1
+    assert progress.steps > len(AT_ONCE)
+    (told,) = [one for one in world.telemetry.events if one.name == "rag_graph_unreachable"]
+    assert told.fields["code"] == "GRAPH_CONFLICT"
+    writer.most = 10
+    await world.lapse(lease)
+    assert await world.follow()
+    assert await world.is_equal()
+
+
+async def test_emptying_a_graph_goes_in_smaller_slices_too(world: GraphWorld) -> None:
+    await world.publish("a.md", *list(SENTENCES)[:6])
+    await world.follow()
+    limits: list[int] = []
+
+    class ImpatientClearing(Neo4jGraphWriter):
+        async def clear(self, workspace: WorkspaceRef, fence: int, limit: int) -> int:
+            limits.append(limit)
+            if limit > 40:
+                raise TransactionEnded("ended")
+            return await super().clear(workspace, fence, limit)
+
+    await world.sync.rebuild(world.workspace)
+    world.sync = GraphSync(world.feed, ImpatientClearing(world.connection), world.telemetry, chunks=8, pauses=AT_ONCE)
+
+    assert await world.follow()
+
+    assert await world.is_equal()
+    assert limits[:2] == [128, 32]
