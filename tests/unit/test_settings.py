@@ -13,6 +13,7 @@ from agentic_rag.models.chat.request import ChatTask
 from agentic_rag.models.providers.provider_keys import Provider
 from agentic_rag.settings import SettingsInvalid, load_settings, mask_secrets, read_dotenv, variables
 from agentic_rag.settings.addresses import Neo4jAddress, S3Address
+from agentic_rag.settings.operations import Schedule
 from agentic_rag.settings.removed import REMOVED
 from agentic_rag.tenancy.token_claims import ClaimNames
 from agentic_rag.workspaces.rate_limits import RateLimits
@@ -148,6 +149,29 @@ def test_a_password_in_an_address_is_masked_even_where_it_was_not_encoded(name: 
     assert "ter2" not in shown
 
 
+@pytest.mark.parametrize(
+    ("given", "needed"),
+    [
+        ({}, False),
+        ({"RAG_EMBEDDER": "openai"}, True),
+        ({"RAG_EMBEDDER": "openai", "AGENTIC_RAG_EMBEDDING_MODEL": "nomic:768"}, True),
+        (
+            {
+                "RAG_EMBEDDER": "openai",
+                "AGENTIC_RAG_EMBEDDING_MODEL": "nomic:768",
+                "AGENTIC_RAG_MODEL_PRICES": "nomic=0",
+            },
+            False,
+        ),
+        ({"RAG_EMBEDDER": "openai", "AGENTIC_RAG_TENANTS_BRING_KEYS": "false"}, False),
+    ],
+)
+def test_tenants_need_keys_where_the_platforms_embedder_is_not_known_to_be_free(
+    given: dict[str, str], needed: bool
+) -> None:
+    assert load(OPENAI_API_KEY="sk-platform", **given).models.tenants_need_keys is needed
+
+
 def test_a_removed_setting_is_a_warning_that_names_what_replaced_it() -> None:
     [warning] = load(AGENTIC_RAG_JWT_ORG_CLAIM="org", AGENTIC_RAG_PARSER_PROCESSES="").warnings
 
@@ -201,6 +225,8 @@ def test_originals_are_kept_below_home_in_a_directory_or_in_a_bucket() -> None:
         ("AGENTIC_RAG_JWT_CLAIMS", "tenant=org_id"),
         ("AGENTIC_RAG_COMPATIBLE_URLS", "gemini=ftp://x"),
         ("AGENTIC_RAG_MODEL_PRICES", "m=cheap"),
+        ("AGENTIC_RAG_SCHEDULE", "canaries_minutes=-1"),
+        ("AGENTIC_RAG_SCHEDULE", "snapshots_hours=often"),
     ],
 )
 def test_a_composed_value_that_cannot_be_read_is_a_problem_of_its_variable(name: str, value: str) -> None:
@@ -218,6 +244,7 @@ def test_composed_values_are_read() -> None:
         AGENTIC_RAG_COMPATIBLE_URLS="http://Vllm.test/v1/,gemini=http://127.0.0.1:9/v1",
         AGENTIC_RAG_EMBEDDING_MODEL="nomic-embed-text:latest:768",
         AGENTIC_RAG_PERSISTED_OPERATIONS="only:/etc/operations.json",
+        AGENTIC_RAG_SCHEDULE="snapshots_hours=24",
     )
 
     rates = settings.workspaces.default_rates
@@ -226,6 +253,7 @@ def test_composed_values_are_read() -> None:
     assert settings.models.tenant_urls == {"http://vllm.test/v1"}
     assert settings.models.provider_urls[Provider.GEMINI] == "http://127.0.0.1:9/v1"
     assert settings.models.embedding == ("nomic-embed-text:latest", 768)
+    assert settings.operations.schedule == Schedule(canaries_minutes=0.0, snapshots_hours=24.0)
     assert settings.server.persisted_only
     assert settings.server.operations_file == Path("/etc/operations.json")
 

@@ -73,7 +73,7 @@ def worker_options(settings: Settings) -> WorkerOptions:
         served=settings.jobs.partition_numbers,
         metrics_host=settings.server.host,
         metrics_port=settings.jobs.metrics_port or None,
-        canary_seconds=60 * settings.operations.leak_canaries_minutes,
+        canary_seconds=60 * settings.operations.schedule.canaries_minutes,
         timings=WorkerTimings(
             lease=settings.jobs.lease_seconds,
             grace=settings.jobs.drain_seconds,

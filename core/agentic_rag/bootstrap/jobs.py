@@ -49,7 +49,7 @@ class JobParts(ModelParts):
         """A dispatcher's view, with a connection of its own; the caller closes it."""
         return PostgresJobBoard(
             self.settings.stores.database_url,
-            snapshot_every_hours=self.settings.operations.snapshot_every_hours,
+            snapshot_every_hours=self.settings.operations.schedule.snapshots_hours,
             exact_scan_bytes=self.exact_scan_bytes,
             graph_home=self._graph_home,
         )

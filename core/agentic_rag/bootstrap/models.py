@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from uuid import UUID
 
 from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE, DeterministicEmbedder
 from agentic_rag.adapters.onnx.embedder import OnnxEmbedder
@@ -30,6 +31,7 @@ from agentic_rag.models.providers.manage_keys import ManageProviderKeys
 from agentic_rag.models.providers.ports import KeyVault
 from agentic_rag.models.providers.provider_keys import parse_master_keys
 from agentic_rag.models.providers.tenant_models import PlatformModels, TenantModels
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID
 
 
 class ModelParts(TenancyParts):
@@ -59,7 +61,12 @@ class ModelParts(TenancyParts):
             self._make_llm_client,
             self.clock,
             UsageMeters(self.budgets, self.usage_ledger, self.clock, settings.prices),
+            self.brings_key,
         )
+
+    def brings_key(self, org_id: UUID) -> bool:
+        """Whether an organisation about which nothing was decided must bring its own key."""
+        return org_id != DEFAULT_ORG_ID and self.settings.models.tenants_need_keys
 
     @cached_property
     def platform_embedders(self) -> Embedders:
@@ -141,4 +148,4 @@ class ModelParts(TenancyParts):
 
     @cached_property
     def change_models(self) -> ChangeModels:
-        return ChangeModels(self.database, self.telemetry, on_change=self.embedders.forget)
+        return ChangeModels(self.database, self.telemetry, on_change=self.embedders.forget, brings_key=self.brings_key)

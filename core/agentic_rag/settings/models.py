@@ -9,12 +9,13 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from agentic_rag.models.billing.prices import PriceTable, parse_prices
+from agentic_rag.models.billing.prices import FREE, PriceTable, parse_prices
 from agentic_rag.models.chat.request import ChatTask
 from agentic_rag.models.embedding.space import KNOWN_DIMENSIONS, MAX_DIMENSIONS
 from agentic_rag.models.providers.provider_keys import Provider, canonical_url, parse_master_keys
 from agentic_rag.settings.variable import UNSET_PATH, Env, split_list
 
+PAID_EMBEDDER = "openai"
 CHAT_TASKS = tuple(task.value for task in (ChatTask.REWRITE, ChatTask.PLAN, ChatTask.SYNTHESIZE, ChatTask.EXTRACT))
 DEFAULT_PROVIDER_URLS = {
     Provider.GEMINI: "https://generativelanguage.googleapis.com/v1beta/openai",
@@ -99,6 +100,11 @@ class ModelsConfig:
     address is ever asked on their behalf. `gemini=URL` and `anthropic=URL` replace the addresses that organisations'
     keys for these two go to; keys for OpenAI go to OPENAI_BASE_URL.
     """
+    tenants_bring_keys: Annotated[bool, Env("AGENTIC_RAG_TENANTS_BRING_KEYS")] = True
+    """Organisations beside the embedded one bring their own key (`rag provider-key set`) where the platform's embedder
+    costs money, which every model does whose price is not known to be 0. `rag tenant create --platform-models` makes an
+    exception.
+    """
     model_prices: Annotated[str, Env("AGENTIC_RAG_MODEL_PRICES", check=parse_prices)] = ""
     """Prices in US dollars per million tokens, `MODEL=INPUT/OUTPUT` or `PROVIDER:MODEL=INPUT/OUTPUT`, separated by
     commas, before the published ones: budgets cannot hold calls of models without a price. `platform:MODEL` is
@@ -130,6 +136,12 @@ class ModelsConfig:
     def tenant_urls(self) -> frozenset[str]:
         """The addresses that organisations may name, in canonical form."""
         return parse_provider_urls(self.compatible_urls)[1]
+
+    @property
+    def tenants_need_keys(self) -> bool:
+        """Whether AGENTIC_RAG_TENANTS_BRING_KEYS applies to the platform's embedder."""
+        is_paid = self.embedder == PAID_EMBEDDER and self.prices.of(PAID_EMBEDDER, self.embedding[0]) != FREE
+        return self.tenants_bring_keys and is_paid
 
     @property
     def prices(self) -> PriceTable:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Annotated, Literal
-
-from msgspec import Meta
 
 from agentic_rag.settings.variable import Env, parse_pairs
 
 _MISSING, _SNAPSHOTS = "missing_hours", "snapshots"
+_CANARIES, _EVERY = "canaries_minutes", "snapshots_hours"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,34 @@ def parse_retention(text: str) -> RetentionTimes:
     return RetentionTimes(hours, snapshots)
 
 
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How often work is done that nobody asks for; 0 for never."""
+
+    canaries_minutes: float = 0.0
+    snapshots_hours: float = 0.0
+
+
+def parse_schedule(text: str) -> Schedule:
+    """The values of `canaries_minutes=60,snapshots_hours=24`. Errors: ValueError."""
+    try:
+        pairs = {name: float(value) for name, value in parse_pairs(text, (_CANARIES, _EVERY)).items()}
+    except ValueError as error:
+        raise ValueError(f"expected {_CANARIES} and {_EVERY}, from 0: {error}") from error
+    if not all(0 <= value < math.inf for value in pairs.values()):
+        raise ValueError(f"expected {_CANARIES} and {_EVERY}, from 0")
+    return Schedule(**pairs)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationsConfig:
     """Scheduled canaries and snapshots, and where telemetry goes."""
 
-    leak_canaries_minutes: Annotated[float, Env("AGENTIC_RAG_LEAK_CANARIES_MINUTES"), Meta(ge=0)] = 0.0
-    """Test the isolation between organisations this often, with a canary document in each; 0 for never."""
-    snapshot_every_hours: Annotated[float, Env("AGENTIC_RAG_SNAPSHOT_EVERY_HOURS"), Meta(ge=0)] = 0.0
-    """Take a snapshot of each changed workspace this often; 0 for none."""
+    scheduled: Annotated[str, Env("AGENTIC_RAG_SCHEDULE", check=parse_schedule)] = ""
+    """What is done without being asked, and how often, as `canaries_minutes=60,snapshots_hours=24`: a test of the
+    isolation between organisations with a canary document in each, and a snapshot of each changed workspace. What is
+    not named, or 0, is never done.
+    """
     retention: Annotated[str, Env("AGENTIC_RAG_RETENTION", check=parse_retention)] = "missing_hours=24,snapshots=7"
     """How long things are kept: hours that documents stay hidden which their source no longer has, before they are
     erased (0: at once), and scheduled snapshots of a workspace; requested ones stay until deleted.
@@ -52,6 +72,11 @@ class OperationsConfig:
     """OTLP/HTTP collector; empty means no exporter."""
     service_name: Annotated[str, Env("OTEL_SERVICE_NAME")] = "agentic-rag"
     """Service name on spans."""
+
+    @property
+    def schedule(self) -> Schedule:
+        """AGENTIC_RAG_SCHEDULE, parsed."""
+        return parse_schedule(self.scheduled)
 
     @property
     def retention_times(self) -> RetentionTimes:

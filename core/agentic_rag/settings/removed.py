@@ -9,6 +9,7 @@ _S3 = "AGENTIC_RAG_BLOB_STORE holds the whole address, keys included"
 _NEO4J = "NEO4J_URI holds the login"
 _PRICE = "AGENTIC_RAG_MODEL_PRICES=MODEL=INPUT/OUTPUT replaces it"
 _TIMEOUT = "AGENTIC_RAG_PROVIDER_TIMEOUT_SECONDS replaces it"
+_SCHEDULE = "AGENTIC_RAG_SCHEDULE=canaries_minutes=…,snapshots_hours=… replaces it"
 _RATES = "AGENTIC_RAG_RATE_LIMITS=asks=…,writes=…,reads=…,caller_share=… replaces it"
 
 REMOVED: Mapping[str, str] = {
@@ -33,6 +34,8 @@ REMOVED: Mapping[str, str] = {
     "AGENTIC_RAG_JOB_STALL_SECONDS": "each kind of job has its own limit",
     "AGENTIC_RAG_UPKEEP_SECONDS": "a worker always looks every 15 s",
     "AGENTIC_RAG_WORKER_INTERACTIVE_SLOTS": "a worker process always has two slots for waiting answers",
+    "AGENTIC_RAG_LEAK_CANARIES_MINUTES": _SCHEDULE,
+    "AGENTIC_RAG_SNAPSHOT_EVERY_HOURS": _SCHEDULE,
     "AGENTIC_RAG_SNAPSHOT_KEEP": "AGENTIC_RAG_RETENTION=snapshots=NUMBER replaces it",
     "AGENTIC_RAG_SPACE_GRACE_SECONDS": "vectors are always kept for a day after a switch",
     "AGENTIC_RAG_JWT_LEEWAY_SECONDS": "the issuer's clock may always be 30 s off",

@@ -30,7 +30,13 @@ class OrganisationStore(Protocol):
 class OrganisationRegister(Protocol):
     """All organisations, for operators. Errors: `DependencyUnavailable`, `Misconfigured` (a right is missing)."""
 
-    async def create(self, org_id: UUID, name: str, external_ref: str | None) -> Organisation:
+    async def create(
+        self,
+        org_id: UUID,
+        name: str,
+        external_ref: str | None,
+        settings: OrganisationSettings = OrganisationSettings(),  # noqa: B008 - frozen
+    ) -> Organisation:
         """Create one. Errors: `InvalidInput` code ORGANISATION_EXISTS when name or external ref is taken."""
         ...
 

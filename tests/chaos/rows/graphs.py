@@ -14,7 +14,7 @@ from tests.chaos import corpus
 from tests.chaos.children import Plan, WorkerProcess, crew
 from tests.chaos.clean import clean_run, end_state
 from tests.chaos.ground import TOKEN, Ground, Servers, new_ground, until
-from tests.chaos.neo4j_graph import emptied, empty_neo4j, graph_differences, graph_row
+from tests.chaos.neo4j_graph import caught_up, emptied, empty_neo4j, graph_differences, graph_row
 from tests.line import Line
 from tests.provider_stub import Fault
 
@@ -152,7 +152,7 @@ async def neo4j_slow(servers: Servers, short: bool) -> list[Row]:
     """Each statement to Neo4j takes longer than its transaction may, for two minutes: no job gives up, and the graph
     catches up.
     """
-    documents, delay, seconds, limit = (6, 3.0, 45.0, 2.0) if short else (100, 25.0, 120.0, 20.0)
+    documents, delay, seconds, limit = (6, 3.0, 105.0, 2.0) if short else (100, 25.0, 120.0, 20.0)
     folder = corpus.small(servers.home / f"graph-slow-{short}", documents)
     line = Line(await empty_neo4j(servers))
     await line.mend()
@@ -161,12 +161,15 @@ async def neo4j_slow(servers: Servers, short: bool) -> list[Row]:
         new_ground(servers, NEO4J_URI=line.url, CHAOS_GRAPH_WRITE_SECONDS=str(limit)) as ground,
         crew(ground) as workers,
     ):
+        workers.start(CHAOS_UPKEEP_SECONDS="1" if short else "15")
+        await ground.sync(corpus.small(ground.home / "before", 2, first=documents))
+        await ground.until_idle()
+        await caught_up(ground)
         line.slow(delay)
         await ground.sync(folder)
-        workers.start(CHAOS_UPKEEP_SECONDS="1" if short else "15")
 
         async def are_ready() -> bool:
-            return await ground.ready() == documents
+            return await ground.ready() == documents + 2
 
         await until(are_ready, "all documents are READY while Neo4j is slow")
         silence = await _longest_silence(ground, seconds)

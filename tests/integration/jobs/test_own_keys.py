@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from tests.own_keys import ASK, USAGE, Product, running, settings_for
+from tests.own_keys import ASK, UPDATE_MODELS, USAGE, Product, running, settings_for
 from tests.provider_stub import ProviderStub
 
 from agentic_rag.bootstrap import new_master_key
@@ -26,6 +26,7 @@ mutation Switch($id: ID!, $to: String!) {
   switchEmbeddingSpace(input: { workspaceId: $id, to: $to }) { userErrors { code message } }
 }
 """
+REINGEST = "mutation($id: ID!) { reingest(documentId: $id, force: true) { new userErrors { code } } }"
 LIMIT = "mutation Limit($day: Float) { setBudget(input: { dayUsd: $day }) { changed userErrors { code } } }"
 
 
@@ -103,6 +104,49 @@ async def test_without_a_key_nothing_is_begun(settings: Settings, stub: Provider
     assert [error["code"] for error in asked["data"]["ragAnswer"]["userErrors"]] == ["PROVIDER_KEY_MISSING"]
     assert [error["code"] for error in switched["userErrors"]] == ["PROVIDER_KEY_MISSING"]
     assert stub.received == []
+
+
+PLATFORM_KEY = "sk-platform-0123456789abcdef"
+
+
+async def test_tenants_bring_their_keys_where_the_platforms_embedder_costs_money(
+    settings: Settings, stub: ProviderStub
+) -> None:
+    paid = settings.change(models={"embedder": "openai", "openai_api_key": PLATFORM_KEY})
+    async with running(paid) as product:
+        tenant = await product.tenant(must_bring_key=False)
+        workspace = await tenant.workspace()
+
+        refused = await tenant.upload(workspace, TEXT)
+        calls = len(stub.received)
+        await tenant.bring(KEY)
+        document = await tenant.ended((await tenant.upload(workspace, TEXT)).json()["id"])
+
+    assert (refused.status_code, refused.json()["error"]["code"], calls) == (402, "PROVIDER_KEY_MISSING", 0)
+    assert "setProviderKey" in refused.json()["error"]["message"]
+    assert document["status"] == "READY"
+    assert {request.headers["authorization"] for request in stub.received} == {f"Bearer {KEY}"}
+
+
+async def test_what_failed_for_a_missing_key_goes_on_when_the_operator_lends_the_platforms(
+    settings: Settings, stub: ProviderStub
+) -> None:
+    stub.key = PLATFORM_KEY
+    paid = settings.change(models={"embedder": "openai", "openai_api_key": PLATFORM_KEY, "tenants_bring_keys": False})
+    async with running(paid) as product:
+        tenant = await product.tenant(must_bring_key=False)
+        workspace = await tenant.workspace()
+        begun = (await tenant.upload(workspace, TEXT)).json()["id"]
+        await tenant.ended(begun)
+    async with running(paid.change(models={"tenants_bring_keys": True})) as product:
+        again = replace(tenant, http=product.http)
+        await again.field(REINGEST, id=begun)
+        failed = await again.ended(begun)
+        await again.field(UPDATE_MODELS, input={"mustBringKey": False})
+        mended = await again.ended(begun)
+
+    assert failed["error"]["code"] == "PROVIDER_KEY_MISSING"
+    assert (mended["status"], mended["error"]) == ("READY", None)
 
 
 async def test_a_rejected_key_fails_the_document_at_once_and_a_valid_one_mends_it(

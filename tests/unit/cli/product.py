@@ -80,7 +80,7 @@ from agentic_rag.tenancy.manage_api_keys import ManageApiKeys
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, WorkspaceRef
 from agentic_rag.workspaces.administer import Administer
 from agentic_rag.workspaces.enforce_rate_limits import Admission
-from agentic_rag.workspaces.organisation import Organisation
+from agentic_rag.workspaces.organisation import Organisation, OrganisationSettings
 from agentic_rag.workspaces.rate_limits import RateLimits
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 from agentic_rag_cli.in_process import System
@@ -300,6 +300,7 @@ class Product:
     texts: list[PlainTextDocument] = field(default_factory=list[PlainTextDocument])
     asked: list[Question] = field(default_factory=list[Question])
     graded: list[str] = field(default_factory=list[str])
+    costs_money: bool = False
 
     def __post_init__(self) -> None:
         self.clock, self.ids, self.telemetry = SystemClock(), RandomIds(), RecordingTelemetry()
@@ -335,7 +336,7 @@ class Product:
         self.verify = SimpleNamespace(run=self._verify)
         self.recall_check = SimpleNamespace(run=self._recall)
         self.leak_canaries = SimpleNamespace(run=self._attack)
-        self.organisations = SimpleNamespace(all=self._organisations)
+        self.organisations = SimpleNamespace(all=self._organisations, create=self._create_tenant)
 
     def __getattr__(self, name: str) -> None:
         """Parts of the server that no command uses."""
@@ -525,6 +526,15 @@ class Product:
 
     async def _attack(self) -> CanaryReport:
         return self.report
+
+    def brings_key(self, org_id: UUID) -> bool:
+        """Whether the platform's embedder costs money; the embedded organisation pays for it."""
+        return self.costs_money and org_id != DEFAULT_ORG_ID
+
+    async def _create_tenant(
+        self, org_id: UUID, name: str, external_ref: str | None, settings: OrganisationSettings
+    ) -> Organisation:
+        return Organisation(org_id, name, external_ref, NOW, settings)
 
     async def _organisations(self) -> list[Organisation]:
         return [one.organisation for one in self.store.organisations.values() if one.organisation is not None]

@@ -30,6 +30,17 @@ def test_a_feature_is_switched_and_shown() -> None:
     assert (listed["name"], listed["features"]) == ("acme", {"ragGuidelines": True})
 
 
+def test_a_tenant_of_a_platform_that_pays_for_embeddings_is_told_to_bring_its_key() -> None:
+    terminal = Terminal(Product(organisation=ACME, costs_money=True))
+
+    made = terminal.rag("tenant", "create", "beta")
+    lent = json.loads(terminal.rag("tenant", "create", "beta", "--platform-models", "--json").stdout)
+    shown = json.loads(terminal.rag("tenant", "show", "acme", "--json").stdout)
+
+    assert "rag provider-key set PROVIDER --tenant" in made.stdout
+    assert (lent["mustBringKey"], shown["mustBringKey"]) == (False, True)
+
+
 @pytest.mark.parametrize("feature", ["ragGuidelines", "ragGuidelines=yes", "nothing=on"])
 def test_a_feature_that_cannot_be_switched_is_a_usage_error(feature: str) -> None:
     assert Terminal(acme()).rag("tenant", "set", "acme", "--feature", feature).exit_code == 2

@@ -24,6 +24,16 @@ CLAUDE = ModelChoice(Provider.ANTHROPIC, "claude")
 OWN_SERVER = EmbeddingChoice(Provider.COMPATIBLE, "nomic-embed-text", 768)
 
 
+@pytest.mark.parametrize(
+    ("decided", "by_default", "must"),
+    [(None, True, True), (None, False, False), (False, True, False), (True, False, True)],
+)
+def test_a_decision_about_an_organisation_counts_before_the_default(
+    decided: bool | None, by_default: bool, must: bool
+) -> None:
+    assert ModelSettings(must_bring_key=decided).decide(by_default=by_default).must_bring_key is must
+
+
 @pytest.mark.parametrize("provider", [Provider.OPENAI, Provider.GEMINI])
 def test_the_default_models_provider_embeds_too(provider: Provider) -> None:
     chat = ModelChoice(provider, "chat")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.models.providers.model_choice import ModelSettings
 from agentic_rag.tenancy.principals import validate_name
-from agentic_rag.workspaces.organisation import FeatureFlag, Organisation, parse_feature_flag
+from agentic_rag.workspaces.organisation import FeatureFlag, Organisation, OrganisationSettings, parse_feature_flag
 from agentic_rag.workspaces.rate_limits import RateLimits, Traffic
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import ACTOR, System
@@ -49,19 +50,28 @@ def create(
     external_ref: Annotated[
         str | None, typer.Option("--external-ref", help="Its id at the issuer of tokens, as the token's claim has it.")
     ] = None,
+    platform_models: Annotated[
+        bool,
+        typer.Option("--platform-models", help="Let it use the platform's models and key where others bring theirs."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make an organisation.
+    """Make an organisation. Where the platform's embedder costs money it brings its own key, unless
+    AGENTIC_RAG_TENANTS_BRING_KEYS is false.
 
     Example: rag tenant create acme --external-ref org_2x9
     """
 
-    async def work(system: System) -> Organisation:
+    async def work(system: System) -> tuple[Organisation, bool]:
         reference = None if external_ref is None else validate_name(external_ref, ("externalRef",))
         container = system.container
-        return await container.organisations.create(container.ids.new(), validate_name(name, ("name",)), reference)
+        models = ModelSettings(must_bring_key=False if platform_models else None)
+        made = await container.organisations.create(
+            container.ids.new(), validate_name(name, ("name",)), reference, OrganisationSettings(models=models)
+        )
+        return _with_models(system, made)
 
-    _show(in_process(context, work), as_json=as_json)
+    _show(*in_process(context, work), as_json=as_json)
 
 
 @app.command("show")
@@ -70,7 +80,11 @@ def show(context: typer.Context, tenant: TenantArgument, as_json: JsonOption = F
 
     Example: rag tenant show acme
     """
-    _show(in_process(context, lambda system: system.organisation(tenant)), as_json=as_json)
+
+    async def work(system: System) -> tuple[Organisation, bool]:
+        return _with_models(system, await system.organisation(tenant))
+
+    _show(*in_process(context, work), as_json=as_json)
 
 
 @app.command("set")
@@ -86,13 +100,13 @@ def set_features(
     """
     wished = [(parse_feature_flag(name), _switch(name, to)) for name, _, to in (one.partition("=") for one in feature)]
 
-    async def work(system: System) -> Organisation:
+    async def work(system: System) -> tuple[Organisation, bool]:
         organisation = await system.organisation(tenant)
         for flag, on in wished:
             organisation = await system.container.administer.set_feature(organisation.org_id, flag, on=on, actor=ACTOR)
-        return organisation
+        return _with_models(system, organisation)
 
-    _show(in_process(context, work), as_json=as_json)
+    _show(*in_process(context, work), as_json=as_json)
 
 
 @app.command("limits")
@@ -163,12 +177,20 @@ def _switch(name: str, to: str) -> bool:
     return _SWITCH[to]
 
 
-def _show(organisation: Organisation, *, as_json: bool) -> None:
+def _with_models(system: System, organisation: Organisation) -> tuple[Organisation, bool]:
+    """The organisation, and whether it must bring its own key."""
+    by_default = system.container.brings_key(organisation.org_id)
+    return organisation, organisation.settings.models.decide(by_default=by_default).must_bring_key is True
+
+
+def _show(organisation: Organisation, must_bring_key: bool, *, as_json: bool) -> None:
     lines = [f"{organisation.name} ({organisation.org_id})"]
     if organisation.external_ref:
         lines.append(f"external id: {organisation.external_ref}")
+    if must_bring_key:
+        lines.append(f"brings its own key: `rag provider-key set PROVIDER --tenant {organisation.org_id}`")
     text = "\n".join([*lines, f"features: {_features(organisation)}"])
-    terminal.show(_organisation_json(organisation), text, as_json=as_json)
+    terminal.show({**_organisation_json(organisation), "mustBringKey": must_bring_key}, text, as_json=as_json)
 
 
 def _features(organisation: Organisation) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from agentic_rag.kernel.errors import InvalidInput, MissingProviderKey, Permanent
@@ -60,8 +60,12 @@ class ModelSettings:
 
     default_model: ModelChoice | None = None
     embedding: EmbeddingChoice | None = None
-    must_bring_key: bool = False
-    """The organisation never uses the platform's own models and key."""
+    must_bring_key: bool | None = None
+    """Whether the organisation never uses the platform's own models and key; None: as the process's settings say."""
+
+    def decide(self, *, by_default: bool) -> ModelSettings:
+        """The same with `must_bring_key` decided."""
+        return replace(self, must_bring_key=by_default if self.must_bring_key is None else self.must_bring_key)
 
 
 @dataclass(frozen=True, slots=True)

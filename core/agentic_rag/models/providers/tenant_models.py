@@ -83,13 +83,16 @@ class TenantModels:
         advisor: Callable[[ChatModel, CoolDown], LlmClient],
         clock: Clock,
         meters: UsageMeters,
+        brings_key: Callable[[UUID], bool] = lambda _: False,
     ) -> None:
+        """`brings_key` says whether an organisation about which nothing was decided must bring its key."""
         self._database = database
         self._vault = vault
         self._maker = maker
         self._platform = platform
         self._advisor = advisor
         self._meters = meters
+        self._brings_key = brings_key
         self._known = TtlCache(self._look, clock, seconds=FRESH_SECONDS, most=MAX_ORGANISATIONS)
 
     async def of(self, workspace: WorkspaceRef) -> Embedders:
@@ -150,7 +153,8 @@ class TenantModels:
                 organisation = await transaction.organisations.current()
             except NotFound:
                 return ModelSettings(), []
-            return organisation.settings.models, await transaction.providers.keys()
+            settings = organisation.settings.models.decide(by_default=self._brings_key(org_id))
+            return settings, await transaction.providers.keys()
 
     def _decrypt_keys(self, org_id: UUID, keys: list[ProviderKey]) -> Mapping[Provider, Credentials]:
         return {

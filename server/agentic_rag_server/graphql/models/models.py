@@ -69,5 +69,5 @@ def _show(settings: tenant_models.ModelSettings) -> ModelSettings:
     return ModelSettings(
         default_model=f"{chat.provider.value}:{chat.model}" if chat else None,
         embedding=f"{vectors.provider.value}:{vectors.model}:{vectors.dimensions}" if vectors else None,
-        must_bring_key=settings.must_bring_key,
+        must_bring_key=settings.must_bring_key is True,
     )

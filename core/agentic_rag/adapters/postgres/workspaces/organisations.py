@@ -74,7 +74,7 @@ class PostgresOrganisationStore:
 
     async def change(self, apply: Callable[[OrganisationSettings], OrganisationSettings]) -> Organisation:
         before = organisation_from(await self._connection.fetchrow(LOCK, self._org_id))
-        stored = _settings_to_json(apply(before.settings))
+        stored = settings_to_json(apply(before.settings))
         return organisation_from(await self._connection.fetchrow(CHANGE, self._org_id, stored))
 
 
@@ -85,7 +85,8 @@ def organisation_from(row: Row | None) -> Organisation:
     return Organisation(row["org_id"], row["name"], row["external_ref"], row["created_at"], _settings(row["settings"]))
 
 
-def _settings_to_json(settings: OrganisationSettings) -> dict[str, Any]:
+def settings_to_json(settings: OrganisationSettings) -> dict[str, Any]:
+    """Settings as the column holds them."""
     return {**msgspec.to_builtins(settings), "flags": {flag.value: settings.is_on(flag) for flag in FeatureFlag}}
 
 
