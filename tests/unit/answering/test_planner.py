@@ -110,6 +110,7 @@ def test_a_relative_clause_is_a_step_for_a_model_only() -> None:
         "What is the name of the trawler that damaged the cable?",
         "Which cable and anchor were used?",
         "Which pass mark applies to the written paper for people who isolate plant?",
+        "At what temperature and for how long is resin cured?",
         "What is the reduction under the revised WHO definition of pneumonia?",
     ],
 )

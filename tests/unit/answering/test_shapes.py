@@ -272,3 +272,85 @@ def test_minutes_that_something_is_discussed_in_are_documents():
     assert question_kind("Which report is the newest?", detect_answer_type("Which report is the newest?")) is not (
         QuestionKind.DOCUMENTS
     )
+
+
+def test_steps_in_prose_are_the_sentences_that_give_directions() -> None:
+    text = (
+        "## Kiln\n\nThe kiln was bought in 2011 and stands in the yard. The door is red. To fire the kiln, first open "
+        "the damper. Then light the burner and wait for ten minutes. After that, close the damper by half. The kiln "
+        "reaches 1,200 degrees. It weighs two tonnes."
+    )
+
+    assert answer("How do I fire it, the kiln?", text) == (
+        "To fire the kiln, first open the damper. Then light the burner and wait for ten minutes. After that, close "
+        "the damper by half.",
+    )
+
+
+def test_a_heading_that_names_what_is_to_be_done_heads_the_steps() -> None:
+    text = (
+        "## Boats\n\nThe club has four boats. A boat is moored on Sundays. Ropes lie in the shed.\n\n"
+        "## Mooring\n\nSlow down early. Put the fenders out. Tie the bow first. Nobody jumps ashore.\n\n"
+        "Ropes are changed in May. Moored boats are looked after by the warden."
+    )
+
+    assert answer("How do I moor a boat?", text) == (
+        "Slow down early. Put the fenders out. Tie the bow first. Nobody jumps ashore.",
+    )
+
+
+def test_a_sentence_that_names_several_things_is_the_list() -> None:
+    text = (
+        "## Hall\n\nThe hall seats forty. On Sundays the kitchen, the stage and the foyer are open. Chairs are "
+        "stacked. Dogs stay outside. The key hangs at the door. Smoking is not allowed. The piano is tuned in May."
+    )
+
+    assert answer("Which rooms are open on Sundays?", text) == (
+        "On Sundays the kitchen, the stage and the foyer are open.",
+    )
+
+
+def test_sentences_that_begin_alike_belong_to_the_one_that_announces_them() -> None:
+    text = (
+        "## Roof\n\nThree tenders came in for the roof. Tender A asks 40. Tender B asks 55. Tender C asks 61. "
+        "The board met again in June."
+    )
+
+    assert answer("Which tenders are there for the roof?", text) == (
+        "Three tenders came in for the roof. Tender A asks 40. Tender B asks 55. Tender C asks 61.",
+    )
+
+
+RANGES = (
+    "# Ranges\n\n| Range | Price (£) | Delivery | Built |\n|---|---|---|---|\n| Ash | 1,240 | 2 weeks | 2004 |\n"
+    "| Elm | 980 | 20 days | 2011 |\n| Oak | 1,015 | 1 month | 1998 |"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "row"),
+    [
+        ("Which range is the cheapest?", "Elm"),
+        ("What is the most expensive range?", "Ash"),
+        ("Which range has the shortest delivery?", "Ash"),
+        ("Which range has the longest delivery?", "Oak"),
+        ("What is the oldest range?", "Oak"),
+        ("Which range has the highest price?", "Ash"),
+    ],
+)
+def test_a_superlative_is_answered_by_the_row_with_the_extreme(question: str, row: str) -> None:
+    (said,) = answer(question, RANGES)
+
+    assert said.startswith(f"{row} — ")
+
+
+@pytest.mark.parametrize("question", ["Which range is the finest?", "What is the hottest range?"])
+def test_a_superlative_without_a_column_for_it_chooses_no_row(question: str) -> None:
+    assert len(answer(question, RANGES)) != 1
+
+
+def test_what_stands_below_the_last_item_at_the_margin_is_no_part_of_it() -> None:
+    (items, _) = find_blocks("Bring\na) a coat,\nb) boots.\nDogs stay outside.")
+
+    assert [one.kind for one in (items,)] == [TextBlockKind.LIST]
+    assert items.end == len("Bring\na) a coat,\nb) boots.")

@@ -17,6 +17,7 @@ from agentic_rag.language.tables import header_span, row_spans
         ("## Wave limits", UnitKind.HEADING),
         ("Wave limits", UnitKind.HEADING),
         ("3.1 Wave limits for transfers", UnitKind.HEADING),
+        ("3. WHAT WE DO IN ANOTHER WAY", UnitKind.HEADING),
         ("Table 2. Where to gather.", UnitKind.HEADING),
         ("|---|:--|", UnitKind.HEADING),
         ("| Selkie | 20.0 m |", UnitKind.TABLE_ROW),

@@ -87,6 +87,8 @@ class PartDraft:
     conflicting: bool
     blocks: tuple[RankedBlock, ...] = ()
     """The lists, tables and sections in the order of the model that read them; none where they were not read."""
+    ranked: tuple[CandidateUnit, ...] = ()
+    """All units that come close, best first."""
 
 
 def draft_part(
@@ -118,7 +120,7 @@ def draft_part(
             new = [one for one in opened if not _overlaps_any(one, sentences)]
             if not sentences or len(sentences) + len(new) <= limit:
                 sentences += new
-        return PartDraft(tuple(sentences), tuple(chosen), False)
+        return PartDraft(tuple(sentences), tuple(chosen), False, ranked=tuple(units))
     others = [unit for unit in chosen if unit not in sides]
     chosen = [*sorted(sides, key=lambda unit: _time_of(unit, passages)), *others[: max(0, limit - len(sides))]]
     return PartDraft(tuple(add_openers(chosen, passages, position, excluded)), tuple(chosen), True)

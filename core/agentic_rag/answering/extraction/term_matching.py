@@ -24,6 +24,10 @@ _ENDINGS = frozenset((*_INFLECTING.split(), *_DERIVED.split(), ""))
 _LONGEST_ENDING = 4
 """Letters that inflection and the commonest derivations add to an English stem (-ings, -ally)."""
 
+_SHORTEST_NOUN_STEM = 5
+_NOUN_ENDINGS = frozenset(("ation", "ations"))
+"""What makes a noun of a verb and is longer, after a final consonant that may be doubled: instal-lation."""
+
 _LONGEST_AFTER, _LONGEST_INFLECTION = {1: 0, 2: 1, 3: 2, 4: 4}, 6
 """The same where a word table knows the stem, by its letters: short ones begin many other words."""
 _SHORTEST_PART = 4
@@ -168,4 +172,9 @@ def _is_word(low: str, at: int, end: int, stem: str, *, derived: bool) -> bool:
         return False
     if len(stem) <= _SHORT_STEM or stem[-1].isdigit():
         return low[end:stop] in _SHORT_ENDINGS or stem[-1].isdigit()
-    return low[end:stop] in _ENDINGS if derived else stop - end <= _LONGEST_ENDING
+    rest = low[end:stop]
+    if derived:
+        return rest in _ENDINGS
+    return len(rest) <= _LONGEST_ENDING or (
+        len(stem) >= _SHORTEST_NOUN_STEM and rest.removeprefix(stem[-1]) in _NOUN_ENDINGS
+    )

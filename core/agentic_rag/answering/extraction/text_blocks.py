@@ -88,6 +88,8 @@ def find_blocks(text: str) -> tuple[TextBlock, ...]:
             last = _extent(kinds, at, kind)
             held = (spans[at][0], spans[last][1])
             if kind is _Line.ITEM:
+                last = _last_of_list(text, spans, kinds, last)
+                held = (spans[at][0], spans[last][1])
                 items = _items(spans, kinds, at, last)
                 blocks.append(TextBlock(TextBlockKind.LIST, *held, items, heading, _lead_in(text, spans, kinds, at)))
             elif kind is _Line.ROW and last > at:
@@ -157,6 +159,19 @@ def _extent(kinds: Sequence[_Line], at: int, kind: _Line) -> int:
             last = place
         elif not (kind is _Line.ITEM and found is _Line.BLANK):
             break
+    return last
+
+
+def _last_of_list(text: str, spans: Sequence[Span], kinds: Sequence[_Line], last: int) -> int:
+    """The last line of a list without the paragraph that begins below its last item: at the margin, after a full stop,
+    with a capital.
+    """
+    item = max(at for at in range(last + 1) if kinds[at] is _Line.ITEM)
+    for at in range(item + 1, last + 1):
+        start, end = spans[at]
+        at_margin = not start or text[start - 1] == "\n"
+        if at_margin and text[start].isupper() and end > start and text[spans[at - 1][1] - 1] in ".!?":
+            return at - 1
     return last
 
 

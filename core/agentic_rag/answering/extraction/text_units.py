@@ -31,6 +31,8 @@ _BOILERPLATE = (
 CAPTION = re.compile(r"^(?:table|figure|fig\.|exhibit|appendix|annex)\s*[\dA-Z][\d.]*[.:)]?\s", re.I)
 _NUMBERED_HEADING = re.compile(r"^\d{1,2}(?:\.\d{1,2}){0,3}\.?\s+[A-Z]")
 _EMPHASIS = re.compile(r"(?<!\w)(\*\*|__|\*|_|`)(?=\S)(.+?)(?<=\S)\1(?!\w)")
+_NEXT_ITEM = re.compile(r",(?: (?:and|or|und|oder|y|o))?$")
+"""What leads from an item of a list to the next one."""
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
 _QUOTED_SPACE = re.compile(r"\s+([,.;:!?%)])(?=\s|$)")
 
@@ -100,7 +102,8 @@ def classify_unit(unit: str, *, cut_off: bool = False) -> UnitKind:
     if unit.endswith(("?", "？")):
         return UnitKind.QUESTION
     if LIST_MARK.match(unit):
-        if words <= MAX_NUMBERED_HEADING_WORDS and unit[0].isdigit() and not _TERMINAL.search(unit):
+        most = MAX_HEADING_WORDS if unit.isupper() else MAX_NUMBERED_HEADING_WORDS
+        if words <= most and unit[0].isdigit() and not _TERMINAL.search(unit):
             return UnitKind.HEADING
         return UnitKind.LIST_ITEM if words > 2 else UnitKind.FRAGMENT
     return _kind_of_text(unit, words)
@@ -154,7 +157,7 @@ def label_start(text: str, spans: Sequence[tuple[int, int]], place: int) -> int 
 
 def format_unit(unit: str, header: str | None = None) -> str:
     """The unit as a sentence of an answer: line breaks and mark-up folded, table cells named by their header row."""
-    text = format_row(unit, header) if is_row(unit) else LIST_MARK.sub("", unit)
+    text = format_row(unit, header) if is_row(unit) else _NEXT_ITEM.sub("", LIST_MARK.sub("", unit))
     text = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", text))
     text = _QUOTED_SPACE.sub(r"\1", _SPACE.sub(" ", text)).strip()
     if not _TERMINAL.search(text):

@@ -91,6 +91,10 @@ _ARTICLE = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
 _NEXT_QUESTION = re.compile(
     rf"(?<=[?])\s+(?=\S)|(?:,)?\s+and\s+(?=(?:in |at |on |by |to |for )?{_WH}\b)", re.IGNORECASE
 )
+_BARE = re.compile(
+    r"^(?:(?:in|at|on|by|to|for|from|of) )?(?:who|whom|whose|what|which|how)(?: [\w-]+)?$", re.IGNORECASE
+)
+"""A question without a verb: it shares that of the next one."""
 _PRONOUN = re.compile(r"\b(?:it|its|they|them|their|he|she|his|her|him)\b", re.IGNORECASE)
 
 _RELATIVE = re.compile(
@@ -156,7 +160,7 @@ def _either(question: str) -> tuple[SubQuestion, ...]:
 def _conjunction(question: str) -> tuple[SubQuestion, ...]:
     pieces = [piece.strip(" ,") for piece in _NEXT_QUESTION.split(question) if piece.strip(" ,?")]
     whole = (SubQuestion(question),)
-    if not 1 < len(pieces) <= MAX_PARTS or any(len(piece.split()) < 3 for piece in pieces):
+    if not 1 < len(pieces) <= MAX_PARTS or any(len(piece.split()) < 3 or _BARE.match(piece) for piece in pieces):
         return whole
     if not all(re.match(rf"(?:in |at |on |by |to |for )?{_WH}\b", piece, re.IGNORECASE) for piece in pieces):
         return whole

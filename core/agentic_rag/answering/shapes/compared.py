@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from agentic_rag.answering.extraction.answer_type_match import occurs_in
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
-from agentic_rag.answering.extraction.text_blocks import TextBlock, TextBlockKind, find_blocks
-from agentic_rag.answering.extraction.text_units import UnitKind, format_unit
+from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlockKind, find_blocks
+from agentic_rag.answering.shapes.forms import quote_row
 from agentic_rag.language.tables import split_cells
 from agentic_rag.retrieval.candidates import Passage
 
@@ -32,15 +32,8 @@ def compared_rows(
             named = [row for row in block.parts if _names(part.text, text[slice(*row)])]
             free = [row for row in named if (passage.chunk.ordinal, row[0]) not in excluded]
             if 1 < len(free) <= MAX_ROWS and len(free) < len(block.parts):
-                return tuple(
-                    DraftSentence(place, at, *row, _format_row(text, block, row), UnitKind.TABLE_ROW, score)
-                    for row in free
-                )
+                return tuple(quote_row(RankedBlock(at, block, 0, 0, score), passages, place, row) for row in free)
     return ()
-
-
-def _format_row(text: str, block: TextBlock, row: tuple[int, int]) -> str:
-    return format_unit(text[slice(*row)], None if block.lead is None else text[slice(*block.lead)])
 
 
 def _names(question: str, row: str) -> bool:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, best_units, segment_passage
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
 from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.extraction.segmented_text import Span
-from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
+from agentic_rag.answering.extraction.term_matching import mask_of, weight_of
 from agentic_rag.answering.extraction.text_blocks import FENCES, RankedBlock, TextBlock, TextBlockKind, find_blocks
 from agentic_rag.answering.extraction.text_units import LIST_MARK, QUOTABLE, UnitKind, format_unit
 from agentic_rag.answering.shapes.rank_blocks import rank_blocks
@@ -28,12 +27,6 @@ MIN_DOCUMENT_SHARE = 0.7
 """Of what the best sentence holds of the question."""
 SURE_SCORE = 0.85
 """Of a sentence that the next one may qualify."""
-MIN_ROW_SHARE = 0.1
-"""Of the question's weight that tells some rows of a table from the others."""
-LONGEST_SECTION = 500
-"""The same of a section without a list, where items are asked for."""
-LIST_BONUS = 0.2
-"""What a list is worth before a section where steps are asked for."""
 MIN_BLOCK_RATIO = 0.9
 """A block must score at least this share of the best sentence's score."""
 MIN_ASKED_SHARE = 0.6
@@ -52,140 +45,13 @@ LONGEST_ANSWER = 400
 """Characters quoted below a question of the text."""
 
 
-def whole_steps(
-    part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
-) -> tuple[DraftSentence, ...]:
-    """The list or section that says how, whole; none where a row of a table is about what the question names."""
-    if any(_is_row_of(unit, part, passages) for unit in draft.units[:1]):
-        return ()
-    ranked = [
-        (one.score + (LIST_BONUS if one.block.kind is TextBlockKind.LIST and len(one.block.parts) > 1 else 0.0), one)
-        for one in _blocks(part, place, passages, draft, {TextBlockKind.LIST, TextBlockKind.SECTION})
-        if not _is_excluded(one, passages, excluded) and one.block.end - one.block.start <= LONGEST_BLOCK
-    ]
-    if not ranked:
-        return ()
-    score, best = max(ranked, key=lambda one: one[0])
-    if draft.units and score < MIN_BLOCK_RATIO * draft.units[0].score:
-        return ()
-    return (_join_cut_list(_without_other_paragraphs(best, draft, passages), passages, place),)
-
-
-def _without_other_paragraphs(one: RankedBlock, draft: PartDraft, passages: Sequence[Passage]) -> RankedBlock:
-    """The block; of a long section without a list or code, the paragraph with the best sentence."""
-    block, text = one.block, passages[one.passage].chunk.text
-    if block.kind is not TextBlockKind.SECTION or block.end - block.start <= LONGEST_SECTION:
-        return one
-    lists = (held for held in find_blocks(text) if held.kind is TextBlockKind.LIST)
-    if any(block.start <= held.start < block.end for held in lists):
-        return one
-    if any(fence in text[block.start : block.end] for fence in FENCES):
-        return one
-    best = [unit.start for unit in draft.units[:1] if unit.passage == one.passage]
-    for start, end in block.parts:
-        if any(start <= at < end for at in best):
-            return replace(one, block=replace(block, start=start, end=end, parts=((start, end),)))
-    return one
-
-
-def _is_row_of(unit: CandidateUnit, part: Subquery, passages: Sequence[Passage]) -> bool:
-    low = passages[unit.passage].chunk.text[unit.start : unit.end].lower()
-    return unit.kind is UnitKind.TABLE_ROW and any(mark in low for mark in part.literals)
-
-
-def _blocks(
+def ranked_blocks(
     part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, kinds: Collection[TextBlockKind]
 ) -> list[RankedBlock]:
     """The blocks of these kinds, best first: in the order of the reader where they were read."""
     if draft.blocks:
         return [one for one in draft.blocks if one.block.kind in kinds]
     return rank_blocks(part, place, passages, kinds)
-
-
-def _join_cut_list(one: RankedBlock, passages: Sequence[Passage], place: int) -> DraftSentence:
-    """The quote of a block; of a list that the border of its chunk cuts, with the rest of it: in the chunk beside it,
-    or whole where chunks overlap.
-    """
-    quoted = quote_block(one, passages, place)
-    chunk = passages[one.passage].chunk
-    if one.block.kind is not TextBlockKind.LIST:
-        return quoted
-    for at, passage in enumerate(passages):
-        other = passage.chunk
-        if other.revision_id != chunk.revision_id or abs(other.index - chunk.index) != 1:
-            continue
-        follows = other.index > chunk.index
-        first, second = (chunk, other) if follows else (other, chunk)
-        mine = one.block.end == len(chunk.text.rstrip()) if follows else not chunk.text[: one.block.start].strip()
-        lists = [held for held in find_blocks(other.text) if held.kind is TextBlockKind.LIST]
-        rest = [
-            held
-            for held in lists
-            if (not other.text[: held.start].strip() if follows else held.end == len(other.text.rstrip()))
-        ]
-        ours = (chunk.start + one.block.start, chunk.start + one.block.end)
-        wider = [
-            held
-            for held in lists
-            if other.start + held.start <= ours[0]
-            and ours[1] <= other.start + held.end
-            and len(held.parts) > len(one.block.parts)
-        ]
-        if wider:
-            return quote_block(replace(one, passage=at, block=wider[0]), passages, place)
-        if mine and rest and first.end <= second.start:
-            beside = quote_block(replace(one, passage=at, block=rest[0]), passages, place)
-            parts = (quoted, beside) if follows else (beside, quoted)
-            return replace(parts[0], text=f"{parts[0].text}\n{parts[1].text}", more_quotes=(parts[1],))
-    return quoted
-
-
-def all_items(
-    part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
-) -> tuple[DraftSentence, ...]:
-    """The items of the list, or the rows of the table, that holds what is asked for; else the section that does."""
-    led = _led_list(draft, passages)
-    if led is not None and not _is_excluded(led, passages, excluded):
-        return (quote_block(led, passages, place),)
-    for one in _blocks(part, place, passages, draft, frozenset(TextBlockKind)):
-        if _is_excluded(one, passages, excluded) or one.block.end - one.block.start > LONGEST_BLOCK:
-            continue
-        if draft.units and one.score < MIN_BLOCK_RATIO * draft.units[0].score:
-            break
-        block = one.block
-        if block.kind is TextBlockKind.SECTION:
-            inner = [
-                held
-                for held in find_blocks(passages[one.passage].chunk.text)
-                if held.kind is not TextBlockKind.SECTION
-                and block.start <= held.start < block.end
-                and len(held.parts) > 1
-            ]
-            if len(inner) != 1 and block.end - block.start > LONGEST_SECTION:
-                break
-            if len(inner) == 1 and inner[0].kind is TextBlockKind.TABLE:
-                return quote_rows(part, replace(one, block=inner[0]), passages, place)
-            return (quote_block(replace(one, block=inner[0]) if len(inner) == 1 else one, passages, place),)
-        if block.kind is TextBlockKind.TABLE and len(block.parts) > 1:
-            return quote_rows(part, one, passages, place)
-        if len(block.parts) > 1:
-            return (quote_block(one, passages, place),)
-    return ()
-
-
-def _led_list(draft: PartDraft, passages: Sequence[Passage]) -> RankedBlock | None:
-    """The list that the best sentence heads or announces."""
-    for unit in draft.units[:1]:
-        for block in find_blocks(passages[unit.passage].chunk.text):
-            heads = [span for span in (block.heading, block.lead) if span is not None]
-            if (
-                block.kind is TextBlockKind.LIST
-                and len(block.parts) > 1
-                and block.end - block.start <= LONGEST_BLOCK
-                and any(span[0] < unit.end and unit.start < span[1] for span in heads)
-            ):
-                return RankedBlock(unit.passage, block, unit.mask, unit.context_mask, unit.score)
-    return None
 
 
 def answered_before(
@@ -196,7 +62,7 @@ def answered_before(
         return ()
     for one in rank_blocks(part, place, passages, {TextBlockKind.SECTION}):
         text, heading = passages[one.passage].chunk.text, one.block.heading
-        if heading is None or not text[slice(*heading)].endswith(("?", "？")) or _is_excluded(one, passages, excluded):
+        if heading is None or not text[slice(*heading)].endswith(("?", "？")) or is_excluded(one, passages, excluded):
             continue
         if weight_of(one.above_mask, part.terms) < MIN_ASKED_SHARE:
             continue
@@ -299,25 +165,11 @@ def _term_asked(question: str) -> str | None:
     return r"[\s-]+".join([*map(re.escape, words[:-1]), re.escape(words[-1].removesuffix("s")) + "s?"])
 
 
-def quote_rows(part: Subquery, one: RankedBlock, passages: Sequence[Passage], place: int) -> tuple[DraftSentence, ...]:
-    """The rows that hold what the question says beside the names of table and columns; all rows where none does."""
-    block, text = one.block, passages[one.passage].chunk.text
-    above = one.above_mask
-    if block.lead is not None:
-        above |= mask_of(lower_text(text[slice(*block.lead)]), part.terms)
-    worth = [
-        round(weight_of(mask_of(lower_text(text[slice(*row)]), part.terms) & ~above, part.terms), 6)
-        for row in block.parts
-    ]
-    best = max(worth)
-    if best < MIN_ROW_SHARE or min(worth) == best:
-        return (quote_block(one, passages, place),)
-    kept = [row for row, share in zip(block.parts, worth, strict=True) if share == best]
-    header = None if block.lead is None else text[slice(*block.lead)]
-    return tuple(
-        DraftSentence(place, one.passage, *row, format_unit(text[slice(*row)], header), UnitKind.TABLE_ROW, one.score)
-        for row in kept
-    )
+def quote_row(one: RankedBlock, passages: Sequence[Passage], place: int, row: Span) -> DraftSentence:
+    """A row of a table, its cells named by the columns."""
+    text, lead = passages[one.passage].chunk.text, one.block.lead
+    said = format_unit(text[slice(*row)], None if lead is None else text[slice(*lead)])
+    return DraftSentence(place, one.passage, *row, said, UnitKind.TABLE_ROW, one.score)
 
 
 def quote_block(one: RankedBlock, passages: Sequence[Passage], place: int) -> DraftSentence:
@@ -368,11 +220,16 @@ def _first_sentences(text: str, span: Span) -> Span:
     return span[0], span[0] + end
 
 
+def quote_span(one: RankedBlock, passages: Sequence[Passage], place: int, span: Span) -> DraftSentence:
+    """A stretch of a block as running text."""
+    return _sentence(one, passages, place, span, UnitKind.PROSE)
+
+
 def _sentence(one: RankedBlock, passages: Sequence[Passage], place: int, span: Span, kind: UnitKind) -> DraftSentence:
     text = passages[one.passage].chunk.text[slice(*span)]
     return DraftSentence(place, one.passage, *span, format_unit(text), kind, one.score)
 
 
-def _is_excluded(one: RankedBlock, passages: Sequence[Passage], excluded: ExcludedSpans) -> bool:
+def is_excluded(one: RankedBlock, passages: Sequence[Passage], excluded: ExcludedSpans) -> bool:
     ordinal = passages[one.passage].chunk.ordinal
     return any(ordinal == known and one.block.start <= at < one.block.end for known, at in excluded)

@@ -9,15 +9,16 @@ from dataclasses import dataclass, replace
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
 from agentic_rag.answering.shapes.compared import compared_rows
+from agentic_rag.answering.shapes.extreme import extreme_row
 from agentic_rag.answering.shapes.forms import (
-    all_items,
     answered_before,
     defining_sentence,
     documents_with_it,
-    whole_steps,
     with_exception,
 )
+from agentic_rag.answering.shapes.items import all_items, items_together
 from agentic_rag.answering.shapes.question_kind import QuestionKind
+from agentic_rag.answering.shapes.steps import whole_steps
 from agentic_rag.answering.shapes.summary import summing_section
 from agentic_rag.retrieval.candidates import Passage
 
@@ -34,16 +35,16 @@ class Shape:
 
 
 SHAPES: Mapping[QuestionKind, Shape] = {
-    QuestionKind.VALUE: Shape(2),
+    QuestionKind.VALUE: Shape(2, (extreme_row, answered_before, items_together)),
     QuestionKind.STEPS: Shape(2, (answered_before, whole_steps)),
-    QuestionKind.LIST: Shape(6, (answered_before, all_items)),
-    QuestionKind.COMPARISON: Shape(4, (compared_rows,)),
+    QuestionKind.LIST: Shape(6, (extreme_row, answered_before, all_items)),
+    QuestionKind.COMPARISON: Shape(4, (extreme_row, compared_rows)),
     QuestionKind.YES_NO: Shape(3, (answered_before, with_exception)),
     QuestionKind.DOCUMENTS: Shape(2, (documents_with_it,)),
     QuestionKind.SUMMARY: Shape(3, (summing_section,)),
     QuestionKind.DEFINITION: Shape(2, (defining_sentence, answered_before)),
     QuestionKind.REASON: Shape(3),
-    QuestionKind.FACT: Shape(2),
+    QuestionKind.FACT: Shape(2, (extreme_row, answered_before, items_together)),
 }
 
 
