@@ -91,7 +91,7 @@ def _score(question: EvalQuestion, one: EvalScore) -> Score:
     record = AskRecord(
         answer="",
         outcome=one.outcome,
-        citations=tuple(CitedSpan(path, "", verified=True) for path in one.cited),
+        citations=tuple(CitedSpan(path, "") for path in one.cited),
         retrieved=(),
         citation_coverage=0.0,
         seconds=one.seconds,

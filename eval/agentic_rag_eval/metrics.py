@@ -34,7 +34,8 @@ class Score:
     - `span@N`: one of the first N retrieved chunks contains a whole gold span;
     - `answer_contained`: a gold answer string is in the answer as whole words; of a list, every one does;
       `exact_match`, `f1`: as SQuAD defines them (Rajpurkar et al., 2016);
-    - `citation_coverage`: share of sentences with a citation; `citation_validity`: share of citations verified;
+    - `citation_coverage`: share of sentences with a citation; `citation_validity`: share of citations whose quote is
+      the stored text, where it was looked up;
     - `abstention_recall`: an unanswerable question was abstained on; `abstention_precision`: an abstention was right;
       `false_abstention`: an answerable one was abstained on.
     """
@@ -88,8 +89,9 @@ def score(question: EvalQuestion, record: AskRecord, k: int) -> Score:
         figures["f1"] = token_f1(record.answer, question.answers)
     if not abstained and (question.gold_ids or record.citations):
         figures["citation_coverage"] = record.citation_coverage
-    if not abstained and record.citations:
-        figures["citation_validity"] = fmean(float(citation.verified) for citation in record.citations)
+    looked_up = [float(citation.is_stored) for citation in record.citations if citation.is_stored is not None]
+    if not abstained and looked_up:
+        figures["citation_validity"] = fmean(looked_up)
     if abstained:
         figures["abstention_precision"] = float(not question.answerable)
     figures["false_abstention" if question.answerable else "abstention_recall"] = float(abstained)

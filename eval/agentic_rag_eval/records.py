@@ -23,7 +23,8 @@ class CitedSpan:
 
     source_path: str
     snippet: str
-    verified: bool
+    is_stored: bool | None = None
+    """Whether the quote was found in the stored text at its place, read anew. None: not looked up, as over HTTP."""
 
 
 @dataclass(frozen=True, slots=True)

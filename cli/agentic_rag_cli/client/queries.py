@@ -100,7 +100,7 @@ mutation ($input: RagAnswerInput!) {{
     run {{
       {_ANSWER}
       versions {{ corpusVersion }}
-      debug {{ standaloneQuestion candidates {{ sourceId }} selfCheck {{ citationCoverage }} }}
+      debug {{ standaloneQuestion candidates {{ sourceId }} }}
     }}
     {_ERRORS}
   }}

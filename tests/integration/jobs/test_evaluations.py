@@ -46,7 +46,7 @@ class Answers:
         return AskRecord(
             answer="Oona signs." if number % 2 else "Nobody does.",
             outcome="GROUNDED",
-            citations=(CitedSpan(path, "Oona signs.", verified=True),),
+            citations=(CitedSpan(path, "Oona signs.", is_stored=True),),
             retrieved=(path, "9.md"),
             citation_coverage=1.0,
             seconds=0.001 * number,

@@ -10,7 +10,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from tests.unit.cli.product import HANDBOOK, Product, Terminal, abstained, answered, document
+from tests.unit.cli.product import HANDBOOK, Product, Terminal, abstained, answered, citation, document
 from tests.unit.cli.test_graphql_client import URL, carrying, server
 
 from agentic_rag.answering.prompts.grade import Grade, GradeLevel
@@ -30,9 +30,13 @@ def dataset(tmp_path: Path) -> str:
     return str(path)
 
 
-def terminal() -> Terminal:
+STORED = "Policies.\n" + citation().snippet
+"""The text of the cited revision: the quote stands where the citation says."""
+
+
+def terminal(text: str = STORED) -> Terminal:
     answers = {"Who signs?": answered(), "Who flies?": abstained()}
-    return Terminal(Product(answers=answers, held=[document("policy.md", 100)]))
+    return Terminal(Product(answers=answers, held=[document("policy.md", 100)], text=text))
 
 
 def test_the_report_covers_hits_citations_abstention_and_latency(dataset: str) -> None:
@@ -45,6 +49,31 @@ def test_the_report_covers_hits_citations_abstention_and_latency(dataset: str) -
     assert sorted(report["summary"]["byType"]) == ["single", "unanswerable"]
     assert report["summary"]["latency"]["retrieve"] == {"p50": 0.008, "p95": 0.008}
     assert report["missed"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", STORED.replace("Oona", "Ada"), f" {STORED}"],
+    ids=["no such place", "another text", "another place"],
+)
+def test_a_quote_that_is_not_the_stored_text_is_invalid_whatever_the_answer_says_of_it(dataset: str, text: str) -> None:
+    report = json.loads(terminal(text).rag("eval", "--dataset", dataset, "--json").stdout)
+
+    assert all(one.verified for one in answered().answer.citations)
+    assert report["summary"]["figures"]["citation_validity"]["mean"] == 0.0
+
+
+def test_a_sentence_that_no_quote_covers_is_uncovered_whatever_the_answer_says_of_it(dataset: str) -> None:
+    at = terminal()
+    run = answered()
+    said = replace(run, answer=replace(run.answer, text=f"Nobody else may sign. {run.answer.text}"))
+    at.product.answers = {**at.product.answers, "Who signs?": said}
+
+    report = json.loads(at.rag("eval", "--dataset", dataset, "--json").stdout)
+
+    assert run.answer.debug.self_check is not None
+    assert run.answer.debug.self_check.citation_coverage == 1.0
+    assert report["summary"]["figures"]["citation_coverage"]["mean"] == 0.5
 
 
 def test_as_text_it_is_a_table(dataset: str) -> None:
@@ -61,6 +90,7 @@ def test_over_http_it_scores_the_same_way(dataset: str) -> None:
 
     assert report["summary"]["figures"]["hit_rate"]["mean"] == 1.0
     assert report["summary"]["figures"]["abstention_recall"]["mean"] == 0.0
+    assert "citation_validity" not in report["summary"]["figures"]
 
 
 def test_a_missed_threshold_is_named_and_ends_with_5(dataset: str) -> None:

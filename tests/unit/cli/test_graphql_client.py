@@ -55,7 +55,6 @@ RUN = {
     "debug": {
         "standaloneQuestion": None,
         "candidates": [{"sourceId": "RA=="}, {"sourceId": "RA=="}, {"sourceId": "gone"}],
-        "selfCheck": {"citationCoverage": 1.0},
     },
 }
 ANSWER = {"run": RUN, "userErrors": []}

@@ -23,7 +23,7 @@ def record(answer: str = "It is 42  mw.", outcome: str = "GROUNDED", cited: tupl
     return AskRecord(
         answer=answer,
         outcome=outcome,
-        citations=tuple(CitedSpan(path, "text", verified=True) for path in cited),
+        citations=tuple(CitedSpan(path, "text", is_stored=True) for path in cited),
         retrieved=("a.md", "c.md", "b.md"),
         citation_coverage=1.0,
         seconds=0.5,

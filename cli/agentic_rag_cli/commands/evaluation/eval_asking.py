@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from agentic_rag.answering.prompts.grade import Grade, grade_prompt
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.answering.run import Run
-from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.documents.document import DocumentFilter, SpanRequest
 from agentic_rag.jobs.job import JobKind
 from agentic_rag.kernel.errors import InvalidInput, Misconfigured
 from agentic_rag.kernel.public_ids import NodeKind, encode
@@ -23,6 +24,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.in_process import collect, in_transaction, operator_of
+from agentic_rag_eval.citations import covered
 from agentic_rag_eval.harness import Judge
 from agentic_rag_eval.job import Examiner, RunEvaluation
 from agentic_rag_eval.records import Ask, AskRecord, CitedSpan, EmbeddingUsage, EvalQuestion, RetrievedSpan
@@ -34,18 +36,23 @@ if TYPE_CHECKING:
 
 def record_of(run: Run, paths: Mapping[UUID, str]) -> AskRecord:
     """A run of this process as a record; `paths` maps the documents of its candidates to source paths."""
-    answer, check = run.answer, run.answer.debug.self_check
+    answer = run.answer
     retrieved = dict.fromkeys(paths[one.document_id] for one in answer.debug.candidates if one.document_id in paths)
     return AskRecord(
         answer=answer.text,
         outcome=answer.outcome.value,
-        citations=tuple(CitedSpan(one.source_path, one.snippet, one.verified) for one in answer.citations),
+        citations=tuple(CitedSpan(one.source_path, one.snippet) for one in answer.citations),
         retrieved=tuple(retrieved),
-        citation_coverage=check.citation_coverage if check else 0.0,
+        citation_coverage=_coverage(answer.text, {one.marker: one.snippet for one in answer.citations}),
         seconds=run.seconds,
         stage_seconds={stage.stage: stage.seconds for stage in run.stages},
         run_id=encode(NodeKind.RUN, run.workspace.workspace_id, run.run_id),
     )
+
+
+def _coverage(text: str, quotes: Mapping[int, str]) -> float:
+    values = covered(text, quotes)
+    return fmean(values) if values else 0.0
 
 
 async def ask_here(container: Container, workspace: WorkspaceRef, weights: FusionWeights | None = None) -> Ask:
@@ -62,7 +69,13 @@ async def ask_here(container: Container, workspace: WorkspaceRef, weights: Fusio
         without = DocumentFilter(without_ids=tuple(ids[path] for path in question.without if path in ids))
         options = AnswerOptions(cache=CacheMode.BYPASS, weights=weights, filter=without)
         run = await container.answer.ask(principal, Question(workspace, question.question, options=options))
-        record = replace(record_of(run, paths), usage=_usage(run, spaces, container.settings.models.prices))
+        record = record_of(run, paths)
+        stored = await _are_stored(container, run)
+        record = replace(
+            record,
+            citations=tuple(replace(one, is_stored=it) for one, it in zip(record.citations, stored, strict=True)),
+            usage=_usage(run, spaces, container.settings.models.prices),
+        )
         if not question.gold_spans:
             return record
         places: dict[UUID, RetrievedSpan] = {}
@@ -74,6 +87,24 @@ async def ask_here(container: Container, workspace: WorkspaceRef, weights: Fusio
         return replace(record, spans=tuple(places.get(one.chunk_id) for one in run.answer.debug.candidates))
 
     return ask
+
+
+async def _are_stored(container: Container, run: Run) -> list[bool]:
+    """Whether each quote is the stored text at its place, or stands in the page that was fetched for the answer.
+
+    What the answer says of its own citations is not read.
+    """
+    citations, spans = run.answer.citations, [one.source_span for one in run.answer.citations]
+    pages = {one.revision_id: one.text for one in run.answer.debug.fetched}
+    async with container.database.snapshot(run.workspace) as snapshot:
+        found = await snapshot.documents.revision_spans(
+            [SpanRequest(one.revision_id, span.start, span.end) for one, span in zip(citations, spans, strict=True)]
+        )
+    texts = [
+        pages.get(one.revision_id, "")[span.start : span.end] if stored is None else stored.text
+        for one, span, stored in zip(citations, spans, found, strict=True)
+    ]
+    return [bool(text) and text == one.snippet for one, text in zip(citations, texts, strict=True)]
 
 
 def judge_here(container: Container) -> Judge:
@@ -126,14 +157,13 @@ async def ask_server(client: GraphQLClient, workspace: str | None) -> Ask:
 def _record_of(run: Mapping[str, Any], paths: Mapping[str, str]) -> AskRecord:
     """A run of a server as a record."""
     debug = run["debug"]
-    check = debug["selfCheck"]
     sources = (one["sourceId"] for one in debug["candidates"])
     return AskRecord(
         answer=run["answer"],
         outcome=run["outcome"],
-        citations=tuple(CitedSpan(one["sourcePath"], one["snippet"], one["verified"]) for one in run["citations"]),
+        citations=tuple(CitedSpan(one["sourcePath"], one["snippet"]) for one in run["citations"]),
         retrieved=tuple(dict.fromkeys(paths[one] for one in sources if one in paths)),
-        citation_coverage=check["citationCoverage"] if check else 0.0,
+        citation_coverage=_coverage(run["answer"], {one["marker"]: one["snippet"] for one in run["citations"]}),
         seconds=run["seconds"],
         stage_seconds={stage["stage"]: stage["seconds"] for stage in run["stages"]},
         run_id=run["id"],
