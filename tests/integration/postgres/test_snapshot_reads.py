@@ -2,17 +2,15 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
 
 import numpy as np
 import pytest
 from tests.builders import DIMENSIONS, EVERYBODY, entities_of
 from tests.contract.backends import Backend
+from tests.integration.postgres.statements import WatchedPool
 
 from agentic_rag.adapters.postgres.operations.history import purge_history
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.documents.document import DocumentFilter
@@ -97,72 +95,33 @@ async def test_concurrent_publishers_of_one_workspace_lose_nothing(stores: Backe
     assert ordinals == frozenset(range(24))
 
 
-class CountingConnection:
-    """Counts statements; each is one round trip once the driver has prepared it."""
-
-    def __init__(self, inner: PostgresConnection, count: Counter[str]) -> None:
-        self._inner = inner
-        self._count = count
-
-    async def fetch(self, query: str, *arguments: Any) -> Sequence[Row]:
-        self._count["trips"] += 1
-        return await self._inner.fetch(query, *arguments)
-
-    async def fetchrow(self, query: str, *arguments: Any) -> Row | None:
-        self._count["trips"] += 1
-        return await self._inner.fetchrow(query, *arguments)
-
-    async def fetchval(self, query: str, *arguments: Any) -> Any:
-        self._count["trips"] += 1
-        return await self._inner.fetchval(query, *arguments)
-
-    async def execute(self, query: str, *arguments: Any) -> str:
-        self._count["trips"] += 1
-        return await self._inner.execute(query, *arguments)
-
-    async def executemany(self, query: str, rows: Sequence[Sequence[Any]]) -> None:
-        self._count["trips"] += 1
-        await self._inner.executemany(query, rows)
-
-
-class CountingPool(PostgresPool):
-    """A pool whose round trips can be read."""
-
-    def __init__(self, dsn: str) -> None:
-        super().__init__(dsn)
-        self.count: Counter[str] = Counter()
-
-    def _wrap_driver(self, driver: Any) -> PostgresConnection:
-        return CountingConnection(super()._wrap_driver(driver), self.count)
-
-
 async def test_a_hybrid_retrieval_waits_for_four_round_trips_and_a_version_for_one(
     stores: Backend, migrated_url: str
 ) -> None:
     workspace = await stores.workspace()
     for number in range(3):
         await stores.publish(workspace, f"{number}.md", edition(number))
-    pool = CountingPool(migrated_url)
+    pool = WatchedPool(migrated_url)
     database = PostgresDatabase(pool, HEAD)
 
     async def retrieve() -> int:
-        before = pool.count["trips"]
+        before = len(pool.statements)
         async with database.snapshot(workspace) as snapshot:
             dense = await snapshot.vectors.nearest(np.ones(DIMENSIONS, np.float32), 1, 10, SCOPE)
             words = await snapshot.lexical.search(query_terms("marker"), 10, SCOPE)
             await snapshot.lexical.rarity(list(query_terms("marker")), SCOPE)
             await snapshot.documents.chunks([hit.ordinal for hit in (*dense, *words)], EVERYBODY)
-        return pool.count["trips"] - before
+        return len(pool.statements) - before
 
     cold, warm = await retrieve(), await retrieve()
-    before = pool.count["trips"]
+    before = len(pool.statements)
     await database.corpus_version(workspace)
     await database.aclose()
 
     # Begin with the tenant, header, dense, texts; cold also segments, closed and moved ordinals. Nobody waits for
     # the end.
     assert (cold, warm) == (7, 4)
-    assert pool.count["trips"] - before == 1
+    assert len(pool.statements) - before == 1
 
 
 async def oldest_readable(stores: Backend, workspace: WorkspaceRef, newest: int) -> int:

@@ -1,0 +1,48 @@
+"""A pool whose statements can be read; each is one round trip once the driver has prepared it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
+
+
+class WatchedConnection:
+    """Writes down each statement as it is sent."""
+
+    def __init__(self, inner: PostgresConnection, statements: list[str]) -> None:
+        self._inner = inner
+        self._statements = statements
+
+    async def fetch(self, query: str, *arguments: Any) -> Sequence[Row]:
+        self._statements.append(query)
+        return await self._inner.fetch(query, *arguments)
+
+    async def fetchrow(self, query: str, *arguments: Any) -> Row | None:
+        self._statements.append(query)
+        return await self._inner.fetchrow(query, *arguments)
+
+    async def fetchval(self, query: str, *arguments: Any) -> Any:
+        self._statements.append(query)
+        return await self._inner.fetchval(query, *arguments)
+
+    async def execute(self, query: str, *arguments: Any) -> str:
+        self._statements.append(query)
+        return await self._inner.execute(query, *arguments)
+
+    async def executemany(self, query: str, rows: Sequence[Sequence[Any]]) -> None:
+        self._statements.append(query)
+        await self._inner.executemany(query, rows)
+
+
+class WatchedPool(PostgresPool):
+    """`statements` are those of all its connections, in order."""
+
+    def __init__(self, dsn: str, options: PoolOptions | None = None, statements: list[str] | None = None) -> None:
+        super().__init__(dsn, options)
+        self.statements: list[str] = [] if statements is None else statements
+
+    def _wrap_driver(self, driver: Any) -> Any:
+        return WatchedConnection(super()._wrap_driver(driver), self.statements)

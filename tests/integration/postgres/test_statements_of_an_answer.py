@@ -1,0 +1,84 @@
+"""What an answer costs in round trips to Postgres, counted over the use case as it is wired."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from tests.integration.postgres.statements import WatchedPool
+
+from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
+from agentic_rag.answering.answer import Outcome
+from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
+from agentic_rag.bootstrap import Container
+from agentic_rag.ingestion.ingest_chunks import ChunkedDocument
+from agentic_rag.settings import Settings, load_settings
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role
+from agentic_rag.workspaces.administer import NewWorkspace
+
+pytestmark = pytest.mark.integration
+
+STATEMENTS = {
+    "version": "rag_corpus_head",
+    "begin": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    "header": "w.oldest_version",
+    "vectors": "WITH candidates AS MATERIALIZED",
+    "vicinity": "array_agg(m.ordinal ORDER BY m.ordinal) AS ordinals",
+    "titles": "SELECT c.ordinal, d.title",
+    "cosines": ") AS v\n",
+    "texts": "c.chunk_id, c.document_id, c.revision_id",
+    "quotes": "page_place",
+}
+"""Words by which each statement of an answer is known."""
+ASKER = Principal(DEFAULT_ORG_ID, "ada", Role.MEMBER)
+
+
+class WatchedContainer(Container):
+    """The product's wiring; `statements` are those of all its pools."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.statements: list[str] = []
+
+    def _open_pool(self, options: PoolOptions) -> PostgresPool:
+        return self._owned(WatchedPool(self.settings.stores.database_url, options, self.statements))
+
+
+async def test_an_uncached_answer_waits_for_eleven_statements(
+    migrated_database: str, redis_url: str, tmp_path: Path
+) -> None:
+    settings: dict[str, Any] = {
+        "DATABASE_URL": migrated_database,
+        "REDIS_URL": redis_url,
+        "AGENTIC_RAG_HOME": str(tmp_path),
+        "AGENTIC_RAG_QUEUE_NAME": f"statements-{uuid4().hex}",
+        "AGENTIC_RAG_COMPUTE_PROCESSES": "0",
+    }
+    container = WatchedContainer(load_settings(settings, dotenv=tmp_path / "none"))
+    await container.first_access.ensure_organisation()
+    workspace = (await container.administer.create_workspace(DEFAULT_ORG_ID, NewWorkspace("w"), "test")).ref
+    log = tuple(f"The rotor of unit {n} was replaced in March because its hub had a crack." for n in range(20))
+    await container.ingest_chunks.run(workspace, [ChunkedDocument("log.md", "Maintenance log", log)], "test")
+
+    async def ask(text: str) -> list[str]:
+        question = Question(workspace, text, options=AnswerOptions(cache=CacheMode.BYPASS))
+        container.statements.clear()
+        run = await container.answer.ask(ASKER, question)
+        waited = list(container.statements)
+        assert run.answer.outcome is not Outcome.ABSTAINED
+        return waited
+
+    try:
+        await ask("Why was the rotor of unit 7 replaced?")
+        waited = await ask("Why was the rotor of unit 9 replaced?")
+    finally:
+        await container.aclose()
+
+    # Behind the response: the record of the run, whose transaction may have begun, and the end of the snapshot.
+    waited = [one for one in waited if "synchronous_commit = off" not in one]
+    assert [next(name for name, words in STATEMENTS.items() if words in one) for one in waited] == [
+        *("version", "begin", "header", "vectors", "vicinity"),
+        *("titles", "cosines", "vicinity", "texts", "texts", "quotes"),
+    ]
