@@ -43,7 +43,7 @@ def load_corpus(limit: int) -> BenchCorpus:
     """At most `limit` chunks of whole documents. Generated (same sizes, Zipfian words) where the data is absent."""
     source = SHARED / "bench-20k.jsonl.gz"
     if not source.is_file():
-        return _generated(limit)
+        return generated_corpus(limit)
     with gzip.open(source, "rt") as lines:
         rows = [json.loads(line) for line in lines]
     rows.sort(key=lambda row: (row["doc"], row["pos"], row["id"]))
@@ -57,7 +57,8 @@ def load_corpus(limit: int) -> BenchCorpus:
     return BenchCorpus("bench-20k", chunks, questions)
 
 
-def _generated(limit: int) -> BenchCorpus:
+def generated_corpus(limit: int) -> BenchCorpus:
+    """The same without any data."""
     draw = random.Random(7)  # a fixed corpus: the same in every run
     syllables = [c + v for c in "bcdfghjklmnprstvz" for v in "aeiou"]
     words = ["".join(draw.choices(syllables, k=draw.randint(2, 4))) for _ in range(30_000)]

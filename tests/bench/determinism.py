@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from uuid import UUID
 
-from tests.bench.processes import ROOT, environment
+from tests.bench import processes
 from tests.bench.product import Servers
 
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
@@ -20,16 +20,16 @@ from agentic_rag.settings import load_settings
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
 
 
-def distinct_answers(servers: Servers, workspace: WorkspaceRef, questions: Sequence[str], processes: int) -> int:
+def distinct_answers(servers: Servers, workspace: WorkspaceRef, questions: Sequence[str], several: int) -> int:
     """How many different byte strings so many processes answer the questions with."""
     children = [
         subprocess.Popen(
             [sys.executable, "-m", "tests.bench.determinism", str(workspace.workspace_id), *questions],
-            env=environment(servers, PYTHONHASHSEED=str(seed)),
-            cwd=ROOT,
+            env=processes.environment(servers, PYTHONHASHSEED=str(seed)),
+            cwd=processes.ROOT,
             stdout=subprocess.PIPE,
         )
-        for seed in range(1, processes + 1)
+        for seed in range(1, several + 1)
     ]
     digests = [child.communicate(timeout=120)[0] for child in children]
     if any(child.returncode for child in children):

@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle, islice
 from typing import Any
 
 
@@ -70,13 +71,13 @@ async def sequential(endpoint: Endpoint, bodies: Sequence[bytes]) -> tuple[list[
     return seconds, replies
 
 
-async def throughput(endpoint: Endpoint, body: bytes, clients: int, requests: int) -> float:
-    """Requests per second of `clients` connections sharing `requests` requests."""
+async def throughput(endpoint: Endpoint, bodies: Sequence[bytes], clients: int, requests: int) -> float:
+    """Requests per second of `clients` connections sharing `requests` requests, the bodies in turn."""
     connections = [await Connection.open(endpoint) for _ in range(clients)]
-    left = iter(range(requests))
+    left = islice(cycle(bodies), requests)
 
     async def drain(connection: Connection) -> None:
-        for _ in left:
+        for body in left:
             await connection.post(body)
 
     began = time.perf_counter()

@@ -18,6 +18,7 @@ from tests.bench.product import TOKEN, Servers, variables
 ROOT = Path(__file__).resolve().parents[2]
 PATHS = [str(ROOT / folder) for folder in ("core", "server", "worker", "cli", "eval", "migrations")]
 DEADLINE_SECONDS = 60
+PRODUCT, REPLAY = "tests.bench.server_process", "tests.bench.replay"
 
 
 def free_port() -> int:
@@ -32,15 +33,14 @@ def environment(servers: Servers, **more: str) -> dict[str, str]:
 
 
 @contextmanager
-def server(kind: str, servers: Servers) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
-    """A running server process and its port; ended when the block does."""
+def server(servers: Servers, module: str, *arguments: str) -> Iterator[int]:
+    """The port of a running server process: a module that takes arguments and a port. Ended when the block does."""
     port = free_port()
-    child = subprocess.Popen(
-        [sys.executable, "-m", "tests.bench.server_process", kind, str(port)], env=environment(servers), cwd=ROOT
-    )
+    command = [sys.executable, "-m", module, *arguments, str(port)]
+    child = subprocess.Popen(command, env=environment(servers), cwd=ROOT)
     try:
         wait_until_ready(port, child)
-        yield port, child
+        yield port
     finally:
         child.terminate()
         child.wait(30)
@@ -63,9 +63,7 @@ def start_to_first_answer(servers: Servers, body: bytes) -> tuple[float, float]:
     """(seconds from exec to the first answer, MB resident when idle before it)."""
     port = free_port()
     began = time.perf_counter()
-    child = subprocess.Popen(
-        [sys.executable, "-m", "tests.bench.server_process", "real", str(port)], env=environment(servers), cwd=ROOT
-    )
+    child = subprocess.Popen([sys.executable, "-m", PRODUCT, str(port)], env=environment(servers), cwd=ROOT)
     try:
         wait_until_ready(port, child)
         idle = resident_megabytes(child.pid)

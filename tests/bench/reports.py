@@ -22,14 +22,16 @@ class Row:
     ok: bool
     timed: bool = False
     """It hangs on the clock: reported, but no verdict, in a short run on a machine that does other things."""
+    value: float | None = None
+    """A time, a ratio or a size, of which several tries have a median; None for what must hold each time."""
 
 
-def at_most(name: str, value: float, limit: float, unit: str = "×") -> Row:
-    return Row(name, f"{value:.2f}{unit}", f"≤ {limit:g}{unit}", value <= limit, timed=True)
+def at_most(name: str, value: float, limit: float, unit: str = "×", *, timed: bool = True) -> Row:
+    return Row(name, f"{value:.2f}{unit}", f"≤ {limit:g}{unit}", value <= limit, timed, value)
 
 
 def at_least(name: str, value: float, limit: float, unit: str = "×", *, timed: bool = True) -> Row:
-    return Row(name, f"{value:.2f}{unit}", f"≥ {limit:g}{unit}", value >= limit, timed=timed)
+    return Row(name, f"{value:.2f}{unit}", f"≥ {limit:g}{unit}", value >= limit, timed, value)
 
 
 def exactly(name: str, value: int, wanted: int, unit: str = "") -> Row:

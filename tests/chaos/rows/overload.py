@@ -49,7 +49,7 @@ async def _server(ground: Ground) -> AsyncIterator[int]:
     port, log = free_port(), ground.home / "server.log"
     with log.open("wb") as file:
         child = subprocess.Popen(  # noqa: ASYNC220
-            [sys.executable, "-m", "tests.bench.server_process", "real", str(port)],
+            [sys.executable, "-m", "tests.bench.server_process", str(port)],
             env=ground.environment(), cwd=ROOT, stdout=file, stderr=file,
         )  # fmt: skip
     try:
