@@ -74,7 +74,7 @@ async def test_the_short_form_of_a_row_holds(with_neo4j: Servers, name: str) -> 
 @pytest.mark.nightly
 async def test_a_graph_that_could_not_be_reached_in_time_is_compared_once_it_caught_up(servers: Servers) -> None:
     uri = await empty_neo4j(servers)
-    async with new_ground(servers, NEO4J_URI=uri, CHAOS_UPKEEP_SECONDS="1") as ground, crew(ground) as workers:
+    async with new_ground(servers, NEO4J_URI=uri) as ground, crew(ground) as workers:
         await ground.sync(corpus.small(ground.home / "source", 4))
         cut_off = workers.start(NEO4J_URI="bolt://127.0.0.1:9")
         await ground.until_idle()

@@ -1,8 +1,8 @@
 """A real worker that stops, pauses or dies at a named step.
 
 The wiring is the product's; only the ports of its container are wrapped by a layer that says where the work is. Plans
-come as JSON in CHAOS_PLANS, what is reached is shown as files in CHAOS_FOLDER. CHAOS_PLANT breaks the product on
-purpose, to show that a row can fail.
+come as JSON in CHAOS_PLANS, what is reached is shown as files in CHAOS_FOLDER. With CHAOS_PLANT=deaf the heartbeat
+learns nothing. tests/plants breaks the product on purpose.
 """
 
 from __future__ import annotations
@@ -98,8 +98,6 @@ class SteppedStore:
         step = NAMED.get((self._name, method))
         if (self._name, method) == ("publisher", "compact"):
             return self._begun(call, "compact")
-        if "no-fence" in self._gate.plant and (self._name, method) in {("jobs", "holds"), ("publisher", "publish")}:
-            return self._unfenced(call, method)
         if step is None:
             return call
 
@@ -124,15 +122,6 @@ class SteppedStore:
             return await call(*arguments, **options)
 
         return begun
-
-    def _unfenced(self, call: Any, method: str) -> Any:
-        async def holds(*_: Any) -> bool:
-            return True
-
-        async def publish(workspace: Any, space_id: Any, batch: Any) -> Any:
-            return await call(workspace, space_id, [replace(one, job_id=None, fence=None) for one in batch])
-
-        return holds if method == "holds" else publish
 
 
 class SteppedTransaction:
@@ -291,11 +280,7 @@ async def main() -> None:
     options = worker_options(settings)
     if stall := os.environ.get("CHAOS_STALL_SECONDS"):
         options = replace(options, timings=replace(options.timings, stall=float(stall)))
-    if upkeep := os.environ.get("CHAOS_UPKEEP_SECONDS"):
-        options = replace(options, timings=replace(options.timings, upkeep=float(upkeep)))
     container = SteppedContainer(settings, gate)
-    if exact := os.environ.get("CHAOS_EXACT_SCAN_BYTES"):
-        container.exact_scan_bytes = int(exact)
     try:
         await run_worker(container, job_handlers(container), options)
     finally:

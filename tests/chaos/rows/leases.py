@@ -13,7 +13,7 @@ import numpy as np
 
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.settings import Settings
-from tests.bench.reports import Row, exactly
+from tests.bench.reports import Row, at_most, exactly
 from tests.chaos import corpus
 from tests.chaos.children import Plan, WorkerProcess, crew
 from tests.chaos.clean import clean_run, end_state, paid_twice
@@ -67,7 +67,7 @@ async def crash_to_rerun(servers: Servers, short: bool) -> list[Row]:
     p95 = float(np.percentile(waits, 95))
     print(f"    crash to re-run of {len(waits)} jobs: min {min(waits):.1f} max {max(waits):.1f} s")
     return [
-        Row(f"crash to re-run, lease {lease:g} s: p95 of {len(waits)}", f"{p95:.1f} s", f"≤ {limit:g} s", p95 <= limit),
+        at_most(f"crash to re-run, lease {lease:g} s: p95 of {len(waits)}", p95, limit, " s", timed=False),
         exactly("crash to re-run: documents READY", ready, victims * slots + 1),
         exactly("crash to re-run: jobs that were run again", len(waits), victims * slots),
     ]
@@ -195,7 +195,7 @@ async def hung_job(servers: Servers, short: bool) -> list[Row]:
         rows += [
             exactly(f"hung job that {what}: documents READY", ready, others + 1),
             exactly(f"hung job that {what}: attempts of the hung job", tries, 2),
-            Row(f"hung job that {what}: all done", f"{seconds:.1f} s", f"≤ {limit:g} s", seconds <= limit),
+            at_most(f"hung job that {what}: all done", seconds, limit, " s", timed=False),
         ]
     return rows
 
@@ -225,7 +225,7 @@ async def sigterms(servers: Servers, short: bool) -> list[Row]:
         exactly("SIGTERMs that met the job running", hit, times),
         exactly(f"{times} SIGTERMs in one long job: attempts used up", attempts_before, 0),
         exactly(f"{times} SIGTERMs in one long job: attempts in all", attempts, 1),
-        Row("drain: slowest", f"{worst:.2f} s", f"≤ {grace + 2:g} s", worst <= grace + 2),
+        at_most("drain: slowest", worst, grace + 2, " s", timed=False),
         Row(f"{times} SIGTERMs: texts paid twice (a batch in flight each)", str(again), f"≤ {100 * times}",
             again <= 100 * times),
         state,

@@ -62,8 +62,6 @@ async def _round(servers: Servers, chunks: Sequence[PreparedChunk]) -> _Round:
         "AGENTIC_RAG_CHUNK_PROFILE": "small",
         # As many workers as cores: computing in processes of their own would only add handing over.
         "AGENTIC_RAG_COMPUTE_PROCESSES": "0",
-        # A vector index is built behind ingestion, while readers scan exactly: another job, with a time of its own.
-        "CHAOS_EXACT_SCAN_BYTES": "1000000000",
     }  # fmt: skip
     async with new_ground(servers, **settings) as ground, crew(ground) as workers:
         folder = ground.home / "source"
