@@ -212,13 +212,17 @@ class Seen:
     """Operations that do not fit the schema: they would prove nothing."""
     foreign: list[str] = field(default_factory=list[str])
     faults: list[str] = field(default_factory=list[str])
-    """Answers of 500 and over."""
+    """Answers of 500 and over but refusals."""
+    refused: int = 0
+    """Answers of 503 that say when to come again."""
 
     def take(self, tenant: Tenant, kind: str, response: httpx2.Response) -> None:
         """Search an answer, its body and its headers."""
         self.answered += 1
         self.statuses[response.status_code] += 1
-        if response.status_code >= 500:
+        if response.status_code == 503 and "retry-after" in response.headers:
+            self.refused += 1
+        elif response.status_code >= 500:
             self.faults.append(f"{kind}: {response.text[:300]}")
         shown = json.dumps(dict(response.headers)) + response.text
         self.invalid += INVALID in shown and kind != ask_wrong.__name__

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import httpx2
+import redis
 from starlette.applications import Starlette
 from starlette.routing import Route
 from strawberry.extensions import ParserCache, ValidationCache
@@ -27,6 +28,7 @@ from agentic_rag_server.main import server_parts
 from agentic_rag_server.parts import ServerParts
 from tests.bench.reports import Row, at_most
 from tests.chaos.ground import TOKEN, new_ground
+from tests.chaos.ground import Ground as World
 from tests.security.ground import Ground
 from tests.security.table import Measure
 
@@ -35,6 +37,12 @@ ASK = (
     "citations { marker title snippet flags sourceSpan { start end } } } }"
 )
 WARM_UP = 10
+LIMITS = (60_000, 120)
+"""Asks a minute: one of which a tenth of a second is taken in advance, and one that people set, asked of Redis each
+time.
+"""
+AT_ONCE = 100
+"""Questions between two refills of the smaller bucket."""
 SENTENCE = "The rotor of unit {n} was replaced in March because its hub had a crack."
 
 
@@ -64,8 +72,11 @@ def without_walls(parts: ServerParts, principal: Principal) -> Starlette:
 
 async def cached_answer(ground: Ground, short: bool) -> list[Row]:
     """Turn by turn, so that both meet the same machine."""
-    rounds = 40 if short else 600
-    async with new_ground(ground.servers(), AGENTIC_RAG_RATE_LIMITS="asks=60000") as world:
+    return [row for limit in LIMITS for row in await _at_limit(ground, limit, 40 if short else 600)]
+
+
+async def _at_limit(ground: Ground, limit: int, rounds: int) -> list[Row]:
+    async with new_ground(ground.servers(), AGENTIC_RAG_RATE_LIMITS=f"asks={limit}") as world:
         document = ChunkedDocument("log.md", "Maintenance log", tuple(SENTENCE.format(n=n) for n in range(20)))
         await world.container.ingest_chunks.run(world.workspace, [document], "security")
         parts = replace(server_parts(world.container), identity=world.container.server_identity)
@@ -76,14 +87,21 @@ async def cached_answer(ground: Ground, short: bool) -> list[Row]:
         }
         body = {"query": ASK, "variables": {"input": asked}}
         async with _client(build_app(parts)) as walled, _client(without_walls(parts, principal)) as bare:
-            clients = (walled, bare)
-            times, hits = await _timed(clients, body, rounds)
+            times, hits = await _timed((walled, bare), body, rounds, lambda: _refill(world))
     middle = [statistics.median(one) * 1000 for one in times]
-    print(f"    p50 with {middle[0]:.2f} ms, without {middle[1]:.2f} ms")
+    print(f"    {limit} a minute: p50 with {middle[0]:.2f} ms, without {middle[1]:.2f} ms")
+    name = f"cached answers at {limit} a minute"
     return [
-        Row("cached answers that came from the cache", f"{hits}/{2 * rounds}", "all", hits == 2 * rounds),
-        at_most("a cached answer with the walls over one without, p50", middle[0] / middle[1], 1.3),
+        Row(f"{name} that came from the cache", f"{hits}/{2 * rounds}", "all", hits == 2 * rounds),
+        at_most(f"{name} with the walls over those without, p50", middle[0] / middle[1], 1.3),
     ]
+
+
+def _refill(world: World) -> None:
+    """A minute's worth may be sent at once: as if one had gone by."""
+    with redis.Redis.from_url(world.variables["REDIS_URL"]) as client:
+        for key in client.scan_iter("*:rate:*"):
+            client.delete(key)
 
 
 def _client(app: Starlette) -> httpx2.AsyncClient:
@@ -95,12 +113,14 @@ def _client(app: Starlette) -> httpx2.AsyncClient:
 
 
 async def _timed(
-    clients: tuple[httpx2.AsyncClient, ...], body: dict[str, Any], rounds: int
+    clients: tuple[httpx2.AsyncClient, ...], body: dict[str, Any], rounds: int, refill: Callable[[], None]
 ) -> tuple[tuple[list[float], ...], int]:
     """Seconds of each client's requests once they are warm, and how many answers came from the cache."""
     times: tuple[list[float], ...] = tuple([] for _ in clients)
     hits = 0
     for number in range(WARM_UP + rounds):
+        if number % AT_ONCE == 0:
+            refill()
         for place in (0, 1) if number % 2 else (1, 0):
             began = time.perf_counter()
             answer = await clients[place].post("/graphql", json=body)
