@@ -1,0 +1,171 @@
+"""The lies of `make quality`, by judge and figure: observations that hold every row, and those a lie makes of them.
+
+The product behind these rows takes minutes; what it can say is small. So the judges are lied to, and where the judge is
+the product itself, it lies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from agentic_rag.answering.answer import Outcome
+from agentic_rag_eval.metrics import Score, score
+from agentic_rag_eval.records import AskRecord, EvalQuestion
+from tests.bench.reports import Row
+from tests.plants import Patch, nothing
+from tests.quality import abstention, citations, conflicts, grounded, natural, rows, verifier
+from tests.quality.sets import DATA
+
+MANY = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Lie:
+    """What makes a row miss: rows of true observations, rows of lying ones."""
+
+    what: str
+    figure: str
+    true: Callable[[], Sequence[Row]]
+    lying: Callable[[], Sequence[Row]]
+    data: Path | None = None
+    """What it is judged on, where it is not made here."""
+
+
+def supports(**changes: Any) -> Sequence[Row]:
+    """Rows on abstention of two sets that are told apart perfectly, but for the changes."""
+    low, high = [0.1] * MANY, [0.9] * MANY
+    held = abstention.Supports("pubmedqa", high, low, low, [], 0.2, [True] * MANY, [True] * MANY)
+    return abstention.abstention_rows([replace(held, **changes), replace(held, name=abstention.HALF_ANSWERABLE)])
+
+
+def asked(outcome: str, answer: str, count: int = MANY) -> list[Score]:
+    record = AskRecord(answer, outcome, (), ("a",), 1.0, 0.1, {})
+    return [score(EvalQuestion("q", "Who?", ("Ada",), ("a",), "who"), record, 5)] * count
+
+
+def judged(outcome: str, verdict: natural.Verdict) -> Sequence[Row]:
+    question = natural.NaturalQuestion("a-1", "Who?", "figure", "ANSWERED", (("Ada",),), (), ())
+    return natural.natural_rows("dev", [natural.Judgement(question, outcome, verdict)] * MANY)
+
+
+def pairs(found: Outcome) -> Sequence[Row]:
+    return list(
+        conflicts.conflict_rows([conflicts.Pair(place, "", Outcome.CONFLICTING, found, "") for place in range(20)])
+    )
+
+
+def readings(*, is_all_right: bool, is_misled: bool) -> Sequence[Row]:
+    return list(conflicts.ramdocs_rows([conflicts.Reading(is_all_right, is_misled)] * MANY))
+
+
+def cited(valid: float, covered: float) -> Sequence[Row]:
+    return citations.citation_rows([citations.Judged((valid,), (covered,))] * MANY)
+
+
+def verified(lie: Callable[[Patch], None]) -> Sequence[Row]:
+    """The rows on the self-check while it lies."""
+    undo: list[tuple[Any, str, Any]] = []
+
+    def patch(owner: Any, name: str, value: Any) -> None:
+        undo.append((owner, name, getattr(owner, name)))
+        setattr(owner, name, value)
+
+    try:
+        lie(patch)
+        return list(verifier.verifier_rows())
+    finally:
+        for owner, name, value in undo:
+            setattr(owner, name, value)
+
+
+def _everything_passes(patch: Patch) -> None:
+    from agentic_rag.answering.verification import check
+
+    patch(check, "find_unsupported", nothing)
+
+
+def _nothing_passes(patch: Patch) -> None:
+    from agentic_rag.answering.verification import check
+
+    patch(check, "_broken_guardrail", lambda *_: "low_overlap")
+
+
+SENTENCES = DATA / verifier.SOURCES[-1]
+GOOD, BAD = [1.0] * MANY, [0.0] * MANY
+HALF = [float(place % 2) for place in range(MANY)]
+
+LIES: Mapping[str, tuple[Lie, ...]] = {
+    "rows.at_least": (
+        Lie("half is right", "row", lambda: [rows.at_least("row", GOOD, 90)], lambda: [rows.at_least("row", HALF, 90)]),
+        Lie("nothing is asked", "row", lambda: [rows.at_least("row", GOOD, 0)], lambda: [rows.at_least("row", [], 0)]),
+    ),
+    "rows.at_most": (
+        Lie("half is wrong", "row", lambda: [rows.at_most("row", BAD, 10)], lambda: [rows.at_most("row", HALF, 10)]),
+    ),
+    "rows.not_below": (
+        Lie("half is lost", "row", lambda: [rows.not_below("row", GOOD, GOOD)],
+            lambda: [rows.not_below("row", HALF, GOOD)]),
+    ),
+    "rows.above": (
+        Lie("nothing is gained", "row", lambda: [rows.above("row", GOOD, HALF)],
+            lambda: [rows.above("row", GOOD, GOOD)]),
+    ),
+    "grounded.grounded_rows": (
+        Lie("another answer is called grounded", "GROUNDED without the gold answer",
+            lambda: grounded.grounded_rows("musique", asked("GROUNDED", "Ada.")),
+            lambda: grounded.grounded_rows("musique", asked("GROUNDED", "Bob."))),
+        Lie("all is abstained on", "abstained though answerable",
+            lambda: grounded.grounded_rows("musique", asked("GROUNDED", "Ada.")),
+            lambda: grounded.grounded_rows("musique", asked("ABSTAINED", ""))),
+    ),
+    "abstention._removed": (
+        Lie("what is gone is supported as what is there", "abstained without their documents", supports,
+            lambda: supports(removed=[0.9] * MANY)),
+    ),
+    "abstention.abstention_rows": (
+        Lie("what nobody answers is supported", "own unanswerable questions", supports,
+            lambda: supports(unanswerable=[0.9] * MANY)),
+    ),
+    "abstention._by_default": (
+        Lie("nothing is abstained on", "without its documents, nothing set", supports,
+            lambda: supports(removed_by_default=[False] * MANY)),
+        Lie("nothing is abstained on", "unanswerable questions, nothing set", supports,
+            lambda: supports(unanswerable_by_default=[False] * MANY)),
+    ),
+    "abstention._calibrated": (
+        Lie("the threshold lies above all", "calibrated on its corpus", supports,
+            lambda: supports(own_threshold=math.inf)),
+        Lie("the threshold lies above all", "all sets", supports, lambda: supports(own_threshold=math.inf)),
+    ),
+    "natural.natural_rows": (
+        Lie("answers are partly right", "right and complete", lambda: judged("GROUNDED", natural.Verdict.RIGHT),
+            lambda: judged("GROUNDED", natural.Verdict.PARTLY)),
+        Lie("answers are wrong", "wrong but GROUNDED", lambda: judged("GROUNDED", natural.Verdict.RIGHT),
+            lambda: judged("GROUNDED", natural.Verdict.WRONG)),
+    ),
+    "conflicts.conflict_rows": (
+        Lie("one of two answers is given", "right outcome", lambda: pairs(Outcome.CONFLICTING),
+            lambda: pairs(Outcome.GROUNDED)),
+    ),
+    "conflicts.ramdocs_rows": (
+        Lie("answers lack a right one", "all right answers", lambda: readings(is_all_right=True, is_misled=False),
+            lambda: readings(is_all_right=False, is_misled=False)),
+        Lie("misinformation is repeated", "misinformation", lambda: readings(is_all_right=True, is_misled=False),
+            lambda: readings(is_all_right=False, is_misled=True)),
+    ),
+    "citations.citation_rows": (
+        Lie("quotes are invented", "citation validity", lambda: cited(1.0, 1.0), lambda: cited(0.0, 1.0)),
+        Lie("sentences have no marker", "citation coverage", lambda: cited(1.0, 1.0), lambda: cited(1.0, 0.0)),
+    ),
+    "verifier.verifier_rows": (
+        Lie("claims are not compared with their quotes", "verifier: false pass", lambda: list(verifier.verifier_rows()),
+            lambda: verified(_everything_passes), SENTENCES),
+        Lie("every sentence is refused", "verifier: false strip", lambda: list(verifier.verifier_rows()),
+            lambda: verified(_nothing_passes), SENTENCES),
+    ),
+}  # fmt: skip
+"""By the function that judges. `__main__.measured` and the rules judge by `rows` alone."""
