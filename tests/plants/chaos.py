@@ -146,14 +146,10 @@ def _outages_kill(patch: Patch) -> None:
 
 
 def _outages_are_billed(patch: Patch) -> None:
-    from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
     from agentic_rag_worker import runner
 
-    async def unmoved(*_: Any) -> bool:
-        return False
-
     patch(runner, "_is_outage", lambda *_: False)
-    patch(PostgresJobStore, "excuse", unmoved)
+    patch(runner, "EXCUSED", "NEVER")
 
 
 def _the_oldest_first(patch: Patch) -> None:

@@ -17,10 +17,11 @@ from agentic_rag_eval.metrics import Score, score
 from agentic_rag_eval.records import AskRecord, EvalQuestion
 from tests.bench.reports import Row
 from tests.plants import Patch, nothing
-from tests.quality import abstention, citations, conflicts, grounded, natural, rows, verifier
+from tests.quality import abstention, citations, conflicts, grounded, natural, readings, rows, verifier
 from tests.quality.sets import DATA
 
 MANY = 200
+BOTH = "Visa, 50 pounds.\nHotel, 90 pounds."
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,16 @@ def pairs(found: Outcome) -> Sequence[Row]:
     )
 
 
-def readings(*, is_all_right: bool, is_misled: bool) -> Sequence[Row]:
+def shown(outcome: str, text: str) -> Sequence[Row]:
+    """Rows on a question that fits two things, and on one that names what it means."""
+    several = readings.ReadingsQuestion("a-1", "Which limit?", (("Visa", ("50 pounds",)), ("Hotel", ("90 pounds",))))
+    single = readings.ReadingsQuestion("a-2", "Which limit has a visa?", must="50 pounds")
+    return readings.rows_of(
+        [(several, readings.UNDERSPECIFIED if text == BOTH else outcome, text), (single, outcome, text)] * MANY
+    )
+
+
+def said(*, is_all_right: bool, is_misled: bool) -> Sequence[Row]:
     return list(conflicts.ramdocs_rows([conflicts.Reading(is_all_right, is_misled)] * MANY))
 
 
@@ -147,15 +157,21 @@ LIES: Mapping[str, tuple[Lie, ...]] = {
         Lie("answers are wrong", "wrong but GROUNDED", lambda: judged("GROUNDED", natural.Verdict.RIGHT),
             lambda: judged("GROUNDED", natural.Verdict.WRONG)),
     ),
+    "readings.rows_of": (
+        Lie("one reading is given", "each reading shown", lambda: shown("GROUNDED", BOTH),
+            lambda: shown("GROUNDED", "Visa, 50 pounds.")),
+        Lie("every question fits several things", "called UNDERSPECIFIED", lambda: shown("GROUNDED", BOTH),
+            lambda: shown(readings.UNDERSPECIFIED, BOTH)),
+    ),
     "conflicts.conflict_rows": (
         Lie("one of two answers is given", "right outcome", lambda: pairs(Outcome.CONFLICTING),
             lambda: pairs(Outcome.GROUNDED)),
     ),
     "conflicts.ramdocs_rows": (
-        Lie("answers lack a right one", "all right answers", lambda: readings(is_all_right=True, is_misled=False),
-            lambda: readings(is_all_right=False, is_misled=False)),
-        Lie("misinformation is repeated", "misinformation", lambda: readings(is_all_right=True, is_misled=False),
-            lambda: readings(is_all_right=False, is_misled=True)),
+        Lie("answers lack a right one", "all right answers", lambda: said(is_all_right=True, is_misled=False),
+            lambda: said(is_all_right=False, is_misled=False)),
+        Lie("misinformation is repeated", "misinformation", lambda: said(is_all_right=True, is_misled=False),
+            lambda: said(is_all_right=False, is_misled=True)),
     ),
     "citations.citation_rows": (
         Lie("quotes are invented", "citation validity", lambda: cited(1.0, 1.0), lambda: cited(0.0, 1.0)),
