@@ -12,6 +12,8 @@ from agentic_rag.kernel.errors import FeatureDisabled
 
 if TYPE_CHECKING:
     from agentic_rag.answering.ask import AnswerQuestion
+    from agentic_rag.answering.context.prepare_context import PrepareContext
+    from agentic_rag.answering.context.search_passages import SearchPassages
     from agentic_rag.answering.runs.explain import ExplainRun
     from agentic_rag.answering.runs.read import ReadRuns
     from agentic_rag.documents.document_access import DocumentAccess
@@ -77,6 +79,8 @@ class ServerParts:
     options: ServerOptions
     admission: Admission
     answer: AnswerQuestion
+    search: SearchPassages
+    context: PrepareContext
     explain: ExplainRun
     read_runs: ReadRuns
     upload: UploadDocument

@@ -52,12 +52,12 @@ def chain(length: int, spreads: int) -> str:
         ),
         ("{ a b c d e }", "{ a b c d e f }", "root fields"),
         ("{ ...F a b } fragment F on Query { c d e }", "{ ...F a b } fragment F on Query { c d e f }", "root fields"),
-        ("{ ragAnswer }", "{ ragAnswer b: ragAnswer }", "ragAnswer or explainRun fields"),
-        ("{ ragAnswer }", "{ ragAnswer explainRun }", "ragAnswer or explainRun fields"),
+        ("{ ragAnswer }", "{ ragAnswer b: ragAnswer }", "ragAnswer or explainRun or searchPassages or context fields"),
+        ("{ ragAnswer }", "{ ragAnswer explainRun }", "ragAnswer or explainRun or searchPassages or context fields"),
         (
             "{ ragAnswer }",
             "{ ...F ... { ragAnswer } } fragment F on Query { ragAnswer }",
-            "ragAnswer or explainRun fields",
+            "ragAnswer or explainRun or searchPassages or context fields",
         ),
         (
             "{ a } " + " ".join(f"fragment F{it} on T {{ a }}" for it in range(10)),

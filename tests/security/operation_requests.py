@@ -27,7 +27,19 @@ class Request:
 
     @property
     def needs(self) -> frozenset[str]:
-        return frozenset(re.findall(r"%\((\w+)\)s", self.text))
+        return frozenset(re.findall(r"%\((\w+)\)s", f"{self.text} {self.sent}"))
+
+    def body(self, ids: Mapping[str, str]) -> dict[str, Any]:
+        """What is sent, with the ids in their places."""
+        return _fill(self.sent or {}, ids)
+
+
+def _fill(value: Any, ids: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return value % ids if "%(" in value else value
+    if isinstance(value, Mapping):
+        return {name: _fill(one, ids) for name, one in value.items()}
+    return [_fill(one, ids) for one in value] if isinstance(value, list) else value
 
 
 FAULTS = "userErrors { code }"
@@ -64,6 +76,18 @@ FIELDS: Mapping[str, Request] = {
     "Query.snapshots": Request("snapshots(workspaceId: %(workspace)s) { id }", seen="snapshot"),
     "Query.proveErased": Request("proveErased(documentId: %(document)s) { erased }"),
     "Query.ragAnswer": Request(f"{ASK} {{ outcome {FAULTS} }}"),
+    "Query.searchPassages": Request(
+        f'searchPassages(input: {{workspaceId: %(workspace)s, query: "{QUESTION}"}}) {{ corpusVersion {FAULTS} }}'
+    ),
+    "Query.context": Request(
+        f'context(input: {{workspaces: [{{workspaceId: %(workspace)s}}], query: "{QUESTION}", '
+        f'template: "team_guidelines"}}) {{ step {FAULTS} }}'
+    ),
+    "Passage.document": Request(
+        f'searchPassages(input: {{workspaceId: %(workspace)s, query: "{QUESTION}"}}) '
+        f"{{ passages {{ document {{ id }} }} {FAULTS} }}",
+        is_public=True,
+    ),
     "Document.readableBy": Request("document(id: %(document)s) { readableBy { keys } }"),
     "Job.arguments": Request("job(id: %(job)s) { arguments { name } }"),
     "Job.attemptHistory": Request("job(id: %(job)s) { attemptHistory { attempt } }"),
@@ -124,6 +148,7 @@ PARENTS = {
     "Job.document": "Query.job",
     "EvalRun.job": "Query.evalRun",
     "Citation.document": "Query.ragAnswer",
+    "Passage.document": "Query.searchPassages",
 }
 
 _DOCUMENT = "/v1/workspaces/%(workspace)s/documents/%(document)s"
@@ -137,6 +162,17 @@ ROUTES: Mapping[str, Request] = {
     "listGuidelines": Request(_GUIDELINES, seen="guideline"),
     "getInlineGuidelines": Request(f"{_GUIDELINES}/inline", owns_nothing=True),
     "listAgentDocuments": Request(_AGENT, seen="attached"),
+    "searchPassages": Request("/v1/search", {"json": {"query": QUESTION, "workspaceId": "%(workspace)s"}}),
+    "prepareContext": Request(
+        "/v1/context",
+        {
+            "json": {
+                "query": QUESTION,
+                "workspaces": [{"workspaceId": "%(workspace)s"}],
+                "template": "team_guidelines",
+            }
+        },
+    ),
     "uploadDocument": Request("/v1/workspaces/%(workspace)s/documents", {**FORM, "data": {"sourcePath": "shared.md"}}),
     "reingestDocument": Request(f"{_DOCUMENT}/reingest"),
     "setDocumentReaders": Request(

@@ -117,7 +117,7 @@ async def ask_route(world: RightsWorld, method: str, request: Request, caller: C
         method,
         request.text % ids,
         headers={"authorization": f"Bearer {caller.token}"},
-        **(request.sent or {}),
+        **request.body(ids),
     )
     if response.is_success:
         return _seen(True, response.text, request, ids)

@@ -94,6 +94,30 @@ citations {{ {_CITATION} }}
 degraded cache seconds stages {{ stage started seconds outcome }}
 """
 
+SEARCH = f"""
+query ($input: SearchPassagesInput!) {{
+  searchPassages(input: $input) {{
+    passages {{
+      sourceId chunkId title sourcePath url mediaType text span {{ start end }} page lineStart lineEnd headingPath
+      similarity cosine score scores {{ retriever rank raw normalized weight }} flags
+    }}
+    corpusVersion embeddingSpace degraded {_ERRORS}
+  }}
+}}
+"""
+
+CONTEXT = f"""
+query ($input: ContextInput!) {{
+  context(input: $input) {{
+    text step tokens template templateVersion
+    sources {{
+      sourceId chunkId workspaceId title sourcePath span {{ start end }} isCut similarity agent flags
+    }}
+    fault {_ERRORS}
+  }}
+}}
+"""
+
 ASK = f"""
 mutation ($input: RagAnswerInput!) {{
   ragAnswer(input: $input) {{

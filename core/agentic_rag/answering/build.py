@@ -65,7 +65,7 @@ def answer_question(
     tools: tuple[Tool, ...] = (),
     link_hosts: HostList = NO_HOSTS,
     ttl_seconds: int = DEFAULT_TTL_SECONDS,
-    at_once: int = AT_ONCE,
+    room: WaitingRoom | None = None,
     replaced: Mapping[Stage, StageStep] = MappingProxyType({}),
 ) -> AnswerQuestion:
     """The use case with its stages, or those of `replaced` in their place; `tools` are the tools that need ports;
@@ -87,11 +87,16 @@ def answer_question(
     if chat is not None:
         stages |= _llm_stages(chat, stages)
     stages |= replaced
-    # As many may wait as are answered in about the time that they wait.
-    room = WaitingRoom(at_once * RUN_UNITS, places=8 * at_once, seconds=WAIT_SECONDS)
     return AnswerQuestion(
-        ports, stages, recorder, defaults, room=room, llm_clients=llm_clients, ttl_seconds=ttl_seconds
+        ports, stages, recorder, defaults, room=room or waiting_room(), llm_clients=llm_clients, ttl_seconds=ttl_seconds
     )
+
+
+def waiting_room(at_once: int = AT_ONCE) -> WaitingRoom:
+    """The room of a process's questions and searches: as many may wait as are answered in about the time that they
+    wait.
+    """
+    return WaitingRoom(at_once * RUN_UNITS, places=8 * at_once, seconds=WAIT_SECONDS)
 
 
 def _llm_stages(chat: ChatUse, rules: Mapping[Stage, StageStep]) -> dict[Stage, StageStep]:

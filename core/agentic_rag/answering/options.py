@@ -89,6 +89,7 @@ def effective(
     """
     timeout_ms = defaults.model_timeout_ms if has_model else defaults.timeout_ms
     top_k = defaults.top_k if config is None else config.top_k
+    similarity_threshold = 0.0 if config is None else config.similarity_threshold
     search = SearchSettings(
         top_k=top_k if options.top_k is None else options.top_k,
         min_score=defaults.min_score if options.min_score is None else options.min_score,
@@ -98,7 +99,7 @@ def effective(
         diversity=defaults.diversity if options.diversity is None else options.diversity,
         filter=options.filter,
         reranker=defaults.reranker,
-        similarity_threshold=0.0 if config is None else config.similarity_threshold,
+        similarity_threshold=similarity_threshold if options.min_similarity is None else options.min_similarity,
     )
     return EffectiveOptions(
         search=search,
@@ -159,6 +160,7 @@ def _validate_options(options: AnswerOptions) -> None:
     _within("timeoutMs", options.timeout_ms, *TIMEOUT_MS)
     _within("perDocument", options.per_document, 0, MAX_TOP_K)
     _within("diversity", options.diversity, 0.0, 1.0)
+    _within("minSimilarity", options.min_similarity, 0.0, 1.0)
     narrowed = options.filter
     for name, values in (
         ("documentIds", narrowed.document_ids),

@@ -60,6 +60,8 @@ class AnswerOptions:
     """At most so many passages of one document; 0: no cap."""
     diversity: float | None = None
     """As `retrieval.selection.SelectionRules`."""
+    min_similarity: float | None = None
+    """As `RagConfig.similarity_threshold`; 0: none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,9 @@ from types import MappingProxyType
 from agentic_rag.adapters.onnx.unit_reader import find_reader
 from agentic_rag.adapters.redis.passages import RedisPassageExchange
 from agentic_rag.answering.ask import AnswerPorts, AnswerQuestion
-from agentic_rag.answering.build import FINDERS, ChatUse, answer_question
+from agentic_rag.answering.build import FINDERS, ChatUse, answer_question, waiting_room
+from agentic_rag.answering.context.prepare_context import PrepareContext
+from agentic_rag.answering.context.search_passages import SearchPassages
 from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.hyde.queued_passages import QueuedPassages
 from agentic_rag.answering.hyde.write_passage import WritePassage
@@ -24,6 +26,7 @@ from agentic_rag.answering.tools.http_fetch import HttpFetch
 from agentic_rag.answering.tools.tool import Tool
 from agentic_rag.bootstrap.documents import DocumentParts
 from agentic_rag.bootstrap.programs import reads_units
+from agentic_rag.kernel.concurrency import WaitingRoom
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.retrieval.measure_recall import MeasureRecall
@@ -72,7 +75,6 @@ class AnsweringParts(DocumentParts):
     ) -> AnswerQuestion:
         """The same with other finders, or with stages in the place of its own: for measurements."""
         settings = self.settings.answering
-        by_rules, by_model = settings.budget_ms
         tasks = self.settings.models.tasks
         passages = QueuedPassages(
             self.database, self.queue, self._passage_exchange, self.clock, self.ids, self.telemetry
@@ -80,19 +82,7 @@ class AnsweringParts(DocumentParts):
         return answer_question(
             self._answer_ports(self.embedders),
             self._recorder,
-            AnswerDefaults(
-                top_k=settings.top_k,
-                use_hyde=settings.use_hyde,
-                use_tools=settings.use_tools,
-                timeout_ms=by_rules,
-                model_timeout_ms=by_model,
-                fusion=self._fusion,
-                weights=self.fusion_weights,
-                support_threshold=settings.min_support,
-                chat=" ".join(sorted(task.value for task in tasks)),
-                reranker=None if self._reranker is None else self._reranker.name,
-                outside=f"{settings.enable_http_fetch} {settings.link_hosts}",
-            ),
+            self._answer_defaults,
             retrieve=self.retrieve,
             chat=ChatUse(self.embedders, tasks, passages),
             tools=self._tools,
@@ -100,7 +90,41 @@ class AnsweringParts(DocumentParts):
             ttl_seconds=settings.cache_ttl_seconds,
             finders=finders,
             replaced=replaced,
-            at_once=self.settings.stores.database_pool_size,
+            room=self._room,
+        )
+
+    @cached_property
+    def _room(self) -> WaitingRoom:
+        return waiting_room(self.settings.stores.database_pool_size)
+
+    @cached_property
+    def search(self) -> SearchPassages:
+        """The use case behind `searchPassages`."""
+        return SearchPassages(
+            self.database, self.embedders, self.retrieve, self._answer_defaults, self._room, self.telemetry
+        )
+
+    @cached_property
+    def context(self) -> PrepareContext:
+        """The use case behind `context`."""
+        return PrepareContext(self.database, self.search, self.telemetry)
+
+    @cached_property
+    def _answer_defaults(self) -> AnswerDefaults:
+        settings = self.settings.answering
+        by_rules, by_model = settings.budget_ms
+        return AnswerDefaults(
+            top_k=settings.top_k,
+            use_hyde=settings.use_hyde,
+            use_tools=settings.use_tools,
+            timeout_ms=by_rules,
+            model_timeout_ms=by_model,
+            fusion=self._fusion,
+            weights=self.fusion_weights,
+            support_threshold=settings.min_support,
+            chat=" ".join(sorted(task.value for task in self.settings.models.tasks)),
+            reranker=None if self._reranker is None else self._reranker.name,
+            outside=f"{settings.enable_http_fetch} {settings.link_hosts}",
         )
 
     def _answer_ports(self, embedders: EmbedderSource) -> AnswerPorts:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from agentic_rag.kernel.errors import InvalidInput
+
 _SPACE = re.compile(r"\s+")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -17,6 +19,13 @@ def is_storable(text: str) -> bool:
 def strip_unstorable(text: str) -> str:
     """`text` without NUL (Postgres cannot store it) and lone surrogates (UTF-8 cannot encode them)."""
     return _UNSTORABLE.sub("", text)
+
+
+def require_no_nul(text: str, *path: str) -> str:
+    """The text of an argument at `path`. Errors: `InvalidInput` for a NUL, which Postgres cannot store."""
+    if "\0" in text:
+        raise InvalidInput(f"`{path[-1]}` holds a NUL character.", path=path)
+    return text
 
 
 def fold_text(text: str) -> str:

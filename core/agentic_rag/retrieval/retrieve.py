@@ -183,12 +183,12 @@ async def _with_texts(
     ]
 
 
-async def _too_far(
+async def cosines_of(
     snapshot: CorpusSnapshot, query: RetrievalQuery, found: Sequence[tuple[Chunk, Candidate]]
-) -> frozenset[int]:
-    """The passages below the minimum cosine of the query, whichever arm found them."""
-    if query.vector is None or snapshot.space is None or not query.rules.has_min_similarity:
-        return frozenset()
+) -> Mapping[int, float]:
+    """The cosines of the passages to the query by ordinal, whichever arm found them; empty without a vector."""
+    if query.vector is None or snapshot.space is None:
+        return {}
     cosines = {
         candidate.ordinal: arm.raw
         for _, candidate in found
@@ -198,6 +198,16 @@ async def _too_far(
     unknown = [candidate.ordinal for _, candidate in found if candidate.ordinal not in cosines]
     if unknown:
         cosines.update(await snapshot.vectors.cosines(query.vector.vector, snapshot.space.space_id, unknown))
+    return cosines
+
+
+async def _too_far(
+    snapshot: CorpusSnapshot, query: RetrievalQuery, found: Sequence[tuple[Chunk, Candidate]]
+) -> frozenset[int]:
+    """The passages below the minimum cosine of the query."""
+    if not query.rules.has_min_similarity or snapshot.space is None:
+        return frozenset()
+    cosines = await cosines_of(snapshot, query, found)
     return frozenset(one.ordinal for _, one in found if cosines.get(one.ordinal, 0.0) < query.min_cosine)
 
 

@@ -9,6 +9,8 @@ from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.answering.answers import AnswerQuery
 from agentic_rag_server.graphql.answering.explanations import ExplanationQuery
+from agentic_rag_server.graphql.answering.passages import PassageQuery
+from agentic_rag_server.graphql.answering.prompt_context import ContextQuery
 from agentic_rag_server.graphql.answering.runs import RunQuery, find_run
 from agentic_rag_server.graphql.documents.documents import DocumentQuery, find_document
 from agentic_rag_server.graphql.http.context import Info
@@ -39,6 +41,8 @@ class Query(
     AnswerQuery,
     RunQuery,
     ExplanationQuery,
+    PassageQuery,
+    ContextQuery,
     DocumentQuery,
     JobQuery,
     WorkerQuery,

@@ -13,6 +13,8 @@ from agentic_rag.workspaces.rate_limits import Demand, Traffic
 from agentic_rag_server.auth.bearer import address_of, principal_of
 from agentic_rag_server.auth.rules import Rule
 from agentic_rag_server.parts import ServerParts
+from agentic_rag_server.rest.answering.context import ContextEndpoint
+from agentic_rag_server.rest.answering.search import SearchEndpoint
 from agentic_rag_server.rest.documents.agent_documents import AgentDocumentsEndpoint
 from agentic_rag_server.rest.documents.documents import DocumentEndpoint
 from agentic_rag_server.rest.documents.guidelines import GuidelinesEndpoint
@@ -28,6 +30,8 @@ _ENDPOINTS = (
     SourceEndpoint,
     GuidelinesEndpoint,
     AgentDocumentsEndpoint,
+    SearchEndpoint,
+    ContextEndpoint,
     HealthEndpoints,
 )
 
@@ -40,7 +44,7 @@ def operations(parts: ServerParts) -> list[OperationSpec]:
 
 
 def _guarded(parts: ServerParts, operation: OperationSpec, rule: Rule) -> OperationSpec:
-    demand: Demand = {Traffic.READ if operation.method == "GET" else Traffic.WRITE: 1}
+    demand: Demand = {operation.traffic or (Traffic.READ if operation.method == "GET" else Traffic.WRITE): 1}
 
     async def serve(request: Request) -> Response:
         principal = await principal_of(request, parts.identity)

@@ -48,6 +48,12 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric("rag_stage_seconds", MetricKind.HISTOGRAM, "Time spent in a stage of a run.", ("stage",), FAST),
     Metric("rag_runs_total", MetricKind.COUNTER, "Runs, by how they ended.", ("outcome",)),
+    Metric(
+        "rag_contexts_total",
+        MetricKind.COUNTER,
+        "Contexts for prompts, by template and by what they were made of, or the code of what failed.",
+        ("template", "outcome"),
+    ),
     Metric("rag_cache_requests_total", MetricKind.COUNTER, "Answer cache look-ups.", ("outcome",)),
     Metric("rag_retrieval_fusion_seconds", MetricKind.HISTOGRAM, "Time to merge the arms' results.", (), FAST),
     Metric(

@@ -115,6 +115,8 @@ def _options(options: AnswerOptions) -> list[str]:
         *fusion_fields(options.fusion, options.weights),
         str(options.per_document),
         str(options.diversity),
+        # Nothing where it is left open: keys that were sent before it could be given stay what they were.
+        *(() if options.min_similarity is None else (f"similarity {options.min_similarity!r}",)),
     ]
 
 

@@ -189,4 +189,13 @@ def min_cosine(threshold: float, space: EmbeddingSpace) -> float:
     """The smallest cosine that satisfies `threshold`. It grows with the threshold: 0 accepts every passage, 1 only the
     question itself.
     """
-    return threshold ** (HASHED_EXPONENT if space.provider == HASHED_PROVIDER else MODEL_EXPONENT)
+    return threshold ** _exponent(space)
+
+
+def similarity(cosine: float, space: EmbeddingSpace) -> float:
+    """A cosine on the scale of thresholds, 0 to 1: the inverse of `min_cosine`."""
+    return min(1.0, max(0.0, cosine)) ** (1 / _exponent(space))
+
+
+def _exponent(space: EmbeddingSpace) -> float:
+    return HASHED_EXPONENT if space.provider == HASHED_PROVIDER else MODEL_EXPONENT

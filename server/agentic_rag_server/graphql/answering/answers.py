@@ -5,9 +5,6 @@ from __future__ import annotations
 import strawberry
 
 from agentic_rag.answering import run as run_values
-from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.kernel.public_ids import NodeKind, decode
-from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.answering.citations import Citation
@@ -23,7 +20,7 @@ from agentic_rag_server.graphql.answering.runs import (
     show_citations,
     show_run,
 )
-from agentic_rag_server.graphql.http.context import Info, RequestContext
+from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Payload, mutation
 
 
@@ -61,23 +58,10 @@ class RagAnswerPayload(Payload):
 async def ask_question(info: Info, input: RagAnswerInput) -> RagAnswerPayload:
     """Answers one question over one workspace."""
     context = info.context
-    question = read_question(input, await _workspace(context, input))
+    question = read_question(input, await context.named_workspace(input.workspace_id, input.workspace))
     run = await context.parts.answer.ask(context.principal, question)
     answer = run.answer
     return RagAnswerPayload(answer=answer.text, outcome=answer.outcome, degraded=list(answer.degraded), source=run)
-
-
-async def _workspace(context: RequestContext, given: RagAnswerInput) -> WorkspaceRef:
-    """The workspace that a request names. Errors: `InvalidInput`."""
-    if (given.workspace_id is None) == (given.workspace is None):
-        raise InvalidInput(
-            "Name one workspace: by `workspaceId`, or by `workspace`, its name.",
-            code="WORKSPACE_UNNAMED",
-            path=("workspaceId",),
-        )
-    if given.workspace_id is not None:
-        return context.ref(decode(given.workspace_id, NodeKind.WORKSPACE, path=("workspaceId",)))
-    return await context.workspace_by_name(given.workspace or "", ("workspace",))
 
 
 @strawberry.type

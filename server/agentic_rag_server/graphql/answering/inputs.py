@@ -19,6 +19,7 @@ from agentic_rag.answering.question import (
 from agentic_rag.documents.document import CitedPassage, DocumentFilter
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode
+from agentic_rag.kernel.text import require_no_nul
 from agentic_rag.retrieval import fusion_options
 from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -86,6 +87,10 @@ class AnswerOptionsInput:
         default=None,
         description="Weight of being unlike the passages already chosen (maximal marginal relevance), 0 to 1; 0: off.",
     )
+    min_similarity: float | None = strawberry.field(
+        default=None,
+        description="Least similarity of a passage to the question, 0 to 1, whichever arm found it; 0: any.",
+    )
 
 
 @strawberry.input(description="A question over one workspace.")
@@ -112,11 +117,11 @@ def read_question(given: RagAnswerInput, workspace: WorkspaceRef) -> Question:
     """The question of a request. Errors: `InvalidInput`, naming the argument."""
     return Question(
         workspace=workspace,
-        text=_text(given.question, "question"),
+        text=require_no_nul(given.question, "question"),
         history=tuple(
             Turn(
-                question=_text(turn.question, "history", str(at), "question"),
-                answer=_text(turn.answer, "history", str(at), "answer"),
+                question=require_no_nul(turn.question, "history", str(at), "question"),
+                answer=require_no_nul(turn.answer, "history", str(at), "answer"),
                 cited=tuple(
                     _to_citation(one, workspace, ("history", str(at), "cited", str(place)))
                     for place, one in enumerate(turn.cited or ())
@@ -154,24 +159,29 @@ def _options(given: AnswerOptionsInput, workspace: WorkspaceRef) -> AnswerOption
         max_context_tokens=given.max_context_tokens,
         use_hyde=given.use_hyde,
         use_tools=given.use_tools,
-        filter=_filter(given.filter, workspace) if given.filter else DocumentFilter(),
+        filter=read_filter(given.filter, workspace, ("options", "filter")),
         cache=given.cache,
         timeout_ms=given.timeout_ms,
         fusion=given.fusion,
         weights=FusionWeights(weights.vector, weights.graph, weights.lexical_share) if weights else None,
         per_document=given.per_document,
         diversity=given.diversity,
+        min_similarity=given.min_similarity,
     )
 
 
-def _filter(given: DocumentFilterInput, workspace: WorkspaceRef) -> DocumentFilter:
-    path = ("options", "filter")
+def read_filter(given: DocumentFilterInput | None, workspace: WorkspaceRef, path: tuple[str, ...]) -> DocumentFilter:
+    """The filter of a request, which stands at `path`. Errors: `InvalidInput`."""
+    if given is None:
+        return DocumentFilter()
     prefix = given.source_path_prefix
     return DocumentFilter(
         document_ids=_documents(given.document_ids, workspace, (*path, "documentIds")),
         without_ids=_documents(given.without_ids, workspace, (*path, "withoutIds")),
-        source_path_prefix=_text(prefix, *path, "sourcePathPrefix") if prefix else None,
-        media_types=tuple(_text(it, *path, "mediaTypes", str(at)) for at, it in enumerate(given.media_types or ())),
+        source_path_prefix=require_no_nul(prefix, *path, "sourcePathPrefix") if prefix else None,
+        media_types=tuple(
+            require_no_nul(it, *path, "mediaTypes", str(at)) for at, it in enumerate(given.media_types or ())
+        ),
     )
 
 
@@ -187,11 +197,4 @@ def _key(key: str | None) -> str | None:
         return None
     if not key.strip() or len(key) > MAX_KEY_CHARACTERS:
         raise InvalidInput(f"An idempotency key has 1 to {MAX_KEY_CHARACTERS} characters.", path=("idempotencyKey",))
-    return _text(key, "idempotencyKey")
-
-
-def _text(text: str, *path: str) -> str:
-    """The text. Errors: `InvalidInput` for a NUL, which Postgres cannot store."""
-    if "\0" in text:
-        raise InvalidInput(f"`{path[-1]}` holds a NUL character.", path=path)
-    return text
+    return require_no_nul(key, "idempotencyKey")

@@ -62,6 +62,20 @@ class RequestContext:
                 return found.ref
         raise InvalidInput("There is no workspace of this name.", code="WORKSPACE_NOT_FOUND", path=path)
 
+    async def named_workspace(
+        self, workspace_id: str | None, name: str | None, path: tuple[str, ...] = ()
+    ) -> WorkspaceRef:
+        """The workspace that an input at `path` names by its id or by its name. Errors: `InvalidInput`."""
+        if (workspace_id is None) == (name is None):
+            raise InvalidInput(
+                "Name one workspace: by `workspaceId`, or by `workspace`, its name.",
+                code="WORKSPACE_UNNAMED",
+                path=(*path, "workspaceId"),
+            )
+        if workspace_id is not None:
+            return self.ref(decode(workspace_id, NodeKind.WORKSPACE, path=(*path, "workspaceId")))
+        return await self.workspace_by_name(name or "", (*path, "workspace"))
+
     async def require_all_readable(self, workspace: WorkspaceRef) -> None:
         """Errors: `Forbidden` when some document of the workspace is hidden from the caller."""
         if may_manage_access(self.principal):

@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from agentic_rag.kernel.public_ids import NodeId
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag.workspaces.rate_limits import Traffic
 from agentic_rag_server.auth.rules import Rule
 from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.http.models import Model, Refusal
@@ -79,6 +80,8 @@ class OperationSpec:
     takes: FileForm | type[Model] | None = None
     rule: Rule | None
     """Who may do it; None: whoever asks, without a token."""
+    traffic: Traffic | None = None
+    """What it counts as in the rate limits; None: a read or a write, by its method."""
     description: str = ""
 
 

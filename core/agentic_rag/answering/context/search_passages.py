@@ -1,0 +1,143 @@
+"""Search: the passages for a text, best first, with their similarity to it. Nothing is answered or stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.answering.answer import SearchSettings
+from agentic_rag.answering.ask import RUN_UNITS
+from agentic_rag.answering.options import AnswerDefaults, effective, validate
+from agentic_rag.answering.question import Question
+from agentic_rag.answering.search_query import build_query
+from agentic_rag.documents.document import Chunk
+from agentic_rag.kernel.concurrency import WaitingRoom
+from agentic_rag.kernel.database import CorpusSnapshot, Database
+from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.kernel.errors import (
+    BudgetExceeded,
+    DependencyUnavailable,
+    NotFound,
+    Permanent,
+    Retryable,
+    SpaceMismatch,
+)
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.kernel.text import strip_unstorable
+from agentic_rag.language.prompt_injection import Suspicion, find_suspicions
+from agentic_rag.models.embedding.ports import EmbedderSource
+from agentic_rag.models.embedding.space import EmbeddingSpace, similarity
+from agentic_rag.retrieval.candidates import Candidate
+from agentic_rag.retrieval.retrieve import Retrieve, cosines_of, scope_of
+from agentic_rag.tenancy.access import read_identity
+from agentic_rag.tenancy.principals import Principal
+from agentic_rag.workspaces.settings import RagConfig
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPassage:
+    """A passage of a search."""
+
+    chunk: Chunk
+    candidate: Candidate
+    similarity: float | None
+    """To the text searched for, 0 to 1, on the scale of `RagConfig.similarity_threshold`; None without a vector."""
+    cosine: float | None
+    """What the similarity is made of."""
+    flags: tuple[Suspicion, ...]
+    """Signs that the passage was written to steer a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPassages:
+    """The passages of a search, best first, and what was searched."""
+
+    passages: tuple[FoundPassage, ...]
+    corpus_version: int
+    space: EmbeddingSpace | None
+    degraded: tuple[Dependency, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPassages:
+    """The use case behind `searchPassages`, `POST /v1/search` and `rag search`."""
+
+    database: Database
+    embedders: EmbedderSource
+    retrieve: Retrieve
+    defaults: AnswerDefaults
+    room: WaitingRoom
+    telemetry: Telemetry
+
+    async def run(self, principal: Principal, asked: Question, otherwise: RagConfig | None = None) -> FoundPassages:
+        """The passages for `asked.text` that the caller may read; the conversation, and options of synthesis, have no
+        effect. `otherwise` holds for a workspace without search settings.
+
+        Without an embedder the arms that need no vector remain; no similarity is known then, so that nothing passes a
+        minimum.
+
+        Errors: `InvalidInput` (QUESTION_EMPTY, QUESTION_TOO_LONG, OPTION_OUT_OF_RANGE, AS_OF_UNAVAILABLE,
+        EMBEDDING_MODEL_UNKNOWN), `MissingProviderKey`, `NotFound` code WORKSPACE_NOT_FOUND, `DependencyUnavailable`,
+        `SpaceMismatch`, `Overloaded`.
+        """
+        validate(asked)
+        readers = read_identity(principal)
+        head = None
+        if asked.workspace.org_id == principal.org_id:
+            head = await self.database.head(asked.workspace, readers)
+        if head is None:
+            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        settings = effective(asked.options, self.defaults, config=head.rag_config or otherwise).search
+        with self.telemetry.span("rag.search"):
+            vector = await self._embed(asked, settings, head.space)
+            async with (
+                self.room.enter(RUN_UNITS),
+                self.database.snapshot(asked.workspace, asked.as_of, readers=readers) as snapshot,
+            ):
+                registered = snapshot.space
+                if registered is not None and registered.space != head.space:
+                    # The workspace was switched to another model meanwhile: its vectors are of no use here.
+                    vector = None
+                return await self._read(snapshot, asked, settings, vector)
+
+    async def _embed(
+        self, asked: Question, settings: SearchSettings, space: EmbeddingSpace | None
+    ) -> NDArray[np.float32] | None:
+        """The vector of the text; None where no arm asks for it, and where the embedder fails."""
+        if settings.weights.vector == 0 or space is None:
+            return None
+        try:
+            embedder = (await self.embedders.of(asked.workspace)).for_space(space)
+            return (await embedder.embed([strip_unstorable(asked.text)]))[0]
+        except SpaceMismatch:
+            raise
+        except (BudgetExceeded, Retryable, Permanent, DependencyUnavailable) as error:
+            self.telemetry.event("rag_search_without_vector", code=error.code)
+            return None
+
+    async def _read(
+        self, snapshot: CorpusSnapshot, asked: Question, settings: SearchSettings, vector: NDArray[np.float32] | None
+    ) -> FoundPassages:
+        space = None if snapshot.space is None else snapshot.space.space
+        scope = await scope_of(snapshot, settings.filter, snapshot.access.access_ids)
+        query = build_query(asked.workspace.workspace_id, settings, strip_unstorable(asked.text), vector, scope, space)
+        result = await self.retrieve.run(snapshot, query)
+        cosines = await cosines_of(snapshot, query, result.chunks)
+        least = settings.similarity_threshold
+        passages = [
+            FoundPassage(
+                chunk,
+                candidate,
+                None if cosine is None or space is None else similarity(cosine, space),
+                cosine,
+                find_suspicions(chunk.text),
+            )
+            for chunk, candidate in result.chunks
+            for cosine in [cosines.get(candidate.ordinal)]
+        ]
+        needs_vector = settings.weights.vector > 0 and space is not None
+        degraded = (*((Dependency.EMBEDDER,) if needs_vector and vector is None else ()), *result.degraded)
+        kept = tuple(one for one in passages if least <= 0 or one.cosine is not None)
+        return FoundPassages(kept, snapshot.version, space, tuple(dict.fromkeys(degraded)))

@@ -1,0 +1,1 @@
+"""Retrieved text over REST: searches and contexts."""

@@ -1,0 +1,189 @@
+"""Searches and contexts from the wire to the use cases and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from agentic_rag.answering.context.prepare_context import (
+    ContextRequest,
+    ContextSource,
+    ContextStep,
+    PreparedContext,
+)
+from agentic_rag.answering.context.search_passages import FoundPassage, FoundPassages
+from agentic_rag.answering.context.template import TEAM_GUIDELINES
+from agentic_rag.answering.question import Question
+from agentic_rag.documents.document import Chunk
+from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.language.prompt_injection import Suspicion
+from agentic_rag.retrieval.candidates import ArmScore, Candidate, Retriever
+from agentic_rag.workspaces.rate_limits import Traffic
+from tests.api.builders import A_SPACE, REF, WORKSPACE_ID, Container, NoLimits, client, document_id, numbered, query
+
+CHUNK = Chunk(
+    ordinal=1,
+    chunk_id=numbered(201),
+    document_id=numbered(1),
+    revision_id=numbered(101),
+    index=0,
+    text="The valve opens at 3 bar.",
+    start=10,
+    end=35,
+    page=2,
+    line_start=4,
+    line_end=4,
+    heading_path=("Boiler",),
+    document_title="Document 1",
+    source_path="docs/1.pdf",
+    url=None,
+    media_type="application/pdf",
+)
+CANDIDATE = Candidate(1, 0.5, (ArmScore(Retriever.DENSE, 1, 0.4, 0.6, 0.7),))
+
+
+@dataclass
+class FakeSearch:
+    asked: list[Question] = field(default_factory=list)
+
+    async def run(self, principal: object, asked: Question) -> FoundPassages:
+        self.asked.append(asked)
+        found = FoundPassage(CHUNK, CANDIDATE, 0.8, 0.4, (Suspicion.INSTRUCTION,))
+        return FoundPassages((found,), 7, A_SPACE, (Dependency.GRAPH,))
+
+
+@dataclass
+class FakeContext:
+    asked: list[ContextRequest] = field(default_factory=list)
+
+    async def run(self, principal: object, request: ContextRequest) -> PreparedContext:
+        self.asked.append(request)
+        source = ContextSource(REF, numbered(1), numbered(201), "T", "docs/1.pdf", 10, 35, False, 0.8, "Judge", ())
+        return PreparedContext(TEAM_GUIDELINES, "## Team Guidelines\n\nX.", ContextStep.PASSAGES, (source,), "LATE")
+
+
+@dataclass
+class TextContainer(Container):
+    search: FakeSearch = field(default_factory=FakeSearch)
+    context: FakeContext = field(default_factory=FakeContext)
+
+
+SEARCH = """query Search($input: SearchPassagesInput!) { searchPassages(input: $input) {
+  passages { sourceId text span { start end } page lineStart headingPath similarity cosine score scores { retriever }
+             flags document { id } }
+  corpusVersion embeddingSpace degraded userErrors { code path } } }"""
+CONTEXT = """query Context($input: ContextInput!) { context(input: $input) {
+  text step tokens template templateVersion fault sources { sourceId span { start end } isCut similarity agent }
+  userErrors { code path } } }"""
+
+
+async def test_a_passage_comes_with_its_text_and_place() -> None:
+    body = await query(TextContainer(), SEARCH, {"input": {"query": "valve", "workspaceId": WORKSPACE_ID}})
+
+    found = body["data"]["searchPassages"]
+    assert found["passages"] == [
+        {
+            "sourceId": document_id(1),
+            "text": "The valve opens at 3 bar.",
+            "span": {"start": 10, "end": 35},
+            "page": 2,
+            "lineStart": 4,
+            "headingPath": ["Boiler"],
+            "similarity": 0.8,
+            "cosine": 0.4,
+            "score": 0.5,
+            "scores": [{"retriever": "DENSE"}],
+            "flags": ["INSTRUCTION"],
+            "document": {"id": document_id(1)},
+        }
+    ]
+    assert (found["corpusVersion"], found["embeddingSpace"]) == (7, A_SPACE.name)
+    assert found["degraded"] == ["GRAPH"]
+
+
+async def test_a_search_by_rest_is_the_same_search() -> None:
+    container = TextContainer(admission=NoLimits())
+    sent = {"query": "valve", "workspaceId": WORKSPACE_ID, "topK": 3, "minSimilarity": 0.5, "sourcePathPrefix": "docs/"}
+
+    async with client(container) as http:
+        response = await http.post("/v1/search", json=sent)
+
+    assert response.status_code == 200
+    assert response.json()["passages"][0]["text"] == "The valve opens at 3 bar."
+    (asked,) = container.search.asked
+    assert (asked.workspace, asked.options.top_k, asked.options.min_similarity) == (REF, 3, 0.5)
+    assert asked.options.filter.source_path_prefix == "docs/"
+    assert container.admission.demands == [{Traffic.ASK: 1}]
+
+
+async def test_a_context_names_what_it_is_made_of() -> None:
+    container = TextContainer()
+    given = {
+        "query": "Fix the login test",
+        "workspaces": [{"workspaceId": WORKSPACE_ID, "agent": "Judge"}],
+        "template": "team_guidelines",
+        "maxTokens": 500,
+        "enabled": False,
+    }
+
+    body = await query(container, CONTEXT, {"input": given})
+
+    assert body["data"]["context"] == {
+        "text": "## Team Guidelines\n\nX.",
+        "step": "PASSAGES",
+        "tokens": 7,
+        "template": "team_guidelines",
+        "templateVersion": 1,
+        "fault": "LATE",
+        "sources": [
+            {
+                "sourceId": document_id(1),
+                "span": {"start": 10, "end": 35},
+                "isCut": False,
+                "similarity": 0.8,
+                "agent": "Judge",
+            }
+        ],
+        "userErrors": [],
+    }
+    (asked,) = container.context.asked
+    assert (asked.tokens, asked.is_enabled, asked.parts[0].workspace) == (500, False, REF)
+
+
+async def test_a_context_by_rest_is_the_same_context() -> None:
+    container = TextContainer()
+    sent = {"query": "x", "workspaces": [{"workspaceId": WORKSPACE_ID}], "template": "team_guidelines"}
+
+    async with client(container) as http:
+        response = await http.post("/v1/context", json=sent)
+
+    assert response.status_code == 200
+    assert response.json()["text"] == "## Team Guidelines\n\nX."
+    assert container.context.asked[0].template == "team_guidelines"
+
+
+@pytest.mark.parametrize(
+    ("path", "sent"),
+    [
+        ("/v1/search", {"query": "", "workspaceId": WORKSPACE_ID}),
+        ("/v1/search", {"query": "x\0y", "workspaceId": WORKSPACE_ID}),
+        ("/v1/search", {"query": "x", "workspaceId": "W"}),
+        ("/v1/search", {"query": "x", "workspaceId": WORKSPACE_ID, "topK": 51}),
+        ("/v1/search", {"query": "x", "workspaceId": WORKSPACE_ID, "minSimilarity": 1.1}),
+        ("/v1/search", {"query": "x", "workspaceId": WORKSPACE_ID, "unknown": 1}),
+        ("/v1/search", {"query": "x"}),
+        ("/v1/context", {"query": "x", "workspaces": [], "template": "team_guidelines"}),
+        ("/v1/context", {"query": "x", "workspaces": [{"workspaceId": WORKSPACE_ID}] * 11, "template": "x"}),
+    ],
+)
+async def test_a_malformed_request_is_refused(path: str, sent: dict[str, Any]) -> None:
+    container = TextContainer()
+
+    async with client(container) as http:
+        response = await http.post(path, json=sent)
+
+    assert response.status_code == 400
+    assert container.search.asked == []
+    assert container.context.asked == []

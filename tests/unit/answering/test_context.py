@@ -1,0 +1,261 @@
+"""Searches and contexts over a corpus in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+import pytest
+from tests.unit.answering.answering_world import PRINCIPAL, Embedder, Telemetry
+from tests.unit.answering.corpus import WORKSPACE, Corpus
+
+from agentic_rag.answering.build import waiting_room
+from agentic_rag.answering.context.prepare_context import (
+    ContextPart,
+    ContextRequest,
+    ContextStep,
+    PrepareContext,
+    PreparedContext,
+)
+from agentic_rag.answering.context.search_passages import FoundPassages, SearchPassages
+from agentic_rag.answering.options import AnswerDefaults
+from agentic_rag.answering.question import AnswerOptions, Question
+from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.kernel.errors import InvalidInput, NotFound, Retryable
+from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.retrieval.retrieve import Retrieve
+from agentic_rag.tenancy.principals import Role, WorkspaceRef
+from agentic_rag.workspaces.settings import RagConfig
+
+VALVE = "The relief valve of the boiler opens at 3 bar."
+LEAVE = "Employees apply for leave two weeks ahead."
+SELECTORS = "Use data-testid selectors in every browser test."
+
+
+@dataclass
+class Product:
+    """Search and context over one corpus."""
+
+    corpus: Corpus
+    embedder: Embedder
+    telemetry: Telemetry
+    search: SearchPassages
+    context: PrepareContext
+
+    async def find(self, text: str, **options: Any) -> FoundPassages:
+        return await self.search.run(PRINCIPAL, Question(WORKSPACE, text, options=AnswerOptions(**options)))
+
+    async def prepare(self, text: str, template: str = "team_guidelines", **changes: Any) -> PreparedContext:
+        request = ContextRequest(text, (ContextPart(WORKSPACE),), template)
+        principal = replace(PRINCIPAL, role=changes.pop("role", Role.MEMBER))
+        return await self.context.run(principal, replace(request, **changes))
+
+
+def _product(corpus: Corpus, inline: str | None = None) -> Product:
+    telemetry, embedder = Telemetry(), Embedder(opened=corpus)
+    database: Any = _WithSettings(corpus, inline)
+    search = SearchPassages(database, only(embedder), Retrieve(telemetry), AnswerDefaults(), waiting_room(), telemetry)
+    return Product(corpus, embedder, telemetry, search, PrepareContext(database, search, telemetry))
+
+
+class _WithSettings:
+    """A corpus whose workspace has plain-text guidelines."""
+
+    def __init__(self, corpus: Corpus, inline: str | None) -> None:
+        self._corpus = corpus
+        self._inline = inline
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._corpus, name)
+
+    @asynccontextmanager
+    async def transaction(self, org_id: UUID) -> AsyncIterator[Any]:
+        workspace = SimpleNamespace(settings=SimpleNamespace(inline_guidelines=self._inline))
+
+        async def get(workspace_id: UUID) -> Any:
+            return workspace
+
+        yield SimpleNamespace(workspaces=SimpleNamespace(get=get))
+
+
+@pytest.fixture
+def corpus() -> Corpus:
+    made = Corpus()
+    made.add("boiler.md", "Boiler", VALVE)
+    made.add("leave.md", "Leave", LEAVE)
+    made.add("tests.md", "Tests", SELECTORS)
+    return made
+
+
+async def test_a_search_returns_the_text_of_passages_with_their_similarity(corpus: Corpus) -> None:
+    found = await _product(corpus).find("When does the relief valve open?", top_k=2)
+
+    first = found.passages[0]
+    assert first.chunk.text == VALVE
+    assert first.similarity is not None
+    assert first.cosine is not None
+    assert 0 < first.cosine < first.similarity <= 1
+    assert len(found.passages) == 2
+    assert found.corpus_version == corpus.version
+
+
+async def test_the_text_itself_has_similarity_1(corpus: Corpus) -> None:
+    found = await _product(corpus).find(VALVE)
+
+    assert found.passages[0].similarity == pytest.approx(1.0, abs=1e-3)
+
+
+async def test_nothing_below_the_least_similarity_is_returned(corpus: Corpus) -> None:
+    product = _product(corpus)
+    all_found = await product.find(VALVE, min_similarity=0.0)
+
+    kept = await product.find(VALVE, min_similarity=0.9)
+
+    assert len(all_found.passages) > 1
+    assert [one.chunk.text for one in kept.passages] == [VALVE]
+
+
+async def test_the_workspaces_settings_hold_unless_the_request_says_otherwise(corpus: Corpus) -> None:
+    corpus.rag_config = RagConfig(top_k=1, similarity_threshold=0.9)
+    product = _product(corpus)
+
+    assert len((await product.find(VALVE)).passages) == 1
+    assert len((await product.find(VALVE, top_k=3, min_similarity=0.0)).passages) > 1
+
+
+async def test_a_filter_narrows_the_search(corpus: Corpus) -> None:
+    found = await _product(corpus).find(f"{VALVE} {LEAVE}", filter=DocumentFilter(source_path_prefix="leave"))
+
+    assert [one.chunk.source_path for one in found.passages] == ["leave.md"]
+
+
+async def test_without_an_embedder_words_find_passages_and_no_similarity_is_told(corpus: Corpus) -> None:
+    product = _product(corpus)
+    product.embedder.fails = Retryable("busy")
+
+    found = await product.find("relief valve")
+
+    assert found.passages[0].chunk.text == VALVE
+    assert found.passages[0].similarity is None
+    assert found.degraded == (Dependency.EMBEDDER,)
+
+
+async def test_without_an_embedder_nothing_passes_a_least_similarity(corpus: Corpus) -> None:
+    product = _product(corpus)
+    product.embedder.fails = Retryable("busy")
+
+    assert (await product.find("relief valve", min_similarity=0.5)).passages == ()
+
+
+async def test_the_workspace_of_another_organisation_is_not_there(corpus: Corpus) -> None:
+    foreign = Question(WorkspaceRef(UUID(int=99), WORKSPACE.workspace_id), VALVE)
+
+    with pytest.raises(NotFound):
+        await _product(corpus).search.run(PRINCIPAL, foreign)
+
+
+@pytest.mark.parametrize("options", [{"min_similarity": 1.5}, {"min_similarity": -0.1}, {"top_k": 0}])
+async def test_options_out_of_range_are_refused(corpus: Corpus, options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        await _product(corpus).find(VALVE, **options)
+
+    assert refused.value.code == "OPTION_OUT_OF_RANGE"
+
+
+async def test_a_context_is_made_of_passages_and_names_each(corpus: Corpus) -> None:
+    prepared = await _product(corpus).prepare(SELECTORS)
+
+    assert prepared.text == f"## Team Guidelines\n\n{SELECTORS}"
+    assert prepared.step is ContextStep.PASSAGES
+    (source,) = prepared.sources
+    text, _ = corpus.revisions[corpus.chunks[2].revision_id]
+    assert text[source.start : source.end] == SELECTORS
+    assert source.source_path == "tests.md"
+    assert not source.is_cut
+
+
+async def test_without_a_near_passage_the_plain_text_guidelines_are_taken(corpus: Corpus) -> None:
+    prepared = await _product(corpus, inline="Be kind.").prepare("quantum chromodynamics")
+
+    assert (prepared.step, prepared.text) == (ContextStep.INLINE, "## Team Guidelines\n\nBe kind.")
+    assert prepared.sources == ()
+
+
+async def test_viewers_do_not_see_the_plain_text_guidelines(corpus: Corpus) -> None:
+    prepared = await _product(corpus, inline="Be kind.").prepare("quantum chromodynamics", role=Role.VIEWER)
+
+    assert (prepared.step, prepared.text) == (ContextStep.NOTHING, "")
+
+
+async def test_without_guidelines_there_is_nothing(corpus: Corpus) -> None:
+    prepared = await _product(corpus).prepare("quantum chromodynamics")
+
+    assert (prepared.step, prepared.text, prepared.fault) == (ContextStep.NOTHING, "", None)
+
+
+async def test_an_agent_that_wants_none_gets_none_and_nothing_is_searched(corpus: Corpus) -> None:
+    product = _product(corpus)
+
+    prepared = await product.prepare(SELECTORS, is_enabled=False)
+
+    assert (prepared.text, prepared.fault) == ("", None)
+    assert product.embedder.calls == []
+
+
+async def test_a_database_that_is_away_gives_an_empty_context_with_its_fault(corpus: Corpus) -> None:
+    product = _product(corpus)
+    corpus.database_down = True
+
+    prepared = await product.prepare(SELECTORS)
+
+    assert (prepared.text, prepared.fault) == ("", "DEPENDENCY_UNAVAILABLE")
+    labels = (("outcome", "DEPENDENCY_UNAVAILABLE"), ("template", "team_guidelines"))
+    assert product.telemetry.counts["rag_contexts_total", labels] == 1
+    assert "rag_context_failed" in product.telemetry.events
+
+
+async def test_a_context_that_is_late_is_empty(corpus: Corpus) -> None:
+    corpus.hang = 5.0
+
+    began = asyncio.get_running_loop().time()
+    prepared = await _product(corpus).prepare(SELECTORS, options=AnswerOptions(timeout_ms=50))
+
+    assert (prepared.text, prepared.fault) == ("", "CONTEXT_LATE")
+    assert asyncio.get_running_loop().time() - began < 2
+
+
+async def test_a_workspace_that_is_not_there_is_an_error(corpus: Corpus) -> None:
+    elsewhere = (ContextPart(WorkspaceRef(UUID(int=99), UUID(int=3))),)
+
+    with pytest.raises(NotFound):
+        await _product(corpus).prepare(SELECTORS, parts=elsewhere)
+
+
+async def test_a_text_that_two_agents_hold_stands_in_the_first(corpus: Corpus) -> None:
+    parts = (ContextPart(WORKSPACE, "Brand Judge"), ContextPart(WORKSPACE, "Product Judge"))
+
+    product = _product(corpus)
+    product.embedder.opened = None  # one agent is searched while the other one is embedded
+
+    prepared = await product.prepare(SELECTORS, "multi_agent", parts=parts)
+
+    assert prepared.text == f"### Context from Brand Judge's documents:\n{SELECTORS}"
+    assert [one.agent for one in prepared.sources] == ["Brand Judge"]
+
+
+async def test_a_budget_that_holds_no_sentence_leaves_nothing(corpus: Corpus) -> None:
+    prepared = await _product(corpus).prepare(SELECTORS, tokens=8)
+
+    assert (prepared.text, prepared.sources) == ("", ())
+
+
+@pytest.mark.parametrize("count", [0, 11])
+async def test_a_context_takes_one_to_ten_workspaces(corpus: Corpus, count: int) -> None:
+    with pytest.raises(InvalidInput):
+        await _product(corpus).prepare(SELECTORS, parts=(ContextPart(WORKSPACE),) * count)
