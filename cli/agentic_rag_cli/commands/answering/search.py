@@ -43,7 +43,7 @@ def search(
     async def work(client: GraphQLClient) -> dict[str, Any]:
         chosen = await client.workspace_id(workspace)
         asked = {"query": text, "workspaceId": chosen, "topK": top, "minSimilarity": min_similarity}
-        return await client.fetch(queries.SEARCH, input=asked)
+        return _without_errors(await client.fetch(queries.SEARCH, input=asked))
 
     found = _run(context, work, url)
     terminal.show(found, _passages_text(found), as_json=as_json)
@@ -82,7 +82,7 @@ def prepare_context(
             "topK": top,
             "minSimilarity": min_similarity,
         }
-        return await client.fetch(queries.CONTEXT, input=asked)
+        return _without_errors(await client.fetch(queries.CONTEXT, input=asked))
 
     prepared = _run(context, work, url)
     terminal.show(prepared, prepared["text"], as_json=as_json)
@@ -101,6 +101,11 @@ def _read(query: str) -> str:
     if not text:
         raise InvalidInput("The query is empty.", code="QUESTION_EMPTY")
     return text
+
+
+def _without_errors(payload: dict[str, Any]) -> dict[str, Any]:
+    """What the command prints: a payload with errors was refused before."""
+    return {name: value for name, value in payload.items() if name != "userErrors"}
 
 
 def _run(context: typer.Context, work: Any, url: str | None) -> dict[str, Any]:
