@@ -25,13 +25,24 @@ from tests.quality.asking import ALONE, DEFAULT, Ranked, answered, arms_of, off,
 from tests.quality.citations import Judged, citation_rows, judged
 from tests.quality.conflicts import CONFLICTS, disagreement_rows
 from tests.quality.filings import FILINGS, filings
-from tests.quality.grounded import grounded_rows
+from tests.quality.grounded import STUDIES, conclusion_row, grounded_rows
 from tests.quality.natural import HALVES, NATURAL, NATURAL_DEV, natural_rows
 from tests.quality.natural_asking import asked_naturally
 from tests.quality.readings import READINGS, readings_rows
 from tests.quality.rows import above, at_least, not_below, reported, without_verdict
 from tests.quality.rules import RULES, rule_rows
-from tests.quality.sets import DATA, MULTI_HOP, NOISE, POOL, SINGLE_HOP, SPANS, QuestionSet, ingested, questions_of
+from tests.quality.sets import (
+    DATA,
+    MULTI_HOP,
+    NOISE,
+    POOL,
+    SINGLE_HOP,
+    SPANS,
+    QuestionSet,
+    documents_of,
+    ingested,
+    questions_of,
+)
 from tests.quality.verifier import VERIFIER, verifier_rows
 
 RECALL = {"musique": (72, 82), "hotpotqa": (97, 98), "hotpotqa-dev100": (96, 98)}
@@ -90,6 +101,8 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
                 contained = figures(asked, "answer_contained")
                 rows.append(must(at_least(f"{name}: gold answer in the answer", contained, CONTAINED[name])))
             rows += [must(row) for row in grounded_rows(name, asked)]
+            if name == STUDIES:
+                rows.append(must(conclusion_row(asked, documents_of(name))))
             supported.append(await supports_of(system, given))
             _tell(name, asked, found)
         rows += [must(row) for row in abstention_rows(supported)]

@@ -5,13 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentic_rag_eval.metrics import Score
+from agentic_rag_eval.records import EvalDocument
 from tests.bench.reports import Row
-from tests.quality.rows import at_most, share
+from tests.quality.rows import at_least, at_most, share
 
 WITHOUT_GOLD = {"musique": 25.0, "hotpotqa": 6.0, "hotpotqa-dev100": 6.0}
 """Percent of the answers called GROUNDED."""
 FALSE_ABSTENTION = 6.0
 """Percent of the answerable questions of any set."""
+
+STUDIES = "pubmedqa"
+CONCLUDED = 65.0
+"""Percent of its questions."""
+
+
+def conclusion_row(asked: Sequence[Score], documents: Sequence[EvalDocument]) -> Row:
+    """Questions about studies whose abstracts end with what was found: the share of which one of the first two
+    citations stands in that last paragraph.
+    """
+    last = {one.document_id: _folded(one.text.rstrip().rpartition("\n\n")[2]) for one in documents}
+    cited = [
+        float(
+            any(
+                one.source_path in asking.question.gold_ids and _folded(one.snippet) in last[one.source_path]
+                for one in asking.record.citations[:2]
+            )
+        )
+        for asking in asked
+    ]
+    return at_least(f"{STUDIES}: a sentence of the last paragraph cited first or second", cited, CONCLUDED)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())
 
 
 def grounded_rows(name: str, asked: Sequence[Score]) -> list[Row]:

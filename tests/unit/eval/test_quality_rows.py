@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.quality.grounded import grounded_rows
+from tests.quality.grounded import conclusion_row, grounded_rows
 from tests.quality.rows import above, not_below
 
 from agentic_rag_eval.metrics import Score, score
-from agentic_rag_eval.records import AskRecord, EvalQuestion
+from agentic_rag_eval.records import AskRecord, CitedSpan, EvalDocument, EvalQuestion
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,22 @@ def test_grounded_answers_alone_are_held_to_the_gold_answer() -> None:
 def test_an_uncertain_answer_lowers_the_share_that_is_called_grounded() -> None:
     rows = grounded_rows("covidqa", [ended("GROUNDED", "Ada."), ended("UNCERTAIN", "Ada.")])
     assert [row.measured.split()[0] for row in rows] == ["0.0", "50.0", "0.0"]
+
+
+@pytest.mark.parametrize(
+    ("cited", "ok"),
+    [
+        ([("a", "It aims."), ("a", "It is\nlower.")], True),
+        ([("a", "It aims."), ("a", "It asks."), ("a", "It is lower.")], False),
+        ([("b", "It is lower.")], False),
+        ([], False),
+    ],
+    ids=["second", "third", "of another study", "none"],
+)
+def test_what_a_study_found_must_be_cited_first_or_second(cited: list[tuple[str, str]], ok: bool) -> None:
+    question = EvalQuestion("1", "Is it lower?", ("yes",), ("a",), "study")
+    citations = tuple(CitedSpan(path, snippet, verified=True) for path, snippet in cited)
+    told = score(question, AskRecord("It is.", "GROUNDED", citations, ("a",), 1.0, 0.1, {}), 5)
+    documents = [EvalDocument(one, one, "It aims. It asks.\n\nIt is lower.\n") for one in ("a", "b")]
+
+    assert conclusion_row([told], documents).ok is ok
