@@ -12,6 +12,7 @@ from agentic_rag.answering.extraction.unit_ranking import MAX_READ, MIN_READ, ra
 from agentic_rag.answering.ports import UnitReader
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.shapes.rank_blocks import rank_blocks, rank_read_blocks
+from agentic_rag.answering.shapes.study import prefer_findings
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
@@ -43,7 +44,8 @@ async def read_units(
     It reads English: of other languages it tells units apart by chance.
     """
     found = [
-        _without_reading(best_units(query, place, passages), passages) for place, (query, passages) in enumerate(asked)
+        _without_reading(prefer_findings(query, kinds[place], best_units(query, place, passages), passages), passages)
+        for place, (query, passages) in enumerate(asked)
     ]
     if reader is None:
         return found
@@ -51,7 +53,8 @@ async def read_units(
     for place, (query, passages) in enumerate(asked):
         if table_of(query.text) is not None:
             continue
-        units = units_to_read(best_units(query, place, passages, whole=True), most)
+        every = prefer_findings(query, kinds[place], best_units(query, place, passages, whole=True), passages)
+        units = units_to_read(every, most)
         if not units:
             continue
         reading = await reader.read(query.text, [place_unit(unit, passages[unit.passage]) for unit in units])
