@@ -1,0 +1,223 @@
+"""Every metric of the table moves in one scenario with real processes, and comes to rest after it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+import pytest
+import redis
+from prometheus_client.parser import text_string_to_metric_families
+from tests.acceptance.test_over_http import answers, client_of, environment, fetched, start
+from tests.provider_stub import Fault, ProviderStub
+from tests.stack import open_home
+from tests.token_issuer import AUDIENCE, ISSUER, claims, rsa_key, serving, signed
+from tests.waiting import wait_until
+
+from agentic_rag.adapters.telemetry.metrics import METRICS
+from agentic_rag.embedded.loopback import free_port
+from agentic_rag.embedded.redis import EmbeddedRedis
+from agentic_rag.kernel.public_ids import decode
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(180)]
+
+SENTENCE = "The relief valve opens at a pressure of 3 bar."
+TEXT = f"# Valves\n\n{SENTENCE} It is tested every May by the crew.\n"
+POISON = "# Poison\n\nNo provider ever embeds this sentence.\n"
+QUESTION = "At which pressure does the relief valve open?"
+ASKS = 10
+"""A minute."""
+ASK = "mutation ($input: RagAnswerInput!) { ragAnswer(input: $input) { outcome run { cache } userErrors { code } } }"
+DEAD = "query ($id: ID!) { deadLetters(workspaceId: $id, kinds: [INGEST]) { nodes { id } } }"
+LEADERS = """
+SELECT pid, client_port FROM pg_locks JOIN pg_stat_activity USING (pid)
+WHERE locktype = 'advisory' AND granted AND datname = current_database()
+"""
+
+
+@dataclass
+class Product:
+    """A server and two workers, and what they stand on."""
+
+    http: httpx2.Client
+    workers: Mapping[str, subprocess.Popen[bytes]]
+    """By the address of their metrics."""
+    database_url: str
+    redis: EmbeddedRedis
+    queue: str
+
+    def samples(self) -> dict[str, float]:
+        """What all processes export: of counters and histograms the sum over labels."""
+        found: dict[str, float] = {}
+        for text in (self.http.get("/metrics").text, *map(metrics_of, self.workers)):
+            for family in text_string_to_metric_families(text):
+                for one in family.samples:
+                    found[one.name] = found.get(one.name, 0.0) + one.value
+        return found
+
+    def graphql(self, document: str, **variables: Any) -> dict[str, Any]:
+        body = self.http.post("/graphql", json={"query": document, "variables": variables}).json()
+        assert "errors" not in body, body
+        return body["data"]
+
+    def ask(self, workspace: str, question: str, **options: Any) -> httpx2.Response:
+        asked = {"workspaceId": workspace, "question": question, "options": options}
+        return self.http.post("/graphql", json={"query": ASK, "variables": {"input": asked}})
+
+    def workspace(self, name: str) -> str:
+        made = self.graphql(
+            "mutation ($name: String!) { createWorkspace(input: {name: $name}) { workspace { id } } }", name=name
+        )
+        return made["createWorkspace"]["workspace"]["id"]
+
+    def upload(self, workspace: str, name: str, text: str) -> None:
+        """And wait for its end."""
+        files = {"file": (name, text.encode(), "text/markdown")}
+        state = self.http.post(f"/v1/workspaces/{workspace}/documents", files=files).json()
+
+        def ended() -> bool:
+            return self.http.get(state["statusUrl"]).json()["status"] in ("READY", "FAILED")
+
+        wait_until(ended, f"{name} is READY or FAILED", 40)
+
+    def execute(self, statement: str) -> None:
+        asyncio.run(fetched(self.database_url, statement))
+
+    def leading(self) -> list[str]:
+        """The workers that export counts of jobs."""
+        return [address for address in self.workers if "rag_jobs{" in metrics_of(address)]
+
+
+def metrics_of(address: str) -> str:
+    return httpx2.get(f"{address}/metrics", timeout=10, trust_env=False).text
+
+
+def quoting(request: Any) -> str:
+    """What a model says that quotes the passage it is shown."""
+    shown = re.findall(r"<<PASSAGE (\d+) \w+>>(.*?)<</PASSAGE", request.body["messages"][-1]["content"], re.DOTALL)
+    place = next((int(number) for number, text in shown if SENTENCE in text), 0)
+    quotes = [{"passage": place, "quote": SENTENCE}]
+    sentences = [{"part": 0, "text": SENTENCE, "quotes": quotes}]
+    return json.dumps({"sentences": sentences, "unanswered": [], "conflicting": False})
+
+
+def fails(request: Any) -> Fault:
+    is_poison = request.path.endswith("embeddings") and "No provider ever" in json.dumps(request.body)
+    return Fault(status=500) if is_poison else Fault()
+
+
+@pytest.fixture
+def product(migrated_database: str) -> Iterator[Product]:
+    with ExitStack() as exits:
+        home = open_home("agentic-rag-metrics-")
+        queues = EmbeddedRedis(home)
+        exits.callback(queues.stop)
+        stub = exits.enter_context(ProviderStub())
+        stub.otherwise, stub.scribe = fails, quoting
+        issuer = exits.enter_context(serving(rsa_key()))
+        environ = environment(home, migrated_database, queues.start()) | {
+            "AGENTIC_RAG_JOB_ATTEMPTS": "1",
+            "AGENTIC_RAG_COMPUTE_PROCESSES": "0",
+            "AGENTIC_RAG_RATE_LIMITS": f"asks={ASKS}",
+            "AGENTIC_RAG_SCHEDULE": "canaries_minutes=60",
+            "AGENTIC_RAG_JWKS_URL": issuer.url,
+            "AGENTIC_RAG_JWT_ISSUER": ISSUER,
+            "AGENTIC_RAG_JWT_AUDIENCE": AUDIENCE,
+            "RAG_EMBEDDER": "openai",
+            "OPENAI_API_KEY": "test-key",
+            "OPENAI_BASE_URL": stub.base_url,
+            "AGENTIC_RAG_EMBEDDING_MODEL": "stub:8",
+            "AGENTIC_RAG_CHAT_MODEL": "stub-chat",
+            "AGENTIC_RAG_MODEL_PRICES": "stub=1/1,openai:stub=1/1,stub-chat=1/1,platform:stub-chat=1/1",
+        }
+        ports = [str(free_port()) for _ in range(2)]
+        started = [start(environ, "serve")]
+        started += [start(environ | {"AGENTIC_RAG_WORKER_METRICS_PORT": port}, "worker") for port in ports]
+        workers = {f"http://127.0.0.1:{port}": child for port, child in zip(ports, started[1:], strict=True)}
+        http = exits.enter_context(client_of(environ["AGENTIC_RAG_PORT"]))
+
+        def ready() -> bool:
+            return all(answers(client, "/readyz") for client in (http, *clients))
+
+        clients = [exits.enter_context(client_of(port)) for port in ports]
+        for child in started:
+            exits.callback(end, child)
+        wait_until(ready, "server and workers are ready", 60)
+        yield Product(http, workers, migrated_database, queues, environ["AGENTIC_RAG_QUEUE_NAME"])
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGCONT)
+    process.kill()
+    process.wait()
+
+
+def raise_every_metric(it: Product) -> str:
+    """The scenario; returns the workspace whose dead letter remains."""
+    first, second = it.workspace("first"), it.workspace("second")
+    for workspace in (first, second):
+        it.upload(workspace, "valves.md", TEXT)
+    it.upload(first, "poison.md", POISON)
+    with redis.Redis.from_url(it.redis.start()) as queues:
+        queues.set("arq:job:garbage", b"\xff\x00 no message of ours")
+        queues.zadd(f"{it.queue}:bulk", {"garbage": 1})
+        for workspace in (first, second):
+            assert it.ask(workspace, QUESTION).status_code == 200
+        # What one workspace cached is put under the key of the other: the last look before an answer stops it.
+        wait_until(lambda: all(entry_of(queues, one) for one in (first, second)), "both answers are cached", 20)
+        queues.set(entry_of(queues, first), queues.get(entry_of(queues, second)) or b"")
+        for workspace in (first, second):
+            assert it.ask(workspace, QUESTION).status_code == 200
+    it.execute("REVOKE INSERT ON rag_runs FROM rag_app")
+    it.ask(first, "Who tests the relief valve?", cache="BYPASS")
+    wait_until(lambda: it.samples()["rag_runs_unrecorded_total"] > 0, "a run is not stored", 20)
+    it.execute("GRANT INSERT ON rag_runs TO rag_app")
+    token = signed(claims(DEFAULT_ORG_ID), rsa_key())
+    for credential in (token, "rag_wrong"):
+        it.http.post("/graphql", json={"query": "{ __typename }"}, headers={"authorization": f"Bearer {credential}"})
+    with socket.create_connection((it.http.base_url.host, it.http.base_url.port)) as stranger:
+        stranger.sendall(b"this is no request\r\n\r\n")
+        stranger.recv(100)
+    it.redis.stop()
+    it.ask(first, QUESTION)
+    it.redis.start()
+    assert any(it.ask(first, QUESTION).status_code == 429 for _ in range(10 * ASKS))
+    return first
+
+
+def entry_of(queues: redis.Redis, workspace: str) -> bytes:
+    """The key of a workspace's one cached answer; empty while there is none."""
+    keys = queues.scan_iter(f"*:cache:{{*:{decode(workspace).workspace_id}}}:*")
+    return next((key for key in keys if queues.type(key) == b"string"), b"")
+
+
+def test_every_metric_moves_and_comes_to_rest(product: Product) -> None:
+    workspace = raise_every_metric(product)
+
+    def unmoved() -> list[str]:
+        """The processes are new: what moved is not 0."""
+        now = product.samples()
+        return [one.name for one in METRICS if not now.get(one.name, 0.0) + now.get(f"{one.name}_count", 0.0)]
+
+    wait_until(lambda: not unmoved(), f"every metric moves: {unmoved()}", 30)
+    [former] = product.leading()
+    stopped = product.workers[former]
+    stopped.send_signal(signal.SIGSTOP)
+    (follower,) = product.workers.keys() - {former}
+    product.execute(f"SELECT pg_terminate_backend(pid) FROM ({LEADERS}) leaders")
+    wait_until(lambda: "rag_jobs{" in metrics_of(follower), "the other worker leads", 20)
+    stopped.send_signal(signal.SIGCONT)
+    wait_until(lambda: product.leading() == [follower], "the former leader exports no counts", 20)
+    for letter in product.graphql(DEAD, id=workspace)["deadLetters"]["nodes"]:
+        product.graphql("mutation ($id: ID!) { purgeDeadLetter(id: $id) { userErrors { code } } }", id=letter["id"])
+    wait_until(lambda: product.samples().get("rag_jobs") == 0, "no job is counted any more", 20)
