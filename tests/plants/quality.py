@@ -14,7 +14,7 @@ from typing import Any
 
 from agentic_rag.answering.answer import Outcome
 from agentic_rag_eval.metrics import Score, score
-from agentic_rag_eval.records import AskRecord, EvalQuestion
+from agentic_rag_eval.records import AskRecord, CitedSpan, EvalDocument, EvalQuestion
 from tests.bench.reports import Row
 from tests.plants import Patch, nothing
 from tests.quality import abstention, citations, conflicts, grounded, natural, readings, rows, verifier
@@ -46,6 +46,13 @@ def supports(**changes: Any) -> Sequence[Row]:
 def asked(outcome: str, answer: str, count: int = MANY) -> list[Score]:
     record = AskRecord(answer, outcome, (), ("a",), 1.0, 0.1, {})
     return [score(EvalQuestion("q", "Who?", ("Ada",), ("a",), "who"), record, 5)] * count
+
+
+def concluded(snippet: str) -> Sequence[Row]:
+    """The row on studies, where this is cited first."""
+    record = AskRecord("It is.", "GROUNDED", (CitedSpan("a", snippet, verified=True),), ("a",), 1.0, 0.1, {})
+    told = score(EvalQuestion("q", "Is it?", ("yes",), ("a",), "study"), record, 5)
+    return [grounded.conclusion_row([told] * MANY, [EvalDocument("a", "a", "We ask.\n\nIt is.")])]
 
 
 def judged(outcome: str, verdict: natural.Verdict) -> Sequence[Row]:
@@ -131,6 +138,9 @@ LIES: Mapping[str, tuple[Lie, ...]] = {
         Lie("all is abstained on", "abstained though answerable",
             lambda: grounded.grounded_rows("musique", asked("GROUNDED", "Ada.")),
             lambda: grounded.grounded_rows("musique", asked("ABSTAINED", ""))),
+    ),
+    "grounded.conclusion_row": (
+        Lie("the aim is cited", "last paragraph cited", lambda: concluded("It is."), lambda: concluded("We ask.")),
     ),
     "abstention._removed": (
         Lie("what is gone is supported as what is there", "abstained without their documents", supports,
