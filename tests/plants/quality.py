@@ -50,7 +50,7 @@ def asked(outcome: str, answer: str, count: int = MANY) -> list[Score]:
 
 def concluded(snippet: str) -> Sequence[Row]:
     """The row on studies, where this is cited first."""
-    record = AskRecord("It is.", "GROUNDED", (CitedSpan("a", snippet, verified=True),), ("a",), 1.0, 0.1, {})
+    record = AskRecord("It is.", "GROUNDED", (CitedSpan("a", snippet),), ("a",), 1.0, 0.1, {})
     told = score(EvalQuestion("q", "Is it?", ("yes",), ("a",), "study"), record, 5)
     return [grounded.conclusion_row([told] * MANY, [EvalDocument("a", "a", "We ask.\n\nIt is.")])]
 

@@ -61,7 +61,7 @@ def test_an_uncertain_answer_lowers_the_share_that_is_called_grounded() -> None:
 )
 def test_what_a_study_found_must_be_cited_first_or_second(cited: list[tuple[str, str]], ok: bool) -> None:
     question = EvalQuestion("1", "Is it lower?", ("yes",), ("a",), "study")
-    citations = tuple(CitedSpan(path, snippet, verified=True) for path, snippet in cited)
+    citations = tuple(CitedSpan(path, snippet) for path, snippet in cited)
     told = score(question, AskRecord("It is.", "GROUNDED", citations, ("a",), 1.0, 0.1, {}), 5)
     documents = [EvalDocument(one, one, "It aims. It asks.\n\nIt is lower.\n") for one in ("a", "b")]
 
