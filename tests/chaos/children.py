@@ -102,14 +102,14 @@ class Crew:
     members: list[WorkerProcess] = field(default_factory=list[WorkerProcess])
 
     def start(self, plans: Sequence[Plan] = (), **variables: str) -> WorkerProcess:
-        """Start a worker; with plans a stepped one."""
+        """Start a worker; with plans, or a switch that users do not have, a stepped one."""
         number = len(self.members)
         folder = self.ground.home / f"worker-{number}"
         folder.mkdir()
         log = folder / "log"
         environment = self.ground.environment(**variables)
         command = [sys.executable, "-m", "agentic_rag_cli", "worker"]
-        if plans or "CHAOS_PLANT" in variables:
+        if plans or any(name.startswith("CHAOS_") and name != "CHAOS_MARK" for name in environment):
             command = [sys.executable, "-m", "tests.chaos.worker_main"]
             environment |= {"CHAOS_PLANS": json.dumps([asdict(plan) for plan in plans]), "CHAOS_FOLDER": str(folder)}
         with log.open("wb") as file:

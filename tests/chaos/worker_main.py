@@ -280,6 +280,8 @@ async def main() -> None:
     options = worker_options(settings)
     if stall := os.environ.get("CHAOS_STALL_SECONDS"):
         options = replace(options, timings=replace(options.timings, stall=float(stall)))
+    if upkeep := os.environ.get("CHAOS_UPKEEP_SECONDS"):
+        options = replace(options, timings=replace(options.timings, upkeep=float(upkeep)))
     container = SteppedContainer(settings, gate)
     try:
         await run_worker(container, job_handlers(container), options)

@@ -44,6 +44,19 @@ def _graph_unfenced(patch: Patch) -> None:
         patch(Neo4jGraphWriter, name, unfenced)
 
 
+def _graph_gives_up(patch: Patch) -> None:
+    from agentic_rag.kernel.errors import Permanent
+    from agentic_rag.operations.graph import sync
+
+    async def once(self: sync.GraphSync, _: Any, __: Any, step: Any) -> Any:
+        try:
+            return await step(self.chunks)
+        except sync.TransactionEnded as error:
+            raise Permanent("The graph ended the transaction.", code="GRAPH_ENDED") from error
+
+    patch(sync.GraphSync, "_persist", once)
+
+
 def _graph_unmissed(patch: Patch) -> None:
     from agentic_rag.retrieval import retrieve
 
@@ -223,6 +236,7 @@ MUTANTS: Mapping[str, Mutant] = {
     "graph-kills-neo4j": AT_NIGHT("a change of the graph is not written", _graph_unwritten, "as Postgres says"),
     "sigstop-neo4j": AT_NIGHT("every writer's fence is the newest", _graph_unfenced, "stale writes refused"),
     "neo4j-down": Mutant("an answer without the graph says nothing", _graph_unmissed, "flagged GRAPH", is_slow=True),
+    "neo4j-slow": AT_NIGHT("a transaction that Neo4j ends fails its job", _graph_gives_up, "gave up"),
     "step-kills": AT_NIGHT("vectors that were paid are not kept", _vectors_unkept, "paid twice"),
     "crash-to-rerun": AT_NIGHT("leases last eight times as long", _long_leases, "crash to re-run, lease"),
     "sigstop": AT_NIGHT("a write compares no fence", _no_fence, "SIGSTOP past the lease"),

@@ -1,6 +1,9 @@
-"""What several tries of a row of `make chaos` come to."""
+"""What several tries of a row of `make chaos` come to, and what its workers have that users do not."""
 
 from __future__ import annotations
+
+import re
+from pathlib import Path
 
 import pytest
 from tests.bench.reports import Row, at_least, at_most, exactly
@@ -50,3 +53,12 @@ def test_a_try_that_broke_is_a_row_that_is_missed() -> None:
 def test_nothing_holds_that_was_not_tried() -> None:
     assert not holds(over_tries([]))
     assert holds(over_tries([[lost(0), took(1)]]))
+
+
+def test_every_switch_that_users_do_not_have_is_listed() -> None:
+    root = Path(__file__).parents[2]
+    text = "".join(path.read_text("utf-8") for path in (root / "tests" / "chaos").rglob("*.py"))
+    switches = set(re.findall(r"CHAOS_[A-Z_]*[A-Z]", text)) - {"CHAOS_FOLDER", "CHAOS_MARK"}
+
+    listed = (root / "docs" / "chaos.md").read_text("utf-8")
+    assert [one for one in sorted(switches) if f"| `{one}" not in listed] == []
