@@ -44,7 +44,7 @@ class ProveErasure:
 
     async def run(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
         """Reads every store. Errors: `NotFound` (no such document, now or ever), `DependencyUnavailable` (Postgres).
-        Any other store that does not answer yields a finding, because nothing is proven there.
+        Any other store that is not reached yields a finding, because nothing is proven there.
         """
         async with self._database.transaction(workspace.org_id) as transaction:
             certificate = await transaction.erasures.certificate(workspace, document_id)

@@ -19,7 +19,7 @@ from agentic_rag.models.providers.llm_client import LlmClient
 
 UNVERIFIED = LlmError("CHAT_UNVERIFIED")
 MODEL_SILENT = "The model did not answer; these are the nearest passages."
-MODEL_UNVERIFIED = "What the model answered could not be verified; these are the nearest passages."
+MODEL_UNVERIFIED = "No quote of the model's answer could be verified; these are the nearest passages."
 NOT_IN_PASSAGES = "The nearest passages do not answer the question, says the model that read them."
 NEAR_SCORE = 0.05
 """The absolute score of the best passage from which a model reads what was found. Questions on other subjects than the

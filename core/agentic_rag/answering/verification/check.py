@@ -105,7 +105,7 @@ def cite_nearest(checked: CheckedDraft, passages: Sequence[Passage]) -> tuple[Ci
 def report(
     checked: CheckedDraft, unsupported: Sequence[str], *, repaired: bool, earlier: Sequence[RefusedSentence]
 ) -> SelfCheckReport:
-    """The findings of the check, for `debug`. Only verified sentences are written: coverage is 1, or 0 without any."""
+    """The findings of the check, for `debug`. Only what passed is written: coverage is 1, or 0 without any sentence."""
     refused = (*earlier, *checked.refused)
     return SelfCheckReport(
         citation_coverage=1.0 if checked.passed else 0.0,

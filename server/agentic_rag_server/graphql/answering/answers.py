@@ -24,7 +24,7 @@ from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Payload, mutation
 
 
-@strawberry.type(description="An answer with its proof; or, in `userErrors`, what to change in the request.")
+@strawberry.type(description="An answer with its citations; or, in `userErrors`, what to change in the request.")
 class RagAnswerPayload(Payload):
     answer: str | None = strawberry.field(
         default=None,
@@ -42,7 +42,7 @@ class RagAnswerPayload(Payload):
     def abstention(self) -> Abstention | None:
         return show_abstention(self.source) if self.source else None
 
-    @strawberry.field(description="The proof of each sentence; empty on user errors.")
+    @strawberry.field(description="The quotes behind the sentences; empty on user errors.")
     def citations(self) -> list[Citation]:
         return show_citations(self.source) if self.source else []
 

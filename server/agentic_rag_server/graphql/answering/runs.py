@@ -70,7 +70,7 @@ class Run(Node):
     def abstention(self) -> Abstention | None:
         return show_abstention(self.source)
 
-    @strawberry.field(description="The proof of each sentence.")
+    @strawberry.field(description="The quotes behind the sentences.")
     def citations(self) -> list[Citation]:
         return show_citations(self.source)
 
