@@ -14,7 +14,8 @@ from typing import Any
 from uuid import UUID
 
 from agentic_rag.adapters.onnx.unit_reader import HEADING_JOINT
-from agentic_rag.answering.extraction.candidate_units import CandidateUnit, best_units
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit
+from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.reading import place_unit
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.plan import AnswerType
@@ -87,7 +88,7 @@ def read_workplace(folder: Path) -> list[AskedText]:
 def _asked_text(text: str, rows: Sequence[Mapping[str, Any]]) -> AskedText:
     passages = list(_sections(text))
     part = build_subquery("?", AnswerType.FACT, {})
-    units = sorted(best_units(part, 0, passages, whole=True), key=lambda unit: (unit.passage, unit.start, -unit.end))
+    units = sorted(PartUnits(part, 0, passages).all_units(), key=lambda unit: (unit.passage, unit.start, -unit.end))
     placed = [place_unit(unit, passages[unit.passage]) for unit in units]
     above = [HEADING_JOINT.join(one.headings) for one in placed]
     places = {one.text: place for place, one in reversed([*enumerate(placed)])}

@@ -24,7 +24,7 @@ from eval.training.options import print_found, training_parser
 from numpy.typing import NDArray
 
 from agentic_rag.adapters.onnx.unit_reader import READER, OnnxUnitReader
-from agentic_rag.answering.extraction.candidate_units import best_units
+from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.reading import place_unit
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.unit_ranking import MAX_READ, READING_WEIGHT, units_to_read
@@ -129,7 +129,7 @@ async def _read_all(reader: OnnxUnitReader, given: Sequence[GivenQuestion]) -> l
 async def _read(reader: OnnxUnitReader, given: GivenQuestion, rarity: Mapping[str, float]) -> ReadQuestion:
     passages = [Passage(_chunk(place, text), Candidate(place, 1.0, ())) for place, text in enumerate(given.passages)]
     part = build_subquery(given.text, detect_answer_type(given.text), rarity)
-    units = units_to_read(best_units(part, 0, passages, whole=True), MAX_READ)
+    units = units_to_read(PartUnits(part, 0, passages).all_units(), MAX_READ)
     reading = await reader.read(given.text, [place_unit(unit, passages[unit.passage]) for unit in units])
     return ReadQuestion(
         np.array([unit.score for unit in units]),

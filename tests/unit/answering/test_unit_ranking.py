@@ -10,7 +10,8 @@ from tests.unit.answering.answering_world import World
 from tests.unit.answering.corpus import Corpus
 from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.extraction.candidate_units import CandidateUnit, best_units
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit
+from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_units import UnitKind
@@ -29,12 +30,6 @@ def units(*scores: float) -> list[CandidateUnit]:
     ]
 
 
-def test_without_a_reading_the_units_stay_as_they_are() -> None:
-    given = units(1.2, 0.9)
-
-    assert rank_units(given, ()) == given
-
-
 def test_the_unit_that_is_likest_the_question_passes_one_that_scores_little_more() -> None:
     given = units(1.2, 1.1, 1.0)
 
@@ -46,13 +41,6 @@ def test_the_unit_that_is_likest_the_question_passes_one_that_scores_little_more
 
 def test_a_unit_that_scores_much_more_stays_first() -> None:
     assert [unit.start for unit in rank_units(units(1.2, 0.4), (0.6, 0.7))] == [0, 1]
-
-
-def test_a_unit_that_was_not_read_counts_as_the_least_like() -> None:
-    found = rank_units(units(1.2, 1.0, 0.9), (0.6, 0.4))
-
-    assert [unit.start for unit in found] == [0, 1, 2]
-    assert found[1].score - found[2].score == pytest.approx(0.05)
 
 
 def test_equal_scores_keep_the_order_of_the_text() -> None:
@@ -67,7 +55,7 @@ def test_a_sentence_without_a_word_of_the_question_is_read_where_it_stands_besid
     question = "Who grants paid leave for care?"
     part = build_subquery(question, AnswerType.PERSON, dict.fromkeys(query_terms(question), 0.5))
 
-    every = best_units(part, 0, [passage(1, "Leave", text)], whole=True)
+    every = PartUnits(part, 0, [passage(1, "Leave", text)]).all_units()
     read = units_to_read(every, 3)
 
     assert len(every) == 11

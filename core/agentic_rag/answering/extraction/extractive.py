@@ -10,7 +10,6 @@ from agentic_rag.answering.extraction.answer_type_match import states_answer
 from agentic_rag.answering.extraction.candidate_units import (
     CandidateUnit,
     Subquery,
-    best_units,
     depends_on_previous,
     opening_unit,
     segment_passage,
@@ -25,6 +24,7 @@ from agentic_rag.answering.extraction.contradiction import (
     jaccard_similarity,
     order_in_time,
 )
+from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.term_matching import weight_of
 from agentic_rag.answering.extraction.text_blocks import RankedBlock
 from agentic_rag.answering.extraction.text_units import UnitKind, format_unit
@@ -97,14 +97,16 @@ def draft_part(
     passages: Sequence[Passage],
     limit: int,
     excluded: ExcludedSpans = frozenset(),
+    held: PartUnits | None = None,
     ranked: Sequence[CandidateUnit] | None = None,
 ) -> PartDraft:
-    """The best sentences for one part, best first; none when no passage has a term of it. `ranked` are its units best
-    first, where they were read; else their own scores decide.
+    """The best sentences for one part, best first; none when no passage has a term of it. `held` are its units, where
+    they are known, and `ranked` the likeliest of them, best first, where they were read: else their own scores decide.
     """
+    held = PartUnits(part, position, passages) if held is None else held
     units = [
         unit
-        for unit in (best_units(part, position, passages) if ranked is None else ranked)
+        for unit in (held.close_units() if ranked is None else ranked)
         if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded and not _restates(unit, passages, part)
     ]
     if not units:
@@ -112,7 +114,7 @@ def draft_part(
     chosen = _choose(units, passages, part, limit)
     sides = _find_contradiction(units, passages, part)
     if sides is None and part.answer_type in _VALUES:
-        sides = _find_contradiction(_units_with_value(passages, part, position, excluded), passages, part)
+        sides = _find_contradiction(_units_with_value(held, passages, excluded), passages, part)
     if sides is None:
         sentences: list[DraftSentence] = []
         for unit in _in_order(chosen, part.answer_type):
@@ -248,18 +250,14 @@ def _same_list(unit: CandidateUnit, best: CandidateUnit) -> bool:
     )
 
 
-def _units_with_value(
-    passages: Sequence[Passage], part: Subquery, position: int, excluded: ExcludedSpans
-) -> list[CandidateUnit]:
+def _units_with_value(held: PartUnits, passages: Sequence[Passage], excluded: ExcludedSpans) -> list[CandidateUnit]:
     """All units of the passages that have a value of the kind asked for and speak of the question themselves, best
     first by their own score: a side may have fewer words of the question than what was looked at closely.
     """
     return [
         unit
-        for unit in best_units(part, position, passages, whole=True)
-        if unit.fits
-        and weight_of(unit.mask, part.terms) >= MIN_SIDE_SHARE
-        and (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
+        for unit in held.all_units(MIN_SIDE_SHARE)
+        if unit.fits and (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
     ]
 
 

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 from agentic_rag.answering.extraction.answer_type_match import states_place
-from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, best_units, other_units
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, other_units
 from agentic_rag.answering.extraction.extractive import ExcludedSpans, PartDraft, add_openers
+from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.extraction.term_matching import weight_of
 from agentic_rag.documents.document import Chunk
@@ -125,7 +126,7 @@ def collect_sentences(
         if not on_trail and passage.candidate.score < MIN_PATH_PASSAGE_RATIO * passages[0].candidate.score:
             continue
         alone = [replace(passage, parts=(0,))]
-        matching = best_units(part, 0, alone)
+        matching = PartUnits(part, 0, alone).close_units()
         for unit in (*matching, *other_units(part, passage, matching)):
             if (passage.chunk.ordinal, unit.start) in excluded:
                 continue

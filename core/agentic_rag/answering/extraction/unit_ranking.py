@@ -49,14 +49,9 @@ def units_to_read(units: Sequence[CandidateUnit], most: int) -> list[CandidateUn
 
 
 def rank_units(units: Sequence[CandidateUnit], likeness: Sequence[float]) -> list[CandidateUnit]:
-    """The units best first, where `likeness` is that of the first of them to the question. A unit that was not read
-    counts as the least like it.
-    """
-    if not likeness:
-        return list(units)
-    most, least = max(likeness), min(likeness)
-    known = [*likeness, *[least] * (len(units) - len(likeness))]
-    scores = [unit.score - READING_WEIGHT * (most - like) for unit, like in zip(units, known, strict=True)]
+    """The units best first, where `likeness` is that of each to the question."""
+    most = max(likeness)
+    scores = [unit.score - READING_WEIGHT * (most - like) for unit, like in zip(units, likeness, strict=True)]
     best = max(scores)
     ranked = [
         replace(unit, score=round(best - READ_SPREAD * (best - score), SCORE_DIGITS))

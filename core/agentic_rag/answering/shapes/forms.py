@@ -7,9 +7,10 @@ from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from uuid import UUID
 
-from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, best_units, segment_passage
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, segment_passage
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
 from agentic_rag.answering.extraction.negation import has_negation
+from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.segmented_text import Span
 from agentic_rag.answering.extraction.term_matching import mask_of, weight_of
 from agentic_rag.answering.extraction.text_blocks import FENCES, RankedBlock, TextBlock, TextBlockKind, find_blocks
@@ -79,7 +80,7 @@ def documents_with_it(
     documents: dict[UUID, CandidateUnit] = {}
     units = [
         unit
-        for unit in best_units(part, place, passages)
+        for unit in PartUnits(part, place, passages).close_units()
         if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
     ]
     least = MIN_DOCUMENT_SHARE * max(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentic_rag.answering.extraction.candidate_units import MIN_READING_RATIO, CandidateUnit, Subquery, best_units
+from agentic_rag.answering.extraction.candidate_units import MIN_READING_RATIO, CandidateUnit, Subquery
+from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.reading import PlacedUnit, place_unit
 from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlockKind
 from agentic_rag.answering.extraction.unit_ranking import MAX_READ, MIN_READ, rank_units, units_to_read
@@ -24,13 +25,15 @@ _BLOCKS_READ = frozenset({QuestionKind.STEPS, QuestionKind.LIST})
 
 @dataclass(frozen=True, slots=True)
 class PartReading:
-    """The units of a part, best first; in how many documents those stand that come close by their own score
-    (`best_units`); and `Reading.answered`, None where they were not read.
+    """The units of a part; the likeliest of them, best first; and in how many documents those stand that come close by
+    their own score (`close_units`).
     """
 
+    held: PartUnits
     units: list[CandidateUnit]
     documents: int
     answered: float | None = None
+    """As in `Reading`; None where they were not read."""
     blocks: tuple[RankedBlock, ...] = ()
     """Lists, tables and sections, best first, where they were read."""
 
@@ -44,7 +47,7 @@ async def read_units(
     It reads English: of other languages it tells units apart by chance.
     """
     found = [
-        _without_reading(prefer_findings(query, kinds[place], best_units(query, place, passages), passages), passages)
+        _without_reading(PartUnits(query, place, passages), query, kinds[place], passages)
         for place, (query, passages) in enumerate(asked)
     ]
     if reader is None:
@@ -53,15 +56,15 @@ async def read_units(
     for place, (query, passages) in enumerate(asked):
         if table_of(query.text) is not None:
             continue
-        every = prefer_findings(query, kinds[place], best_units(query, place, passages, whole=True), passages)
-        units = units_to_read(every, most)
+        held = found[place].held
+        units = units_to_read(prefer_findings(query, kinds[place], held.all_units(), passages), most)
         if not units:
             continue
         reading = await reader.read(query.text, [place_unit(unit, passages[unit.passage]) for unit in units])
         ranked = rank_units(units, reading.scores)
         close = [unit for unit in ranked if unit.score >= MIN_READING_RATIO * ranked[0].score]
         blocks = await _read_blocks(reader, query, place, passages) if kinds[place] in _BLOCKS_READ else ()
-        found[place] = PartReading(close, found[place].documents, reading.answered, blocks)
+        found[place] = PartReading(held, close, found[place].documents, reading.answered, blocks)
     return found
 
 
@@ -83,5 +86,6 @@ def _place_block(one: RankedBlock, passage: Passage) -> PlacedUnit:
     return PlacedUnit(text[:LONGEST_READ], (chunk.document_title, *chunk.heading_path))
 
 
-def _without_reading(units: list[CandidateUnit], passages: Sequence[Passage]) -> PartReading:
-    return PartReading(units, len({passages[unit.passage].chunk.document_id for unit in units}))
+def _without_reading(held: PartUnits, part: Subquery, kind: QuestionKind, passages: Sequence[Passage]) -> PartReading:
+    units = prefer_findings(part, kind, held.close_units(), passages)
+    return PartReading(held, units, len({passages[unit.passage].chunk.document_id for unit in units}))

@@ -78,10 +78,12 @@ class SynthesizeStage:
         readings = await read_units(self._reader, asked, kinds)
         drafts = [
             replace(
-                draft_part(query, place, evidence, most_sentences(kind, query.text), excluded, readings[place].units),
-                blocks=readings[place].blocks,
+                draft_part(
+                    query, place, evidence, most_sentences(kind, query.text), excluded, reading.held, reading.units
+                ),
+                blocks=reading.blocks,
             )
-            for place, ((query, evidence), kind) in enumerate(zip(asked, kinds, strict=True))
+            for place, ((query, evidence), kind, reading) in enumerate(zip(asked, kinds, readings, strict=True))
         ]
         supports = _support_of_parts(state, asked, drafts)
         support = _support_of_question(state, drafts, supports)
@@ -160,7 +162,8 @@ def _weigh_answer(
 def _join_readings(readings: Sequence[PartReading]) -> PartReading:
     """The readings of all parts as one of the undivided question."""
     told = [one.answered for one in readings if one.answered is not None]
-    return PartReading([], max(one.documents for one in readings), max(told, default=None))
+    documents = max(one.documents for one in readings)
+    return replace(readings[0], documents=documents, answered=max(told, default=None))
 
 
 def _with_draft(state: RunState, draft: Draft) -> StageResult:

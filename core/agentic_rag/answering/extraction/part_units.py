@@ -1,0 +1,328 @@
+"""The units of the passages that one part of a question is answered from, scored against its content terms."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agentic_rag.answering.extraction.answer_type_match import answer_type_bonus, max_type_bonus, states_answer
+from agentic_rag.answering.extraction.candidate_units import (
+    CONTEXT_CREDIT,
+    MIN_PASSAGE_RATIO,
+    MIN_READING_RATIO,
+    CandidateUnit,
+    Subquery,
+    passages_of_part,
+    segment_passage,
+)
+from agentic_rag.answering.extraction.segmented_text import SegmentedText, Span
+from agentic_rag.answering.extraction.term_matching import QuestionTerm, lower_text, mask_of, weight_of
+from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind, label_start
+from agentic_rag.answering.plan import AnswerType
+from agentic_rag.language.tables import CELL_SEPARATOR, caption_span, header_span, is_header, is_page_foot, is_row
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, Passage
+
+MAX_PARAGRAPHS = 16
+UNITS_PER_BLOCK = 4
+"""Paragraphs that are split for `close_units` at most, and units of one that are looked at closely."""
+ROWS_PER_BLOCK = 12
+"""The same where a list is asked for and the paragraph holds a table: its rows may answer by what heads them."""
+MAX_LIST_CHARACTERS = 700
+"""A list is quoted whole up to this length, else item by item."""
+
+NEAR_CREDIT = 0.25
+"""Weight of a term in the sentence before or after."""
+PASSAGE_CREDIT = 0.2
+"""Weight of a term elsewhere in the passage."""
+RANK_CREDIT = 0.35
+"""What the passage's fused score, relative to the first one's, adds."""
+LONG_UNIT_WORDS = 60
+LONG_UNIT_PENALTY = 0.1
+FRONT_PENALTY = 0.3
+"""What a line loses that names its document (title, number, date, owner), unless the document is asked about."""
+_ABOUT_DOCUMENT = re.compile(
+    r"\b(?:version|edition|revision|issue|owner|author|approved|in force|dated|document|wrote|written|maintain\w*|"
+    r"responsible|stand|ausgabe|fassung|versión|edición)\b",
+    re.IGNORECASE,
+)
+UNNAMED_PENALTY = 0.15
+"""What a unit loses whose passage has none of the names in the question; in proportion for some of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ScannedPassage:
+    """A passage with the terms that stand in it and in its title and headings."""
+
+    position: int
+    passage: Passage
+    reading: SegmentedText
+    mask: int
+    context_mask: int
+    rank_bonus: float
+    is_close: bool
+    """Its score is at least `MIN_PASSAGE_RATIO` of the best one's."""
+
+
+@dataclass(slots=True)
+class _Paragraph:
+    """A paragraph, its terms, and the most that a unit of it can score. Many are made for one question, and few are
+    split into sentences: the fields from `context_mask` on are set then, once.
+    """
+
+    scan: _ScannedPassage
+    place: int
+    has_hits: bool
+    """Terms stand in itself; `hits` and `mask` are also those of the next one that it brings along."""
+    mask: int
+    hits: list[tuple[int, int]]
+    bound: float
+    heading: Span | None = None
+    context_mask: int | None = None
+    """The terms of title, headings and its own heading; None before it was looked at."""
+    spans: list[Span] | None = None
+    """Its sentences; None before it was split."""
+    masks: dict[int, int] = field(default_factory=dict[int, int])
+    """The terms of the sentences that have any."""
+    units: dict[int, CandidateUnit | None] = field(default_factory=dict[int, CandidateUnit | None])
+    """The units made, by their sentence; None where that is not quotable."""
+
+
+class PartUnits:
+    """The units of a part over its passages. Each is made once, whoever asks for it."""
+
+    def __init__(self, part: Subquery, position: int, passages: Sequence[Passage]) -> None:
+        self._part = part
+        self._about_document = _ABOUT_DOCUMENT.search(part.text) is not None
+        self._most = max_type_bonus(part.answer_type)
+        self._weights: dict[int, float] = {0: 0.0}
+        self._paragraphs = self._scan(position, passages)
+
+    def close_units(self) -> list[CandidateUnit]:
+        """The units that come close to the best one, best first; ties by passage, then offset.
+
+        Paragraphs are read in the order of the score that a unit of them could have at most, until none can come close
+        to the best one found.
+        """
+        units: list[CandidateUnit] = []
+        best = 0.0
+        waiting = [one for one in self._paragraphs if one.has_hits and one.scan.is_close]
+        for paragraph in waiting[:MAX_PARAGRAPHS]:
+            if paragraph.bound < MIN_READING_RATIO * best:
+                break
+            for unit in self._likely_units(paragraph, best):
+                units.append(unit)
+                best = max(best, unit.score)
+        return sorted(units, key=_by_score)
+
+    def all_units(self, least: float = 0.0) -> list[CandidateUnit]:
+        """The units that cover at least this share of the question themselves, each once; in the same order."""
+        found: dict[tuple[int, int], CandidateUnit] = {}
+        for paragraph in self._paragraphs:
+            if self._weigh(paragraph.mask) < least:
+                continue
+            for place, span in enumerate(self._split(paragraph)):
+                # A list is quoted with its lead-in, which may have no term itself.
+                own = self._weigh(paragraph.masks.get(place, 0))
+                if own < least and paragraph.scan.reading.kind(span) is not UnitKind.LEAD_IN:
+                    continue
+                unit = self._unit(paragraph, place)
+                if unit is not None and self._weigh(unit.mask) >= least:
+                    known = found.get((unit.passage, unit.start))
+                    if known is None or known.score < unit.score:
+                        found[unit.passage, unit.start] = unit
+        return sorted(found.values(), key=_by_score)
+
+    def _weigh(self, mask: int) -> float:
+        """`weight_of`, each mask once."""
+        weight = self._weights.get(mask)
+        if weight is None:
+            weight = self._weights[mask] = weight_of(mask, self._part.terms)
+        return weight
+
+    def _scan(self, position: int, passages: Sequence[Passage]) -> list[_Paragraph]:
+        """All paragraphs, most promising first; ties by passage, then place."""
+        terms = self._part.terms
+        contexts: dict[tuple[str, tuple[str, ...]], int] = {}
+        found: list[_Paragraph] = []
+        close = {place for place, _, _ in passages_of_part(position, passages, MIN_PASSAGE_RATIO)}
+        for at, passage, share in passages_of_part(position, passages, 0.0):
+            chunk = passage.chunk
+            reading = segment_passage(passage)
+            held: dict[int, list[tuple[int, int]]] = {}
+            masks: dict[int, int] = {}
+            for hit in reading.hits(terms):
+                block = reading.block_of(hit[0])
+                held.setdefault(block, []).append(hit)
+                masks[block] = masks.get(block, 0) | hit[1]
+            everywhere = reading.mask(terms)
+            named = (chunk.document_title, chunk.heading_path)
+            if held and named not in contexts:
+                contexts[named] = mask_of(lower_text(" ".join((chunk.document_title, *chunk.heading_path))), terms)
+            bonus = RANK_CREDIT * share
+            read = _ScannedPassage(at, passage, reading, everywhere, contexts.get(named, 0), bonus, at in close)
+            for block in range(len(reading.ends)):
+                spots, mask = held.get(block, []), masks.get(block, 0)
+                if block + 1 in held and reading.block(block)[1] > reading.ends[block]:
+                    spots = spots + held[block + 1]
+                    mask |= masks[block + 1]
+                above = (read.context_mask | everywhere) & ~mask
+                bound = self._weigh(mask) + CONTEXT_CREDIT * self._weigh(above) + bonus + self._most
+                found.append(_Paragraph(read, block, block in held, mask, spots, round(bound, SCORE_DIGITS)))
+        found.sort(key=lambda one: (-one.bound, one.scan.position, one.place))
+        return found
+
+    def _likely_units(self, paragraph: _Paragraph, best: float) -> list[CandidateUnit]:
+        """The units of a paragraph that can come close to the best one so far."""
+        read, context = paragraph.scan, self._look_above(paragraph)
+        most = read.rank_bonus + self._most
+        rest = NEAR_CREDIT * self._weigh(read.mask & ~context & ~paragraph.mask)
+        above = CONTEXT_CREDIT * self._weigh(context & ~paragraph.mask)
+        if most + self._weigh(paragraph.mask) + above + rest < MIN_READING_RATIO * best:
+            return []
+        spans, text = self._split(paragraph), read.reading.text
+        masks, looked_at = paragraph.masks, UNITS_PER_BLOCK
+        if self._part.answer_type is AnswerType.LIST and CELL_SEPARATOR in text:
+            looked_at = ROWS_PER_BLOCK
+            rows = (at for at, (start, end) in enumerate(spans) if CELL_SEPARATOR in text[start:end])
+            masks = dict.fromkeys(rows, 0) | masks
+        units: list[CandidateUnit] = []
+        likeliest = sorted((-round(self._weigh(mask), SCORE_DIGITS), at) for at, mask in masks.items())
+        for weight, at in likeliest[:looked_at]:
+            if most - weight + self._max_surroundings_score(paragraph, at) < MIN_READING_RATIO * best:
+                continue
+            unit = self._unit(paragraph, at)
+            if unit is not None:
+                units.append(unit)
+                best = max(best, unit.score)
+        return units
+
+    def _max_surroundings_score(self, paragraph: _Paragraph, place: int) -> float:
+        """The most that a unit's surroundings can add to what it covers itself."""
+        mask, spans, context = paragraph.masks.get(place, 0), self._split(paragraph), self._look_above(paragraph)
+        kind = paragraph.scan.reading.kind(spans[place])
+        above = context if kind is UnitKind.PROSE else context | paragraph.mask
+        credit = 1.0 if kind is UnitKind.LEAD_IN else CONTEXT_CREDIT
+        rest = paragraph.scan.mask & ~above & ~mask
+        return credit * self._weigh(above & ~mask) + NEAR_CREDIT * self._weigh(rest)
+
+    def _look_above(self, paragraph: _Paragraph) -> int:
+        """The terms of title, headings and the paragraph's own heading, which is found here."""
+        context = paragraph.context_mask
+        if context is None:
+            read = paragraph.scan
+            context = read.context_mask
+            paragraph.heading = read.reading.heading(paragraph.place)
+            if paragraph.heading is not None and read.mask & ~paragraph.mask:
+                context |= mask_of(read.reading.low[slice(*paragraph.heading)], self._part.terms)
+            paragraph.context_mask = context
+        return context
+
+    def _split(self, paragraph: _Paragraph) -> list[Span]:
+        """The sentences of a paragraph; which terms they have is found here."""
+        if paragraph.spans is None:
+            reading = paragraph.scan.reading
+            spans, starts = reading.sentences(reading.block(paragraph.place))
+            for at, bit in paragraph.hits:
+                place = bisect_right(starts, at) - 1
+                if place >= 0 and at < spans[place][1]:
+                    paragraph.masks[place] = paragraph.masks.get(place, 0) | bit
+            paragraph.spans = spans
+        return paragraph.spans
+
+    def _unit(self, paragraph: _Paragraph, place: int) -> CandidateUnit | None:
+        """The quotable unit at a place of a paragraph, scored; None for headings, fragments, boilerplate, header
+        rows.
+        """
+        if place not in paragraph.units:
+            paragraph.units[place] = self._make_unit(paragraph, self._split(paragraph), place)
+        return paragraph.units[place]
+
+    def _make_unit(self, paragraph: _Paragraph, spans: list[Span], place: int) -> CandidateUnit | None:
+        part, read, reading = self._part, paragraph.scan, paragraph.scan.reading
+        text, masks, context = reading.text, paragraph.masks, self._look_above(paragraph)
+        (start, end), last, mask = spans[place], place, masks.get(place, 0)
+        kind = reading.kind(spans[place])
+        if kind is UnitKind.LEAD_IN:
+            last, mask = _list_extent(paragraph, spans, place)
+            end = spans[last][1]
+        label = label_start(text, spans, place) if kind in (UnitKind.HEADING, UnitKind.TABLE_ROW) else None
+        if label is not None:
+            start, kind, last = label, UnitKind.LABELLED, place + 1
+            end = spans[last][1]
+        if kind not in QUOTABLE:
+            return None
+        around = (spans[max(0, place - 1)][0], spans[min(len(spans) - 1, last + 1)][1])
+        if part.earlier_names and not _names_one_of(part.earlier_names, read, around, paragraph.heading):
+            return None
+        if kind is UnitKind.TABLE_ROW and is_row(text[start:end]):
+            named = _header_mask(read, start, end, part.terms)
+            if named is None:
+                return None
+            context |= named
+            if reading.kind(spans[0]) is UnitKind.HEADING:
+                context |= masks.get(0, 0)
+        near = masks.get(place - 1, 0) | masks.get(last + 1, 0)
+        sentence = text[start:end]
+        fits = states_answer(sentence, part.answer_type, part.text)
+        score = self._score(sentence, (mask, context, near, read.mask), fits=fits) + read.rank_bonus
+        if end <= reading.front_end() and not self._about_document:
+            score -= FRONT_PENALTY
+        score = round(score, SCORE_DIGITS)
+        return CandidateUnit(
+            read.position, start, end, kind, mask, context, near, read.mask, fits, around, paragraph.heading, score
+        )
+
+    def _score(self, sentence: str, masks: tuple[int, int, int, int], *, fits: bool) -> float:
+        part, weigh = self._part, self._weigh
+        mask, context, near, passage = masks
+        credit = (
+            weigh(mask)
+            + CONTEXT_CREDIT * weigh(context & ~mask)
+            + NEAR_CREDIT * weigh(near & ~mask & ~context)
+            + PASSAGE_CREDIT * weigh(passage & ~mask & ~context & ~near)
+        )
+        malus = LONG_UNIT_PENALTY if sentence.count(" ") >= LONG_UNIT_WORDS else 0.0
+        if part.name_mask:
+            unnamed = part.name_mask & ~(mask | context | near | passage)
+            malus += UNNAMED_PENALTY * unnamed.bit_count() / part.name_mask.bit_count()
+        return credit + answer_type_bonus(sentence, part.answer_type, part.text, fits=fits) - malus
+
+
+def _by_score(unit: CandidateUnit) -> tuple[float, int, int]:
+    return -unit.score, unit.passage, unit.start
+
+
+def _header_mask(read: _ScannedPassage, start: int, end: int, terms: Sequence[QuestionTerm]) -> int | None:
+    """The terms of what names the columns of the row [start, end); None for a header itself, and for a page's foot."""
+    above = len(read.passage.table_head)
+    whole = read.passage.text_with_table_head if above else read.reading.text
+    if is_header(whole, above + start, above + end) or is_page_foot(read.reading.text, start, end):
+        return None
+    header = header_span(whole, above + start)
+    if header is None:
+        return 0
+    caption = caption_span(whole, header[0])
+    named = (header[0] if caption is None else caption[0], header[1])
+    return mask_of((lower_text(whole) if above else read.reading.low)[slice(*named)], terms)
+
+
+def _names_one_of(names: tuple[str, ...], read: _ScannedPassage, around: Span, heading: Span | None) -> bool:
+    """True when a name stands in a stretch of the passage, its heading, or the title or headings of the chunk."""
+    low, chunk = read.reading.low, read.passage.chunk
+    above = lower_text(" ".join((chunk.document_title, *chunk.heading_path)))
+    headed = "" if heading is None else low[slice(*heading)]
+    return any(name in low[slice(*around)] or name in headed or name in above for name in names)
+
+
+def _list_extent(paragraph: _Paragraph, spans: list[Span], place: int) -> tuple[int, int]:
+    """The last place and the terms of a lead-in together with the list items that follow it."""
+    last, mask = place, paragraph.masks.get(place, 0)
+    for after in range(place + 1, len(spans)):
+        too_long = spans[after][1] - spans[place][0] > MAX_LIST_CHARACTERS
+        if too_long or paragraph.scan.reading.kind(spans[after]) is not UnitKind.LIST_ITEM:
+            break
+        last = after
+        mask |= paragraph.masks.get(after, 0)
+    return last, mask
