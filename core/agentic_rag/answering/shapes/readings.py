@@ -11,9 +11,10 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, best_units
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
 from agentic_rag.answering.extraction.contradiction import NEARLY_IDENTICAL, extract_words, jaccard_similarity
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans
+from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.subquery import ASKING_WORDS, CATEGORY_NOUNS, terms_of
 from agentic_rag.answering.extraction.text_units import UnitKind, format_unit
@@ -53,21 +54,21 @@ class _Reading:
 
 
 def find_readings(
-    part: Subquery, kind: QuestionKind, place: int, passages: Sequence[Passage], excluded: ExcludedSpans
+    part: Subquery, kind: QuestionKind, held: PartUnits, passages: Sequence[Passage], excluded: ExcludedSpans
 ) -> tuple[DraftSentence, ...]:
     """The readings of a question, best first, each under the title and heading that say what it is about; none where
-    the question has one reading.
+    the question has one reading. `held` are its units; it has one part.
     """
     if kind not in _KINDS or part.literals or not part.terms or table_of(part.text) is not None:
         return ()
     if len(part.terms) - _bits(part, ASKING_WORDS).bit_count() > MOST_TERMS:
         return ()
     things = _named_things(part, passages) if part.name_mask else {}
-    found = _readings(part, place, passages, excluded, things)
+    found = _readings(part, held, passages, excluded, things)
     common = frozenset[str].intersection(*(one.subject for one in found)) if found else frozenset[str]()
     if len(found) < 2 or any(one.subject <= common for one in found):
         return ()
-    return tuple(_sentence(one.unit, passages, place) for one in found[:MOST_READINGS])
+    return tuple(_sentence(one.unit, passages) for one in found[:MOST_READINGS])
 
 
 def _bits(part: Subquery, words: Container[str]) -> int:
@@ -76,7 +77,7 @@ def _bits(part: Subquery, words: Container[str]) -> int:
 
 def _readings(
     part: Subquery,
-    place: int,
+    held: PartUnits,
     passages: Sequence[Passage],
     excluded: ExcludedSpans,
     things: Mapping[UUID, frozenset[str]],
@@ -84,7 +85,7 @@ def _readings(
     """The best unit of each subject, if each states another value. None where a text is about nothing but what the
     question names: that is the one that is meant. A name has a reading for each of the `things` that it is said to be.
     """
-    units = [unit for unit in best_units(part, place, passages, whole=True) if unit.kind in _UNITS]
+    units = [unit for unit in held.all_units() if unit.kind in _UNITS]
     if not units:
         return []
     unsaid = (part.target_mask | _bits(part, CATEGORY_NOUNS)) & ~(units[0].mask | units[0].context_mask)
@@ -164,11 +165,11 @@ def _named_things(part: Subquery, passages: Sequence[Passage]) -> dict[UUID, fro
     return things
 
 
-def _sentence(unit: CandidateUnit, passages: Sequence[Passage], place: int) -> DraftSentence:
+def _sentence(unit: CandidateUnit, passages: Sequence[Passage]) -> DraftSentence:
     above = [one for one in headings_above(passages[unit.passage], unit.start) if one]
     label = " › ".join(dict.fromkeys((above[0], above[-1])))
     said = f"{label} — {format_unit(_quote(unit, passages))}"
-    return DraftSentence(place, unit.passage, unit.start, unit.end, said, UnitKind.TITLED, unit.score)
+    return DraftSentence(0, unit.passage, unit.start, unit.end, said, UnitKind.TITLED, unit.score)
 
 
 def _quote(unit: CandidateUnit, passages: Sequence[Passage]) -> str:

@@ -95,7 +95,7 @@ class SynthesizeStage:
                 reason, why = AbstentionReason.NO_EVIDENCE, NOTHING_FOUND
             return _with_draft(state, replace(draft, sentences=nearest, shortfall=Shortfall(reason, why)))
         if len(asked) == 1 and not found.figures:
-            several = find_readings(asked[0][0], kinds[0], 0, asked[0][1], excluded)
+            several = find_readings(asked[0][0], kinds[0], readings[0].held, asked[0][1], excluded)
             if several:
                 why = Shortfall(AbstentionReason.UNDERSPECIFIED, UNDERSPECIFIED, Outcome.UNDERSPECIFIED)
                 return _with_draft(state, replace(draft, sentences=several, is_conflicting=False, shortfall=why))
