@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from agentic_rag.answering.runs.read import ReadRuns
     from agentic_rag.documents.document_access import DocumentAccess
     from agentic_rag.documents.ports import BlobStore
+    from agentic_rag.documents.read_text import ReadText
     from agentic_rag.erasure.delete import DeleteDocument
     from agentic_rag.ingestion.attachments import Attachments
     from agentic_rag.ingestion.reingest import ReingestDocument
@@ -86,6 +87,7 @@ class ServerParts:
     upload: UploadDocument
     attachments: Attachments
     document_access: DocumentAccess
+    read_text: ReadText
     delete: DeleteDocument
     prove_erasure: ProveErasure
     reingest: ReingestDocument

@@ -221,6 +221,9 @@ def test_every_citation_stands_in_the_stored_text_and_on_the_cited_page_of_the_o
             span = citation["sourceSpan"]
             assert rows[0]["text"][span["start"] : span["end"]] == citation["snippet"], question
             assert citation["verified"] is True
+            served = product.http.get(f"/v1/documents/{citation['sourceId']}/text", params=span).json()
+            assert served["text"] == citation["snippet"], question
+            assert served["characters"] == len(rows[0]["text"])
             checked += 1
             if citation["sourcePath"].endswith(".pdf"):
                 original = product.http.get(f"/v1/documents/{citation['sourceId']}/source").content
@@ -229,6 +232,30 @@ def test_every_citation_stands_in_the_stored_text_and_on_the_cited_page_of_the_o
 
     assert checked >= len(QUESTIONS)
     assert pages >= 3
+
+
+def test_what_a_search_finds_stands_in_the_text_that_is_served(product: Product) -> None:
+    workspace = product.http.post("/graphql", json={"query": "{ workspaces { id } }"}).json()["data"]["workspaces"][0]
+    sent = {"query": QUESTIONS[1], "workspaceId": workspace["id"], "topK": 5}
+
+    found = product.http.post("/v1/search", json=sent).json()
+
+    assert len(found["passages"]) == 5
+    assert "Selkie 1200" in found["passages"][0]["text"]
+    for one in found["passages"]:
+        part = {"start": one["start"], "end": one["end"]}
+        served = product.http.get(f"/v1/documents/{one['sourceId']}/text", params=part).json()
+        assert served["text"] == one["text"]
+    prepared = product.http.post(
+        "/v1/context",
+        json={
+            "query": QUESTIONS[1],
+            "workspaces": [{"workspaceId": workspace["id"]}],
+            "template": "project_knowledge",
+        },
+    ).json()
+    assert prepared["text"].startswith("## 🧠 RELEVANT PROJECT KNOWLEDGE\n- **")
+    assert prepared["sources"][0]["sourceId"] in {one["sourceId"] for one in found["passages"]}
 
 
 def test_server_and_worker_tell_their_state_and_figures(product: Product) -> None:

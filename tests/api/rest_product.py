@@ -8,15 +8,21 @@ from uuid import UUID
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.parsing.file_types import ZipAwareSniffer
+from agentic_rag.answering.build import waiting_room
+from agentic_rag.answering.context.prepare_context import PrepareContext
+from agentic_rag.answering.context.search_passages import SearchPassages
+from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.documents.document import ParsedDocument
 from agentic_rag.documents.document_access import DocumentAccess
 from agentic_rag.documents.originals import OriginalKeys
+from agentic_rag.documents.read_text import ReadText
 from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.ingestion.attachments import Attachments
 from agentic_rag.ingestion.reingest import ReingestDocument
 from agentic_rag.ingestion.upload import UploadDocument, UploadOptions
 from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.operations.prove_erased import ProveErasure
+from agentic_rag.retrieval.retrieve import Retrieve
 from agentic_rag.workspaces.administer import Administer
 from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.settings import WorkspaceSettings
@@ -129,6 +135,12 @@ class RestProduct:
         self.prove_erasure = ProveErasure(self.database, self.cache)
         self.administer = Administer(self.database, self.ids, self.telemetry)
         self.document_access = DocumentAccess(self.database, self.telemetry)
+        self.read_text = ReadText(self.database)
+        embedders, retrieve = only(DeterministicEmbedder()), Retrieve(self.telemetry)
+        self.search = SearchPassages(
+            self.database, embedders, retrieve, AnswerDefaults(), waiting_room(), self.telemetry
+        )
+        self.context = PrepareContext(self.database, self.search, self.telemetry)
         self.attachments = Attachments(
             self.database, self.upload, self.delete, self.administer, self.provider, self.document_access
         )

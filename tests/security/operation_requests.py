@@ -88,6 +88,7 @@ FIELDS: Mapping[str, Request] = {
         f"{{ passages {{ document {{ id }} }} {FAULTS} }}",
         is_public=True,
     ),
+    "Document.text": Request("document(id: %(document)s) { text(start: 0, end: 4) { characters } }"),
     "Document.readableBy": Request("document(id: %(document)s) { readableBy { keys } }"),
     "Job.arguments": Request("job(id: %(job)s) { arguments { name } }"),
     "Job.attemptHistory": Request("job(id: %(job)s) { attemptHistory { attempt } }"),
@@ -142,6 +143,7 @@ FIELDS: Mapping[str, Request] = {
 """How each field is asked, reads before changes."""
 
 PARENTS = {
+    "Document.text": "Query.document",
     "Document.readableBy": "Query.document",
     "Job.arguments": "Query.job",
     "Job.attemptHistory": "Query.job",
@@ -159,6 +161,7 @@ FORM = {"files": {"file": FILE}}
 ROUTES: Mapping[str, Request] = {
     "getDocument": Request(_DOCUMENT),
     "getOriginal": Request("/v1/documents/%(document)s/source"),
+    "getDocumentText": Request("/v1/documents/%(document)s/text?start=0&end=4"),
     "listGuidelines": Request(_GUIDELINES, seen="guideline"),
     "getInlineGuidelines": Request(f"{_GUIDELINES}/inline", owns_nothing=True),
     "listAgentDocuments": Request(_AGENT, seen="attached"),

@@ -11,6 +11,7 @@ from agentic_rag.bootstrap.jobs import JobParts
 from agentic_rag.documents.document_access import DocumentAccess
 from agentic_rag.documents.originals import OriginalKeys
 from agentic_rag.documents.ports import Parser
+from agentic_rag.documents.read_text import ReadText
 
 PARSING_CHILDREN = 1
 
@@ -34,3 +35,7 @@ class DocumentParts(JobParts):
     @cached_property
     def document_access(self) -> DocumentAccess:
         return DocumentAccess(self.database, self.telemetry)
+
+    @cached_property
+    def read_text(self) -> ReadText:
+        return ReadText(self.database)

@@ -214,6 +214,37 @@ class RevisionSpan:
     """When this revision was read from its source; None where the store has no date."""
 
 
+@dataclass(frozen=True, slots=True)
+class OutlineEntry:
+    """A section: its headings from the outermost on, and where its first passage starts."""
+
+    heading_path: tuple[str, ...]
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextLayout:
+    """The revision that readers of a version see, without its text."""
+
+    revision_id: UUID
+    characters: int
+    pages: tuple[PageSpan, ...]
+    outline: tuple[OutlineEntry, ...]
+
+
+def outline_of(passages: Iterable[tuple[tuple[str, ...], int]]) -> tuple[OutlineEntry, ...]:
+    """The sections of passages, given as heading path and start in the order of the text: one entry for each run of
+    passages under the same headings; passages without headings give none.
+    """
+    outline: list[OutlineEntry] = []
+    before: tuple[str, ...] = ()
+    for path, start in passages:
+        if path and path != before:
+            outline.append(OutlineEntry(path, start))
+        before = path
+    return tuple(outline)
+
+
 def normalise_for_hash(text: str) -> str:
     """NFKC with runs of white space folded to one space. Chunk texts with the same result count as equal."""
     return " ".join(unicodedata.normalize("NFKC", text).split())

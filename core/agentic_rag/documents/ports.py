@@ -22,6 +22,7 @@ from agentic_rag.documents.document import (
     Revision,
     RevisionSpan,
     SpanRequest,
+    TextLayout,
 )
 from agentic_rag.documents.revision_diff import VisibleChunk
 from agentic_rag.kernel.pagination import Page, PageRequest
@@ -92,6 +93,12 @@ class DocumentReader(Protocol):
     async def revision_spans(self, requests: Sequence[SpanRequest]) -> list[RevisionSpan | None]:
         """The stored text and page of each span, in the order asked, in one round trip: the ground truth for
         citations. None where there is no such revision.
+        """
+        ...
+
+    async def layout(self, document_id: UUID, access_ids: Sequence[int]) -> TextLayout | None:
+        """The layout of a document's text; None when no passage of it is visible, or one is not readable by the access
+        sets.
         """
         ...
 

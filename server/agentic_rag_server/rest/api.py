@@ -19,6 +19,7 @@ from agentic_rag_server.rest.documents.agent_documents import AgentDocumentsEndp
 from agentic_rag_server.rest.documents.documents import DocumentEndpoint
 from agentic_rag_server.rest.documents.guidelines import GuidelinesEndpoint
 from agentic_rag_server.rest.documents.source import SourceEndpoint
+from agentic_rag_server.rest.documents.text import TextEndpoint
 from agentic_rag_server.rest.documents.uploads import UploadsEndpoint
 from agentic_rag_server.rest.health import HealthEndpoints
 from agentic_rag_server.rest.http.openapi import OpenAPIEndpoint
@@ -28,6 +29,7 @@ _ENDPOINTS = (
     UploadsEndpoint,
     DocumentEndpoint,
     SourceEndpoint,
+    TextEndpoint,
     GuidelinesEndpoint,
     AgentDocumentsEndpoint,
     SearchEndpoint,

@@ -283,3 +283,36 @@ async def test_a_source_lists_what_it_brought(adapter: Backend) -> None:
 
     assert list(paths) == ["a.md"]
     assert paths["a.md"].provenance == {"source": "folder"}
+
+
+async def test_the_layout_of_a_text_is_that_of_the_version(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["one", "two"])
+    await adapter.publish(workspace, "a.md", ["two", "three", "four"])
+    async with adapter.database.snapshot(workspace) as snapshot:
+        chunk = (await snapshot.documents.chunks(range(6), EVERYBODY))[-1]
+        now = await snapshot.documents.layout(chunk.document_id, EVERYBODY)
+        hidden = await snapshot.documents.layout(chunk.document_id, [77])
+    async with adapter.database.snapshot(workspace, as_of=1) as snapshot:
+        before = await snapshot.documents.layout(chunk.document_id, EVERYBODY)
+
+    assert hidden is None
+    assert now is not None
+    assert before is not None
+    async with adapter.database.snapshot(workspace) as snapshot:
+        spans = await snapshot.documents.revision_spans(
+            [SpanRequest(one.revision_id, 0, one.characters) for one in (before, now)]
+        )
+    texts = [span.text for span in spans if span is not None]
+    assert [("one" in text, "four" in text) for text in texts] == [(True, False), (False, True)]
+    assert [len(text) for text in texts] == [before.characters, now.characters]
+
+
+async def test_a_document_of_another_workspace_has_no_layout(adapter: Backend) -> None:
+    workspace, other = await adapter.workspace(), await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["one"])
+    async with adapter.database.snapshot(workspace) as snapshot:
+        (chunk,) = await snapshot.documents.chunks([0], EVERYBODY)
+
+    async with adapter.database.snapshot(other) as snapshot:
+        assert await snapshot.documents.layout(chunk.document_id, EVERYBODY) is None

@@ -18,6 +18,8 @@ from agentic_rag.documents.document import (
     DocumentStatus,
     RevisionSpan,
     SpanRequest,
+    TextLayout,
+    outline_of,
 )
 
 
@@ -90,6 +92,27 @@ class MemoryDocumentReader:
     async def revision_spans(self, requests: Sequence[SpanRequest]) -> list[RevisionSpan | None]:
         """The stored text and page of each span, in the order asked; None where there is no such revision."""
         return [self._span(request) for request in requests]
+
+    async def layout(self, document_id: UUID, access_ids: Sequence[int]) -> TextLayout | None:
+        """The layout of a document's text; None when a passage is not readable, or none is visible."""
+        placements = [
+            placement
+            for passage in self._state.passages.values()
+            if passage.document_id == document_id and (placement := passage.placement_at(self._version)) is not None
+        ]
+        published = [
+            stored.revision
+            for stored in self._state.revisions.values()
+            if stored.revision.document_id == document_id
+            and stored.published_from is not None
+            and stored.published_from <= self._version < (stored.published_to or self._version + 1)
+        ]
+        if not placements or not published or any(one.access_id not in access_ids for one in placements):
+            return None
+        drafts = sorted((one.draft for one in placements), key=lambda draft: draft.index)
+        outline = outline_of((draft.heading_path, draft.start) for draft in drafts)
+        revision = published[0]
+        return TextLayout(revision.revision_id, len(revision.text), revision.pages, outline)
 
     async def find_documents(self, name: str, access_ids: Sequence[int], limit: int) -> list[Document]:
         """READY documents whose title or file name equals or contains `name` (case-insensitive), exact ones first."""

@@ -9,6 +9,7 @@ import strawberry
 
 from agentic_rag.documents import document as documents
 from agentic_rag.documents.document_access import DocumentRight, parse_writers, visible_access_sets
+from agentic_rag.documents.read_text import MAX_CHARACTERS, TextPart
 from agentic_rag.erasure.delete import Deletion
 from agentic_rag.ingestion.sync import SOURCE_PROVENANCE
 from agentic_rag.kernel.errors import Permanent, no_such_document
@@ -64,6 +65,30 @@ class DocumentEmbedding:
     )
 
 
+@strawberry.type(description="A page of a text, in code points.")
+class TextPage:
+    number: int = strawberry.field(description="From 1.")
+    start: int
+    end: int
+
+
+@strawberry.type(description="A section of a text.")
+class OutlineEntry:
+    heading_path: list[str] = strawberry.field(description="Its headings, from the outermost on.")
+    start: int = strawberry.field(description="Where its first passage starts, in code points.")
+
+
+@strawberry.type(description="A part of a document's text; places count in code points of the whole.")
+class DocumentText:
+    text: str
+    start: int
+    end: int
+    characters: int = strawberry.field(description="Of the whole text.")
+    corpus_version: int
+    pages: list[TextPage] = strawberry.field(description="Of the whole text; empty for formats without pages.")
+    outline: list[OutlineEntry] = strawberry.field(description="Of the whole text.")
+
+
 @strawberry.type(description="One source (file, upload, URL) of a workspace.")
 class Document(Node):
     workspace_id: strawberry.ID
@@ -89,6 +114,17 @@ class Document(Node):
     provenance: list[Property]
     download_path: str = strawberry.field(description="Path on this server that returns the original.")
     source: strawberry.Private[documents.Document]
+
+    @inner(
+        Action.READ,
+        right=DocumentRight.READ,
+        description=f"The text that citations count in, from `start` to `end`, at most {MAX_CHARACTERS} code points of "
+        "it; `asOf`: a corpus version to read at. Takes the right to read; an error where nothing is published.",
+    )
+    async def text(self, info: Info, start: int = 0, end: int | None = None, as_of: int | None = None) -> DocumentText:
+        context, ref, key = info.context, self.source.workspace, self.source.document_id
+        await context.parts.document_access.require(context.principal, ref, key, DocumentRight.READ)
+        return show_text(await context.parts.read_text.run(context.principal, ref, key, start, end, as_of))
 
     @inner(right=DocumentRight.KNOW, description="Who may read it; null: the whole workspace.")
     async def readable_by(self, info: Info) -> Readers | None:
@@ -309,6 +345,18 @@ def show_document(document: documents.Document) -> Document:
         ],
         download_path=f"/v1/documents/{public_id}/source",
         source=document,
+    )
+
+
+def show_text(part: TextPart) -> DocumentText:
+    """A part of a text with the layout of the whole."""
+    layout = part.layout
+    return to_schema(
+        DocumentText,
+        part,
+        layout,
+        pages=[to_schema(TextPage, one) for one in layout.pages],
+        outline=[to_schema(OutlineEntry, one, heading_path=list(one.heading_path)) for one in layout.outline],
     )
 
 

@@ -88,11 +88,11 @@ def inner(*actions: Action, right: DocumentRight | Sight, is_hidden: bool = Fals
 
     def decorate(resolve: Resolver) -> Any:
         @wraps(resolve)
-        async def guard(self: Any, info: Info) -> Any:
+        async def guard(self: Any, info: Info, **arguments: Any) -> Any:
             if rule.is_hidden and not rule.permits(info.context.principal):
                 return None
             rule.authorise(info.context.principal)
-            return await resolve(self, info)
+            return await resolve(self, info, **arguments)
 
         return strawberry.field(guard, description=description, metadata={_RULE: rule})
 

@@ -32,8 +32,11 @@ PAGED = frozenset({"auditLog", "deadLetters", "documents", "jobs", "runs"})
 
 _LISTS = {
     "candidates": 50, "citations": 10, "stages": 20, "timings": 20, "nearest": 5, "attemptHistory": 8, "workers": 10,
+    "passages": 50, "sources": 50, "text": 300,
 }  # fmt: skip
-"""Lists inside an object without `first`, with as many members as they have on a busy day."""
+"""Lists inside an object without `first`, with as many members as they have on a busy day. A part of a document's text
+counts as a long list.
+"""
 
 _WRAPPERS = frozenset({"edges", "node", "nodes", "pageInfo"})
 

@@ -14,8 +14,11 @@ from agentic_rag.documents.document import (
     CitedPassage,
     Document,
     DocumentFilter,
+    PageSpan,
     RevisionSpan,
     SpanRequest,
+    TextLayout,
+    outline_of,
 )
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -107,6 +110,22 @@ FROM unnest($3::uuid[], $4::integer[], $5::integer[]) WITH ORDINALITY AS asked(r
 JOIN rag_revisions r ON r.org_id = $1 AND r.workspace_id = $2 AND r.revision_id = asked.revision_id
 """
 
+LAYOUT = """
+SELECT r.revision_id, length(r.text) AS characters, r.page_numbers, r.page_starts, r.page_ends,
+       c.heading_paths, c.starts, c.are_readable
+FROM rag_revisions r
+CROSS JOIN LATERAL (
+    SELECT jsonb_agg(to_jsonb(heading_path) ORDER BY index) AS heading_paths,
+           array_agg(char_start ORDER BY index) AS starts,
+           bool_and(access_id = ANY ($3::integer[])) AS are_readable
+    FROM rag_chunks
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = $5
+      AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4)
+) c
+WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.document_id = $5
+  AND r.published_from <= $4 AND (r.published_to IS NULL OR r.published_to > $4)
+"""
+
 FIND_DOCUMENTS = f"""
 SELECT {DOCUMENT_COLUMNS}
 FROM rag_documents
@@ -182,6 +201,20 @@ class PostgresDocumentReader:
                 row["text"], None if place is None else row["page_numbers"][place - 1], row["created_at"]
             )
         return spans
+
+    async def layout(self, document_id: UUID, access_ids: Sequence[int]) -> TextLayout | None:
+        rows = await self._connection.fetch(LAYOUT, *self._key, access_ids, self._version, document_id)
+        if not rows or not rows[0]["are_readable"]:
+            return None
+        row = rows[0]
+        spans = zip(row["page_numbers"], row["page_starts"], row["page_ends"], strict=True)
+        sections = zip(row["heading_paths"], row["starts"], strict=True)
+        return TextLayout(
+            row["revision_id"],
+            row["characters"],
+            tuple(PageSpan(*span) for span in spans),
+            outline_of((tuple(path), start) for path, start in sections),
+        )
 
     async def find_documents(self, name: str, access_ids: Sequence[int], limit: int) -> list[Document]:
         rows = await self._connection.fetch(FIND_DOCUMENTS, *self._key, access_ids, name, limit)

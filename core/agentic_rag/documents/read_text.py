@@ -1,0 +1,67 @@
+"""The stored text of a document, which citations count in, a part at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from agentic_rag.documents.document import SpanRequest, TextLayout
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import InvalidInput, no_such_document
+from agentic_rag.tenancy.access import read_identity
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+
+MAX_CHARACTERS = 100_000
+"""Code points of one part."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """`text` is [start, start + len(text)) of the document's text, in code points."""
+
+    text: str
+    start: int
+    layout: TextLayout
+    corpus_version: int
+
+    @property
+    def end(self) -> int:
+        """Behind the last code point."""
+        return self.start + len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """The use case behind `Document.text` and `GET /v1/documents/{id}/text`."""
+
+    database: Database
+
+    async def run(
+        self,
+        principal: Principal,
+        workspace: WorkspaceRef,
+        document_id: UUID,
+        start: int = 0,
+        end: int | None = None,
+        as_of: int | None = None,
+    ) -> TextPart:
+        """The text from `start` to `end`, at most `MAX_CHARACTERS` of it, as readers of the version see it. An end
+        behind the text is the text's.
+
+        Errors: `NotFound` code DOCUMENT_NOT_FOUND for a document without published text, or with text that the caller
+        may not read; `InvalidInput` codes OPTION_OUT_OF_RANGE and AS_OF_UNAVAILABLE.
+        """
+        if start < 0 or (end is not None and end < start):
+            raise InvalidInput(
+                "A part of a text has a start of at least 0 and an end behind it.",
+                code="OPTION_OUT_OF_RANGE",
+                path=("start",),
+            )
+        async with self.database.snapshot(workspace, as_of, readers=read_identity(principal)) as snapshot:
+            layout = await snapshot.documents.layout(document_id, snapshot.access.access_ids)
+            if layout is None:
+                raise no_such_document()
+            last = min(layout.characters, start + MAX_CHARACTERS, layout.characters if end is None else end)
+            request = SpanRequest(layout.revision_id, start, max(start, last))
+            (span,) = await snapshot.documents.revision_spans([request])
+        return TextPart("" if span is None else span.text, start, layout, snapshot.version)
