@@ -18,7 +18,7 @@ import redis
 import typer.testing
 from hypothesis import HealthCheck, settings
 
-from tests import guards
+from tests import guards, held_transactions
 from tests.guards import pytest_make_collect_report, pytest_runtest_makereport
 from tests.shared_stack import StackDesk, WorkerStack
 from tests.stack import NEO4J, POSTGRES, SessionStack, Stack, copy_statement, database_at, execute, redis_sources
@@ -42,6 +42,7 @@ _DESK = pytest.StashKey[StackDesk]()
 
 def pytest_configure() -> None:
     guards.install()
+    held_transactions.install()
 
 
 @pytest.hookimpl(optionalhook=True)

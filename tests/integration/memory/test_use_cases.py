@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.builders import new_document
+from tests.held_transactions import is_in_transaction
 from tests.memory_store.answering.cache import MemoryAnswerCache
 from tests.memory_store.compute import InlineCompute
 from tests.memory_store.documents.blobs import MemoryBlobStore
 from tests.memory_store.jobs.job_board import MemoryJobBoard
 from tests.memory_store.jobs.queue import MemoryJobQueue
-from tests.memory_store.session.database import MemoryDatabase, is_in_transaction
+from tests.memory_store.session.database import MemoryDatabase
 from tests.memory_store.session.store import MemoryStore
 from tests.memory_store.telemetry import RecordingTelemetry
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
-from contextvars import ContextVar
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
+from tests.held_transactions import hold_transaction
 from tests.memory_store.answering.cache import MemoryAnswerCache
 from tests.memory_store.documents.documents import MemoryDocumentStore
 from tests.memory_store.documents.originals import MemoryOriginalStore, MemoryUploadStore
@@ -36,22 +36,6 @@ from agentic_rag.models.embedding.space import RegisteredSpace
 from agentic_rag.tenancy.access import ANONYMOUS_READER, ReadIdentity, ReadScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.workspace import CorpusHead, effective_settings
-
-_OPEN: ContextVar[int] = ContextVar("transactions of this task", default=0)
-
-
-def is_in_transaction() -> bool:
-    """Whether the calling task has a transaction or a snapshot open: it must call nobody who may be slow."""
-    return _OPEN.get() > 0
-
-
-@contextmanager
-def _counted() -> Generator[None]:
-    _OPEN.set(_OPEN.get() + 1)
-    try:
-        yield
-    finally:
-        _OPEN.set(_OPEN.get() - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,14 +192,14 @@ class MemoryDatabase:
                 path=("asOf",),
             )
         space = state.active_space() if space_id is None else state.registered_space(space_id)
-        with _counted():
+        with hold_transaction():
             yield MemorySnapshot(state, newest if as_of is None else as_of, space, state.readable(readers))
 
     @asynccontextmanager
     async def transaction(self, org_id: UUID) -> AsyncGenerator[Transaction]:
         """Open a write transaction of one organisation."""
         async with self._store.transaction(org_id) as working:
-            with _counted():
+            with hold_transaction():
                 yield MemoryTransaction(working, org_id, self._cache)
 
     async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ANONYMOUS_READER) -> CorpusHead | None:
