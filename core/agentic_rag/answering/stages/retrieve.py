@@ -56,8 +56,7 @@ class RetrieveStage:
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach passages, candidates and the parts with their weighted terms."""
-        snapshot = await reads.snapshot()
-        state = await self._in_space(state, snapshot)
+        state, snapshot = await self._in_space(state, reads)
         question = state.question
         scope = await scope_of(snapshot, state.options.search.filter, snapshot.access.access_ids)
         searches: list[PartSearch] = []
@@ -119,16 +118,18 @@ class RetrieveStage:
     def _seconds(self, state: RunState) -> float:
         return state.deadline.remaining(self.clock.monotonic()) * READ_SHARE
 
-    async def _in_space(self, state: RunState, snapshot: CorpusSnapshot) -> RunState:
-        """The question embedded in the space that this snapshot reads. It was already, unless the workspace was
-        switched between the embedding and the opening of the snapshot; from then on nothing can change it.
+    async def _in_space(self, state: RunState, reads: LazySnapshot) -> tuple[RunState, CorpusSnapshot]:
+        """The question embedded in the space that the run's snapshot reads, and that snapshot. It was already, unless
+        the workspace was switched between the embedding and the opening; no snapshot is held while a model is asked.
         """
-        if snapshot.space is None or snapshot.space.space == state.space:
-            return state
-        switched = replace(state, space=snapshot.space.space)
-        if not state.question.vectors:
-            return switched
-        return (await embed_searches(self.embedders, switched)).state
+        while True:
+            snapshot = await reads.snapshot()
+            if snapshot.space is None or snapshot.space.space == state.space:
+                return state, snapshot
+            state = replace(state, space=snapshot.space.space)
+            if state.question.vectors:
+                await reads.release()
+                state = (await embed_searches(self.embedders, state)).state
 
 
 class _OptionalReads:
