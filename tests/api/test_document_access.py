@@ -5,6 +5,7 @@ Nina is in the group `night`, Dana in the group `day`; Ada is an admin and in no
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +21,8 @@ from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks
+from agentic_rag.ingestion.missing import hide
+from agentic_rag.jobs.job import graph_job
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.language.token_estimate import estimate_tokens
@@ -223,6 +226,60 @@ async def test_an_owner_who_is_no_reader_still_owns(works: Works) -> None:
     assert given["data"]["transferOwnership"]["document"] == {"uploadedBy": "user:ada"}
     assert back["data"]["transferOwnership"]["document"] == {"uploadedBy": "user:nina"}
     assert erased["data"]["deleteDocument"]["userErrors"] == []
+
+
+async def jobs_of_rota(works: Works, token: str) -> list[str]:
+    """Ids of the jobs that a caller sees, but those of another document that is there."""
+    nodes = (await works.look(token))["jobs"]["nodes"]
+    return [one["id"] for one in nodes if one["document"] is None or one["document"]["sourcePath"] == ROTA]
+
+
+PROVE = "query ($id: ID!) { proveErased(documentId: $id) { erased } }"
+JOB = "query ($id: ID!) { job(id: $id) { kind } }"
+
+
+@pytest.mark.parametrize("readers", [[], ["night"]])
+async def test_a_document_that_its_source_lost_is_known_to_managers_alone_then_and_after_its_erasure(
+    works: Works, readers: list[str]
+) -> None:
+    await works.share(NINA, groups=readers)
+    async with works.database.transaction(REF.org_id) as transaction:
+        lost = await transaction.documents.get(REF, document_id_for(REF, ROTA))
+        assert lost is not None
+        await hide(transaction, lost, timedelta(days=1), {})
+    jobs = {token: await jobs_of_rota(works, token) for token in (NINA, DANA, ADA)}
+    job = {"id": jobs[ADA][0]}
+    hidden = {token: await query(works, PROVE, {"id": rota()}, token) for token in jobs}
+    one = {token: (await query(works, JOB, job, token))["data"]["job"] for token in jobs}
+    await query(works, ERASE, {"id": rota()}, ADA)
+    gone = {token: await query(works, PROVE, {"id": rota()}, token) for token in jobs}
+    left = {token: await jobs_of_rota(works, token) for token in jobs}
+    last = {token: (await query(works, JOB, job, token))["data"]["job"] for token in jobs}
+
+    for token in (NINA, DANA):
+        assert [hidden[token]["errors"][0]["extensions"]["code"], gone[token]["errors"][0]["extensions"]["code"]] == [
+            "DOCUMENT_NOT_FOUND"
+        ] * 2
+    assert (hidden[ADA]["data"], gone[ADA]["data"]) == (
+        {"proveErased": {"erased": False}},
+        {"proveErased": {"erased": True}},
+    )
+    assert (jobs[NINA], jobs[DANA], left[NINA], left[DANA]) == ([], [], [], [])
+    assert len(left[ADA]) > 0
+    for told in (one, last):
+        assert told == {NINA: None, DANA: None, ADA: {"kind": "DELETE"}}
+
+
+async def test_jobs_that_concern_no_document_are_shown_to_managers_alone(works: Works) -> None:
+    async with works.database.transaction(REF.org_id) as transaction:
+        written, _ = await transaction.jobs.enqueue(graph_job(REF))
+    asked = {"id": encode(NodeKind.JOB, REF.workspace_id, written.job_id)}
+
+    listed = {token: len(await jobs_of_rota(works, token)) for token in (DANA, ADA)}
+    one = {token: (await query(works, JOB, asked, token))["data"]["job"] for token in (DANA, ADA)}
+
+    assert listed == {DANA: 0, ADA: 1}
+    assert one == {DANA: None, ADA: {"kind": "GRAPH"}}
 
 
 async def test_what_is_gone_is_known_to_those_who_could_read_it(works: Works) -> None:

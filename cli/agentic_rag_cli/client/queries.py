@@ -72,10 +72,14 @@ mutation ($id: ID!, $force: Boolean!) {{
 }}
 """
 
+_PLACE = "queuePlace { before estimatedSeconds }"
+
+QUEUE_PLACE = f"query ($id: ID!) {{ job(id: $id) {{ {_PLACE} }} }}"
+
 UPLOAD = f"""
 mutation ($workspaceId: ID!, $file: Upload!, $key: String, $readableBy: ReadersInput) {{
   uploadDocument(workspaceId: $workspaceId, file: $file, idempotencyKey: $key, readableBy: $readableBy) {{
-    document {{ id workspaceId sourcePath }} job {{ id }} unchanged {_ERRORS}
+    document {{ id workspaceId sourcePath }} job {{ id {_PLACE} }} unchanged {_ERRORS}
   }}
 }}
 """

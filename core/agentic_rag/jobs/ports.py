@@ -22,7 +22,7 @@ from agentic_rag.jobs.job import (
     Retry,
 )
 from agentic_rag.jobs.message import StoredUndecodableMessage, UndecodableMessage
-from agentic_rag.jobs.turns import LastTurns
+from agentic_rag.jobs.turns import LastTurns, QueuePlace
 from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.pagination import Page, PageRequest
@@ -48,6 +48,12 @@ class JobStore(Protocol):
         """The job, or None."""
         ...
 
+    async def place(self, ref: JobRef) -> QueuePlace | None:
+        """Where the job waits for its turn; None for one that does not, or is not due. Workspaces take turns, so each
+        other one of the organisation may start one job more than its own has before it.
+        """
+        ...
+
     async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
         """Every attempt at a job, first to last."""
         ...
@@ -61,8 +67,8 @@ class JobStore(Protocol):
         codes: Sequence[str] = (),
         access_ids: Sequence[int] | None = None,
     ) -> Page[Job]:
-        """Jobs, newest first; only those of the given states, kinds and error codes. With `access_ids` no job that
-        concerns a document of another access set, gone or not.
+        """Jobs, newest first; only those of the given states, kinds and error codes. With `access_ids` only jobs of
+        documents of these access sets, gone or not: what concerns no document follows from the work on all of them.
         """
         ...
 

@@ -76,3 +76,25 @@ def take_turns(
         if inside[org_id]:
             heapq.heappush(organisations, (now, age, org_id))
     return turns
+
+
+MOST_COUNTED = 1_000
+"""Jobs before a waiting one that are counted; there may be more."""
+RATE_MINUTES = 5
+FEWEST_FINISHED = 3
+"""Jobs of the last minutes that a rate is made of: of fewer none is."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePlace:
+    """Where a due job waits among those of its organisation: at most so many start before it."""
+
+    before: int
+    estimated_seconds: float | None
+    """Until it is done, at the rate of the last minutes; None where they tell none."""
+
+
+def place_in_queue(before: int, finished: int, seconds: float) -> QueuePlace:
+    """The place of a job with so many before it, where `finished` jobs of its kind ended within the last `seconds`."""
+    is_known = finished >= FEWEST_FINISHED and seconds > 0
+    return QueuePlace(before, (before + 1) * seconds / finished if is_known else None)

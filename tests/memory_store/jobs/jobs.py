@@ -26,6 +26,7 @@ from agentic_rag.jobs.job import (
     Replay,
     Retry,
 )
+from agentic_rag.jobs.turns import MOST_COUNTED, RATE_MINUTES, QueuePlace, place_in_queue
 from agentic_rag.kernel.error_redaction import error_chain, redact
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.pagination import Page, PageRequest
@@ -74,6 +75,26 @@ class MemoryJobStore:
         stored = self._stored(JobRef(workspace, job_id))
         return None if stored is None else stored.job
 
+    async def place(self, ref: JobRef) -> QueuePlace | None:
+        """Where the job waits for its turn; None for one that does not, or is not due."""
+        now, stored = self._working.now(), self._stored(ref)
+        if stored is None or not _waits(stored.job, now):
+            return None
+        own, ended = stored, now - timedelta(minutes=RATE_MINUTES)
+        waiting: dict[UUID, list[StoredJob]] = {}
+        finished: list[datetime] = []
+        for workspace in [one for one in self._working.states if self._working.read(one) is not None]:
+            for one in self._all(workspace):
+                if _waits(one.job, now) and one.job.queue is own.job.queue:
+                    waiting.setdefault(workspace.workspace_id, []).append(one)
+                if one.job.state is JobState.DONE and one.job.kind is own.job.kind and one.job.updated_at > ended:
+                    finished.append(one.job.updated_at)
+        ours = waiting.pop(ref.workspace.workspace_id)
+        ahead = sum((one.job.created_at, one.number) < (own.job.created_at, own.number) for one in ours)
+        before = ahead + sum(min(len(jobs), ahead + 1) for jobs in waiting.values())
+        seconds = (now - min(finished)).total_seconds() if finished else 0.0
+        return place_in_queue(min(before, MOST_COUNTED), len(finished), seconds)
+
     async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
         """Every attempt at a job, first to last."""
         stored = self._stored(JobRef(workspace, job_id))
@@ -98,7 +119,7 @@ class MemoryJobStore:
             if (not states or stored.job.state in states)
             and (not kinds or stored.job.kind in kinds)
             and (not codes or stored.job.error_code in codes)
-            and (access_ids is None or stored.job.document_id is None or stored.job.document_id in readable)
+            and (access_ids is None or stored.job.document_id in readable)
         ]
         page = page_newest_first(rows, _created, request)
         return Page(tuple(stored.job for stored in page.items), page.cursors, page.has_next)
@@ -319,3 +340,7 @@ def _closed(
 
 def _created(stored: StoredJob) -> tuple[datetime, str]:
     return stored.job.created_at, f"{stored.number:012}"
+
+
+def _waits(job: Job, now: datetime) -> bool:
+    return job.state is JobState.QUEUED and job.run_after <= now

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import httpx2
+import pytest
 from tests.unit.cli.product import Product, Terminal, document
 
 from agentic_rag.documents.document import DocumentFault, DocumentStatus
@@ -84,6 +85,34 @@ def test_a_server_takes_files_by_graphql(tmp_path: Path) -> None:
     assert taken["statusUrl"] == "/v1/workspaces/w/documents/d"
     assert (refused["outcome"], refused["error"]["code"]) == ("REFUSED", "UPLOAD_TOO_LARGE")
     assert terminal.product.uploaded == []
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ({"before": 3, "estimatedSeconds": 12.4}, "  3 jobs before it, about 12 s"),
+        ({"before": 1, "estimatedSeconds": None}, "  1 job before it"),
+        (None, ""),
+    ],
+)
+def test_a_file_that_waits_is_told_with_its_place_and_time(
+    tmp_path: Path, place: dict[str, float] | None, told: str
+) -> None:
+    def busy(request: httpx2.Request) -> httpx2.Response:
+        if b"uploadDocument" in request.content:
+            document = {"id": "d", "workspaceId": "w", "sourcePath": "a.md"}
+            taken = {"document": document, "job": {"id": "j", "queuePlace": place}, "unchanged": False}
+            return httpx2.Response(200, json={"data": {"uploadDocument": taken}})
+        if b"workspaces" in request.content:
+            return a_server(request)
+        state = {"status": "PENDING", "error": None, "chunksDone": 0, "chunkCount": 0}
+        return httpx2.Response(200, json={"data": {"document": state}})
+
+    terminal = Terminal(environ={"AGENTIC_RAG_TOKEN": "t"}, transport=httpx2.MockTransport(busy))
+
+    shown = terminal.rag("upload", a_file(tmp_path, "a.md"), "--url", "http://127.0.0.1:1")
+
+    assert shown.stdout == f"QUEUED     {tmp_path}/a.md{told}\n"
 
 
 def test_the_token_of_the_command_line_must_be_good(tmp_path: Path) -> None:

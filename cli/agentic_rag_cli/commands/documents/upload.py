@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.formatting import format_count
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.ingestion import (
@@ -95,6 +96,11 @@ class UploadOutcome(FileOutcome):
         error = None if self.code is None else {"code": self.code, "message": self.message}
         return {"file": self.path, "outcome": self.outcome, "chunkCount": self.chunks, "error": error, **self.response}
 
+    def line(self) -> str:
+        """The file and its outcome in one line; of a file that waits, where."""
+        place = self.response.get("queuePlace") if self.outcome == "QUEUED" else None
+        return FileOutcome.line(self) + (f"  {_told(place)}" if place else "")
+
 
 @dataclass(frozen=True, slots=True)
 class Uploads:
@@ -117,6 +123,7 @@ class Uploads:
             "contentSha256": digest,
             "unchanged": taken["unchanged"],
             "jobId": None if job is None else job["id"],
+            "queuePlace": None if job is None else job.get("queuePlace"),
             "statusUrl": f"/v1/workspaces/{document['workspaceId']}/documents/{document['id']}",
         }
 
@@ -126,6 +133,17 @@ class Uploads:
         if found is None:
             raise NotFound("The document was deleted meanwhile.")
         return found
+
+    async def place_of(self, response: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Where the job of an upload waits; None when it does not."""
+        job = response["jobId"] and await self.client.fetch(queries.QUEUE_PLACE, id=response["jobId"])
+        return job and job["queuePlace"]
+
+
+def _told(place: Mapping[str, Any]) -> str:
+    """Where a job waits, in words."""
+    seconds = place["estimatedSeconds"]
+    return f"{format_count(place['before'], 'job')} before it" + (f", about {seconds:.0f} s" if seconds else "")
 
 
 def _digest(file: Path) -> tuple[str, int]:
@@ -177,5 +195,6 @@ async def _states(
                 f"Nothing moved for {STALL_SECONDS:.0f} s. The jobs stay queued: see whether a `rag worker` runs."
             )
         done, count = sum(one["chunksDone"] for one in states), sum(one["chunkCount"] for one in states)
-        progress(done, max(count, done + 1), "chunks")
+        place = None if count else await uploads.place_of(accepted[-1])
+        progress(done, max(count, done + 1), _told(place) if place else "chunks")
         await asyncio.sleep(_POLL_SECONDS)

@@ -11,7 +11,8 @@ from strawberry.dataloader import DataLoader
 
 from agentic_rag.documents.document import Document
 from agentic_rag.documents.document_access import may_read
-from agentic_rag.jobs.job import JobAttempt
+from agentic_rag.jobs.job import JobAttempt, JobRef
+from agentic_rag.jobs.turns import QueuePlace
 from agentic_rag.kernel.database import Transaction
 from agentic_rag.kernel.errors import AgenticRagError, Forbidden, InvalidInput, NotFound
 from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
@@ -99,6 +100,16 @@ class RequestContext:
     def job_attempts(self) -> DataLoader[tuple[UUID, UUID], tuple[JobAttempt, ...]]:
         """Attempts by (workspace, job), one transaction per query level."""
         return DataLoader(self._load_attempts)
+
+    @cached_property
+    def queue_places(self) -> DataLoader[tuple[UUID, UUID], QueuePlace | None]:
+        """Where jobs wait, by (workspace, job), one transaction per query level."""
+        return DataLoader(self._load_places)
+
+    async def _load_places(self, keys: Sequence[tuple[UUID, UUID]]) -> Sequence[QueuePlace | None]:
+        org_id = self.principal.org_id
+        async with self.parts.database.transaction(org_id) as transaction:
+            return [await transaction.jobs.place(JobRef(WorkspaceRef(org_id, one), key)) for one, key in keys]
 
     async def _load_attempts(self, keys: Sequence[tuple[UUID, UUID]]) -> Sequence[tuple[JobAttempt, ...]]:
         org_id = self.principal.org_id

@@ -55,6 +55,14 @@ class JobAttempt:
     )
 
 
+@strawberry.type(description="Where a job waits among those of the organisation. Numbers only, of all of its jobs.")
+class QueuePlace:
+    before: int = strawberry.field(description="At most so many start before it; 1000 may be more.")
+    estimated_seconds: float | None = strawberry.field(
+        description="Until it is done, at the rate of the last five minutes; null where they tell none."
+    )
+
+
 @strawberry.type(description="A unit of work of the data plane.")
 class Job(Node):
     workspace_id: strawberry.ID
@@ -81,6 +89,11 @@ class Job(Node):
     async def arguments(self, info: Info) -> list[Property] | None:
         shown = redact_arguments(self.source.arguments)
         return [Property(name=name, value=value) for name, value in sorted(shown.items())]
+
+    @inner(right=DocumentRight.KNOW, description="Where it waits for its turn; null when it does not.")
+    async def queue_place(self, info: Info) -> QueuePlace | None:
+        found = await info.context.queue_places.load((self.source.workspace.workspace_id, self.source.job_id))
+        return to_schema(QueuePlace, found) if found else None
 
     @inner(right=DocumentRight.KNOW, description="Every attempt, first to last.")
     async def attempt_history(self, info: Info) -> list[JobAttempt]:
@@ -196,14 +209,14 @@ class JobMutation:
 
 async def find_job(context: RequestContext, node: NodeId) -> Job | None:
     """A job; None when there is none, or when it concerns a document that is hidden from the caller, or was until it
-    was erased.
+    was erased. Jobs that concern no document are for managers.
     """
     workspace = context.ref(node)
     async with context.parts.database.transaction(workspace.org_id) as transaction:
         found = await transaction.jobs.get(workspace, node.key)
-        if found is not None and found.document_id is not None and not may_manage_access(context.principal):
+        if found is not None and not may_manage_access(context.principal):
             reader = read_identity(context.principal)
-            if await transaction.access.unreadable(workspace, [found.document_id], reader):
+            if found.document_id is None or await transaction.access.unreadable(workspace, [found.document_id], reader):
                 return None
     return show_job(found) if found else None
 

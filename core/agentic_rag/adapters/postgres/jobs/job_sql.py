@@ -36,7 +36,7 @@ WHERE org_id = $1 AND workspace_id = $2
   AND (cardinality($5::text[]) = 0 OR state = ANY ($5))
   AND (cardinality($6::text[]) = 0 OR kind = ANY ($6) OR $8 AND kind <> ALL ($7::text[]))
   AND (cardinality($9::text[]) = 0 OR error_code = ANY ($9))
-  AND ($11::integer[] IS NULL OR document_id IS NULL OR EXISTS (
+  AND ($11::integer[] IS NULL OR EXISTS (
       SELECT FROM rag_documents d
       WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = rag_jobs.document_id
         AND d.access_id = ANY ($11)
@@ -48,6 +48,47 @@ WHERE org_id = $1 AND workspace_id = $2
 ORDER BY created_at DESC, job_id DESC
 LIMIT $10
 """  # noqa: S608
+
+# $4: the most jobs that are counted; $5: the minutes of the rate. Each look goes along rag_jobs_turns or
+# rag_jobs_finished, workspace by workspace.
+PLACE = """
+WITH own AS (
+    SELECT queue, kind, created_at, job_id FROM rag_jobs
+    WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND state = 'QUEUED' AND run_after <= now()
+), ahead AS (
+    SELECT count(*) AS jobs FROM (
+        SELECT FROM rag_jobs j, own
+        WHERE j.org_id = $1 AND j.workspace_id = $2 AND j.state = 'QUEUED' AND j.queue = own.queue
+          AND j.run_after <= now() AND (j.created_at, j.job_id) < (own.created_at, own.job_id)
+        LIMIT $4
+    ) counted
+), others AS (
+    SELECT count(*) AS jobs FROM (
+        SELECT FROM own, ahead, rag_workspaces w, LATERAL (
+            SELECT FROM rag_jobs j
+            WHERE j.org_id = $1 AND j.workspace_id = w.workspace_id AND j.state = 'QUEUED' AND j.queue = own.queue
+              AND j.run_after <= now()
+            LIMIT ahead.jobs + 1
+        ) turns
+        WHERE w.org_id = $1 AND w.workspace_id <> $2
+        LIMIT $4
+    ) counted
+), done AS (
+    SELECT count(*) AS jobs, extract(epoch FROM now() - min(updated_at))::float8 AS seconds FROM (
+        SELECT ended.updated_at FROM own, rag_workspaces w, LATERAL (
+            SELECT j.updated_at FROM rag_jobs j
+            WHERE j.org_id = $1 AND j.workspace_id = w.workspace_id AND j.state = 'DONE' AND j.kind = own.kind
+              AND j.updated_at > now() - make_interval(mins => $5)
+            ORDER BY j.updated_at DESC
+            LIMIT $4
+        ) ended
+        WHERE w.org_id = $1
+        LIMIT $4
+    ) counted
+)
+SELECT least(ahead.jobs + others.jobs, $4) AS before, done.jobs AS finished, coalesce(done.seconds, 0) AS seconds
+FROM own, ahead, others, done
+"""
 
 CANCEL_FOR_DOCUMENT = """
 UPDATE rag_jobs

@@ -23,6 +23,7 @@ from agentic_rag.jobs.job import (
     Replay,
     Retry,
 )
+from agentic_rag.jobs.turns import MOST_COUNTED, RATE_MINUTES, QueuePlace, place_in_queue
 from agentic_rag.kernel.error_redaction import error_chain, redact
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.pagination import Page, PageRequest
@@ -64,6 +65,10 @@ class PostgresJobStore:
     async def get(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
         row = await self._connection.fetchrow(sql.GET, self._org_id, workspace.workspace_id, job_id)
         return None if row is None else _job(self._org_id, row)
+
+    async def place(self, ref: JobRef) -> QueuePlace | None:
+        row = await self._connection.fetchrow(sql.PLACE, *self._key(ref), MOST_COUNTED, RATE_MINUTES)
+        return None if row is None else place_in_queue(row["before"], row["finished"], row["seconds"])
 
     async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
         rows = await self._connection.fetch(sql.ATTEMPTS, self._org_id, workspace.workspace_id, job_id)

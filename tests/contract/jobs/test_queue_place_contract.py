@@ -1,0 +1,76 @@
+"""What every `JobStore` says of a job that waits for its turn."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+from tests.contract.backends import Backend
+
+from agentic_rag.jobs.job import JobKind, JobRef, NewJob, QueueName
+from agentic_rag.jobs.turns import QueuePlace
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+
+async def queue(adapter: Backend, workspace: WorkspaceRef, count: int, **more: float) -> list[JobRef]:
+    made: list[JobRef] = []
+    for _ in range(count):
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            job = NewJob(workspace, JobKind.INGEST, str(uuid4()), {}, QueueName.BULK, **more)
+            made.append((await transaction.jobs.enqueue(job))[0])
+    return made
+
+
+async def place(adapter: Backend, ref: JobRef) -> QueuePlace | None:
+    async with adapter.database.transaction(ref.workspace.org_id) as transaction:
+        return await transaction.jobs.place(ref)
+
+
+async def finish(adapter: Backend, ref: JobRef) -> None:
+    async with adapter.database.transaction(ref.workspace.org_id) as transaction:
+        lease = await transaction.jobs.lease(ref, "one", timedelta(minutes=1))
+        assert lease is not None
+        assert await transaction.jobs.finish(ref, lease.fence)
+
+
+async def test_a_job_waits_behind_the_older_ones_of_its_workspace_and_the_turns_of_the_others(
+    adapter: Backend,
+) -> None:
+    org_id = await adapter.organisation()
+    ours, crowd, idle = [await adapter.workspace(org_id) for _ in range(3)]
+    other = await adapter.workspace()
+    own = await queue(adapter, ours, 3)
+    await queue(adapter, crowd, 5)
+    await queue(adapter, idle, 2, delay_seconds=60.0)
+    await queue(adapter, other, 9)
+
+    # Each other workspace gives as many as its own has before it, and one more when it is its turn first.
+    assert [await place(adapter, one) for one in own] == [
+        QueuePlace(0 + 1, None),
+        QueuePlace(1 + 2, None),
+        QueuePlace(2 + 3, None),
+    ]
+
+
+async def test_a_job_that_does_not_wait_has_no_place(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    [later] = await queue(adapter, workspace, 1, delay_seconds=60.0)
+    [done, first] = await queue(adapter, workspace, 2)
+    await finish(adapter, done)
+
+    assert [await place(adapter, one) for one in (later, done, JobRef(workspace, uuid4()))] == [None] * 3
+    assert await place(adapter, first) == QueuePlace(0, None)
+
+
+async def test_the_time_is_estimated_from_what_was_finished_lately(adapter: Backend) -> None:
+    org_id = await adapter.organisation()
+    ours, others = [await adapter.workspace(org_id) for _ in range(2)]
+    for one in await queue(adapter, others, 4):
+        await finish(adapter, one)
+    first, second = await queue(adapter, ours, 2)
+
+    soon, later = await place(adapter, first), await place(adapter, second)
+
+    assert soon is not None
+    assert later is not None
+    assert soon.estimated_seconds is not None
+    assert later.estimated_seconds is not None
+    assert 0 < soon.estimated_seconds < later.estimated_seconds < 60
