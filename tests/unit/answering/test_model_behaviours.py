@@ -9,10 +9,12 @@ from tests.unit.answering.answering_world import World
 from tests.unit.answering.test_answers_by_model import BYPASS, QUESTION, Desk, corpus, outcomes
 
 from agentic_rag.answering.answer import AbstentionReason, Outcome
-from agentic_rag.answering.options import AnswerDefaults
+from agentic_rag.answering.options import AnswerDefaults, effective
+from agentic_rag.answering.question import AnswerOptions
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.stages.synthesize_with_llm import MODEL_SILENT
 from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.settings.answering import AnsweringConfig
 
 pytestmark = pytest.mark.network
 
@@ -93,3 +95,68 @@ async def test_what_a_slow_or_terse_server_replies_is_used(stub: ProviderStub, f
     assert outcomes(run)["synthesize"] == "ok: stub-chat"
     assert run.answer.degraded == ()
     assert all(citation.verified for citation in run.answer.citations)
+
+
+WRAPPED = {
+    "in a fence": "```json\n{}\n```",
+    "after thoughts": '<think>They ask for {"sentences": 1}, so …</think>\n\n{}',
+    "between words": "Here is the answer:\n{}\nI hope that it helps.",
+}
+
+
+@pytest.mark.parametrize("form", WRAPPED.values(), ids=WRAPPED)
+async def test_the_first_object_of_a_wordy_reply_is_the_answer(stub: ProviderStub, form: str) -> None:
+    desk = Desk(stub)
+    bare = stub.scribe
+    stub.scribe = lambda request: form.replace("{}", bare(request)) if form_of(request) == "answer" else bare(request)
+    run = await desk.ask()
+    await desk.aclose()
+
+    assert run.answer.outcome is Outcome.GROUNDED
+    assert outcomes(run)["synthesize"] == "ok: stub-chat"
+
+
+def test_an_answer_has_a_minute_once_a_model_is_named() -> None:
+    by_rules, by_model = AnsweringConfig().budget_ms
+    defaults = AnswerDefaults(timeout_ms=by_rules, model_timeout_ms=by_model)
+
+    assert effective(AnswerOptions(), defaults).timeout_ms == 10_000
+    assert effective(AnswerOptions(), defaults, has_model=True).timeout_ms == 60_000
+
+
+LIMITS = {
+    "files.md": ("File service", "# Uploads\n\nThe limit is 50 MB for each file."),
+    "travel.md": ("Travel", "# Hotels\n\nThe limit is 140 euros a night."),
+}
+HULLS = {
+    "yard.md": ("Yard", "The ferry lies in the yard each winter. Its hull is cleaned there with water."),
+    "crew.md": ("Crew", "The crew of the ferry cleans the hull in winter."),
+    "dock.md": ("Dock", "The dock takes a ferry with a hull of sixty metres."),
+}
+
+
+async def asked_of(documents: dict[str, tuple[str, str]], stub: ProviderStub, question: str, fault: Fault) -> Run:
+    desk = Desk(stub, support_threshold=0.01)
+    for path, (title, text) in documents.items():
+        desk.world.corpus.add(path, title, text)
+    stub.otherwise = lambda _: fault
+    run = await desk.ask(question)
+    await desk.aclose()
+    return run
+
+
+async def test_a_model_that_fails_makes_no_doubtful_text_a_part_of_an_answer(stub: ProviderStub) -> None:
+    run = await asked_of(HULLS, stub, "What colour has the hull of the ferry in winter?", Fault(status=500))
+
+    assert run.answer.outcome is Outcome.UNCERTAIN
+    assert run.answer.abstention is not None
+    assert run.answer.abstention.reason is AbstentionReason.DEPENDENCY
+    assert run.answer.abstention.explanation == MODEL_SILENT
+
+
+async def test_a_question_with_several_readings_is_not_sent_to_the_model(stub: ProviderStub) -> None:
+    run = await asked_of(LIMITS, stub, "What is the limit?", Fault())
+
+    assert run.answer.outcome is Outcome.UNDERSPECIFIED
+    assert run.answer.degraded == ()
+    assert stub.asked_for("answer") == []

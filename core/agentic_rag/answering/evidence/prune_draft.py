@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from agentic_rag.answering.answer import AbstentionReason, Outcome
+from agentic_rag.answering.answer import AbstentionReason
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.query.rewrite import mask_placeholder
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall
@@ -26,7 +26,7 @@ def add_missing(state: RunState, draft: Draft, places: Sequence[int]) -> RunStat
     missing = tuple(dict.fromkeys((*draft.missing, *(mask_placeholder(parts[place]) for place in places))))
     told = draft.shortfall
     shortfall = (
-        told if told is not None and told.outcome is Outcome.PARTIALLY_GROUNDED else explain_shortfall(state, missing)
+        told if told is not None and told.reason is AbstentionReason.DEPENDENCY else explain_shortfall(state, missing)
     )
     return replace(state, draft=replace(draft, missing=missing, shortfall=shortfall))
 

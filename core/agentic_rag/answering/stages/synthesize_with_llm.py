@@ -48,8 +48,8 @@ class LlmSynthesizeStage:
             return _show_nearest(drafted, UNVERIFIED)
         if state.checked.repairs:
             told = before.shortfall
-            is_partial = told is not None and told.outcome is Outcome.PARTIALLY_GROUNDED
-            return _with_shortfall(drafted, told) if told is not None and is_partial else drafted
+            has_failed = told is not None and told.reason is AbstentionReason.DEPENDENCY
+            return _with_shortfall(drafted, told) if told is not None and has_failed else drafted
         return await self._write_answer(drafted, reads) if _is_worth_asking(drafted.state) else drafted
 
     async def _write_answer(self, drafted: StageResult, reads: LazySnapshot) -> StageResult:
@@ -91,9 +91,13 @@ def _show_nearest(drafted: StageResult, error: LlmError) -> StageResult:
 
 
 def _with_shortfall(drafted: StageResult, shortfall: Shortfall) -> StageResult:
+    """The draft of the rules, with why it is not the model's; what the rules doubt stays UNCERTAIN."""
     draft = drafted.state.draft
-    answered = bool(draft.sentences) and not draft.is_abstention
-    noted = replace(draft, shortfall=replace(shortfall, outcome=Outcome.PARTIALLY_GROUNDED if answered else None))
+    outcome = None
+    if draft.sentences and not draft.is_abstention:
+        doubted = draft.shortfall is not None and draft.shortfall.outcome is Outcome.UNCERTAIN
+        outcome = Outcome.UNCERTAIN if doubted else Outcome.PARTIALLY_GROUNDED
+    noted = replace(draft, shortfall=replace(shortfall, outcome=outcome))
     return replace(drafted, state=replace(drafted.state, draft=noted))
 
 
