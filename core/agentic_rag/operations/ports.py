@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -77,6 +77,10 @@ class Inspection(Protocol):
 
     def originals(self) -> AsyncIterator[StoredOriginal]:
         """All originals."""
+        ...
+
+    async def unfinished_jobs(self) -> Mapping[str, int]:
+        """The number of unfinished jobs by kind."""
         ...
 
     async def blobs_to_delete(self) -> Sequence[str]:

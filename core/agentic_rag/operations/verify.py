@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,7 +26,7 @@ from agentic_rag.operations.findings import (
     check_entities_and_postings,
     finding,
 )
-from agentic_rag.operations.ports import Inspection, InspectWorkspace, WorkspaceHead
+from agentic_rag.operations.ports import Inspection, InspectWorkspace, StoredOriginal, WorkspaceHead
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
 
 SHOWN_PER_KIND = 20
@@ -47,7 +47,7 @@ FurtherCheck = Callable[[WorkspaceRef], Awaitable[Sequence[Finding]]]
 @dataclass(frozen=True, slots=True)
 class VerificationReport:
     """What was checked, and the findings. `counts` has the number of findings by kind, `findings` the first of
-    each kind.
+    each kind, `settling` the number of unfinished jobs by kind: when they have ended, a look may show less.
     """
 
     documents: int
@@ -57,6 +57,7 @@ class VerificationReport:
     originals: int
     counts: tuple[tuple[str, int], ...]
     findings: tuple[Finding, ...]
+    settling: tuple[tuple[str, int], ...]
 
     @property
     def has_errors(self) -> bool:
@@ -93,7 +94,12 @@ class _Postings:
 
 @dataclass(frozen=True, slots=True)
 class VerifyStores:
-    """Reads only, in pages. Memory is bounded by a page of documents, a segment, and some 30 bytes per chunk."""
+    """Reads only, in pages. Memory is bounded by a page of documents, a segment, the originals' keys, and some 30 bytes
+    per chunk.
+
+    The database is read at one instant. Blobs change on: of those that disagree, only what a later instant still names,
+    or still does not name, is a finding.
+    """
 
     inspect: InspectWorkspace
     database: Database
@@ -120,7 +126,10 @@ class VerifyStores:
                 tally.add([finding(anomaly.kind, anomaly.example, format_count(anomaly.rows, "row"))], anomaly.rows)
             for one, other, chunks in await inspection.duplicate_chunks(MOST_PAIRS):
                 tally.add([finding("DUPLICATE_CHUNKS", f"{one} and {other}", format_count(chunks, "passage"))])
-            originals = await self._check_originals(inspection, workspace, tally, full=full)
+            settling = await inspection.unfinished_jobs()
+            held = {one.key: one async for one in inspection.originals()}
+            doomed = await inspection.blobs_to_delete()
+        await self._check_originals(workspace, held, doomed, tally, full=full)
         for check in self.further:
             known = {(one.kind, one.subject) for one in tally.findings}
             tally.add(one for one in await check(workspace) if (one.kind, one.subject) not in known)
@@ -129,9 +138,10 @@ class VerifyStores:
             documents=documents,
             chunks=len(visible),
             derived_chunks=derived,
-            originals=originals,
+            originals=len(held),
             counts=tuple(sorted(tally.counts.items())),
             findings=tuple(sorted(tally.findings, key=lambda one: (order[one.severity], one.store, one.kind))),
+            settling=tuple(settling.items()),
         )
 
     def _check_head(self, head: WorkspaceHead, workspace: WorkspaceRef, tally: _FindingCounts) -> None:
@@ -170,31 +180,42 @@ class VerifyStores:
         return documents, np.concatenate([np.array([], np.int32), *visible]), derived
 
     async def _check_originals(
-        self, inspection: Inspection, workspace: WorkspaceRef, tally: _FindingCounts, *, full: bool
-    ) -> int:
+        self,
+        workspace: WorkspaceRef,
+        held: Mapping[str, StoredOriginal],
+        doomed: Sequence[str],
+        tally: _FindingCounts,
+        *,
+        full: bool,
+    ) -> None:
         async with self.database.transaction(workspace.org_id) as transaction:
             stored = await transaction.workspaces.get(workspace.workspace_id)
-        unnamed: set[str] = set() if stored is None else set(await self.blobs.keys(owner_prefix(stored)))
-        unnamed.difference_update(await inspection.blobs_to_delete())
-        seen = 0
-        async for held in inspection.originals():
-            seen += 1
-            unnamed.discard(held.key)
-            subject = f"{held.key} of document {held.document_id}"
-            if seen > HASHED_SAMPLE and not full:
-                continue
-            digest, size = hashlib.sha256(), 0
-            try:
-                async for piece in self.blobs.stream(held.key):
-                    digest.update(piece)
-                    size += len(piece)
-            except NotFound:
-                tally.add([finding("ORIGINAL_GONE", subject)])
-                continue
-            if (digest.digest(), size) != (held.content_hash, held.size):
-                tally.add([finding("ORIGINAL_CHANGED", subject)])
+        blobs: set[str] = set() if stored is None else set(await self.blobs.keys(owner_prefix(stored)))
+        unnamed = blobs.difference(held, doomed)
+        looked_at = list(held.values())[: None if full else HASHED_SAMPLE]
+        faults = [(one, fault) for one in looked_at if (fault := await self._fault_of(one)) is not None]
+        if not faults and not unnamed:
+            return
+        async with self.inspect(workspace) as inspection:
+            named = {one.key: one async for one in inspection.originals()}
+            unnamed.difference_update(named, await inspection.blobs_to_delete())
+        for one, fault in faults:
+            if one.key in named:
+                tally.add([finding(fault, f"{one.key} of document {one.document_id}")])
+        if unnamed and stored is not None:
+            unnamed.intersection_update(await self.blobs.keys(owner_prefix(stored)))
         tally.add(finding("BLOB_ORPHAN", key) for key in sorted(unnamed))
-        return seen
+
+    async def _fault_of(self, original: StoredOriginal) -> str | None:
+        """The kind of finding that its blob is; None when it holds what came."""
+        digest, size = hashlib.sha256(), 0
+        try:
+            async for piece in self.blobs.stream(original.key):
+                digest.update(piece)
+                size += len(piece)
+        except NotFound:
+            return "ORIGINAL_GONE"
+        return None if (digest.digest(), size) == (original.content_hash, original.size) else "ORIGINAL_CHANGED"
 
 
 def _check_same_bytes(document: StoredDocument, by_content: dict[bytes, str], tally: _FindingCounts) -> None:

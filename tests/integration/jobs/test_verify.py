@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.integration.jobs.data_plane import DataPlane, paragraphs
 from tests.integration.jobs.in_order import ingest_in_order, work_in_order
 
 from agentic_rag.adapters.postgres.operations.inspection import PostgresInspector
+from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.ingestion.reingest import ReingestDocument
 from agentic_rag.jobs.job import JobKind
@@ -263,3 +266,56 @@ async def test_a_document_whose_own_rights_changed_strays_from_every_copy(plane:
 
     kinds = {"CHUNK_ACCESS", "VECTOR_ACCESS", "MENTION_ACCESS", "POSTINGS_ACCESS"}
     assert {(one.kind, one.subject) for one in report.findings} == {(kind, "b.md") for kind in kinds}
+
+
+class ChangingBlobs:
+    """A blob store whose document gets new content between the database's snapshot and the look at its blobs."""
+
+    def __init__(self, plane: DataPlane, folder: Path) -> None:
+        self._plane = plane
+        self._folder = folder
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._plane.blobs, name)
+
+    async def keys(self, prefix: str) -> list[str]:
+        (self._folder / "b.md").write_text(OTHER.replace("grinds", "ground"))
+        await ingest_in_order(self._plane, self._folder)
+        return list(await self._plane.blobs.keys(prefix))
+
+
+async def test_what_changes_while_it_is_looked_at_is_no_finding(plane: DataPlane, folder: Path) -> None:
+    await healthy(plane, folder)
+    blobs: Any = ChangingBlobs(plane, folder)
+    looking = VerifyStores(PostgresInspector(plane.pool), plane.database, blobs, plane.embedder.space)
+
+    report = await looking.run(plane.workspace, full=True)
+
+    assert report.findings == ()
+    assert report.originals == 2
+
+
+async def test_a_look_in_mid_work_tells_what_is_settling(plane: DataPlane, folder: Path) -> None:
+    await healthy(plane, folder)
+    settled = await report_of(plane)
+    (folder / "b.md").write_text(OTHER.replace("grinds", "ground"))
+    (folder / "c.md").write_text("Rye is milled.")
+    await plane.sync(folder)
+
+    report = await report_of(plane)
+
+    assert (settled.settling, report.settling) == ((), (("ingest", 2),))
+    assert report.findings == ()
+
+
+async def test_a_look_that_takes_its_time_between_two_pages_goes_on(plane: DataPlane, folder: Path) -> None:
+    await healthy(plane, folder)
+    pool = PostgresPool(plane.database_url, PoolOptions(idle_transaction_seconds=0.1))
+
+    async with PostgresInspector(pool)(plane.workspace) as inspection:
+        await inspection.head()
+        await asyncio.sleep(0.5)
+        originals = [one async for one in inspection.originals()]
+    await pool.aclose()
+
+    assert len(originals) == 2

@@ -287,6 +287,7 @@ class Product:
     estimates: list[FileEstimate] = field(default_factory=list[FileEstimate])
     recalled: float | None = 1.0
     wrong: list[Finding] = field(default_factory=list[Finding])
+    settling: tuple[tuple[str, int], ...] = ()
     mark: Grade | LlmError = Grade(GradeLevel.FULL, GradeLevel.PART)
     report: CanaryReport = field(default_factory=lambda: CanaryReport(2, 6, (), (), 0))
     settings: Settings = field(default_factory=lambda: load_settings({}, dotenv=NO_DOTENV))
@@ -517,7 +518,9 @@ class Product:
         return JobRef(workspace, UUID(int=701)) if self.graph.is_outside else None
 
     async def _verify(self, workspace: WorkspaceRef, *, full: bool) -> VerificationReport:
-        return VerificationReport(2, 5, 5 if full else 1, 2, (("CHUNK_GAP", 3),)[: len(self.wrong)], tuple(self.wrong))
+        return VerificationReport(
+            2, 5, 5 if full else 1, 2, (("CHUNK_GAP", 3),)[: len(self.wrong)], tuple(self.wrong), self.settling
+        )
 
     async def _recall(self, workspace: WorkspaceRef) -> RecallReport:
         if self.recalled is None:

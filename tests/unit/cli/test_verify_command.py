@@ -41,6 +41,16 @@ def test_a_finding_is_told_with_its_remedy() -> None:
     assert "3 in all; rag doc reingest --force DOCUMENT" in shown
 
 
+def test_what_is_settling_is_told_with_the_numbers_of_its_jobs() -> None:
+    at = Terminal(Product(settling=(("graph", 1), ("ingest", 12))))
+
+    (report,) = json.loads(at.rag("verify", "--json").stdout)
+
+    assert report["settling"] == {"graph": 1, "ingest": 12}
+    assert "settling 1 graph, 12 ingest" in at.rag("verify").stdout
+    assert "settling" not in Terminal(Product()).rag("verify").stdout
+
+
 @pytest.mark.parametrize(("found", "kind", "code"), [(0.95, None, 0), (0.9, None, 5), (0.9, "CHUNK_GAP", 1)])
 def test_recall_is_told_with_the_rest_and_has_its_own_exit_code(found: float, kind: str | None, code: int) -> None:
     at = Terminal(Product(recalled=found, wrong=[] if kind is None else [finding(kind, "a.md")]))

@@ -113,6 +113,9 @@ def _tell(workspace: Workspace, report: VerificationReport) -> None:
     seen = f"{documents}, {chunks}, {report.derived_chunks} of them computed anew"
     verdict = "WRONG" if report.has_errors else "ok"
     terminal.result(f"{workspace.name}: {verdict} ({seen}, {format_count(report.originals, 'original')})")
+    if report.settling:
+        jobs = ", ".join(f"{count} {kind}" for kind, count in report.settling)
+        terminal.result(f"  settling {jobs}: unfinished jobs; look again when they have ended")
     told: set[str] = set()
     for finding in report.findings:
         terminal.result(f"  {finding.severity.value:<8} {finding.kind:<22} {finding.subject}: {finding.message}")
@@ -128,6 +131,7 @@ def _verification_json(workspace: Workspace, report: VerificationReport) -> dict
         "workspace": workspace.name,
         "failed": report.has_errors,
         **json_fields(report, "documents", "chunks", "derived_chunks", "originals"),
+        "settling": dict(report.settling),
         "counts": dict(report.counts),
         "findings": [finding_json(one) for one in report.findings],
     }

@@ -57,6 +57,8 @@ class GraphStatus:
     expected: GraphCounts
     held: GraphCounts | None = None
     fault: str | None = None
+    is_steady: bool = True
+    """Neither store changed while both were read: their counts may be compared."""
 
     @property
     def lag(self) -> int:
@@ -123,12 +125,14 @@ class GraphSync:
         try:
             watermark = await self.writer.watermark(workspace)
             held = await self.writer.counts(workspace)
+            is_steady = watermark == await self.writer.watermark(workspace)
         except (DependencyUnavailable, Misconfigured, TransactionEnded) as error:
             fault = f"[{error.code}] {error.message}"
             return GraphStatus(True, position.corpus_version, position.graph_version, expected, fault=fault)
         # The lower version: a requested rebuild that has not begun shows in Postgres only.
         reached = max(0, min(position.graph_version, watermark.version))
-        return GraphStatus(True, position.corpus_version, reached, expected, held)
+        is_steady = is_steady and position == await self.feed.position(workspace)
+        return GraphStatus(True, position.corpus_version, reached, expected, held, is_steady=is_steady)
 
     async def _follow(self, lease: Lease, writer: GraphWriter, progress: JobProgress) -> bool:
         workspace = lease.job.workspace
@@ -258,6 +262,8 @@ class GraphCheck:
             return [finding("GRAPH_UNREACHABLE", name, status.fault)]
         if status.lag:
             return [finding("GRAPH_BEHIND", name, f"it stands at {status.graph_version} of {status.corpus_version}")]
+        if _differs(status) and not status.is_steady:
+            return [finding("GRAPH_BEHIND", name, f"it is written at version {status.corpus_version}")]
         return [finding("GRAPH_DIFFERS", name, _difference(status))] if _differs(status) else []
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from uuid import UUID
 
@@ -33,6 +33,7 @@ class PostgresInspector:
     @asynccontextmanager
     async def __call__(self, workspace: WorkspaceRef) -> AsyncGenerator[Inspection]:
         async with self._pool.snapshot(workspace.org_id) as connection:
+            await connection.execute(sql.BE_PATIENT)
             yield PostgresInspection(connection, workspace)
 
 
@@ -86,6 +87,9 @@ class PostgresInspection:
             after = rows[-1]["key"]
             for row in rows:
                 yield value_from(StoredOriginal, row)
+
+    async def unfinished_jobs(self) -> Mapping[str, int]:
+        return {row["kind"]: row["jobs"] for row in await self._connection.fetch(sql.UNFINISHED, *self._key)}
 
     async def blobs_to_delete(self) -> Sequence[str]:
         return [row["blob_key"] for row in await self._connection.fetch(sql.DOOMED, *self._key)]

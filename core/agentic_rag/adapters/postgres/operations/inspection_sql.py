@@ -8,6 +8,9 @@ from types import MappingProxyType
 from agentic_rag.adapters.postgres.retrieval.segments import SEGMENT_COLUMNS
 from agentic_rag.operations.findings import CHUNK_ACCESS, MENTION_ACCESS, VECTOR_ACCESS
 
+# What is read of a large workspace is computed anew between two statements.
+BE_PATIENT = "SET LOCAL idle_in_transaction_session_timeout = '10min'"
+
 HEAD = """
 SELECT w.corpus_version, w.graph_version, s.space_id, s.provider, s.model, s.dimensions, s.precision,
        (SELECT count(*) FROM rag_chunks c
@@ -89,6 +92,13 @@ SELECT document_id, blob_key AS key, content_hash, size FROM rag_originals
 WHERE org_id = $1 AND workspace_id = $2 AND blob_key > $3
 ORDER BY blob_key
 LIMIT $4
+"""
+
+UNFINISHED = """
+SELECT kind, count(*) AS jobs FROM rag_jobs
+WHERE org_id = $1 AND workspace_id = $2 AND state IN ('QUEUED', 'RUNNING')
+GROUP BY kind
+ORDER BY kind
 """
 
 DOOMED = "SELECT blob_key FROM rag_doomed_blobs WHERE org_id = $1 AND workspace_id = $2"
