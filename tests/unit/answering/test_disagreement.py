@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.answering.extraction.contradiction import are_other_editions, contradicts, order_in_time
+from agentic_rag.answering.extraction.contradiction import (
+    answers_differ,
+    are_dated_issues,
+    are_other_editions,
+    contradicts,
+    order_in_time,
+)
 from agentic_rag.answering.plan import AnswerType
 
 
@@ -144,3 +150,52 @@ def test_the_same_frequency_range_or_amount_and_another_occasion_do_not(left: st
     for kind in (AnswerType.FIGURE, AnswerType.DATE):
         assert not contradicts(left, right, kind, about_dates=kind is AnswerType.DATE)
         assert not contradicts(right, left, kind, about_dates=kind is AnswerType.DATE)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "question"),
+    [
+        ("A mooring costs 12 euros a year.", "The yearly price of a mooring is 15 euros.", "What does a mooring cost?"),
+        (
+            "Paint tins are thrown away six months after they were opened.",
+            "Skins form on old paint, so that opened tins are disposed of after three months.",
+            "How long may opened paint tins be kept?",
+        ),
+        (
+            "Keep logbooks, charts and lists for ten years after the last voyage.",
+            "Papers are kept for seven years after the last voyage.",
+            "How many years must logbooks be kept after the last voyage?",
+        ),
+        (
+            "**3 May, 10:31, Ida Voss.** Deleted routes stay in the bin of the plotter for 60 days.",
+            "The bin of the plotter keeps charts for 30 days.",
+            "How long do charts stay in the bin?",
+        ),
+    ],
+)  # fmt: skip
+def test_answers_in_other_words_with_another_value_differ(left: str, right: str, question: str):
+    assert answers_differ(left, right, question, AnswerType.FIGURE)
+    assert answers_differ(right, left, question, AnswerType.FIGURE)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "question"),
+    [
+        ("The north pump delivers 40 litres.", "The south pump delivers 45 litres.", "How much does a pump deliver?"),
+        ("Adults pay 10 pounds for a trip.", "Children pay 5 pounds for a trip.", "What does a trip cost?"),
+        ("A mooring costs 12 euros.", "The planned price of a mooring is 15 euros.", "What does a mooring cost?"),
+        ("A mooring costs 12 euros.", "A mooring costs 15 euros if the crew stays.", "What does a mooring cost?"),
+        ("A mooring costs 12 euros.", "A mooring is 15 metres long.", "What does a mooring cost?"),
+        ("The pier is 40 m long.", "Ferries of up to 45 m with deep hulls land at the quay.", "How long is the pier?"),
+        ("A mooring costs 12 euros a week.", "A mooring is 12 euros weekly.", "What does a mooring cost?"),
+    ],
+)  # fmt: skip
+def test_answers_about_another_thing_or_with_the_same_value_do_not(left: str, right: str, question: str):
+    assert not answers_differ(left, right, question, AnswerType.FIGURE)
+    assert not answers_differ(right, left, question, AnswerType.FIGURE)
+
+
+def test_issues_of_one_thing_differ_in_their_dates_alone():
+    assert are_dated_issues("Status report March 2025", "Status report June 2025")
+    assert are_dated_issues("board-2025-01-16", "board-2025-03-13")
+    assert not are_dated_issues("Staff rules", "Staff leaflet")

@@ -354,3 +354,17 @@ def test_what_stands_below_the_last_item_at_the_margin_is_no_part_of_it() -> Non
 
     assert [one.kind for one in (items,)] == [TextBlockKind.LIST]
     assert items.end == len("Bring\na) a coat,\nb) boots.")
+
+
+def test_a_numbered_line_heads_the_paragraph_below_it() -> None:
+    text = (
+        "CHARTER\n\nArticle 1 - Name\nThe club is called Skerry.\n\nArticle 2 - Moving a boat\nA boat is moved by "
+        "the warden. Others ask the warden ten days before. Silence is no consent."
+    )
+
+    assert [text[slice(*one.heading)] for one in find_blocks(text) if one.heading] == [
+        "Article 1 - Name", "Article 2 - Moving a boat",
+    ]  # fmt: skip
+    assert answer("How can I move a boat?", text) == (
+        "A boat is moved by the warden. Others ask the warden ten days before. Silence is no consent.",
+    )

@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import pairwise
 
 from agentic_rag.answering.extraction.negation import is_negative
 from agentic_rag.answering.extraction.text_units import LIST_MARK
 from agentic_rag.answering.extraction.typed_values import TypedValue, ValueKind, find_values, stem
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.calendar import MONTH_NAMES
+from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.words.word_tables import table_of
 
 _FIGURE = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w*[-/]\w*\d)(?:[ \u00a0]?%)?")
@@ -30,9 +32,26 @@ MIN_NEGATED_OVERLAP = 0.75
 
 _LONGEST_BETWEEN = 10
 """Characters between the two ends of a range of times."""
+MIN_SHARED_WORDS = 2
+"""Of two answers with different values; half of those of the shorter one at least."""
+MOST_WORDS_ALONE = 3
+"""Words of an answer that neither the question nor the answer with another value has."""
+_CLAUSES = re.compile(r", (?:so that|because|since|as|which|but|while|and)\b|; ")
+_OTHER_CASE = re.compile(
+    r"\b(?:plan\w*|expect\w*|forecast\w*|average|mean|median|previous\w*|former\w*|earlier|until now|total|another|"
+    r"other|additional\w*|extra|part-time|temporar\w+|estimat\w+|target\w*|propos\w+|budget\w*|if|unless|except|otherwise|"
+    r"only|instead|or)\b",
+    re.IGNORECASE,
+)
+"""Words by which a value is that of another case."""
+_PERIODS = frozenset({
+    ("duration", 86400.0), ("duration", 604800.0), ("months", 1.0), ("months", 3.0), ("months", 12.0),
+})  # fmt: skip
+"""A day, a week, a month, a quarter, a year: per such a period, or of it."""
 _EVERY_DAY = ("duration", 86400.0)
 _TOKEN = re.compile(r"[^\W_]+")
 _ASIDE = re.compile(
+    r"^\*\*[^*\n]*\d[^*\n]*\*\*[.:]? *|"
     r"^(?:according to|as (?:stated|set out|laid down|announced) (?:in|by)|under|per) [^,]{3,80}, |"
     r"^(?:the|this|an?) [\w ]{3,60}?(?:states?|says?|reports?|notes?|confirms?) that |"
     r",? (?:which|who|where|as|although|because|while) [^,;]{3,80}(?=[,;])|"
@@ -54,6 +73,8 @@ _SAME = {
         ("most", "maximum", "limit", "limited", "exceed", "exceeds"),
         ("built", "constructed", "erected"),
         ("person", "people", "inhabitants", "residents", "employees", "staff"),
+        ("keep", "kept", "keeps", "stored", "retained"),
+        ("cost", "costs", "price", "fee", "charge"),
         ("manages", "managed", "leads", "led", "heads", "headed", "runs", "manager", "head"),
     )
     for word in group
@@ -64,6 +85,7 @@ _KINDS = {
     AnswerType.PERSON: (ValueKind.NAME,),
 }
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
+_ISSUE = re.compile(rf"\d+|\b(?:{'|'.join(MONTH_NAMES)}|spring|summer|autumn|winter)\b")
 _AMENDS = re.compile(
     r"\b(?:amend\w*|correct(?:ion|ed|s)|corrigend\w+|errat\w+|addend\w+|supersed\w+|supplement\w*)\b", re.I
 )
@@ -117,6 +139,46 @@ def contradicts(left: str, right: str, kind: AnswerType = AnswerType.FACT, *, ab
     return rivals[0].kind is not ValueKind.NAME or (_names_one(mine, rivals[0]) and _names_one(its, rivals[1]))
 
 
+def answers_differ(left: str, right: str, question: str, kind: AnswerType) -> bool:
+    """True when two answers to one question give it another value in other words: one value of one dimension each, and
+    little beside it that the question or the other one does not say.
+    """
+    mine, its = (_statement(_clause_with_value(one)) for one in (left, right))
+    if any(_OTHER_CASE.search(one.text) for one in (mine, its)) or is_negative(left) != is_negative(right):
+        return False
+    ours = [one for one in mine.values if not any(one.agrees(other) for other in its.values)]
+    theirs = [one for one in its.values if not any(one.agrees(other) for other in mine.values)]
+    rivals = [(one, other) for one in ours for other in theirs if one.is_rival(other)]
+    if len(rivals) != 1 or rivals[0][0].kind not in _KINDS.get(kind, ()):
+        return False
+    if any(one not in rivals[0] and one.parts not in _PERIODS for one in (*ours, *theirs)):
+        return False
+    asked = {word for _, word in _statement(question).words}
+    said = [{word for _, word in one.words if word not in FUNCTION_WORDS} for one in (mine, its)]
+    shared = len(said[0] & said[1])
+    if shared < MIN_SHARED_WORDS or 2 * shared < min(map(len, said)):
+        return False
+    alone = [said[0] - said[1] - asked, said[1] - said[0] - asked]
+    return all(len(words) <= MOST_WORDS_ALONE for words in alone) and not _contrast(mine, its, alone)
+
+
+def _contrast(mine: _Statement, its: _Statement, alone: Sequence[set[str]]) -> bool:
+    """True where other words stand before a common one: the north and the south pump, adults and children pay."""
+    before = [
+        {word: ahead for (_, ahead), (_, word) in pairwise(one.words) if ahead in words and word not in FUNCTION_WORDS}
+        for one, words in zip((mine, its), alone, strict=True)
+    ]
+    return bool(before[0].keys() & before[1].keys())
+
+
+def _clause_with_value(sentence: str) -> str:
+    """The part of a sentence between conjunctions that holds a figure or date; the whole where several do."""
+    parts = [
+        one for one in _CLAUSES.split(sentence) if any(found.kind is not ValueKind.NAME for found in find_values(one))
+    ]
+    return parts[0] if len(parts) == 1 else sentence
+
+
 def asks_for_date(question: str) -> bool:
     """True for a question whose answer is a date, whatever its form."""
     return _DATE_ASKED.search(question) is not None
@@ -126,6 +188,12 @@ def are_other_editions(title: str, other: str) -> bool:
     """True for titles that name different years and of which neither amends or corrects the other."""
     years = [set(_YEAR.findall(one)) for one in (title, other)]
     return all(years) and years[0].isdisjoint(years[1]) and not _AMENDS.search(f"{title} {other}")
+
+
+def are_dated_issues(title: str, other: str) -> bool:
+    """True for titles that differ by a date or number alone: two issues of one thing, each of its own time."""
+    bare = [re.sub(r"\W+", " ", _ISSUE.sub(" ", one.lower())).strip() for one in (title, other)]
+    return title != other and bare[0] == bare[1]
 
 
 def order_in_time(title: str, quote: str) -> tuple[bool, str]:

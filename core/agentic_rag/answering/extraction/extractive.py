@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from agentic_rag.answering.extraction.answer_type_match import states_answer
 from agentic_rag.answering.extraction.candidate_units import (
@@ -16,14 +17,12 @@ from agentic_rag.answering.extraction.candidate_units import (
 )
 from agentic_rag.answering.extraction.contradiction import (
     NEARLY_IDENTICAL,
-    are_other_editions,
-    asks_for_date,
-    contradicts,
     extract_figures,
     extract_words,
     jaccard_similarity,
     order_in_time,
 )
+from agentic_rag.answering.extraction.disagreement import find_contradiction
 from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.term_matching import weight_of
 from agentic_rag.answering.extraction.text_blocks import RankedBlock
@@ -43,12 +42,10 @@ MIN_LIST_SCORE_RATIO = 0.85
 """The same for a further row or item of the list that the best one is of."""
 MIN_RESTATED_SHARE = 0.6
 """Of the question's weight in a sentence that may only restate it."""
+MIN_SIDE_SHARE = 0.4
+"""Of the question's weight in a unit that was not looked at closely, where a contradiction is looked for."""
 LONGEST_HEAD = 240
 """Code points of a caption with the names of the columns, beyond which the names alone are quoted."""
-MAX_SIDES = 3
-"""Units, best first, that a contradiction is looked for."""
-MIN_SIDE_SHARE = 0.4
-"""Of the question's weight in such a unit that was not looked at closely."""
 MAX_NEAREST = 3
 """Passages shown with an abstention."""
 
@@ -112,9 +109,10 @@ def draft_part(
     if not units:
         return PartDraft((), (), False)
     chosen = _choose(units, passages, part, limit)
-    sides = _find_contradiction(units, passages, part)
+    stated = partial(_statement, passages=passages)
+    sides = find_contradiction(units, passages, part, stated)
     if sides is None and part.answer_type in _VALUES:
-        sides = _find_contradiction(_units_with_value(held, passages, excluded), passages, part)
+        sides = find_contradiction(_units_with_value(held, passages, excluded), passages, part, stated)
     if sides is None:
         sentences: list[DraftSentence] = []
         for unit in _in_order(chosen, part.answer_type):
@@ -259,28 +257,6 @@ def _units_with_value(held: PartUnits, passages: Sequence[Passage], excluded: Ex
         for unit in held.all_units(MIN_SIDE_SHARE)
         if unit.fits and (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
     ]
-
-
-def _find_contradiction(
-    units: Sequence[CandidateUnit], passages: Sequence[Passage], part: Subquery
-) -> tuple[CandidateUnit, CandidateUnit] | None:
-    """One of the best units, and the first of another document that makes its statement with another value, or denies
-    it. Editions of a document, whose titles name other years, do not contradict each other.
-    """
-    kind = part.answer_type
-    about_dates = kind is AnswerType.DATE or asks_for_date(part.text)
-    for place, best in enumerate(units[:MAX_SIDES]):
-        if best.score < MIN_SCORE_RATIO * units[0].score:
-            break
-        chunk = passages[best.passage].chunk
-        quote = _statement(best, passages)
-        for unit in units[place + 1 :]:
-            other = passages[unit.passage].chunk
-            if other.document_id == chunk.document_id or are_other_editions(chunk.document_title, other.document_title):
-                continue
-            if contradicts(quote, _statement(unit, passages), kind, about_dates=about_dates):
-                return best, unit
-    return None
 
 
 def _statement(unit: CandidateUnit, passages: Sequence[Passage]) -> str:

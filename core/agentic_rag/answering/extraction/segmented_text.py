@@ -9,7 +9,14 @@ from bisect import bisect_right
 from functools import lru_cache
 
 from agentic_rag.answering.extraction.term_matching import QuestionTerm, find_hits, lower_text
-from agentic_rag.answering.extraction.text_units import UnitKind, classify_unit, join_terms, may_be_heading
+from agentic_rag.answering.extraction.text_units import (
+    SECTION_LINE,
+    UnitKind,
+    classify_unit,
+    join_terms,
+    may_be_heading,
+    split_section_lines,
+)
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import CELL_SEPARATOR, row_spans
 
@@ -87,8 +94,10 @@ class SegmentedText:
             return self._headings[place]
         start = self.ends[place - 1] if place else 0
         marked = self.text.rfind("\n#", 0, start) + 1
-        found: Span | None = None
-        if marked or (start and self.text.startswith("#")):
+        found = self._section_line(start)
+        if found is not None:
+            pass
+        elif marked or (start and self.text.startswith("#")):
             line_end = self.text.find("\n", marked)
             found = (marked, start if line_end < 0 else min(line_end, start))
         elif place:
@@ -99,6 +108,12 @@ class SegmentedText:
                     found = spans[0]
         self._headings[place] = found
         return found
+
+    def _section_line(self, start: int) -> Span | None:
+        """The line at `start` where it heads the paragraph that it opens."""
+        start += len(self.text[start:]) - len(self.text[start:].lstrip("\n")) if start else 0
+        end = self.text.find("\n", start)
+        return (start, end) if end > start and SECTION_LINE.match(self.text[start:end]) else None
 
     def front_end(self) -> int:
         """Where the paragraphs end that name the document: those before its second heading and its first sentence."""
@@ -123,7 +138,7 @@ class SegmentedText:
         if spans is None:
             start, end = block
             held = self.text[start:end]
-            cut = join_terms(held, row_spans(held, sentence_spans(held)))
+            cut = join_terms(held, row_spans(held, split_section_lines(held, sentence_spans(held))))
             spans = [(start + first, start + last) for first, last in cut]
             self._sentences[block] = spans
             self._starts[block] = [first for first, _ in spans]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agentic_rag.answering.extraction.segmented_text import Span
-from agentic_rag.answering.extraction.text_units import CAPTION, LIST_MARK, UnitKind, classify_unit
+from agentic_rag.answering.extraction.text_units import CAPTION, LIST_MARK, SECTION_LINE, UnitKind, classify_unit
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import RULE_ROW, is_row
 
@@ -126,7 +126,7 @@ def _line_kinds(text: str, spans: Sequence[Span]) -> list[_Line]:
         )
         if not line:
             kinds.append(_Line.BLANK)
-        elif line.startswith("#"):
+        elif line.startswith("#") or SECTION_LINE.match(line):
             kinds.append(_Line.HEADING)
         elif is_row(line):
             kinds.append(_Line.ROW)

@@ -30,6 +30,12 @@ _BOILERPLATE = (
 """Lower-case phrases of text that surrounds documents. Searched one by one: as one pattern they cost ten times more."""
 CAPTION = re.compile(r"^(?:table|figure|fig\.|exhibit|appendix|annex)\s*[\dA-Z][\d.]*[.:)]?\s", re.I)
 _NUMBERED_HEADING = re.compile(r"^\d{1,2}(?:\.\d{1,2}){0,3}\.?\s+[A-Z]")
+SECTION_LINE = re.compile(
+    r"(?:(?:article|section|clause|chapter|part|rule|annex|appendix|schedule|artikel|abschnitt|kapitel|artículo|"
+    r"capítulo) |§ ?)(?:\d+[a-z]?(?:\.\d+)*|[IVX]+)\b(?: ?[.:)–—-] ?| |$)(?:(?-i:[A-ZÀ-Þ])[^.!?;:\n]{0,70})?$",
+    re.IGNORECASE,
+)
+"""A line that heads a section by its number, also without a blank line below it: "Article 4 - Payment"."""
 _EMPHASIS = re.compile(r"(?<!\w)(\*\*|__|\*|_|`)(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _NEXT_ITEM = re.compile(r",(?: (?:and|or|und|oder|y|o))?$")
 """What leads from an item of a list to the next one."""
@@ -73,6 +79,19 @@ class UnitKind(enum.Enum):
 QUOTABLE = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.TABLE_ROW, UnitKind.LABELLED, UnitKind.LEAD_IN})
 
 
+def split_section_lines(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans, each that opens with a line that heads a section cut below it."""
+    cut: list[tuple[int, int]] = []
+    for start, end in spans:
+        line = text.find("\n", start, end)
+        if line > 0 and SECTION_LINE.match(text[start:line].rstrip()):
+            below = line + len(text[line:end]) - len(text[line:end].lstrip())
+            cut += [(start, start + len(text[start:line].rstrip())), (below, end)]
+        else:
+            cut.append((start, end))
+    return cut
+
+
 def join_terms(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The spans, each that is a term in bold joined with the sentence that follows on its line."""
     joined: list[tuple[int, int]] = []
@@ -93,6 +112,8 @@ def classify_unit(unit: str, *, cut_off: bool = False) -> UnitKind:
         return UnitKind.HEADING
     if _is_boilerplate(unit.lower()):
         return UnitKind.BOILERPLATE
+    if SECTION_LINE.match(unit):
+        return UnitKind.HEADING
     if is_row(unit):
         return UnitKind.TABLE_ROW
     if words <= MAX_HEADING_WORDS and CAPTION.match(unit):

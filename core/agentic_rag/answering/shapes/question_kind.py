@@ -39,7 +39,8 @@ _RULES: tuple[tuple[QuestionKind, re.Pattern[str]], ...] = tuple(
         (
             QuestionKind.SUMMARY,
             r"^(?:please )?(?:summari[sz]e|sum up|give (?:me |us )?(?:an? )?(?:\w+ )?(?:summary|overview))\b|"
-            r"\b(?:short|brief|quick) (?:summary|overview)\b|\b(?:main|key) points of\b|\bin a nutshell\b",
+            r"\b(?:short|brief|quick) (?:summary|overview)\b|\b(?:main|key) points of\b|"
+            r"\bin (?:a nutshell|short|brief)\W*$|^(?:in short|briefly)\b",
         ),
         (
             QuestionKind.STEPS,
