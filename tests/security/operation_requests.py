@@ -164,6 +164,10 @@ ROUTES: Mapping[str, Request] = {
     "getDocument": Request(_DOCUMENT),
     "getOriginal": Request("/v1/documents/%(document)s/source"),
     "getDocumentText": Request("/v1/documents/%(document)s/text?start=0&end=4"),
+    "listModels": Request("/v1/models", owns_nothing=True),
+    "createChatCompletion": Request(
+        "/v1/chat/completions", {"json": {"model": "handbook", "messages": [{"role": "user", "content": QUESTION}]}}
+    ),
     "listGuidelines": Request(_GUIDELINES, seen="guideline"),
     "getInlineGuidelines": Request(f"{_GUIDELINES}/inline", owns_nothing=True),
     "listAgentDocuments": Request(_AGENT, seen="attached"),

@@ -13,6 +13,7 @@ from agentic_rag.workspaces.rate_limits import Demand, Traffic
 from agentic_rag_server.auth.bearer import address_of, principal_of
 from agentic_rag_server.auth.rules import Rule
 from agentic_rag_server.parts import ServerParts
+from agentic_rag_server.rest.answering.chat import ChatEndpoint
 from agentic_rag_server.rest.answering.context import ContextEndpoint
 from agentic_rag_server.rest.answering.search import SearchEndpoint
 from agentic_rag_server.rest.documents.agent_documents import AgentDocumentsEndpoint
@@ -34,6 +35,7 @@ _ENDPOINTS = (
     AgentDocumentsEndpoint,
     SearchEndpoint,
     ContextEndpoint,
+    ChatEndpoint,
     HealthEndpoints,
 )
 

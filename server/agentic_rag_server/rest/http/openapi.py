@@ -151,6 +151,8 @@ def _body(takes: FileForm | type[Model], reference: dict[type[Model], Any]) -> d
 def _answer(answer: ResponseSpec, reference: dict[type[Model], Any]) -> dict[str, Any]:
     content = {} if answer.body is None else {"schema": reference[answer.body]}
     shown: dict[str, Any] = {"description": answer.description, "content": {answer.media_type: content}}
+    if answer.also is not None:
+        shown["content"][answer.also] = {}
     if answer.headers:
         shown["headers"] = {name: {"description": says, "schema": {"type": "string"}} for name, says in answer.headers}
     return shown

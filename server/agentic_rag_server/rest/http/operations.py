@@ -60,6 +60,8 @@ class ResponseSpec:
     media_type: str = "application/json"
     headers: tuple[tuple[str, str], ...] = ()
     """Names and descriptions."""
+    also: str | None = None
+    """Another media type of the same answer, without a schema."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
