@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -23,6 +24,8 @@ class AskedSupport:
     """The signs of `answering.evidence.certainty.CertaintySigns`, in their order; none where that was not weighed."""
     right: bool = False
     """The answer holds a gold answer, and was asked with its documents."""
+    kind: str = ""
+    """The kind of question (`answering.shapes.kind_threshold.kind_name`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,31 +49,50 @@ class Calibration:
     false_abstention: Rate | None
     abstained: Rate | None
     """The share of abstentions on questions that require one; None without such questions."""
+    bound: float
+    """See `finite_sample_bound`."""
 
 
-def fewest_questions(error: float, easier: float = 1.0) -> int:
-    """How many answerable questions a threshold for `error` needs at least (see `calibrate`)."""
-    return math.ceil(easier / error - 1 - 1e-9)
+def fewest_questions(error: float) -> int:
+    """How many answerable questions a threshold for `error` needs at least (see `conformal_threshold`)."""
+    return math.ceil(1 / error - 1 - 1e-9)
 
 
-def calibrate(asked: Sequence[AskedSupport], error: float, easier: float = 1.0, least: float = 0.0) -> Calibration:
-    """The threshold for a false abstention rate of at most `error` (see `conformal_threshold`) on questions that are
-    abstained on `easier` times as often as these; not below `least`.
-    """
+def calibrate(asked: Sequence[AskedSupport], error: float, least: float = 0.0) -> Calibration:
+    """The threshold for a false abstention rate of at most `error` (see `conformal_threshold`); not below `least`."""
     answerable = [one.support for one in asked if one.answerable]
     others = [one.support for one in asked if not one.answerable]
-    threshold = max(least, conformal_threshold(answerable, error / easier))
+    threshold = max(least, conformal_threshold(answerable, error))
     wrongly = 0
     for fold in range(FOLDS):
         without = [one for place, one in enumerate(answerable) if place % FOLDS != fold]
-        line = max(least, conformal_threshold(without, error / easier))
+        line = max(least, conformal_threshold(without, error))
         wrongly += sum(one < line for one in answerable[fold::FOLDS])
     return Calibration(
         threshold=threshold,
         error=error,
         false_abstention=_rate(wrongly, len(answerable)),
         abstained=_rate(sum(one < threshold for one in others), len(others)),
+        bound=finite_sample_bound(answerable, threshold),
     )
+
+
+def calibrate_kinds(asked: Sequence[AskedSupport], error: float, least: float = 0.0) -> dict[str, Calibration]:
+    """`calibrate` for each kind of question of which there are enough."""
+    needed = fewest_questions(error)
+    kinds = Counter(one.kind for one in asked if one.answerable)
+    return {
+        kind: calibrate([one for one in asked if one.kind == kind], error, least)
+        for kind, count in sorted(kinds.items())
+        if count >= needed
+    }
+
+
+def finite_sample_bound(supports: Sequence[float], threshold: float) -> float:
+    """The probability with which a further question, exchangeable with these, lies below a threshold that was drawn
+    from them, is at most (those below it + 1) / (their number + 1).
+    """
+    return (sum(one < threshold for one in supports) + 1) / (len(supports) + 1)
 
 
 def _rate(hits: int, of: int) -> Rate | None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agentic_rag.models.billing.manage_budgets import ManageBudgets
     from agentic_rag.models.providers.change_models import ChangeModels
     from agentic_rag.models.providers.manage_keys import ManageProviderKeys
+    from agentic_rag.operations.calibrate import CalibrateSupport
     from agentic_rag.operations.dead_letters import DeadLetters
     from agentic_rag.operations.prove_erased import ProveErasure
     from agentic_rag.operations.snapshots.take import TakeSnapshot
@@ -94,6 +95,7 @@ class ServerParts:
     dead_letters: DeadLetters
     job_board: Callable[[], JobBoard]
     evaluations: Evaluations
+    calibrate_support: CalibrateSupport
     take_snapshot: TakeSnapshot
     switch_spaces: SwitchEmbedding
     change_models: ChangeModels

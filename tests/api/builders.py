@@ -442,6 +442,7 @@ class Container:
     checks: Mapping[str, Callable[[], Awaitable[None]]] = field(default_factory=dict)
     closed: bool = False
     evaluations: Any = None
+    calibrate_support: Any = None
     take_snapshot: Any = None
     explain: Any = None
     provider_keys: Any = None

@@ -25,7 +25,7 @@ from agentic_rag.adapters.neo4j.graph import Neo4jGraph
 from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
 from agentic_rag.adapters.postgres.answering.cache_entries import PostgresAnswerCache
 from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
-from agentic_rag.adapters.postgres.jobs.job_board import PostgresJobBoard
+from agentic_rag.adapters.postgres.jobs.job_board import CalibrationSchedule, PostgresJobBoard
 from agentic_rag.adapters.postgres.models.provider_keys import PostgresMasterKeyUsage
 from agentic_rag.adapters.postgres.operations.graph_feed import PostgresGraphFeed
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
@@ -121,6 +121,9 @@ class Backend:
         return published
 
 
+CALIBRATION = CalibrationSchedule(least_chunks=100, quiet_seconds=0.0)
+
+
 @asynccontextmanager
 async def memory_backend(_: pytest.FixtureRequest) -> AsyncGenerator[Backend]:
     """All stores in this process."""
@@ -134,7 +137,7 @@ async def memory_backend(_: pytest.FixtureRequest) -> AsyncGenerator[Backend]:
         MemoryDatabase(store, cache),
         MemoryRunStore(store),
         cache,
-        lambda: MemoryJobBoard(store),
+        lambda: MemoryJobBoard(store, CALIBRATION),
         make_organisation,
         MemoryMasterKeyUsage(store),
     )
@@ -154,7 +157,7 @@ async def postgres_backend(request: pytest.FixtureRequest) -> AsyncGenerator[Bac
         database,
         PostgresRunStore(pool),
         PostgresAnswerCache(pool),
-        lambda: PostgresJobBoard(url),
+        lambda: PostgresJobBoard(url, calibration=CALIBRATION),
         make_organisation,
         PostgresMasterKeyUsage(pool),
     )

@@ -94,6 +94,8 @@ FIELDS: Mapping[str, Request] = {
     "Job.attemptHistory": Request("job(id: %(job)s) { attemptHistory { attempt } }"),
     "Job.queuePlace": Request("job(id: %(job)s) { queuePlace { before } }"),
     "Job.document": Request("job(id: %(job)s) { document { id } }"),
+    "Workspace.calibration": Request("workspace(id: %(workspace)s) { calibration { space } }"),
+    "Workspace.calibrationTrial": Request("workspace(id: %(workspace)s) { calibrationTrial { space } }"),
     "EvalRun.job": Request("evalRun(jobId: %(evaluation)s) { job { id } }"),
     "Citation.document": Request(f"{ASK} {{ citations {{ document {{ id }} }} {FAULTS} }}", is_public=True),
     "Mutation.ragAnswer": Request(f"{ASK} {{ outcome {FAULTS} }}"),
@@ -124,6 +126,8 @@ FIELDS: Mapping[str, Request] = {
         f'startEvalRun(input: {{workspaceId: %(workspace)s, dataset: "own", questions: [{{id: "1", '
         f'question: "{QUESTION}", goldIds: ["pump.txt"]}}]}}) {{ {FAULTS} }}'
     ),
+    "Mutation.calibrate": Request(f"calibrate(workspaceId: %(workspace)s) {{ {FAULTS} }}"),
+    "Mutation.resetCalibration": Request(f"resetCalibration(workspaceId: %(workspace)s) {{ {FAULTS} }}"),
     "Mutation.createApiKey": Request(
         f"createApiKey(input: {{name: %(fresh)s, role: VIEWER, scopes: [ADMIN]}}) {{ {FAULTS} }}", owns_nothing=True
     ),
@@ -150,6 +154,8 @@ PARENTS = {
     "Job.attemptHistory": "Query.job",
     "Job.queuePlace": "Query.job",
     "Job.document": "Query.job",
+    "Workspace.calibration": "Query.workspace",
+    "Workspace.calibrationTrial": "Query.workspace",
     "EvalRun.job": "Query.evalRun",
     "Citation.document": "Query.ragAnswer",
     "Passage.document": "Query.searchPassages",

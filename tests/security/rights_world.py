@@ -25,6 +25,8 @@ from agentic_rag.embedded.loopback import free_port
 from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
 from agentic_rag.ingestion.upload import Upload, UploadOptions
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_in_organisation
+from agentic_rag.models.embedding.calibration import CalibratedLine, CalibrationSource, SupportCalibration
+from agentic_rag.operations.calibrate import CalibrationWish
 from agentic_rag.operations.evaluation import EvalDataset, EvalQuestion
 from agentic_rag.tenancy.manage_api_keys import KeyWish
 from agentic_rag.tenancy.principals import KeyScope, Principal, Role, SubjectKind, WorkspaceRef
@@ -149,6 +151,10 @@ async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceR
         await asyncio.sleep(0.02)
     questions = (EvalQuestion("1", QUESTION, (), ("pump.txt",), "single"),)
     evaluation = await container.evaluations.start(project, EvalDataset("own", questions), "system:test")
+    line = CalibratedLine(0.25, 59, 1 / 60, 0, 0.0, 0.06)
+    calibrated = SupportCalibration(0.05, CalibrationSource.GIVEN, line, 1, 1, container.clock.now())
+    for is_trial in (False, True):
+        await container.calibrate_support.keep(project, calibrated, CalibrationWish(is_trial=is_trial))
     snapshot = await container.take_snapshot.request(project, "system:test")
     spare = await container.api_keys.create(
         project.org_id,

@@ -261,4 +261,21 @@ START_EVAL_RUN = f"""
 mutation ($input: StartEvalRunInput!) {{ startEvalRun(input: $input) {{ evalRun {{ jobId }} {_ERRORS} }} }}
 """
 
+CALIBRATE = f"""
+mutation ($workspaceId: ID!, $error: Float!, $dryRun: Boolean!) {{
+  calibrate(workspaceId: $workspaceId, error: $error, dryRun: $dryRun) {{ job {{ id }} {_ERRORS} }}
+}}
+"""
+
+RESET_CALIBRATION = f"""
+mutation ($workspaceId: ID!) {{ resetCalibration(workspaceId: $workspaceId) {{ space {_ERRORS} }} }}
+"""
+
+_LINE = "{ kind threshold questions bound abstained low high }"
+_CALIBRATION = f"{{ space inForce error pooled {_LINE} kinds {_LINE} }}"
+
+CALIBRATION = f"""
+query ($id: ID!) {{ workspace(id: $id) {{ calibration {_CALIBRATION} calibrationTrial {_CALIBRATION} }} }}
+"""
+
 EVAL_RUN = "query ($jobId: ID!) { evalRun(jobId: $jobId) { questions answered report } }"

@@ -19,6 +19,7 @@ from agentic_rag.answering.runs.cache_entry import TenantGuard, decode_entry
 from agentic_rag.answering.runs.cache_key import AnswerContext, answer_key, input_hash
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.record import CacheFill, RunRecorder
+from agentic_rag.answering.shapes.kind_threshold import threshold_for
 from agentic_rag.answering.stages.stage import StageStep, record_stage
 from agentic_rag.answering.state_machine import PIPELINE_VERSION, Stage, StageEvent, next_stage, stage_seconds
 from agentic_rag.answering.understood_question import UnderstoodQuestion, understand
@@ -198,6 +199,7 @@ class AnswerQuestion:
             model_reads_history=bool(chat_models),
             defaults=self._fingerprint,
             support_threshold=head.support_threshold,
+            kind_thresholds=head.kind_thresholds,
             rag_config=head.rag_config,
             today=self._ports.clock.now().date(),
         )
@@ -284,7 +286,7 @@ class AnswerQuestion:
         options = effective(
             request.question.asked.options,
             self._defaults,
-            context.support_threshold,
+            threshold_for(request.question.text, context.support_threshold, context.kind_thresholds),
             context.rag_config,
             has_model=context.model_reads_history,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
 
@@ -28,6 +29,7 @@ from agentic_rag.bootstrap.documents import DocumentParts
 from agentic_rag.bootstrap.programs import reads_units
 from agentic_rag.kernel.concurrency import WaitingRoom
 from agentic_rag.models.embedding.ports import EmbedderSource
+from agentic_rag.operations.leak_canaries import DiscardingRunStore
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.retrieval.measure_recall import MeasureRecall
 from agentic_rag.retrieval.rerank import Rerank
@@ -68,10 +70,17 @@ class AnsweringParts(DocumentParts):
         """The use case behind `ragAnswer`."""
         return self.build_answer()
 
+    @cached_property
+    def unrecorded_answer(self) -> AnswerQuestion:
+        """The same by rules alone, so that no chat model is paid; its runs are not stored."""
+        return self.build_answer(unrecorded=True)
+
     def build_answer(
         self,
         finders: tuple[EvidenceFinder, ...] = FINDERS,
         replaced: Mapping[Stage, StageStep] = MappingProxyType({}),
+        *,
+        unrecorded: bool = False,
     ) -> AnswerQuestion:
         """The same with other finders, or with stages in the place of its own: for measurements."""
         settings = self.settings.answering
@@ -79,12 +88,16 @@ class AnsweringParts(DocumentParts):
         passages = QueuedPassages(
             self.database, self.queue, self._passage_exchange, self.clock, self.ids, self.telemetry
         )
+        ports, recorder = self._answer_ports(self.embedders), self._recorder
+        if unrecorded:
+            ports = replace(ports, runs=DiscardingRunStore())
+            recorder = self._owned(RunRecorder(self.database, ports.runs, self.cache, self.telemetry))
         return answer_question(
-            self._answer_ports(self.embedders),
-            self._recorder,
+            ports,
+            recorder,
             self._answer_defaults,
             retrieve=self.retrieve,
-            chat=ChatUse(self.embedders, tasks, passages),
+            chat=None if unrecorded else ChatUse(self.embedders, tasks, passages),
             tools=self._tools,
             link_hosts=parse_host_list(settings.link_hosts),
             ttl_seconds=settings.cache_ttl_seconds,

@@ -7,7 +7,7 @@ from functools import cached_property
 from arq.connections import ArqRedis
 
 from agentic_rag.adapters.postgres.jobs.dead_payloads import PostgresDeadPayloads
-from agentic_rag.adapters.postgres.jobs.job_board import EXACT_SCAN_BYTES, PostgresJobBoard
+from agentic_rag.adapters.postgres.jobs.job_board import EXACT_SCAN_BYTES, CalibrationSchedule, PostgresJobBoard
 from agentic_rag.adapters.redis.connection import queue_pool
 from agentic_rag.adapters.redis.queue import ArqJobQueue
 from agentic_rag.bootstrap.models import ModelParts
@@ -52,4 +52,12 @@ class JobParts(ModelParts):
             snapshot_every_hours=self.settings.operations.schedule.snapshots_hours,
             exact_scan_bytes=self.exact_scan_bytes,
             graph_home=self._graph_home,
+            calibration=self._calibration_schedule,
         )
+
+    @property
+    def _calibration_schedule(self) -> CalibrationSchedule | None:
+        """None also where AGENTIC_RAG_MIN_SUPPORT says that nothing is abstained on."""
+        minutes = self.settings.operations.schedule.calibrate_minutes
+        is_on = minutes > 0 and self.settings.answering.min_support > 0
+        return CalibrationSchedule(quiet_seconds=60 * minutes) if is_on else None

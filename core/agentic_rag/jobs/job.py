@@ -31,6 +31,8 @@ class JobKind(enum.Enum):
     """Write a workspace's archive, or delete the files of failed and expired archives."""
     EVAL = "eval"
     """Answer the questions of a dataset and report the scores."""
+    CALIBRATE = "calibrate"
+    """Measure the support below which a workspace abstains."""
     HYDE = "hyde"
     """Write a passage that a waiting answer embeds beside its question."""
     RETENTION = "retention"

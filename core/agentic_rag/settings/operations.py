@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from agentic_rag.settings.variable import Env, parse_pairs
 
 _MISSING, _SNAPSHOTS = "missing_hours", "snapshots"
-_CANARIES, _EVERY = "canaries_minutes", "snapshots_hours"
+_CANARIES, _EVERY, _REST = "canaries_minutes", "snapshots_hours", "calibrate_minutes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +40,19 @@ class Schedule:
 
     canaries_minutes: float = 0.0
     snapshots_hours: float = 0.0
+    calibrate_minutes: float = 1.0
+    """How long no document of a workspace has come in before it is calibrated."""
 
 
 def parse_schedule(text: str) -> Schedule:
-    """The values of `canaries_minutes=60,snapshots_hours=24`. Errors: ValueError."""
+    """The values of `canaries_minutes=60,snapshots_hours=24,calibrate_minutes=1`. Errors: ValueError."""
+    expected = f"expected {_CANARIES}, {_EVERY} and {_REST}, from 0"
     try:
-        pairs = {name: float(value) for name, value in parse_pairs(text, (_CANARIES, _EVERY)).items()}
+        pairs = {name: float(value) for name, value in parse_pairs(text, (_CANARIES, _EVERY, _REST)).items()}
     except ValueError as error:
-        raise ValueError(f"expected {_CANARIES} and {_EVERY}, from 0: {error}") from error
+        raise ValueError(f"{expected}: {error}") from error
     if not all(0 <= value < math.inf for value in pairs.values()):
-        raise ValueError(f"expected {_CANARIES} and {_EVERY}, from 0")
+        raise ValueError(expected)
     return Schedule(**pairs)
 
 
@@ -58,9 +61,10 @@ class OperationsConfig:
     """Scheduled canaries and snapshots, and where telemetry goes."""
 
     scheduled: Annotated[str, Env("AGENTIC_RAG_SCHEDULE", check=parse_schedule)] = ""
-    """What is done without being asked, and how often, as `canaries_minutes=60,snapshots_hours=24`: a test of the
-    isolation between organisations with a canary document in each, and a snapshot of each changed workspace. What is
-    not named, or 0, is never done.
+    """What is done without being asked, and how often, as `canaries_minutes=60,snapshots_hours=24,calibrate_minutes=1`:
+    a test of the isolation between organisations with a canary document in each, a snapshot of each changed workspace,
+    and a calibration of each workspace whose documents stopped coming in so long ago. 0 is never; what is not named is
+    never done, but for calibrations, which wait a minute.
     """
     retention: Annotated[str, Env("AGENTIC_RAG_RETENTION", check=parse_retention)] = "missing_hours=24,snapshots=7"
     """How long things are kept: hours that documents stay hidden which their source no longer has, before they are

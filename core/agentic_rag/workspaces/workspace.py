@@ -51,6 +51,8 @@ class CorpusHead:
     support_threshold: float | None = None
     access: ReadScope = ReadScope()
     rag_config: RagConfig | None = None
+    kind_thresholds: tuple[tuple[str, float], ...] = ()
+    """The same support for single kinds of questions, by kind."""
 
 
 KIND_DEFAULTS: Mapping[WorkspaceKind, WorkspaceSettings] = MappingProxyType(

@@ -14,6 +14,7 @@ from agentic_rag_server.graphql.models.spaces import SpaceMutation
 from agentic_rag_server.graphql.models.spending import SpendingMutation
 from agentic_rag_server.graphql.operations.evaluations import EvaluationMutation
 from agentic_rag_server.graphql.operations.snapshots import SnapshotMutation
+from agentic_rag_server.graphql.workspaces.calibrations import CalibrationMutation
 from agentic_rag_server.graphql.workspaces.organisations import OrganisationMutation
 from agentic_rag_server.graphql.workspaces.rate_limits import RateLimitMutation
 from agentic_rag_server.graphql.workspaces.workspaces import WorkspaceMutation
@@ -33,6 +34,7 @@ class Mutation(
     SpaceMutation,
     SpendingMutation,
     EvaluationMutation,
+    CalibrationMutation,
     SnapshotMutation,
 ):
     """Each mutation returns what changed, or `userErrors`."""

@@ -8,9 +8,10 @@ from tests.builders import run_of
 from tests.contract.backends import Backend
 from tests.memory_store.telemetry import RecordingTelemetry
 
-from agentic_rag.jobs.job import JobKind, MaintenanceTask
+from agentic_rag.jobs.job import JobKind, MaintenanceTask, NewJob
 from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
 from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.models.embedding.calibration import NEVER_AGAIN, CalibrationRecord
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -68,3 +69,53 @@ async def test_more_than_64_segments_are_due_for_compaction_and_then_no_more(ada
     assert [task.kind for task in after] == [JobKind.COMPACT]
     assert merged == 65
     assert await due_in(adapter, workspace) == []
+
+
+@pytest.fixture
+async def large(adapter: Backend) -> WorkspaceRef:
+    """A workspace with as many passages as a first calibration takes."""
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", [f"passage {number}" for number in range(100)])
+    return workspace
+
+
+async def _store(adapter: Backend, workspace: WorkspaceRef, record: CalibrationRecord) -> None:
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        assert await transaction.spaces.set_calibration(workspace, 1, record)
+
+
+async def test_a_workspace_is_calibrated_once_it_is_large_enough_and_again_once_it_has_doubled(
+    adapter: Backend, large: WorkspaceRef
+) -> None:
+    small = await adapter.workspace()
+    await adapter.publish(small, "a.md", [f"passage {number}" for number in range(99)])
+
+    first = await due_in(adapter, large)
+    await _store(adapter, large, CalibrationRecord(again_at=200))
+    done = await due_in(adapter, large)
+    await adapter.publish(large, "b.md", [f"further passage {number}" for number in range(99)])
+    grown = await due_in(adapter, large)
+    await adapter.publish(large, "c.md", ["the last passage"])
+    doubled = await due_in(adapter, large)
+    await _store(adapter, large, CalibrationRecord(again_at=NEVER_AGAIN))
+
+    assert await due_in(adapter, small) == []
+    assert first == doubled == [MaintenanceTask(large, JobKind.CALIBRATE, "support")]
+    assert done == grown == await due_in(adapter, large) == []
+
+
+@pytest.mark.parametrize("kind", [JobKind.INGEST, JobKind.DELETE, JobKind.REEMBED, JobKind.CALIBRATE])
+async def test_nothing_is_calibrated_while_the_corpus_changes(
+    adapter: Backend, large: WorkspaceRef, kind: JobKind
+) -> None:
+    async with adapter.database.transaction(large.org_id) as transaction:
+        ref, _ = await transaction.jobs.enqueue(NewJob(large, kind, "any", {}))
+    busy = await due_in(adapter, large)
+    async with adapter.database.transaction(large.org_id) as transaction:
+        lease = await transaction.jobs.lease(ref, "tester", timedelta(minutes=1))
+        assert lease is not None
+        assert await transaction.jobs.finish(ref, lease.fence)
+
+    assert busy == []
+    # After a calibration the next waits ten minutes, so that one which cannot say anything is not tried for ever.
+    assert [one.kind for one in await due_in(adapter, large)] == [JobKind.CALIBRATE] * (kind is not JobKind.CALIBRATE)

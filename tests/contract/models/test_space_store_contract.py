@@ -1,7 +1,7 @@
 """What every `SpaceStore` promises."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 import numpy as np
@@ -12,6 +12,13 @@ from tests.contract.backends import Backend
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.jobs.job import JobKind
 from agentic_rag.kernel.errors import InvalidInput, NotFound, SpaceMismatch, SpaceSwitched
+from agentic_rag.models.embedding.calibration import (
+    CalibratedLine,
+    CalibrationDraft,
+    CalibrationRecord,
+    CalibrationSource,
+    SupportCalibration,
+)
 from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate, RecallQuestion
 from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceRecord, SpaceState
 from agentic_rag.retrieval.candidates import SearchScope
@@ -356,6 +363,50 @@ async def test_only_a_space_that_is_being_filled_is_held_for_its_switch(adapter:
         assert not await transaction.spaces.hold(corpus, 3)
 
 
+def line(threshold: float) -> CalibratedLine:
+    return CalibratedLine(threshold, 40, 2 / 41, 1, 0.0006, 0.1316)
+
+
+def calibrated(threshold: float, **kinds: float) -> SupportCalibration:
+    return SupportCalibration(
+        error=0.05,
+        source=CalibrationSource.CORPUS,
+        pooled=line(threshold),
+        chunks=5,
+        corpus_version=3,
+        measured_at=datetime(2026, 11, 23, 6, tzinfo=UTC),
+        kinds={kind: line(value) for kind, value in kinds.items()},
+    )
+
+
+async def test_a_calibration_is_stored_as_it_is_and_only_what_is_in_force_counts(
+    adapter: Backend, corpus: WorkspaceRef
+) -> None:
+    async def put(record: CalibrationRecord, space_id: int = 1) -> bool:
+        async with adapter.database.transaction(corpus.org_id) as transaction:
+            return await transaction.spaces.set_calibration(corpus, space_id, record)
+
+    async def stored(space_id: int = 1) -> CalibrationRecord:
+        async with adapter.database.transaction(corpus.org_id) as transaction:
+            return await transaction.spaces.calibration(corpus, space_id)
+
+    assert await stored() == await stored(9) == CalibrationRecord()
+    draft = CalibrationDraft(3, (("value", 0.5), ("fact", None)))
+    tried = CalibrationRecord(trial=calibrated(0.6), again_at=10, draft=draft)
+    assert await put(tried)
+    assert await stored() == tried
+    head = await adapter.database.head(corpus)
+    assert head is not None
+    assert (head.support_threshold, head.kind_thresholds) == (None, ())
+    in_force = replace(tried, in_force=calibrated(0.4, value=0.5, list=0.45), draft=None)
+    assert await put(in_force)
+    assert await stored() == in_force
+    head = await adapter.database.head(corpus)
+    assert head is not None
+    assert (head.support_threshold, head.kind_thresholds) == (0.4, (("list", 0.45), ("value", 0.5)))
+    assert not await put(tried, 9)
+
+
 async def test_a_support_threshold_holds_for_the_space_it_was_set_in(adapter: Backend, corpus: WorkspaceRef) -> None:
     async def threshold() -> float | None:
         head = await adapter.database.head(corpus)
@@ -364,7 +415,8 @@ async def test_a_support_threshold_holds_for_the_space_it_was_set_in(adapter: Ba
 
     async def keep(space_id: int, value: float | None) -> bool:
         async with adapter.database.transaction(corpus.org_id) as transaction:
-            return await transaction.spaces.set_support_threshold(corpus, space_id, value)
+            record = CalibrationRecord(None if value is None else calibrated(value))
+            return await transaction.spaces.set_calibration(corpus, space_id, record)
 
     assert await threshold() is None
     assert await keep(1, 0.4)

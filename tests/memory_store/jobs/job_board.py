@@ -4,27 +4,34 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 from tests.memory_store.jobs.jobs import lease_expired
 from tests.memory_store.models.spaces import is_expired
 from tests.memory_store.session.state import StoredJob, WorkspaceState, expired_runs
 from tests.memory_store.session.store import MemoryStore
 
+from agentic_rag.adapters.postgres.jobs.job_board import CalibrationSchedule
 from agentic_rag.jobs.job import JobKind, JobRef, JobState, MaintenanceTask, QueueName, partition_of
 from agentic_rag.jobs.turns import LastTurns, WaitingWorkspace, take_turns
 from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
+from agentic_rag.models.embedding.space import SpaceState
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 MOST_SEGMENTS = 64
 SMALL_SEGMENT = 500
 MOST_CHUNKS_IN_SMALL = 2_000
+PAUSE = timedelta(minutes=10)
+PAUSES = {JobState.DEAD: timedelta(days=1)}
+"""After a calibration, by its end."""
 
 
 class MemoryJobBoard:
     """The jobs of every tenant in a shared store."""
 
-    def __init__(self, store: MemoryStore) -> None:
+    def __init__(self, store: MemoryStore, calibration: CalibrationSchedule | None = None) -> None:
         self._store = store
+        self._calibration = calibration
 
     async def lead(self) -> bool:
         """Try to become (or confirm being) the one leading dispatcher."""
@@ -96,6 +103,8 @@ class MemoryJobBoard:
                 due.append(MaintenanceTask(workspace, JobKind.RETENTION, "expired"))
             if _is_scattered(state) and not _is_under_way(state, JobKind.COMPACT):
                 due.append(MaintenanceTask(workspace, JobKind.COMPACT, "segments"))
+            if self._calibration is not None and _is_uncalibrated(state, self._calibration, now):
+                due.append(MaintenanceTask(workspace, JobKind.CALIBRATE, "support"))
         return due
 
     async def counts(self) -> dict[tuple[JobState, JobKind], int]:
@@ -116,9 +125,32 @@ class MemoryJobBoard:
             self._store.leader = None
 
 
+def _is_uncalibrated(state: WorkspaceState, schedule: CalibrationSchedule, now: datetime) -> bool:
+    """The corpus is large enough for its next calibration, and has been at rest."""
+    active = next((one for one in state.spaces if one.state is SpaceState.ACTIVE), None)
+    chunks = sum(len(segment.ordinals) for segment in state.segments)
+    if active is None or chunks < max(schedule.least_chunks, active.calibration.again_at or 0):
+        return False
+    writing = (JobKind.INGEST, JobKind.DELETE, JobKind.REEMBED)
+    rest = timedelta(seconds=schedule.quiet_seconds)
+    return not any(
+        (
+            (stored.job.kind in writing and (_is_unfinished(stored) or stored.job.updated_at > now - rest))
+            or (
+                stored.job.kind is JobKind.CALIBRATE
+                and (_is_unfinished(stored) or stored.job.updated_at > now - PAUSES.get(stored.job.state, PAUSE))
+            )
+        )
+        for stored in state.jobs.values()
+    )
+
+
+def _is_unfinished(stored: StoredJob) -> bool:
+    return stored.job.state in (JobState.QUEUED, JobState.RUNNING)
+
+
 def _is_under_way(state: WorkspaceState, kind: JobKind) -> bool:
-    unfinished = (JobState.QUEUED, JobState.RUNNING)
-    return any(stored.job.kind is kind and stored.job.state in unfinished for stored in state.jobs.values())
+    return any(stored.job.kind is kind and _is_unfinished(stored) for stored in state.jobs.values())
 
 
 def _is_scattered(state: WorkspaceState) -> bool:

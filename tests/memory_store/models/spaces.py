@@ -10,6 +10,7 @@ from tests.memory_store.session.state import StoredSpace, WorkspaceState
 from tests.memory_store.session.store import Working
 
 from agentic_rag.kernel.errors import NotFound, SpaceMismatch
+from agentic_rag.models.embedding.calibration import CalibrationRecord
 from agentic_rag.models.embedding.ports import ChunkWithoutVector
 from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate
 from agentic_rag.models.embedding.space import (
@@ -114,13 +115,19 @@ class MemorySpaceStore:
         state = self._working.write(workspace)
         _put(state, replace(_stored(state, space_id), verdict=verdict))
 
-    async def set_support_threshold(self, workspace: WorkspaceRef, space_id: int, threshold: float | None) -> bool:
-        """Keep the support below which answers from the space become abstentions."""
+    async def calibration(self, workspace: WorkspaceRef, space_id: int) -> CalibrationRecord:
+        """The calibrations of a space."""
+        state = self._working.read(workspace)
+        found = None if state is None else _find(state, space_id)
+        return CalibrationRecord() if found is None else found.calibration
+
+    async def set_calibration(self, workspace: WorkspaceRef, space_id: int, record: CalibrationRecord) -> bool:
+        """Keep the calibrations of a space."""
         state = self._working.write(workspace)
         stored = _find(state, space_id)
         if stored is None:
             return False
-        _put(state, replace(stored, support_threshold=threshold))
+        _put(state, replace(stored, calibration=record))
         return True
 
     async def abandon(self, workspace: WorkspaceRef, space_id: int, grace: timedelta) -> bool:

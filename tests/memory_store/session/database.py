@@ -211,8 +211,10 @@ class MemoryDatabase:
         access = state.readable(readers)
         if active is None:
             return CorpusHead(state.workspace.corpus_version, None, access=access, rag_config=config)
-        threshold = next(one.support_threshold for one in state.spaces if one.registered == active)
-        return CorpusHead(state.workspace.corpus_version, active.space, threshold, access, config)
+        record = next(one.calibration for one in state.spaces if one.registered == active)
+        return CorpusHead(
+            state.workspace.corpus_version, active.space, record.threshold, access, config, record.kind_thresholds
+        )
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         """The newest corpus version; None for an unknown workspace."""

@@ -15,6 +15,7 @@ from agentic_rag.documents.document import ChunkDraft, Document, Revision
 from agentic_rag.documents.ports import Original, StagedChunk, UploadRecord
 from agentic_rag.erasure.certificate import StoreErasure
 from agentic_rag.jobs.job import Job, JobAttempt
+from agentic_rag.models.embedding.calibration import CalibrationRecord
 from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate
 from agentic_rag.models.embedding.space import RegisteredSpace, SpaceState
 from agentic_rag.operations.evaluation import EvalRun, EvalScore
@@ -154,7 +155,7 @@ class StoredSpace:
     drop_after: datetime | None = None
     gate: RecallGate | None = None
     verdict: RecallComparison | None = None
-    support_threshold: float | None = None
+    calibration: CalibrationRecord = CalibrationRecord()
 
 
 @dataclass(slots=True)

@@ -45,6 +45,8 @@ MUTATIONS: Mapping[str, str] = {
     "cancelEmbeddingSwitch": "(workspaceId: %(workspace)s) { %s }",
     "startEvalRun": '(input: {workspaceId: %(workspace)s, dataset: "own", questions: '
     '[{id: "1", question: "How much?", goldIds: ["valve.md"]}]}) { %s }',
+    "calibrate": "(workspaceId: %(workspace)s) { %s }",
+    "resetCalibration": "(workspaceId: %(workspace)s) { %s }",
     "createApiKey": '(input: {name: "ci", role: VIEWER}) { apiKey { id } %s }',
     "revokeApiKey": "(id: %(createApiKey)s) { %s }",
     "setFeature": "(flag: RAG_GUIDELINES, on: true) { organisation { name } }",

@@ -70,6 +70,7 @@ class Corpus:
     corrupt_ordinals: frozenset[int] = frozenset()
     opened: int = 0
     support_threshold: float | None = None
+    kind_thresholds: tuple[tuple[str, float], ...] = ()
     rag_config: RagConfig | None = None
 
     def add(self, path: str, title: str, *pages: str, whole: bool = False) -> None:
@@ -136,7 +137,13 @@ class Corpus:
         version = await self.corpus_version(workspace)
         if version is None:
             return None
-        return CorpusHead(version, SPACE if self.chunks else None, self.support_threshold, rag_config=self.rag_config)
+        return CorpusHead(
+            version,
+            SPACE if self.chunks else None,
+            self.support_threshold,
+            rag_config=self.rag_config,
+            kind_thresholds=self.kind_thresholds,
+        )
 
     @asynccontextmanager
     async def snapshot(

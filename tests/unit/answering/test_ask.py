@@ -13,6 +13,7 @@ from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.query.standalone import turn_of
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question, Turn
 from agentic_rag.answering.run import CacheOutcome
+from agentic_rag.answering.shapes.kind_threshold import kind_name
 from agentic_rag.documents.document import CitedPassage, DocumentFilter
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import (
@@ -140,6 +141,17 @@ async def test_a_workspace_abstains_below_its_own_threshold(world: World) -> Non
     assert after.outcome is Outcome.ABSTAINED
     assert after.debug.support is not None
     assert after.debug.support.threshold == 1.0
+
+
+async def test_a_question_of_a_calibrated_kind_has_the_threshold_of_its_kind(world: World) -> None:
+    question = "At which wave height is crew transfer suspended?"
+    world.corpus.support_threshold = 0.0
+    for kinds, wanted in (((("list", 0.9),), 0.0), (((kind_name(question), 1.0),), 1.0)):
+        world.corpus.kind_thresholds = kinds
+        answer = (await world.ask(question)).answer
+        assert answer.debug.support is not None
+        assert answer.debug.support.threshold == wanted
+        assert (answer.outcome is Outcome.ABSTAINED) is (wanted == 1.0)
 
 
 async def test_a_part_without_support_is_named(world: World) -> None:

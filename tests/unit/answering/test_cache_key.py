@@ -58,6 +58,7 @@ def test_another_question_has_another_key(other: Question) -> None:
         replace(CONTEXT, models=("m", "n")),
         replace(CONTEXT, defaults="9"),
         replace(CONTEXT, support_threshold=0.4),
+        replace(CONTEXT, kind_thresholds=(("list", 0.4),)),
         replace(CONTEXT, rag_config=RagConfig()),
         replace(CONTEXT, rag_config=RagConfig(similarity_threshold=0.3)),
     ],

@@ -1,4 +1,5 @@
 import random
+from collections import Counter
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from agentic_rag_eval.support_calibration import (
     AskedSupport,
     binomial_interval,
     calibrate,
+    calibrate_kinds,
     chance_of_at_least,
     conformal_threshold,
     fewest_questions,
@@ -30,11 +32,48 @@ def test_a_larger_error_never_lowers_the_threshold(supports: list[float], error:
     assert conformal_threshold(supports, error) <= conformal_threshold(supports, error + 0.1)
 
 
-@given(st.floats(0.01, 0.5), st.floats(1.0, 3.0))
-def test_as_many_questions_as_are_needed_set_a_threshold_and_fewer_set_none(error: float, easier: float) -> None:
-    needed = fewest_questions(error, easier)
-    assert conformal_threshold([0.5] * needed, error / easier) == 0.5
-    assert conformal_threshold([0.5] * (needed - 1), error / easier) == 0.0
+@given(st.floats(0.01, 0.5))
+def test_as_many_questions_as_are_needed_set_a_threshold_and_fewer_set_none(error: float) -> None:
+    needed = fewest_questions(error)
+    assert conformal_threshold([0.5] * needed, error) == 0.5
+    assert conformal_threshold([0.5] * (needed - 1), error) == 0.0
+
+
+@given(st.lists(shares, min_size=1, max_size=200), st.floats(0.01, 0.5), shares)
+def test_the_bound_is_stated_with_n_and_kept_unless_the_default_alone_is_above_it(
+    supports: list[float], error: float, least: float
+) -> None:
+    found = calibrate([AskedSupport(one, answerable=True) for one in supports], error, least)
+    below = sum(one < found.threshold for one in supports)
+    assert found.bound == pytest.approx((below + 1) / (len(supports) + 1))
+    assert found.threshold >= least
+    if len(supports) >= fewest_questions(error) and found.threshold > least:
+        assert found.bound <= error + 1e-9
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), shares), max_size=90), st.floats(0.05, 0.5))
+def test_only_kinds_with_enough_questions_have_a_line_and_each_keeps_its_bound(
+    asked: list[tuple[str, float]], error: float
+) -> None:
+    found = calibrate_kinds([AskedSupport(support, answerable=True, kind=kind) for kind, support in asked], error)
+    counts = Counter(kind for kind, _ in asked)
+    assert found.keys() == {kind for kind, count in counts.items() if count >= fewest_questions(error)}
+    for kind, line in found.items():
+        assert line.false_abstention is not None
+        assert line.false_abstention.of == counts[kind]
+        assert line.bound <= error + 1e-9
+
+
+def test_the_bound_holds_for_a_further_question_of_the_same_distribution() -> None:
+    chance = random.Random(11)
+    missed = bound = 0.0
+    for _ in range(1500):
+        supports = [AskedSupport(chance.betavariate(4, 2), answerable=True) for _ in range(59)]
+        found = calibrate(supports, 0.1)
+        bound += found.bound
+        missed += chance.betavariate(4, 2) < found.threshold
+    assert missed <= bound + 3 * 1500**0.5 * 0.3
+    assert missed / 1500 == pytest.approx(0.1, abs=0.025)
 
 
 def test_a_threshold_is_not_below_the_least_one_given() -> None:
@@ -44,11 +83,11 @@ def test_a_threshold_is_not_below_the_least_one_given() -> None:
 
 
 def test_too_few_questions_are_refused_and_made_ones_only_raise_the_default() -> None:
-    asked = [AskedSupport(0.1 + place / 100, answerable=True) for place in range(59)]
-    mine = [EvalQuestion(f"q{place}", "Who?", (), ("a.md",), "single") for place in range(59)]
-    with pytest.raises(InvalidInput, match=r"needs 99 questions with gold_ids, and there are 59"):
+    asked = [AskedSupport(0.1 + place / 100, answerable=True) for place in range(19)]
+    mine = [EvalQuestion(f"q{place}", "Who?", (), ("a.md",), "single") for place in range(19)]
+    with pytest.raises(InvalidInput, match=r"needs 99 questions with gold_ids, and there are 19"):
         calibrate_on(asked, mine, 0.01, 0.25)
-    with pytest.raises(InvalidInput, match=r"needs 59 questions made from the corpus, and there are 58"):
+    with pytest.raises(InvalidInput, match=r"needs 19 questions made from the corpus, and there are 18"):
         calibrate_on(asked[1:], None, 0.05, 0.25)
     assert calibrate_on(asked, None, 0.05, 0.25).threshold == 0.25
     assert calibrate_on(asked, mine, 0.05, 0.25).threshold < 0.25

@@ -24,6 +24,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.in_process import collect, in_transaction, operator_of
+from agentic_rag_eval.calibration_job import CalibrateWorkspace
 from agentic_rag_eval.citations import covered
 from agentic_rag_eval.harness import Judge
 from agentic_rag_eval.job import Examiner, RunEvaluation
@@ -127,14 +128,31 @@ def judge_here(container: Container) -> Judge:
 
 
 def evaluation_bodies(container: Container) -> Mapping[JobKind, Handler]:
-    """The job handlers of evaluations. They ask questions as `rag eval` does."""
+    """The job handlers of evaluations and calibrations. They ask questions as `rag eval` does."""
 
     async def examine(workspace: WorkspaceRef) -> Examiner:
         judge = judge_here(container) if container.settings.models.enable_llm_judge else None
         return Examiner(await ask_here(container, workspace), judge)
 
-    # The slowest single step is the answer of a chat model with its judge.
-    return {JobKind.EVAL: Handler(RunEvaluation(container.database, examine).run, 86_400.0, 300.0)}
+    calibrate = calibration_here(container)
+    return {
+        # The slowest single step is the answer of a chat model with its judge.
+        JobKind.EVAL: Handler(RunEvaluation(container.database, examine).run, 86_400.0, 300.0),
+        JobKind.CALIBRATE: Handler(calibrate.run, 3_600.0, 300.0),
+    }
+
+
+def calibration_here(container: Container) -> CalibrateWorkspace:
+    """The use case of calibrations, which asks in this process and stores no run."""
+
+    async def ask(workspace: WorkspaceRef, question: EvalQuestion) -> float | None:
+        asked = Question(workspace, question.question, options=AnswerOptions(cache=CacheMode.BYPASS))
+        run = await container.unrecorded_answer.ask(operator_of(workspace.org_id), asked)
+        support = run.answer.debug.support
+        return None if support is None else support.score
+
+    default = container.settings.answering.min_support
+    return CalibrateWorkspace(container.calibrate_support, ask, container.clock, default)
 
 
 async def ask_server(client: GraphQLClient, workspace: str | None) -> Ask:

@@ -35,6 +35,7 @@ class AnswerContext:
     """A fingerprint of the process defaults that fill the options' gaps."""
     today: date
     support_threshold: float | None = None
+    kind_thresholds: tuple[tuple[str, float], ...] = ()
     """The workspace's own; None: the default."""
     rag_config: RagConfig | None = None
     """The workspace's own, or its kind's."""
@@ -69,7 +70,7 @@ def answer_key(question: UnderstoodQuestion, context: AnswerContext) -> str:
         context.pipeline_version,
         "\n".join(context.models),
         context.defaults,
-        repr(context.support_threshold),
+        repr((context.support_threshold, context.kind_thresholds)),
         repr(context.rag_config),
         context.today.isoformat() if is_about_time(question.text) else "",
     ).hex()

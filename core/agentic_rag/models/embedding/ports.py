@@ -10,6 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.models.embedding.calibration import CalibrationRecord
 from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate
 from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice, SpaceRecord
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -141,9 +142,13 @@ class SpaceStore(Protocol):
         """Store the gate's measurement."""
         ...
 
-    async def set_support_threshold(self, workspace: WorkspaceRef, space_id: int, threshold: float | None) -> bool:
-        """Store the support (0 to 1) below which answers from the space become abstentions; None: the default of the
-        process. False when the space does not exist.
+    async def calibration(self, workspace: WorkspaceRef, space_id: int) -> CalibrationRecord:
+        """The calibrations of a space; empty when there are none, and for an unknown space."""
+        ...
+
+    async def set_calibration(self, workspace: WorkspaceRef, space_id: int, record: CalibrationRecord) -> bool:
+        """Store the calibrations of a space: the one in force says below which support its answers become abstentions;
+        without one that is the process's default. False when the space does not exist.
         """
         ...
 

@@ -11,14 +11,15 @@ import strawberry
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode_workspace
 from agentic_rag.kernel.text import is_storable
-from agentic_rag.tenancy.principals import Principal
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces import settings as workspace_settings
 from agentic_rag.workspaces import workspace as workspace_values
 from agentic_rag.workspaces.administer import NewWorkspace
 from agentic_rag_server.auth.roles import Action, can_perform
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.http.context import Info, RequestContext
-from agentic_rag_server.graphql.http.fields import Node, Payload, field, mutation, to_schema
+from agentic_rag_server.graphql.http.fields import Node, Payload, field, inner, mutation, to_schema
+from agentic_rag_server.graphql.workspaces.calibrations import Calibration, find_calibration
 
 WorkspaceKind = strawberry.enum(workspace_values.WorkspaceKind, description="What a workspace stands for.")
 
@@ -55,6 +56,26 @@ class Workspace(Node):
     graph_version: int = strawberry.field(description="The corpus version the entity graph reflects.")
     created_at: datetime
     settings: WorkspaceSettings
+    source: strawberry.Private[WorkspaceRef]
+
+    @inner(
+        Action.EVALUATE,
+        right=Sight.ORGANISATION,
+        is_hidden=True,
+        description="Of the support below which it abstains; null where the server's threshold holds, and below the "
+        "role admin.",
+    )
+    async def calibration(self, info: Info) -> Calibration | None:
+        return await find_calibration(info.context, self.source, trial=False)
+
+    @inner(
+        Action.EVALUATE,
+        right=Sight.ORGANISATION,
+        is_hidden=True,
+        description="The newest calibration that was only to measure. Null below the role admin.",
+    )
+    async def calibration_trial(self, info: Info) -> Calibration | None:
+        return await find_calibration(info.context, self.source, trial=True)
 
 
 @strawberry.input(description="Search settings to keep.")
@@ -112,7 +133,7 @@ def _show_workspace(workspace: workspace_values.Workspace, principal: Principal)
     """A workspace; its guidelines are for those who manage them."""
     if not can_perform(principal, Action.MANAGE_GUIDELINES):
         workspace = replace(workspace, settings=replace(workspace.settings, inline_guidelines=None))
-    return to_schema(Workspace, workspace, id=encode_workspace(workspace.ref.workspace_id))
+    return to_schema(Workspace, workspace, id=encode_workspace(workspace.ref.workspace_id), source=workspace.ref)
 
 
 def _apply_settings(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import asyncpg
@@ -34,6 +35,15 @@ EXACT_SCAN_BYTES = 8 << 20
 TRY_LEAD = "SELECT pg_try_advisory_lock($1) AS leads"
 
 
+@dataclass(frozen=True, slots=True)
+class CalibrationSchedule:
+    """When a workspace is calibrated by itself: from so many passages on, once documents have stopped coming in."""
+
+    least_chunks: int = 100
+    """Fewer give too few questions."""
+    quiet_seconds: float = 60.0
+
+
 class PostgresJobBoard:
     """`jobs.ports.JobBoard`. The lead is a session lock: it ends with the connection, and the connection ends when the
     leader dies or falls silent.
@@ -48,6 +58,7 @@ class PostgresJobBoard:
         snapshot_every_hours: float = 0.0,
         exact_scan_bytes: int = EXACT_SCAN_BYTES,
         graph_home: str = "",
+        calibration: CalibrationSchedule | None = None,
     ) -> None:
         self._dsn = dsn
         self._role = role
@@ -57,6 +68,7 @@ class PostgresJobBoard:
             JobKind.SNAPSHOT.value: (snapshot_every_hours,),
             JobKind.INDEX.value: (exact_scan_bytes,),
             JobKind.GRAPH.value: (graph_home,),
+            JobKind.CALIBRATE.value: (None, 0.0) if calibration is None else astuple(calibration),
         }
         self._connection: Any = None
         self._leading = False

@@ -345,13 +345,27 @@ _UPKEEP_GRAPH = f"""{_UPKEEP.format(due="SELECT * FROM rag_upkeep_graph($2)")}
 )
 """  # noqa: S608 - a constant
 
+# Once documents have stopped coming in for $3 seconds; after one that ended the next waits ten minutes, after one that
+# died a day. No number: never.
+_UPKEEP_CALIBRATE = f"""{_UPKEEP.format(due="SELECT * FROM rag_upkeep_calibrations($2)")}
+  AND $2::bigint IS NOT NULL AND NOT EXISTS (
+    SELECT FROM rag_jobs j
+    WHERE j.org_id = due.org_id AND j.workspace_id = due.workspace_id
+      AND (j.kind IN ('ingest', 'delete', 'reembed')
+           AND (j.state IN ('QUEUED', 'RUNNING') OR j.updated_at > now() - make_interval(secs => $3))
+           OR j.kind = $1 AND j.updated_at > now() - interval '10 minutes'
+           OR j.kind = $1 AND j.state = 'DEAD' AND j.updated_at > now() - interval '1 day')
+)
+"""  # noqa: S608 - a constant
+
 UPKEEP = {
     "retention": _UPKEEP.format(due="SELECT * FROM rag_upkeep_retention() UNION SELECT * FROM rag_upkeep_spaces()"),
     "snapshot": _UPKEEP.format(due="SELECT * FROM rag_upkeep_snapshots($2)"),
     "graph": _UPKEEP_GRAPH,
     "compact": _UPKEEP.format(due="SELECT * FROM rag_upkeep_segments()"),
     "index": _UPKEEP.format(due="SELECT * FROM rag_upkeep_indexes($2)"),
+    "calibrate": _UPKEEP_CALIBRATE,
 }
 """Statements by job kind. $1 is the kind; $2 is for `snapshot` the hours between two snapshots, for `index` the bytes
-scanned exactly, for `graph` the name of the graph store.
+scanned exactly, for `graph` the name of the graph store, for `calibrate` the fewest passages.
 """

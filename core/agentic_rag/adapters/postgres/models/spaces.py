@@ -15,6 +15,7 @@ from agentic_rag.adapters.postgres.session.connection import PostgresConnection,
 from agentic_rag.adapters.postgres.session.halfvec import encode_halfvecs
 from agentic_rag.jobs.job import graph_job
 from agentic_rag.kernel.errors import NotFound, SpaceMismatch
+from agentic_rag.models.embedding.calibration import CalibrationRecord
 from agentic_rag.models.embedding.ports import ChunkWithoutVector
 from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate
 from agentic_rag.models.embedding.space import (
@@ -99,8 +100,14 @@ class PostgresSpaceStore:
     async def record_verdict(self, workspace: WorkspaceRef, space_id: int, verdict: RecallComparison) -> None:
         await self._connection.execute(sql.RECORD_VERDICT, *workspace.key, space_id, asdict(verdict))
 
-    async def set_support_threshold(self, workspace: WorkspaceRef, space_id: int, threshold: float | None) -> bool:
-        return await self._connection.change(sql.SET_SUPPORT_THRESHOLD, *workspace.key, space_id, threshold) == 1
+    async def calibration(self, workspace: WorkspaceRef, space_id: int) -> CalibrationRecord:
+        stored = await self._connection.fetchval(sql.CALIBRATION, *workspace.key, space_id)
+        return msgspec.convert(stored or {}, CalibrationRecord)
+
+    async def set_calibration(self, workspace: WorkspaceRef, space_id: int, record: CalibrationRecord) -> bool:
+        stored = msgspec.to_builtins(record)
+        changed = await self._connection.change(sql.SET_CALIBRATION, *workspace.key, space_id, record.threshold, stored)
+        return changed == 1
 
     async def abandon(self, workspace: WorkspaceRef, space_id: int, grace: timedelta) -> bool:
         await self._lock(workspace)

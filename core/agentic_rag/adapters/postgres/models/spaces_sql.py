@@ -86,8 +86,12 @@ RECORD_VERDICT = """
 UPDATE rag_embedding_spaces SET verdict = $4 WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3
 """
 
-SET_SUPPORT_THRESHOLD = """
-UPDATE rag_embedding_spaces SET support_threshold = $4 WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3
+CALIBRATION = "SELECT calibration FROM rag_embedding_spaces WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3"
+
+# $4: the pooled threshold in force, $5: the whole record.
+SET_CALIBRATION = """
+UPDATE rag_embedding_spaces SET support_threshold = $4, calibration = $5
+WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3
 """
 
 ABANDON = """

@@ -41,6 +41,7 @@ from agentic_rag.jobs.ports import JobStore
 from agentic_rag.kernel.database import CorpusSnapshot, Transaction
 from agentic_rag.kernel.errors import InvalidInput, Misconfigured, NotFound
 from agentic_rag.models.billing.ports import UsageStore
+from agentic_rag.models.embedding.calibration import CalibratedLine
 from agentic_rag.models.embedding.ports import SpaceStore
 from agentic_rag.models.providers.ports import ProviderStore
 from agentic_rag.operations.ports import EvalRunStore
@@ -202,7 +203,9 @@ class PostgresDatabase:
             return None
         space = None if row["space_id"] is None else space_from(row).space
         config = effective_rag_config(WorkspaceKind(row["kind"]), msgspec.convert(row["rag_config"], RagConfig | None))
-        return CorpusHead(row["corpus_version"], space, row["support_threshold"], readable_from(row), config)
+        kinds = msgspec.convert(row["calibrated_kinds"] or {}, dict[str, CalibratedLine])
+        lines = tuple((kind, line.threshold) for kind, line in sorted(kinds.items()))
+        return CorpusHead(row["corpus_version"], space, row["support_threshold"], readable_from(row), config, lines)
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         async with self._pool.connection() as connection:
