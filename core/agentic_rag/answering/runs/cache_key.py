@@ -70,7 +70,7 @@ def answer_key(question: UnderstoodQuestion, context: AnswerContext) -> str:
         context.pipeline_version,
         "\n".join(context.models),
         context.defaults,
-        repr((context.support_threshold, context.kind_thresholds)),
+        " ".join(map(repr, (context.support_threshold, *context.kind_thresholds))),
         repr(context.rag_config),
         context.today.isoformat() if is_about_time(question.text) else "",
     ).hex()
