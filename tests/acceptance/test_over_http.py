@@ -107,6 +107,7 @@ def environment(home: Path, database_url: str, redis_url: str) -> dict[str, str]
         "AGENTIC_RAG_PORT": str(free_port()),
         "AGENTIC_RAG_WORKER_METRICS_PORT": str(free_port()),
         "AGENTIC_RAG_QUEUE_NAME": f"acceptance-{secrets.token_hex(4)}",
+        "AGENTIC_RAG_SCHEDULE": "calibrate_minutes=0.02",
         "DATABASE_URL": database_url,
         "REDIS_URL": redis_url,
     }
@@ -256,6 +257,53 @@ def test_what_a_search_finds_stands_in_the_text_that_is_served(product: Product)
     ).json()
     assert prepared["text"].startswith("## 🧠 RELEVANT PROJECT KNOWLEDGE\n- **")
     assert prepared["sources"][0]["sourceId"] in {one["sourceId"] for one in found["passages"]}
+
+
+CALIBRATION = """
+query ($id: ID!) {
+  workspace(id: $id) {
+    calibration { inForce source error chunks pooled { threshold questions bound low high } kinds { kind threshold } }
+  }
+}
+"""
+SUPPORT = """
+mutation ($input: RagAnswerInput!) { ragAnswer(input: $input) { debug { support { threshold } } } }
+"""
+
+
+def test_a_workspace_is_calibrated_by_itself_and_its_answers_follow(product: Product) -> None:
+    made = product.graphql('mutation { createWorkspace(input: {name: "pumps"}) { workspace { id } } }')
+    workspace = made["createWorkspace"]["workspace"]["id"]
+    sections = (
+        f"# Hall {number}\n\n" + " ".join(
+            f"In {1900 + (7 * number + line) % 100} the pump of cellar {number}-{line} was repaired by Ada Quill{line} "
+            f"and {3 + line} helpers after storm {number} had flooded it."
+            for line in range(15)
+        )
+        for number in range(170)
+    )  # fmt: skip
+    text = "\n\n".join(sections).encode()
+    uploaded = product.http.post(f"/v1/workspaces/{workspace}/documents", files={"file": ("halls.md", text)})
+    assert uploaded.status_code < 300, uploaded.text
+
+    def calibration() -> Any:
+        return product.graphql(CALIBRATION, id=workspace)["workspace"]["calibration"]
+
+    wait_until(lambda: calibration() is not None, "the workspace is calibrated", 120)
+    found = calibration()
+    asked = {"question": "Who repaired the pump of hall 12 after the storm?", "workspaceId": workspace}
+    threshold = product.graphql(SUPPORT, input=asked)["ragAnswer"]["debug"]["support"]["threshold"]
+
+    assert (found["inForce"], found["source"], found["error"]) == (True, "CORPUS", 0.05)
+    assert found["chunks"] >= 100
+    assert found["pooled"]["questions"] >= 100
+    assert found["pooled"]["low"] <= 0.05
+    assert found["pooled"]["threshold"] >= 0.25
+    assert threshold in {found["pooled"]["threshold"], *(one["threshold"] for one in found["kinds"])}
+    again = product.graphql("mutation ($id: ID!) { resetCalibration(workspaceId: $id) { space } }", id=workspace)
+    assert again["resetCalibration"]["space"].startswith("deterministic/")
+    assert calibration() is None
+    assert product.graphql(SUPPORT, input=asked)["ragAnswer"]["debug"]["support"]["threshold"] == 0.25
 
 
 def test_server_and_worker_tell_their_state_and_figures(product: Product) -> None:

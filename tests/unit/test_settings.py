@@ -227,6 +227,7 @@ def test_originals_are_kept_below_home_in_a_directory_or_in_a_bucket() -> None:
         ("AGENTIC_RAG_MODEL_PRICES", "m=cheap"),
         ("AGENTIC_RAG_SCHEDULE", "canaries_minutes=-1"),
         ("AGENTIC_RAG_SCHEDULE", "snapshots_hours=often"),
+        ("AGENTIC_RAG_SCHEDULE", "calibrate_minutes=-1"),
     ],
 )
 def test_a_composed_value_that_cannot_be_read_is_a_problem_of_its_variable(name: str, value: str) -> None:
@@ -253,7 +254,7 @@ def test_composed_values_are_read() -> None:
     assert settings.models.tenant_urls == {"http://vllm.test/v1"}
     assert settings.models.provider_urls[Provider.GEMINI] == "http://127.0.0.1:9/v1"
     assert settings.models.embedding == ("nomic-embed-text:latest", 768)
-    assert settings.operations.schedule == Schedule(canaries_minutes=0.0, snapshots_hours=24.0)
+    assert settings.operations.schedule == Schedule(canaries_minutes=0.0, snapshots_hours=24.0, calibrate_minutes=1.0)
     assert settings.server.persisted_only
     assert settings.server.operations_file == Path("/etc/operations.json")
 
