@@ -280,7 +280,7 @@ def test_a_workspace_is_calibrated_by_itself_and_its_answers_follow(product: Pro
             f"and {3 + line} helpers after storm {number} had flooded it."
             for line in range(15)
         )
-        for number in range(170)
+        for number in range(130)
     )  # fmt: skip
     text = "\n\n".join(sections).encode()
     uploaded = product.http.post(f"/v1/workspaces/{workspace}/documents", files={"file": ("halls.md", text)})
