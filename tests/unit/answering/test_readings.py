@@ -105,10 +105,24 @@ async def test_a_name_of_two_things_has_a_reading_for_each() -> None:
 async def test_two_dates_of_one_thing_under_one_name_disagree() -> None:
     corpus = Corpus()
     corpus.add("notes.md", "Atlas 4", "Atlas is our planning software. Atlas was released on 12 March 2024.")
-    corpus.add("press.md", "Press", "Atlas is the planning software. Atlas was released on 4 November 2021.")
+    corpus.add("press.md", "Press", "Atlas is a software for large yards. Atlas was released on 4 November 2021.")
 
     assert (await asked(corpus, "When was Atlas released?")).outcome is Outcome.CONFLICTING
 
 
 async def test_a_request_for_all_of_them_is_a_list_and_no_question_of_readings() -> None:
     assert (await asked(limits(), "Which limits are there?")).outcome is not Outcome.UNDERSPECIFIED
+
+
+async def test_a_value_of_another_thing_is_no_conflict_where_the_question_names_one() -> None:
+    corpus = Corpus()
+    corpus.add("cooling.md", "Cooling plant", "# Operating values\n\nThe operating pressure is 18 bar.")
+    corpus.add("air.md", "Compressed air station", "# Operating values\n\nThe operating pressure is 7.5 bar.")
+    for number in range(12):
+        corpus.add(f"shift-{number}.md", f"Shift {number}", f"The plant for cooling has a log of shift {number}.")
+
+    answer = await asked(corpus, "What is the operating pressure of the cooling plant?")
+
+    assert answer.outcome is not Outcome.CONFLICTING
+    assert "18 bar" in answer.text
+    assert "7.5 bar" not in answer.text

@@ -45,6 +45,8 @@ def find_contradiction(
             other = passages[unit.passage].chunk
             if other.document_id == chunk.document_id or are_other_editions(chunk.document_title, other.document_title):
                 continue
+            if _is_about_another(best, unit) or _is_about_another(unit, best):
+                continue
             said = stated(unit)
             if contradicts(quote, said, kind, about_dates=about_dates):
                 return best, unit
@@ -52,6 +54,14 @@ def find_contradiction(
             if close and _answer_both(best, unit, passages, part) and answers_differ(quote, said, part.text, kind):
                 return best, unit
     return None
+
+
+def _is_about_another(unit: CandidateUnit, other: CandidateUnit) -> bool:
+    """True where title or headings of a unit name something of the question that the other's passage has nowhere: "the
+    pressure is 18 bar" of one plant, and of another.
+    """
+    held = other.mask | other.context_mask | other.near_mask | other.passage_mask
+    return bool(unit.context_mask & ~unit.mask & ~held)
 
 
 def _answer_both(best: CandidateUnit, unit: CandidateUnit, passages: Sequence[Passage], part: Subquery) -> bool:

@@ -107,7 +107,7 @@ def _readings(
         if not subject:
             return []
         one = _Reading(unit, subject, values, extract_words(_quote(unit, passages)))
-        if not any(_is_same(one, other) for other in found):
+        if not any(_is_same(one, other, named=bool(part.name_mask)) for other in found):
             found.append(one)
     return found
 
@@ -143,8 +143,12 @@ def _stated_values(unit: CandidateUnit, part: Subquery, passages: Sequence[Passa
     return values if is_bare else None
 
 
-def _is_same(one: _Reading, other: _Reading) -> bool:
-    """True for units about one subject, and for units that state one value."""
+def _is_same(one: _Reading, other: _Reading, *, named: bool) -> bool:
+    """True for units about one subject, and for units that state one value. What a name is said to be is one thing
+    where two definitions have a term in common.
+    """
+    if named and one.subject & other.subject:
+        return True
     if one.subject <= other.subject or other.subject <= one.subject:
         return True
     if any(mine.agrees(its) for mine in one.values for its in other.values):
