@@ -6,7 +6,19 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from tests.bench.reports import Row
 from tests.chaos.ground import Servers
-from tests.chaos.rows import deletes, files, graphs, kills, leases, outages, overload, throughput
+from tests.chaos.rows import (
+    deletes,
+    files,
+    graphs,
+    kills,
+    leases,
+    outages,
+    overload,
+    random_faults,
+    runs_at_once,
+    throughput,
+    verifying,
+)
 
 Measure = Callable[[Servers, bool], Awaitable[list[Row]]]
 """Measures rows of the table; the second argument asks for the short form."""
@@ -14,6 +26,7 @@ Measure = Callable[[Servers, bool], Awaitable[list[Row]]]
 TABLE: Mapping[str, Measure] = {
     "random-kills": kills.random_kills,
     "random-kills-neo4j": kills.random_kills_neo4j,
+    "random-faults": random_faults.random_faults,
     "graph-kills-neo4j": graphs.killed_graph_writers,
     "sigstop-neo4j": graphs.stopped_graph_writers,
     "neo4j-down": graphs.neo4j_down,
@@ -31,6 +44,8 @@ TABLE: Mapping[str, Measure] = {
     "fairness": outages.fairness,
     "crowd": outages.crowd,
     "overload": overload.questions_at_once,
+    "runs-at-once": runs_at_once.runs_at_once,
+    "verify": verifying.verify_agrees,
     "deletes": deletes.deletes_in_mid_ingest,
     "files": files.hostile_files,
     "throughput": throughput.ingest_throughput,

@@ -21,6 +21,8 @@ NIGHTLY = {
     "throughput",
     # The kills of `random-kills` over the graph writers of `graph-kills-neo4j`.
     "random-kills-neo4j",
+    # The kills of `random-kills`, the stops of `sigstop` and the restarts of `postgres-away`, with three attempts.
+    "random-faults",
     # The stops of `sigstop` over the graph writers of `graph-kills-neo4j`.
     "sigstop-neo4j",
     # A graph away is in tests/integration/jobs/test_graph.py; the row adds a longer outage.

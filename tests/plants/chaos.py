@@ -21,7 +21,8 @@ def _retries_do_nothing(patch: Patch) -> None:
     run = JobRunner._run_with_lease
 
     async def once(self: JobRunner, ref: Any, lease: Any, made: int) -> Any:
-        return await (run(self, ref, lease, made) if made == 1 else self._record_success(ref, lease))
+        is_first = lease.job.attempts == 1
+        return await (run(self, ref, lease, made) if is_first else self._record_success(ref, lease))
 
     patch(JobRunner, "_run_with_lease", once)
 
@@ -104,7 +105,7 @@ def _poison_at_once(patch: Patch) -> None:
     patch(
         RetryPolicy,
         "decide_isolation",
-        lambda _, earlier: IsolationDecision.POISONED if earlier else IsolationDecision.SHARED,
+        lambda _, earlier, lost_without=0: IsolationDecision.POISONED if earlier else IsolationDecision.SHARED,
     )
 
 
@@ -228,11 +229,24 @@ def _slow_documents(patch: Patch) -> None:
     patch(IngestDocument, "run", slowly)
 
 
+def _runs_unawaited(patch: Patch) -> None:
+    from agentic_rag.answering.runs import read
+
+    patch(read, "_FRESH_SECONDS", 0.0)
+
+
+def _unfinished_is_wrong(patch: Patch) -> None:
+    from agentic_rag.operations.verify import VerificationReport
+
+    patch(VerificationReport, "has_errors", property(lambda self: bool(self.settling)))
+
+
 MUTANTS: Mapping[str, Mutant] = {
     "random-kills": AT_NIGHT("a second attempt is finished without being made", _retries_do_nothing, "documents lost"),
     "random-kills-neo4j": AT_NIGHT(
         "a second attempt is finished without being made", _retries_do_nothing, "documents lost"
     ),
+    "random-faults": AT_NIGHT("one dead worker condemns a job", _poison_at_once, "documents FAILED"),
     "graph-kills-neo4j": AT_NIGHT("a change of the graph is not written", _graph_unwritten, "as Postgres says"),
     "sigstop-neo4j": AT_NIGHT("every writer's fence is the newest", _graph_unfenced, "stale writes refused"),
     "neo4j-down": Mutant("an answer without the graph says nothing", _graph_unmissed, "flagged GRAPH", is_slow=True),
@@ -250,6 +264,8 @@ MUTANTS: Mapping[str, Mutant] = {
     "fairness": AT_NIGHT("the oldest job comes first", _the_oldest_first, "jobs between B's first and last"),
     "crowd": AT_NIGHT("the oldest job comes first", _the_oldest_first, "jobs that start before it"),
     "overload": CHILDREN("a busy process takes Redis for slow", _slow_for_slow_loops, "flagged degraded"),
+    "runs-at-once": AT_NIGHT("nobody waits for a run of another process", _runs_unawaited, "found by run"),
+    "verify": Mutant("an unfinished job is an error", _unfinished_is_wrong, "errors that are none later", is_slow=True),
     "deletes": Mutant("cached answers outlive their documents", _cached_for_ever, "cached answers that hold"),
     "files": AT_NIGHT("every file that cannot be read is called damaged", _every_fault_is_damage, "not as"),
     "throughput": AT_NIGHT("each document waits for 10 s", _slow_documents, "over tokenise"),

@@ -32,7 +32,7 @@ async def questions_at_once(servers: Servers, short: bool) -> list[Row]:
         workers.start()
         await ground.until_idle()
         await workers.stop()
-        async with _server(ground) as port:
+        async with server_process(ground) as port:
             seen = await _ask_for(ground, port, documents, seconds)
     print(f"    {CLIENTS} clients for {seconds:g} s: {dict(seen)}")
     answered = seen["answered"]
@@ -45,7 +45,7 @@ async def questions_at_once(servers: Servers, short: bool) -> list[Row]:
 
 
 @asynccontextmanager
-async def _server(ground: Ground) -> AsyncIterator[int]:
+async def server_process(ground: Ground) -> AsyncIterator[int]:
     port, log = free_port(), ground.home / "server.log"
     with log.open("wb") as file:
         child = subprocess.Popen(  # noqa: ASYNC220
