@@ -368,3 +368,43 @@ def test_a_numbered_line_heads_the_paragraph_below_it() -> None:
     assert answer("How can I move a boat?", text) == (
         "A boat is moved by the warden. Others ask the warden ten days before. Silence is no consent.",
     )
+
+
+def test_a_row_with_a_cell_of_several_things_is_the_list() -> None:
+    text = (
+        "# Settings\n\n| Setting | Meaning |\n|---|---|\n| dampers | open, half or closed |\n| fans | how many turn |\n"
+        "| lamps | the number lit |"
+    )
+
+    assert answer("Which values can dampers have?", text) == ("dampers — Meaning: open, half or closed.",)
+
+
+def test_a_question_why_is_answered_by_the_sentence_that_gives_a_reason() -> None:
+    text = "# Fair\n\nThe summer fair was moved to the hall. The summer fair was moved, since the meadow is flooded."
+
+    assert answer("Why was the summer fair moved?", text) == (
+        "The summer fair was moved, since the meadow is flooded.",
+    )
+
+
+def test_how_a_row_changed_is_answered_by_it_in_each_issue_of_the_table() -> None:
+    head = "| Stage | Planned | Forecast |\n|---|---|---|\n"
+    march = f"# Report March\n\n{head}| Roof finished | 3 May | 9 June |\n| Doors hung | 1 July | 2 July |"
+    june = f"# Report June\n\n{head}| Roof finished | 3 May | 1 June |\n| Doors hung | 1 July | 4 July |"
+
+    assert answer("How did the forecast for the roof change?", march, june) == (
+        "Report March — Roof finished — Planned: 3 May; Forecast: 9 June.",
+        "Report June — Roof finished — Planned: 3 May; Forecast: 1 June.",
+    )
+
+
+def test_a_question_for_a_value_of_two_named_rows_is_answered_by_both() -> None:
+    text = (
+        "# Alarm\n\n| Level | Reply | Told |\n|---|---|---|\n| A | 5 minutes | all |\n| B | 1 hour | chief |\n"
+        "| C | a day | nobody |"
+    )
+
+    assert answer("How fast must we reply at level A and at level C?", text) == (
+        "A — Reply: 5 minutes; Told: all.",
+        "C — Reply: a day; Told: nobody.",
+    )

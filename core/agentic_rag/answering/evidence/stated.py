@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from agentic_rag.answering.extraction.answer_type_match import asks_for_place, states_answer
+from agentic_rag.answering.extraction.answer_type_match import asks_for_place, gives_reason, states_answer
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.shapes.question_kind import QuestionKind
@@ -19,17 +19,10 @@ _PLACE = re.compile(
     re.IGNORECASE,
 )
 _SEVERAL = re.compile(r"[,;\n]| and | or ")
-_REASON = re.compile(
-    r"\b(?:because|since|due to|so that|so as to|owing to|thanks to|as a result|caus\w+|reasons?|in order to|therefore|"
-    r"otherwise|thus|hence|led to|leads? to|results? (?:in|from)|to (?:avoid|prevent|protect|reduce|allow|ensure|keep)|"
-    r"weil|wegen|damit|deshalb|porque|debido)\b",
-    re.IGNORECASE,
-)
-
 _REQUIRED: tuple[tuple[Callable[[Subquery, QuestionKind], bool], Callable[[str, Subquery], bool]], ...] = (
     (lambda part, kind: asks_for_place(part.text), lambda said, part: _names_place(said, part.text)),
     (lambda part, kind: kind is QuestionKind.LIST, lambda said, part: len(_SEVERAL.findall(said)) > 1),
-    (lambda part, kind: kind is QuestionKind.REASON, lambda said, part: _REASON.search(said) is not None),
+    (lambda part, kind: kind is QuestionKind.REASON, lambda said, part: gives_reason(said)),
 )
 """For each kind of question that asks for it: what the quotes must have to be more than the nearest text."""
 

@@ -29,7 +29,13 @@ _ROLE = re.compile(
     r"controller|chair|lead|supervisor|operator|board|actor|actress|singer|writer)\b",
     re.IGNORECASE,
 )
-_REASON = re.compile(r"\b(?:because|due to|since|so that|owing to|as a result|caused? by|reason|in order to)\b", re.I)
+_REASON = re.compile(
+    r"\b(?:because|since|due to|so that|so as to|owing to|thanks to|as a result|caus\w+|reasons?|in order (?:to|that)|"
+    r"therefore|otherwise|thus|hence|led to|leads? to|results? (?:in|from)|"
+    r"to (?:avoid|prevent|protect|reduce|allow|ensure|keep)|weil|wegen|damit|deshalb|porque|debido)\b|"
+    r", as (?!well|soon|long|far|if|of)",
+    re.IGNORECASE,
+)
 _PERMISSION = re.compile(
     r"\b(?:must|may|can|cannot|shall|should|not|no|never|only|always|required|allowed|permitted|prohibited|forbidden|"
     r"yes|does|did|is|are)\b",
@@ -120,7 +126,7 @@ def answer_type_bonus(sentence: str, kind: AnswerType, question: str, *, fits: b
     if kind is AnswerType.YES_NO:
         return 0.04 if _PERMISSION.search(sentence) else 0.0
     if _WHY.search(question):
-        return 0.12 if _REASON.search(sentence) else 0.0
+        return 0.12 if gives_reason(sentence) else 0.0
     if _WHAT_IS.match(question):
         return 0.06 if _DEFINITION.match(sentence) else 0.0
     return 0.0
@@ -151,6 +157,11 @@ def states_answer(sentence: str, kind: AnswerType, question: str) -> bool:
             for match in _CAPITALISED.finditer(sentence)
         )
     return True
+
+
+def gives_reason(text: str) -> bool:
+    """True for a text that says why."""
+    return _REASON.search(text) is not None
 
 
 def asks_for_place(question: str) -> bool:

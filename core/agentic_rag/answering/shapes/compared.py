@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
 
 from agentic_rag.answering.extraction.answer_type_match import occurs_in
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
 from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlockKind, find_blocks
+from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.shapes.forms import quote_row
 from agentic_rag.language.tables import split_cells
 from agentic_rag.retrieval.candidates import Passage
@@ -34,6 +37,35 @@ def compared_rows(
             if 1 < len(free) <= MAX_ROWS and len(free) < len(block.parts):
                 return tuple(quote_row(RankedBlock(at, block, 0, 0, score), passages, place, row) for row in free)
     return ()
+
+
+def row_of_each_issue(
+    part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
+) -> tuple[DraftSentence, ...]:
+    """The best row with the same row of the other documents that have its table."""
+    if not draft.ranked or draft.ranked[0].kind is not UnitKind.TABLE_ROW:
+        return ()
+    best = draft.ranked[0]
+    found: dict[UUID, DraftSentence] = {}
+    wanted: tuple[str, list[str]] | None = None
+    order = [best.passage, *(at for at in range(len(passages)) if at != best.passage)]
+    for at in order:
+        chunk = passages[at].chunk
+        for block in find_blocks(chunk.text):
+            if block.kind is not TextBlockKind.TABLE or block.lead is None or chunk.document_id in found:
+                continue
+            columns = split_cells(chunk.text[slice(*block.lead)])
+            for row in block.parts:
+                name = _MARKS.sub("", split_cells(chunk.text[slice(*row)])[0])
+                if at == best.passage and row[0] == best.start:
+                    wanted = (name, columns)
+                if wanted == (name, columns) and (chunk.ordinal, row[0]) not in excluded:
+                    one = RankedBlock(at, block, 0, 0, best.score)
+                    quoted = quote_row(one, passages, place, row)
+                    found[chunk.document_id] = replace(
+                        quoted, text=f"{chunk.document_title} — {quoted.text}", kind=UnitKind.TABLE_ROW
+                    )
+    return tuple(found.values()) if 1 < len(found) <= MAX_ROWS else ()
 
 
 def _names(question: str, row: str) -> bool:

@@ -21,6 +21,7 @@ from agentic_rag.answering.shapes.forms import (
     ranked_blocks,
 )
 from agentic_rag.language.english import FUNCTION_WORDS
+from agentic_rag.language.tables import is_row, split_cells
 from agentic_rag.retrieval.candidates import Passage
 
 NEAREST = 4
@@ -47,6 +48,8 @@ def all_items(
     named = _enumeration(place, passages, draft)
     if named is not None:
         return (named,)
+    if _is_row_of_several(draft, passages):
+        return draft.sentences[:1]
     for one in ranked_blocks(part, place, passages, draft, frozenset(TextBlockKind)):
         if is_excluded(one, passages, excluded) or one.block.end - one.block.start > LONGEST_BLOCK:
             continue
@@ -105,6 +108,15 @@ def _enumeration(place: int, passages: Sequence[Passage], draft: PartDraft) -> D
         text = format_unit(reading.text[unit.start : end])
         return DraftSentence(place, unit.passage, unit.start, end, text, UnitKind.PROSE, unit.score)
     return None
+
+
+def _is_row_of_several(draft: PartDraft, passages: Sequence[Passage]) -> bool:
+    """True where the best unit is a row of a table with a cell that names several things."""
+    for unit in draft.units[:1]:
+        text = passages[unit.passage].chunk.text[unit.start : unit.end]
+        if unit.kind is UnitKind.TABLE_ROW and is_row(text):
+            return any(_NAMES_SEVERAL.search(cell) for cell in split_cells(text))
+    return False
 
 
 def _list_of_best(draft: PartDraft, passages: Sequence[Passage]) -> RankedBlock | None:

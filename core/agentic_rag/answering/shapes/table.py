@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
-from agentic_rag.answering.shapes.compared import compared_rows
+from agentic_rag.answering.shapes.compared import compared_rows, row_of_each_issue
 from agentic_rag.answering.shapes.extreme import extreme_row
 from agentic_rag.answering.shapes.forms import (
     answered_before,
     defining_sentence,
     documents_with_it,
+    giving_reason,
     with_exception,
 )
 from agentic_rag.answering.shapes.items import all_items, items_together
@@ -35,15 +36,15 @@ class Shape:
 
 
 SHAPES: Mapping[QuestionKind, Shape] = {
-    QuestionKind.VALUE: Shape(2, (extreme_row, answered_before, items_together)),
+    QuestionKind.VALUE: Shape(2, (extreme_row, compared_rows, answered_before, items_together)),
     QuestionKind.STEPS: Shape(2, (answered_before, whole_steps)),
     QuestionKind.LIST: Shape(6, (extreme_row, answered_before, all_items)),
-    QuestionKind.COMPARISON: Shape(4, (extreme_row, compared_rows)),
+    QuestionKind.COMPARISON: Shape(4, (extreme_row, compared_rows, row_of_each_issue)),
     QuestionKind.YES_NO: Shape(3, (answered_before, with_exception)),
     QuestionKind.DOCUMENTS: Shape(2, (documents_with_it,)),
     QuestionKind.SUMMARY: Shape(3, (summing_section,)),
     QuestionKind.DEFINITION: Shape(2, (defining_sentence, answered_before)),
-    QuestionKind.REASON: Shape(3),
+    QuestionKind.REASON: Shape(3, (answered_before, giving_reason)),
     QuestionKind.FACT: Shape(2, (extreme_row, answered_before, items_together)),
 }
 

@@ -53,6 +53,8 @@ _NAME = re.compile(
 """A capital that does not open the question, but for weekdays and what is written in capitals alone (RAM, VPN)."""
 _PERSONAL = re.compile(r"\b(?:I|my|me|we|our|us|I'm)\b", re.IGNORECASE)
 """Who asks for himself asks about one rule or one case."""
+_CHANGES = re.compile(r"^how (?:has|have|did) .+ (?:chang|develop)", re.IGNORECASE)
+"""A question for one thing at two times."""
 _NEVER_MULTI_HOP = frozenset({
     QuestionKind.STEPS, QuestionKind.LIST, QuestionKind.DEFINITION, QuestionKind.DOCUMENTS, QuestionKind.REASON,
     QuestionKind.SUMMARY,
@@ -272,7 +274,7 @@ def _is_multi_hop(state: RunState, kind: QuestionKind) -> bool:
         return False
     if not _NAME.search(state.question.text) and len(found.whole.query.terms) < MANY_TERMS:
         return False
-    return not refers_to_documents(state.question.text, state.retrieved.passages)
+    return not (_CHANGES.search(state.question.text) or refers_to_documents(state.question.text, found.passages))
 
 
 def _missing_parts(state: RunState, places: Sequence[int]) -> tuple[str, ...]:
