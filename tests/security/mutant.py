@@ -34,7 +34,13 @@ NOBODY = WorkspaceRef(UUID(int=0), UUID(int=0))
 _PREDICATE = re.compile(r"\b(?:\w+\.)?(?:org_id|workspace_id) = (\$\d+)(?!\d)")
 _FUNCTION_PREDICATE = re.compile(r"\b(?:\w+\.)?(?:org_id = org|workspace_id = workspace)\b(?!\.)")
 
-MUTATED_FUNCTIONS = ("rag_corpus_version", "rag_cached_answer", "rag_corpus_head")
+MUTATED_FUNCTIONS = (
+    "rag_corpus_version",
+    "rag_cached_answer",
+    "rag_corpus_head",
+    "rag_newest_access_set",
+    "rag_access_sets_above",
+)
 """What the application asks as the owner of the tables, whom no policy binds: the predicate is inside."""
 
 

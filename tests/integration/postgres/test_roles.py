@@ -137,9 +137,13 @@ async def test_what_another_organisation_binds_no_function_reads(
             await connection.fetchval("SELECT rag_corpus_version($1, $2)", *workspace.key),
             await connection.fetchrow("SELECT * FROM rag_corpus_head($1, $2, NULL)", *workspace.key),
             await connection.fetchval("SELECT rag_cached_answer($1, $2, 'k')", *workspace.key),
+            await connection.fetchval("SELECT rag_newest_access_set($1, $2)", *workspace.key),
+            await connection.fetchval(
+                "SELECT nullif(access_sets, 0) FROM rag_access_sets_above($1, $2, NULL, -1)", *workspace.key
+            ),
         ]
 
-    assert read == [None, None, None]
+    assert read == [None] * 5
     assert await stores.database.corpus_version(workspace) == 1
     assert await stores.cache.get(workspace, "k") == b"v"
 

@@ -29,9 +29,10 @@ from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresVecto
 from agentic_rag.adapters.postgres.retrieval.vectors import PostgresVectorReader
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.pool import BOUND, PostgresPool
-from agentic_rag.adapters.postgres.tenancy.access import READABLE, PostgresAccessStore, principals_of, readable_from
+from agentic_rag.adapters.postgres.tenancy.access import PostgresAccessStore, principals_of
 from agentic_rag.adapters.postgres.tenancy.api_keys import PostgresApiKeyStore
 from agentic_rag.adapters.postgres.tenancy.audit import PostgresAuditLog
+from agentic_rag.adapters.postgres.tenancy.read_scopes import ReadScopes
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisationStore
 from agentic_rag.adapters.postgres.workspaces.workspaces import PostgresWorkspaceStore
 from agentic_rag.documents.ports import DocumentReader, DocumentStore, OriginalStore, UploadStore
@@ -47,7 +48,7 @@ from agentic_rag.models.providers.ports import ProviderStore
 from agentic_rag.operations.ports import EvalRunStore
 from agentic_rag.operations.snapshots.ports import SnapshotStore
 from agentic_rag.retrieval.ports import GraphReader, GraphStore, LexicalReader, VectorIndexStore, VectorReader
-from agentic_rag.tenancy.access import ANONYMOUS_READER, ReadIdentity
+from agentic_rag.tenancy.access import ANONYMOUS_READER, ReadIdentity, ReadScope
 from agentic_rag.tenancy.ports import AccessStore, ApiKeyStore, AuditLog
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.ports import OrganisationStore, WorkspaceStore
@@ -55,8 +56,10 @@ from agentic_rag.workspaces.settings import RagConfig
 from agentic_rag.workspaces.workspace import CorpusHead, WorkspaceKind, effective_rag_config
 
 # The first statement of the transaction; it fixes the snapshot that later statements read.
-HEADER = f"""
-SELECT w.corpus_version, w.oldest_version, w.access_version, a.access_ids, a.access_sets,
+HEADER = """
+SELECT w.corpus_version, w.oldest_version, w.access_version, pg_postmaster_start_time() AS started,
+       (SELECT max(g.access_id) FROM rag_access_sets g
+        WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id) AS newest_set,
        s.space_id, s.provider, s.model, s.dimensions, s.precision,
        ARRAY (
            SELECT segment_id FROM rag_segments g
@@ -72,13 +75,18 @@ SELECT w.corpus_version, w.oldest_version, w.access_version, a.access_ids, a.acc
 FROM rag_workspaces w
 LEFT JOIN rag_embedding_spaces s
   ON s.org_id = w.org_id AND s.workspace_id = w.workspace_id AND s.space_id = coalesce($4, w.active_space)
-{READABLE.format(readers="$5")}
 WHERE w.org_id = $1 AND w.workspace_id = $2
-"""  # noqa: S608 - constant columns
+"""
 
 CORPUS_VERSION = f"SELECT rag_corpus_version(bound.org_id, $2) FROM {BOUND}"  # noqa: S608 - a constant
 
-CORPUS_HEAD = f"SELECT h.* FROM {BOUND} CROSS JOIN LATERAL rag_corpus_head(bound.org_id, $2, $3) h"  # noqa: S608
+# Of no readers: the sets are those of `ReadScopes`.
+CORPUS_HEAD = f"""
+SELECT h.*, pg_postmaster_start_time() AS started, rag_newest_access_set(bound.org_id, $2) AS newest_set
+FROM {BOUND} CROSS JOIN LATERAL rag_corpus_head(bound.org_id, $2, '{{}}') h
+"""  # noqa: S608 - a constant
+
+SETS_ABOVE = f"SELECT s.* FROM {BOUND} CROSS JOIN LATERAL rag_access_sets_above(bound.org_id, $2, $3, $4) s"  # noqa: S608
 
 CHECK = """
 SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') AS has_vector,
@@ -109,13 +117,14 @@ class PostgresCorpusSnapshot:
         workspace: WorkspaceRef,
         version: int,
         header: Row,
+        access: ReadScope,
         cache: SegmentCache,
         graph: GraphStore | None,
     ) -> None:
         documents = PostgresDocumentReader(connection, workspace, version)
         self.version = version
         self.space = None if header["space_id"] is None else space_from(header)
-        self.access = readable_from(header)
+        self.access = access
         self.documents: DocumentReader = documents
         self.vectors: VectorReader = PostgresVectorReader(
             connection, workspace, version, self.space, header["is_indexed"]
@@ -155,10 +164,10 @@ class PostgresTransaction:
 class PostgresDatabase:
     """Opens snapshots and transactions on a pool.
 
-    Opening a snapshot costs two round trips (begin with the tenant setting; versions, space and segments), ending it
-    one. With a `graph` outside Postgres, snapshots of the newest version read that graph. It keeps no older versions,
-    so snapshots of those read the Postgres tables. With `refuses_owners` the check refuses a login that may become the
-    owner of the tables.
+    Opening a snapshot costs two round trips (begin with the tenant setting; versions, space and segments), and one more
+    for access sets that this process has not seen for the caller; ending it costs one. With a `graph` outside Postgres,
+    snapshots of the newest version read that graph. It keeps no older versions, so snapshots of those read the Postgres
+    tables. With `refuses_owners` the check refuses a login that may become the owner of the tables.
     """
 
     def __init__(
@@ -174,6 +183,7 @@ class PostgresDatabase:
         self._schema_head = schema_head
         self._refuses_owners = refuses_owners
         self._cache = cache or SegmentCache()
+        self._scopes = ReadScopes()
         self._graph = graph
 
     @asynccontextmanager
@@ -185,11 +195,12 @@ class PostgresDatabase:
         readers: ReadIdentity = ANONYMOUS_READER,
     ) -> AsyncGenerator[CorpusSnapshot]:
         async with self._pool.snapshot(workspace.org_id) as connection:
-            row = await connection.fetchrow(HEADER, *workspace.key, as_of, space_id, principals_of(readers))
+            row = await connection.fetchrow(HEADER, *workspace.key, as_of, space_id)
             if row is None:
                 raise NotFound(f"There is no workspace {workspace.workspace_id}.")
             version = _version(row, as_of)
-            yield PostgresCorpusSnapshot(connection, workspace, version, row, self._cache, self._graph)
+            access = await self._scope(connection, workspace, readers, row)
+            yield PostgresCorpusSnapshot(connection, workspace, version, row, access, self._cache, self._graph)
 
     @asynccontextmanager
     async def transaction(self, org_id: UUID) -> AsyncGenerator[Transaction]:
@@ -198,14 +209,24 @@ class PostgresDatabase:
 
     async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ANONYMOUS_READER) -> CorpusHead | None:
         async with self._pool.connection() as connection:
-            row = await connection.fetchrow(CORPUS_HEAD, *workspace.key, principals_of(readers))
-        if row is None:
-            return None
+            row = await connection.fetchrow(CORPUS_HEAD, *workspace.key)
+            if row is None:
+                return None
+            access = await self._scope(connection, workspace, readers, row)
         space = None if row["space_id"] is None else space_from(row).space
         config = effective_rag_config(WorkspaceKind(row["kind"]), msgspec.convert(row["rag_config"], RagConfig | None))
         kinds = msgspec.convert(row["calibrated_kinds"] or {}, dict[str, CalibratedLine])
         lines = tuple((kind, line.threshold) for kind, line in sorted(kinds.items()))
-        return CorpusHead(row["corpus_version"], space, row["support_threshold"], readable_from(row), config, lines)
+        return CorpusHead(row["corpus_version"], space, row["support_threshold"], access, config, lines)
+
+    async def _scope(
+        self, connection: PostgresConnection, workspace: WorkspaceRef, readers: ReadIdentity, row: Row
+    ) -> ReadScope:
+        """What the caller may read; the sets are read where this process does not know the newest."""
+        asked = principals_of(readers)
+        return await self._scopes.of(
+            workspace, readers, row, lambda above: connection.fetchrow(SETS_ABOVE, *workspace.key, asked, above)
+        )
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         async with self._pool.connection() as connection:

@@ -13,24 +13,20 @@ from agentic_rag.tenancy.access import ReadIdentity, ReadScope
 from agentic_rag.tenancy.ports import AccessChange
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
 
-# Lateral columns for a row `w` of rag_workspaces. {readers}: the caller's principals, null for unrestricted readers.
-READABLE = """
+# $3: the caller's principals, null for unrestricted readers.
+READABLE_NOW = """
+SELECT w.access_version, a.access_ids, a.access_sets
+FROM rag_workspaces w
 CROSS JOIN LATERAL (
     SELECT array_agg(g.access_id) FILTER (
-               WHERE g.access_id = 0 OR {readers}::text[] IS NULL OR g.principals && {readers}::text[]
+               WHERE g.access_id = 0 OR $3::text[] IS NULL OR g.principals && $3::text[]
            ) AS access_ids,
            count(*) AS access_sets
     FROM rag_access_sets g
     WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id
 ) a
-"""
-
-READABLE_NOW = f"""
-SELECT w.access_version, a.access_ids, a.access_sets
-FROM rag_workspaces w
-{READABLE.format(readers="$3")}
 WHERE w.org_id = $1 AND w.workspace_id = $2
-"""  # noqa: S608 - constant columns
+"""
 
 FIND = """
 SELECT access_id FROM rag_access_sets WHERE org_id = $1 AND workspace_id = $2 AND principals = $3::text[]
@@ -139,12 +135,11 @@ ON CONFLICT (org_id, workspace_id, ordinal) DO UPDATE SET access_id = excluded.a
 
 
 def principals_of(readers: ReadIdentity) -> list[str] | None:
-    """The argument of `READABLE` and of `rag_corpus_head`."""
+    """The argument of statements that read the sets of a caller."""
     return None if readers.is_unrestricted else list(readers.principals)
 
 
-def readable_from(row: Row) -> ReadScope:
-    """The read scope from a row with the columns of `READABLE` and `access_version`."""
+def _scope_from(row: Row) -> ReadScope:
     ids = row["access_ids"] or [DEFAULT_ACCESS_ID]
     return ReadScope(tuple(sorted(ids)), len(ids) >= row["access_sets"], row["access_version"])
 
@@ -160,7 +155,7 @@ class PostgresAccessStore:
 
     async def readable(self, workspace: WorkspaceRef, readers: ReadIdentity) -> ReadScope:
         row = await self._connection.fetchrow(READABLE_NOW, *workspace.key, principals_of(readers))
-        return ReadScope() if row is None else readable_from(row)
+        return ReadScope() if row is None else _scope_from(row)
 
     async def intern(self, workspace: WorkspaceRef, principals: tuple[str, ...]) -> int:
         found: int | None = await self._connection.fetchval(FIND, *workspace.key, principals)

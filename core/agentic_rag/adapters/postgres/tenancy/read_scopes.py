@@ -1,0 +1,79 @@
+"""What each caller may read in a workspace, kept between requests.
+
+An access set never changes and none is removed: what a caller may read changes with the set that a document is in,
+which each read compares, and with new sets, whose numbers rise. So the sets up to a number need no second look.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from agentic_rag.adapters.postgres.session.connection import Row
+from agentic_rag.tenancy.access import ReadIdentity, ReadScope
+from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
+
+MOST_NUMBERS = 500_000
+"""Numbers of sets that are kept, of all callers together: 20 MB."""
+
+Caller = tuple[WorkspaceRef, tuple[str, ...] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownSets:
+    """The sets of a workspace up to number `newest`, of which the caller reads `access_ids`."""
+
+    started: datetime
+    """When the server started: one that was restored may hold other sets under the same numbers."""
+    newest: int = -1
+    access_ids: tuple[int, ...] = ()
+    access_sets: int = 0
+
+    def with_newer(self, row: Row) -> _KnownSets:
+        """With the sets of a row of `SETS_ABOVE`."""
+        access_ids = (*self.access_ids, *row["access_ids"])
+        return _KnownSets(self.started, row["newest_set"], access_ids, self.access_sets + row["access_sets"])
+
+    def scope(self, access_version: int) -> ReadScope:
+        """What the caller may read."""
+        access_ids = self.access_ids or (DEFAULT_ACCESS_ID,)
+        return ReadScope(access_ids, len(access_ids) >= self.access_sets, access_version)
+
+
+class ReadScopes:
+    """The scopes of the callers that asked last. Fed from committed rows only: an uncommitted set may go, and its
+    number be given to another.
+    """
+
+    def __init__(self, most_numbers: int = MOST_NUMBERS) -> None:
+        self._most = most_numbers
+        self._held = 0
+        self._known: OrderedDict[Caller, _KnownSets] = OrderedDict()
+
+    async def of(
+        self,
+        workspace: WorkspaceRef,
+        readers: ReadIdentity,
+        row: Row,
+        read_above: Callable[[int], Awaitable[Row | None]],
+    ) -> ReadScope:
+        """The scope at a row with `access_version`, `newest_set` and `started`; `read_above` reads the newer sets."""
+        caller = workspace, None if readers.is_unrestricted else readers.principals
+        known = self._known.get(caller)
+        if known is None or known.started != row["started"]:
+            known = _KnownSets(row["started"])
+        if known.newest < (row["newest_set"] or 0):
+            newer = await read_above(known.newest)
+            known = known if newer is None else known.with_newer(newer)
+        self._keep(caller, known)
+        return known.scope(row["access_version"])
+
+    def _keep(self, caller: Caller, known: _KnownSets) -> None:
+        before = self._known.pop(caller, None)
+        self._held += len(known.access_ids) - (len(before.access_ids) if before else 0)
+        self._known[caller] = known
+        while self._held > self._most and self._known:
+            _, oldest = self._known.popitem(last=False)
+            self._held -= len(oldest.access_ids)
