@@ -39,7 +39,7 @@ class Lie:
 def supports(**changes: Any) -> Sequence[Row]:
     """Rows on abstention of two sets that are told apart perfectly, but for the changes."""
     low, high = [0.1] * MANY, [0.9] * MANY
-    held = abstention.Supports("pubmedqa", high, low, low, [], 0.2, [True] * MANY, [True] * MANY)
+    held = abstention.Supports("pubmedqa", high, low, low, [], 0.2, [True] * MANY, [True] * MANY, high)
     return abstention.abstention_rows([replace(held, **changes), replace(held, name=abstention.HALF_ANSWERABLE)])
 
 
@@ -155,6 +155,10 @@ LIES: Mapping[str, tuple[Lie, ...]] = {
             lambda: supports(removed_by_default=[False] * MANY)),
         Lie("nothing is abstained on", "unanswerable questions, nothing set", supports,
             lambda: supports(unanswerable_by_default=[False] * MANY)),
+    ),
+    "abstention._alike": (
+        Lie("made questions are much harder than people's", "supports of made questions", supports,
+            lambda: supports(own=[0.4] * MANY)),
     ),
     "abstention._calibrated": (
         Lie("the threshold lies above all", "calibrated on its corpus", supports,

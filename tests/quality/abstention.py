@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -21,6 +22,7 @@ ERROR = 0.05
 SIGNIFICANCE = 0.05
 OVER_ALL = 0.07
 OWN_QUESTIONS = 400
+MOST_APART = 0.4
 SINGLE = ("pubmedqa", HALF_ANSWERABLE)
 REMOVED = {SINGLE: 85.0, ("hotpotqa", "hotpotqa-dev100"): 60.0, ("musique",): 40.0}
 """Percent of the questions abstained on without their documents, at `ERROR` of those with them."""
@@ -45,6 +47,8 @@ class Supports:
     removed_by_default: list[bool]
     """Which of `removed` end as an abstention with nothing set."""
     unanswerable_by_default: list[bool]
+    own: list[float]
+    """Of the questions made from the corpus."""
 
 
 async def supports_of(system: System, given: QuestionSet) -> Supports:
@@ -69,6 +73,7 @@ async def supports_of(system: System, given: QuestionSet) -> Supports:
         calibrate(own, ERROR).threshold,
         [one.abstained for one in removed],
         [one.abstained for one in unanswerable],
+        [one.support for one in own],
     )
 
 
@@ -94,7 +99,7 @@ def abstention_rows(sets: Sequence[Supports]) -> list[Row]:
         if one.answer_removed:
             caught = [float(support < line) for support in one.answer_removed]
             rows.append(Row(f"{one.name}: abstained without the answer's passage", _share(caught), "reported", ok=True))
-        rows += _by_default(one)
+        rows += [*_by_default(one), _alike(one)]
     return [*rows, *_calibrated(sets)]
 
 
@@ -110,6 +115,18 @@ def _by_default(one: Supports) -> list[Row]:
         name = f"{one.name}: abstained on its own unanswerable questions, nothing set"
         rows.append(at_least(name, [float(abstained) for abstained in one.unanswerable_by_default], UNANSWERABLE))
     return rows
+
+
+def _alike(one: Supports) -> Row:
+    """How far the supports of made questions lie from those of people's (Kolmogorov–Smirnov)."""
+    places = sorted({*one.own, *one.answered})
+    shares = [
+        [bisect_right(sorted(values), place) / len(values) for place in places] for values in (one.own, one.answered)
+    ]
+    apart = max(abs(made - asked) for made, asked in zip(*shares, strict=True))
+    shown = f"{apart:.2f}; 5 % quantiles {_line(one.own):.2f} and {_line(one.answered):.2f}"
+    name = f"{one.name}: distance of the supports of made questions and of people's"
+    return Row(name, shown, f"≤ {MOST_APART:g}", apart <= MOST_APART)
 
 
 def _line(answered: Sequence[float]) -> float:
