@@ -217,13 +217,16 @@ INJECTION_PATTERNS: tuple[InjectionPattern, ...] = tuple(
 _LEAST_ENCODED = 160
 _ENCODED = re.compile(r"(?<![\w+/])(?=[a-z0-9+/]{0,160}?[0-9+/])[a-z0-9+/]{160,}={0,2}", re.IGNORECASE)
 
-_AS_PATTERNS_FOLD = str.maketrans({"İ": "i", "ı": "i", "ſ": "s"})
+_AS_PATTERNS_FOLD = (("İ", "i"), ("ı", "i"), ("ſ", "s"))
 """Letters that a case-insensitive pattern equates with an ASCII letter but `str.lower` does not."""
 
 
 def fold_case(text: str) -> str:
     """A text folded to lower case, for comparison with the word groups of the patterns."""
-    return text.lower() if text.isascii() else text.translate(_AS_PATTERNS_FOLD).lower()
+    for letter, folded in _AS_PATTERNS_FOLD:
+        if letter in text:
+            text = text.replace(letter, folded)
+    return text.lower()
 
 
 def find_suspicions(text: str) -> tuple[Suspicion, ...]:
@@ -241,7 +244,7 @@ def _find_suspicions(text: str) -> tuple[Suspicion, ...]:
             found.add(clause.suspicion)
     if len(seen) != len(examined):
         found.add(Suspicion.HIDDEN_CHARACTERS)
-    if any(len(word) >= _LEAST_ENCODED for word in seen.split()) and _ENCODED.search(seen):
+    if max(map(len, seen.split()), default=0) >= _LEAST_ENCODED and _ENCODED.search(seen):
         found.add(Suspicion.ENCODED)
     return sort_suspicions(found)
 

@@ -30,6 +30,7 @@ NEARLY_IDENTICAL = 0.8
 MIN_NEGATED_OVERLAP = 0.75
 """Jaccard from which one sentence denies the other: the negation itself is one of the words."""
 
+_CACHED_SENTENCES = 1_024
 _LONGEST_BETWEEN = 10
 """Characters between the two ends of a range of times."""
 MIN_SHARED_WORDS = 2
@@ -104,9 +105,11 @@ def extract_figures(sentence: str) -> frozenset[str]:
     return frozenset(found) | (MONTHS & frozenset(sentence.lower().split()))
 
 
-@lru_cache(1024)
+@lru_cache(_CACHED_SENTENCES)
 def extract_words(sentence: str) -> frozenset[str]:
-    """The words of three letters or more, months left out. Kept: a draft compares each sentence with several others."""
+    """The words of three letters or more, months left out. Kept, as statements are: a draft compares each
+    sentence with several others.
+    """
     return frozenset(_WORD.findall(sentence.lower())) - MONTHS
 
 
@@ -126,10 +129,9 @@ def contradicts(left: str, right: str, kind: AnswerType = AnswerType.FACT, *, ab
     ours, theirs = extract_words(left), extract_words(right)
     if jaccard_similarity(ours, theirs) < MIN_COMMON_WORDS:
         return False
-    if extract_figures(left) == extract_figures(right) and is_negative(left) != is_negative(right):
-        return jaccard_similarity(ours, theirs) >= MIN_NEGATED_OVERLAP
     if is_negative(left) != is_negative(right):
-        return False
+        same = jaccard_similarity(ours, theirs) >= MIN_NEGATED_OVERLAP
+        return same and extract_figures(left) == extract_figures(right)
     mine, its = _statement(left), _statement(right)
     rivals = _only_rivals(mine.values, its.values)
     if rivals is None or not _same_words(mine, its):
@@ -214,6 +216,7 @@ class _Statement:
     text: str
 
 
+@lru_cache(_CACHED_SENTENCES)
 def _statement(sentence: str) -> _Statement:
     # "raised from 30 to 60 days", "60 instead of 30": what no longer holds is no part of the statement.
     text = _ASIDE.sub(lambda found: " " * len(found[0]), LIST_MARK.sub("", sentence))

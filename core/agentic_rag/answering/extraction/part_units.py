@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from agentic_rag.answering.extraction.answer_type_match import answer_type_bonus, max_type_bonus, states_answer
 from agentic_rag.answering.extraction.candidate_units import (
@@ -65,28 +65,38 @@ class _ScannedPassage:
     """Its score is at least `MIN_PASSAGE_RATIO` of the best one's."""
 
 
-@dataclass(slots=True)
 class _Paragraph:
-    """A paragraph, its terms, and the most that a unit of it can score. Many are made for one question, and few are
-    split into sentences: the fields from `context_mask` on are set then, once.
+    """A paragraph, its terms, and the most that a unit of it can score. Many are made for one question and few are
+    split into sentences: what comes of that is None until then.
     """
 
-    scan: _ScannedPassage
-    place: int
-    has_hits: bool
-    """Terms stand in itself; `hits` and `mask` are also those of the next one that it brings along."""
-    mask: int
-    hits: list[tuple[int, int]]
-    bound: float
-    heading: Span | None = None
-    context_mask: int | None = None
-    """The terms of title, headings and its own heading; None before it was looked at."""
-    spans: list[Span] | None = None
-    """Its sentences; None before it was split."""
-    masks: dict[int, int] = field(default_factory=dict[int, int])
-    """The terms of the sentences that have any."""
-    units: dict[int, CandidateUnit | None] = field(default_factory=dict[int, CandidateUnit | None])
-    """The units made, by their sentence; None where that is not quotable."""
+    __slots__ = ("bound", "context_mask", "has_hits", "heading", "hits", "mask", "place", "scan", "split")
+
+    def __init__(
+        self, scan: _ScannedPassage, place: int, mask: int, hits: list[tuple[int, int]], bound: float, *, has_hits: bool
+    ) -> None:
+        self.scan = scan
+        self.place = place
+        self.mask = mask
+        self.hits = hits
+        """With `mask`, also those of the next paragraph that it brings along; `has_hits` is of itself."""
+        self.bound = bound
+        self.has_hits = has_hits
+        self.heading: Span | None = None
+        self.context_mask: int | None = None
+        """The terms of title, headings and its own heading."""
+        self.split: _SplitParagraph | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _SplitParagraph:
+    """The sentences of a paragraph, the terms of those that have any, and the units made of them so far; a unit is None
+    where a sentence is not quotable.
+    """
+
+    spans: list[Span]
+    masks: dict[int, int]
+    units: dict[int, CandidateUnit | None]
 
 
 class PartUnits:
@@ -122,9 +132,10 @@ class PartUnits:
         for paragraph in self._paragraphs:
             if self._weigh(paragraph.mask) < least:
                 continue
-            for place, span in enumerate(self._split(paragraph)):
+            split = self._split(paragraph)
+            for place, span in enumerate(split.spans):
                 # A list is quoted with its lead-in, which may have no term itself.
-                own = self._weigh(paragraph.masks.get(place, 0))
+                own = self._weigh(split.masks.get(place, 0))
                 if own < least and paragraph.scan.reading.kind(span) is not UnitKind.LEAD_IN:
                     continue
                 unit = self._unit(paragraph, place)
@@ -169,7 +180,8 @@ class PartUnits:
                     mask |= masks[block + 1]
                 above = (read.context_mask | everywhere) & ~mask
                 bound = self._weigh(mask) + CONTEXT_CREDIT * self._weigh(above) + bonus + self._most
-                found.append(_Paragraph(read, block, block in held, mask, spots, round(bound, SCORE_DIGITS)))
+                bound = round(bound, SCORE_DIGITS)
+                found.append(_Paragraph(read, block, mask, spots, bound, has_hits=block in held))
         found.sort(key=lambda one: (-one.bound, one.scan.position, one.place))
         return found
 
@@ -181,11 +193,11 @@ class PartUnits:
         above = CONTEXT_CREDIT * self._weigh(context & ~paragraph.mask)
         if most + self._weigh(paragraph.mask) + above + rest < MIN_READING_RATIO * best:
             return []
-        spans, text = self._split(paragraph), read.reading.text
-        masks, looked_at = paragraph.masks, UNITS_PER_BLOCK
+        split, text = self._split(paragraph), read.reading.text
+        masks, looked_at = split.masks, UNITS_PER_BLOCK
         if self._part.answer_type is AnswerType.LIST and CELL_SEPARATOR in text:
             looked_at = ROWS_PER_BLOCK
-            rows = (at for at, (start, end) in enumerate(spans) if CELL_SEPARATOR in text[start:end])
+            rows = (at for at, (start, end) in enumerate(split.spans) if CELL_SEPARATOR in text[start:end])
             masks = dict.fromkeys(rows, 0) | masks
         units: list[CandidateUnit] = []
         likeliest = sorted((-round(self._weigh(mask), SCORE_DIGITS), at) for at, mask in masks.items())
@@ -200,8 +212,8 @@ class PartUnits:
 
     def _max_surroundings_score(self, paragraph: _Paragraph, place: int) -> float:
         """The most that a unit's surroundings can add to what it covers itself."""
-        mask, spans, context = paragraph.masks.get(place, 0), self._split(paragraph), self._look_above(paragraph)
-        kind = paragraph.scan.reading.kind(spans[place])
+        split, context = self._split(paragraph), self._look_above(paragraph)
+        mask, kind = split.masks.get(place, 0), paragraph.scan.reading.kind(split.spans[place])
         above = context if kind is UnitKind.PROSE else context | paragraph.mask
         credit = 1.0 if kind is UnitKind.LEAD_IN else CONTEXT_CREDIT
         rest = paragraph.scan.mask & ~above & ~mask
@@ -219,33 +231,35 @@ class PartUnits:
             paragraph.context_mask = context
         return context
 
-    def _split(self, paragraph: _Paragraph) -> list[Span]:
+    def _split(self, paragraph: _Paragraph) -> _SplitParagraph:
         """The sentences of a paragraph; which terms they have is found here."""
-        if paragraph.spans is None:
+        if paragraph.split is None:
             reading = paragraph.scan.reading
             spans, starts = reading.sentences(reading.block(paragraph.place))
+            masks: dict[int, int] = {}
             for at, bit in paragraph.hits:
                 place = bisect_right(starts, at) - 1
                 if place >= 0 and at < spans[place][1]:
-                    paragraph.masks[place] = paragraph.masks.get(place, 0) | bit
-            paragraph.spans = spans
-        return paragraph.spans
+                    masks[place] = masks.get(place, 0) | bit
+            paragraph.split = _SplitParagraph(spans, masks, {})
+        return paragraph.split
 
     def _unit(self, paragraph: _Paragraph, place: int) -> CandidateUnit | None:
         """The quotable unit at a place of a paragraph, scored; None for headings, fragments, boilerplate, header
         rows.
         """
-        if place not in paragraph.units:
-            paragraph.units[place] = self._make_unit(paragraph, self._split(paragraph), place)
-        return paragraph.units[place]
+        split = self._split(paragraph)
+        if place not in split.units:
+            split.units[place] = self._make_unit(paragraph, split, place)
+        return split.units[place]
 
-    def _make_unit(self, paragraph: _Paragraph, spans: list[Span], place: int) -> CandidateUnit | None:
+    def _make_unit(self, paragraph: _Paragraph, split: _SplitParagraph, place: int) -> CandidateUnit | None:
         part, read, reading = self._part, paragraph.scan, paragraph.scan.reading
-        text, masks, context = reading.text, paragraph.masks, self._look_above(paragraph)
+        text, spans, masks, context = reading.text, split.spans, split.masks, self._look_above(paragraph)
         (start, end), last, mask = spans[place], place, masks.get(place, 0)
         kind = reading.kind(spans[place])
         if kind is UnitKind.LEAD_IN:
-            last, mask = _list_extent(paragraph, spans, place)
+            last, mask = _list_extent(reading, split, place)
             end = spans[last][1]
         label = label_start(text, spans, place) if kind in (UnitKind.HEADING, UnitKind.TABLE_ROW) else None
         if label is not None:
@@ -316,13 +330,13 @@ def _names_one_of(names: tuple[str, ...], read: _ScannedPassage, around: Span, h
     return any(name in low[slice(*around)] or name in headed or name in above for name in names)
 
 
-def _list_extent(paragraph: _Paragraph, spans: list[Span], place: int) -> tuple[int, int]:
+def _list_extent(reading: SegmentedText, split: _SplitParagraph, place: int) -> tuple[int, int]:
     """The last place and the terms of a lead-in together with the list items that follow it."""
-    last, mask = place, paragraph.masks.get(place, 0)
+    spans, last, mask = split.spans, place, split.masks.get(place, 0)
     for after in range(place + 1, len(spans)):
         too_long = spans[after][1] - spans[place][0] > MAX_LIST_CHARACTERS
-        if too_long or paragraph.scan.reading.kind(spans[after]) is not UnitKind.LIST_ITEM:
+        if too_long or reading.kind(spans[after]) is not UnitKind.LIST_ITEM:
             break
         last = after
-        mask |= paragraph.masks.get(after, 0)
+        mask |= split.masks.get(after, 0)
     return last, mask

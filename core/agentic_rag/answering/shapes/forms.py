@@ -62,9 +62,7 @@ def answered_before(
     part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
 ) -> tuple[DraftSentence, ...]:
     """What stands below the same question in a text."""
-    if not any(_QUESTION_LINE.search(passage.chunk.text) for passage in passages):
-        return ()
-    for one in rank_blocks(part, place, passages, {TextBlockKind.SECTION}):
+    for one in rank_blocks(part, place, passages, {TextBlockKind.SECTION}, only=_QUESTION_LINE):
         text, heading = passages[one.passage].chunk.text, one.block.heading
         if heading is None or not text[slice(*heading)].endswith(("?", "？")) or is_excluded(one, passages, excluded):
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -29,14 +30,22 @@ LENGTH_STEP = 600
 
 
 def rank_blocks(
-    part: Subquery, position: int, passages: Sequence[Passage], kinds: Collection[TextBlockKind], *, whole: bool = False
+    part: Subquery,
+    position: int,
+    passages: Sequence[Passage],
+    kinds: Collection[TextBlockKind],
+    *,
+    whole: bool = False,
+    only: re.Pattern[str] | None = None,
 ) -> list[RankedBlock]:
     """The blocks of these kinds with terms of the question (`whole`: all of them), best first; ties by passage, then
-    offset.
+    offset. `only` must stand in the text of a passage.
     """
     ranked: list[RankedBlock] = []
     for place, passage, share in passages_of_part(position, passages, 0.0 if whole else MIN_PASSAGE_RATIO):
         chunk = passage.chunk
+        if only is not None and only.search(chunk.text) is None:
+            continue
         title = mask_of(lower_text(" ".join((chunk.document_title, *chunk.heading_path))), part.terms)
         hits = segment_passage(passage).hits(part.terms)
         for block in find_blocks(chunk.text):
