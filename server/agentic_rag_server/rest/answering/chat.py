@@ -177,7 +177,7 @@ class ChatEndpoint(Endpoint):
         "createChatCompletion",
         summary="Answer the last message of a conversation over a workspace",
         description="`model` is the workspace's name. With `stream` the answer comes as server-sent events "
-        "(`text/event-stream`), once it is verified.",
+        "(`text/event-stream`), once its quotes are verified.",
         rule=Rule((Action.ASK,), Sight.ORGANISATION),
         takes=ChatRequest,
         traffic=Traffic.ASK,
