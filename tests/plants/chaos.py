@@ -166,6 +166,19 @@ def _outages_are_billed(patch: Patch) -> None:
     patch(runner, "EXCUSED", "NEVER")
 
 
+def _by_age(patch: Patch) -> None:
+    """All jobs of the workspace with the oldest job, then all of the next, whosever they are."""
+    from agentic_rag.adapters.postgres.jobs import job_board
+
+    def by_age(waiting: Sequence[Any], _: Any, limit: int, known: Mapping[Any, int]) -> list[Any]:
+        turns: list[Any] = []
+        for one in sorted(waiting, key=lambda one: one.oldest):
+            turns += [one.workspace] * min(known.get(one.workspace, limit), limit - len(turns))
+        return turns
+
+    patch(job_board, "take_turns", by_age)
+
+
 def _the_oldest_first(patch: Patch) -> None:
     """All turns but one of each look go to the workspace with the oldest job."""
     from agentic_rag.adapters.postgres.jobs import job_board
@@ -261,8 +274,10 @@ MUTANTS: Mapping[str, Mutant] = {
     "handover": AT_NIGHT("no job runs", _nothing_runs, "jobs that ran"),
     "postgres": AT_NIGHT("a worker dies of an outage", _outages_kill, "workers still alive"),
     "postgres-away": AT_NIGHT("an outage is the job's fault", _outages_are_billed, "not READY"),
-    "fairness": AT_NIGHT("the oldest job comes first", _the_oldest_first, "jobs between B's first and last"),
-    "crowd": AT_NIGHT("the oldest job comes first", _the_oldest_first, "jobs that start before it"),
+    "fairness": AT_NIGHT(
+        "nearly all turns are the oldest workspace's", _the_oldest_first, "jobs between B's first and last"
+    ),
+    "crowd": AT_NIGHT("jobs are taken by age", _by_age, "jobs that start before it"),
     "overload": CHILDREN("a busy process takes Redis for slow", _slow_for_slow_loops, "flagged degraded"),
     "runs-at-once": AT_NIGHT("nobody waits for a run of another process", _runs_unawaited, "found by run"),
     "verify": Mutant("an unfinished job is an error", _unfinished_is_wrong, "errors that are none later", is_slow=True),
