@@ -24,7 +24,7 @@ class CitedSpan:
     source_path: str
     snippet: str
     is_stored: bool | None = None
-    """Whether the quote was found in the stored text at its place, read anew. None: not looked up, as over HTTP."""
+    """Whether the quote was found in the stored text at its place, read anew. None: not looked up."""
 
 
 @dataclass(frozen=True, slots=True)

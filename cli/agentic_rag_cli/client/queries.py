@@ -135,6 +135,21 @@ mutation ($input: RagAnswerInput!) {{
 }}
 """
 
+QUOTES = """
+query ($id: ID!) {
+  run(id: $id) {
+    versions { corpusVersion } citations { documentId: sourceId snippet sourceSpan { start end } }
+    debug { fetchedPages { text } }
+  }
+}
+"""
+
+TEXT_AT = """
+query ($id: ID!, $start: Int!, $end: Int!, $asOf: Int!) {
+  document(id: $id) { text(start: $start, end: $end, asOf: $asOf) { text } }
+}
+"""
+
 LAST_RUN = "query ($workspaceId: ID!) { runs(workspaceId: $workspaceId, first: 1) { nodes { id } } }"
 
 RUNS = """

@@ -90,7 +90,16 @@ def test_over_http_it_scores_the_same_way(dataset: str) -> None:
 
     assert report["summary"]["figures"]["hit_rate"]["mean"] == 1.0
     assert report["summary"]["figures"]["abstention_recall"]["mean"] == 0.0
-    assert "citation_validity" not in report["summary"]["figures"]
+    assert report["summary"]["figures"]["citation_validity"]["mean"] == 1.0
+
+
+def test_over_http_a_quote_is_compared_with_the_text_that_the_server_gives(dataset: str) -> None:
+    lying = server(stored="Signed by Ada.")
+    at = Terminal(environ={"AGENTIC_RAG_TOKEN": "secret"}, transport=carrying(lying))
+
+    report = json.loads(at.rag("eval", "--dataset", dataset, "--url", URL, "--json").stdout)
+
+    assert report["summary"]["figures"]["citation_validity"]["mean"] == 0.0
 
 
 def test_a_missed_threshold_is_named_and_ends_with_5(dataset: str) -> None:

@@ -66,8 +66,10 @@ def data(value: object) -> httpx2.Response:
     return httpx2.Response(200, json={"data": value})
 
 
-def server(answer: object = ANSWER) -> Respond:
-    """Answers what the client asks of a server with one workspace and one document."""
+def server(answer: object = ANSWER, stored: str = "Signed by Oona.") -> Respond:
+    """Answers what the client asks of a server with one workspace and one document; `stored` stands where a citation's
+    quote does.
+    """
 
     def respond(request: dict[str, Any]) -> httpx2.Response:
         if "workspaces" in request["query"]:
@@ -76,6 +78,11 @@ def server(answer: object = ANSWER) -> Respond:
             page = {"hasNextPage": request["variables"]["after"] is None, "endCursor": "c"}
             nodes = [{"id": "RA==" if page["hasNextPage"] else "RB==", "sourcePath": "policy.md"}]
             return data({"documents": {"nodes": nodes, "pageInfo": page}})
+        if "sourceSpan" in request["query"]:
+            quoted = [{**CITATION, "sourceSpan": {"start": 3, "end": 3 + len(CITATION["snippet"])}}]
+            return data({"run": {**RUN, "citations": quoted, "debug": {"fetchedPages": []}}})
+        if "text(start" in request["query"]:
+            return data({"document": {"text": {"text": stored}}})
         return data({"ragAnswer": answer})
 
     return respond

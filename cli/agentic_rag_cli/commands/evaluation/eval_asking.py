@@ -70,13 +70,8 @@ async def ask_here(container: Container, workspace: WorkspaceRef, weights: Fusio
         without = DocumentFilter(without_ids=tuple(ids[path] for path in question.without if path in ids))
         options = AnswerOptions(cache=CacheMode.BYPASS, weights=weights, filter=without)
         run = await container.answer.ask(principal, Question(workspace, question.question, options=options))
-        record = record_of(run, paths)
-        stored = await _are_stored(container, run)
-        record = replace(
-            record,
-            citations=tuple(replace(one, is_stored=it) for one, it in zip(record.citations, stored, strict=True)),
-            usage=_usage(run, spaces, container.settings.models.prices),
-        )
+        record = _with_quotes(record_of(run, paths), await _are_stored(container, run))
+        record = replace(record, usage=_usage(run, spaces, container.settings.models.prices))
         if not question.gold_spans:
             return record
         places: dict[UUID, RetrievedSpan] = {}
@@ -167,9 +162,30 @@ async def ask_server(client: GraphQLClient, workspace: str | None) -> Ask:
                 f"{question.question_id} is asked without a document, which needs the database: leave --url out.",
                 code="DATASET_INVALID",
             )
-        return _record_of(await client.ask(question.question, workspace_id, options={"cache": "BYPASS"}), paths)
+        run = await client.ask(question.question, workspace_id, options={"cache": "BYPASS"})
+        return _with_quotes(_record_of(run, paths), await _are_stored_there(client, run["id"]))
 
     return ask
+
+
+async def _are_stored_there(client: GraphQLClient, run_id: str) -> list[bool]:
+    """As `_are_stored`, by the texts that the server gives."""
+    run = await client.fetch(queries.QUOTES, id=run_id)
+    version, pages = run["versions"]["corpusVersion"], [one["text"] for one in run["debug"]["fetchedPages"]]
+    found: list[bool] = []
+    for one in run["citations"]:
+        start, end, quote = one["sourceSpan"]["start"], one["sourceSpan"]["end"], one["snippet"]
+        is_there = any(text[start:end] == quote for text in pages)
+        if not is_there:
+            document = await client.fetch(queries.TEXT_AT, id=one["documentId"], start=start, end=end, asOf=version)
+            is_there = document is not None and document["text"]["text"] == quote
+        found.append(bool(quote) and is_there)
+    return found
+
+
+def _with_quotes(record: AskRecord, are_stored: Sequence[bool]) -> AskRecord:
+    citations = zip(record.citations, are_stored, strict=True)
+    return replace(record, citations=tuple(replace(one, is_stored=stored) for one, stored in citations))
 
 
 def _record_of(run: Mapping[str, Any], paths: Mapping[str, str]) -> AskRecord:
