@@ -265,15 +265,16 @@ class SyncSource:
         carrier = self.telemetry.carrier()
         async with self.database.transaction(workspace.org_id) as transaction:
             access_id = await transaction.access.intern(workspace, readable_by)
-            for submission in underway:
-                await transaction.jobs.enqueue(
-                    ingest_job(workspace, submission.document_id, submission.content_hash, carrier)
-                )
             # In id order, as publishing locks them.
             for submission in sorted(fresh, key=lambda one: one.document_id):
                 submitted = await submit(transaction, replace(submission, access_id=access_id), carrier)
                 if submitted.key != submission.key:
                     spare.append(submission.key)
+            # Last: a publish locks the documents of its batch before any of their jobs.
+            for submission in underway:
+                await transaction.jobs.enqueue(
+                    ingest_job(workspace, submission.document_id, submission.content_hash, carrier)
+                )
         return spare
 
     async def _show_again(self, workspace: WorkspaceRef, known: dict[str, Document], paths: Sequence[str]) -> None:

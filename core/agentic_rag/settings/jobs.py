@@ -17,7 +17,7 @@ class JobsConfig:
     queue_name: Annotated[str, Env("AGENTIC_RAG_QUEUE_NAME")] = "agentic-rag"
     """Prefix of the queues in Redis."""
     attempts: Annotated[int, Env("AGENTIC_RAG_JOB_ATTEMPTS"), Meta(ge=1, le=100)] = 3
-    """Attempts before a job becomes a dead letter."""
+    """Attempts that end in an error before a job becomes a dead letter; deaths of its workers are counted apart."""
     backoff_ms: Annotated[int, Env("AGENTIC_RAG_JOB_BACKOFF_MS"), Meta(ge=0)] = 5000
     """First back-off; doubles with each attempt, full jitter."""
     lease_seconds: Annotated[float, Env("AGENTIC_RAG_JOB_LEASE_SECONDS"), Meta(ge=0.5)] = 25.0

@@ -1,13 +1,15 @@
 """Files that their source no longer has: a stop before many go, hidden for a grace, untouched when they come back."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from tests.integration.jobs.data_plane import DataPlane, paragraphs
+from tests.integration.jobs.data_plane import DataPlane, paragraphs, until
 from tests.integration.jobs.test_uploads import upload_use_case
 
+from agentic_rag.documents.document import document_id_for
 from agentic_rag.ingestion.upload import UploadOptions
 from agentic_rag.jobs.job import JobKind, JobState
 from agentic_rag.kernel.errors import PolicyRefused
@@ -176,3 +178,26 @@ async def test_an_upload_to_the_path_of_a_missing_file_shows_it_again(plane: Dat
 
     assert await readable(plane, "00.md")
     assert [job.state for job in await plane.jobs(JobKind.DELETE)] == [JobState.CANCELLED]
+
+
+async def test_a_sync_beside_a_publish_of_documents_under_way_and_changed_waits_in_no_circle(
+    plane: DataPlane, folder: Path
+) -> None:
+    for name in ("changed.md", "underway.md"):
+        (folder / name).write_text(f"Water flows in {name}.")
+    await plane.sync(folder)
+    (folder / "changed.md").write_text("Water stands, and was never seen to flow.")
+    async with plane.pool.transaction(plane.workspace.org_id) as publish:
+        await publish.fetch("SELECT 1 FROM rag_documents ORDER BY document_id FOR NO KEY UPDATE")
+        syncing = asyncio.create_task(plane.sync(folder))
+
+        async def waits() -> bool:
+            async with plane.pool.connection() as watch:
+                held = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')"
+                return bool(await watch.fetchval(held))
+
+        await until(waits, "the sync waits for the publish")
+        underway = document_id_for(plane.workspace, "underway.md")
+        await publish.fetch("SELECT 1 FROM rag_jobs WHERE document_id = $1 FOR NO KEY UPDATE", underway)
+
+    assert list((await syncing).changed) == ["changed.md"]
