@@ -152,10 +152,17 @@ async def neo4j_slow(servers: Servers, short: bool) -> list[Row]:
     """Each statement to Neo4j takes longer than its transaction may, for two minutes: no job gives up, and the graph
     catches up.
     """
-    documents, delay, seconds, limit = (6, 3.0, 105.0, 2.0) if short else (100, 25.0, 120.0, 20.0)
-    folder = corpus.small(servers.home / f"graph-slow-{short}", documents)
     line = Line(await empty_neo4j(servers))
     await line.mend()
+    try:
+        return await _behind_slow(line, servers, short)
+    finally:
+        await line.cut()
+
+
+async def _behind_slow(line: Line, servers: Servers, short: bool) -> list[Row]:
+    documents, delay, seconds, limit = (6, 3.0, 105.0, 2.0) if short else (100, 25.0, 120.0, 20.0)
+    folder = corpus.small(servers.home / f"graph-slow-{short}", documents)
     told = f"each statement to Neo4j {delay:g} s late for {seconds:g} s"
     async with (
         new_ground(servers, NEO4J_URI=line.url, CHAOS_GRAPH_WRITE_SECONDS=str(limit)) as ground,
@@ -178,7 +185,6 @@ async def neo4j_slow(servers: Servers, short: bool) -> list[Row]:
         graph = await graph_row(told, ground)
         seconds_back = time.monotonic() - back
         dead = await ground.value("SELECT count(*) FROM rag_jobs WHERE kind = 'graph' AND state = 'DEAD'")
-        await line.cut()
     return [
         exactly(f"{told}: graph jobs that gave up", dead, 0),
         Row(f"{told}: longest time without a step of a graph job", f"{silence:.1f} s", f"≤ {BACK_SECONDS:g} s",
