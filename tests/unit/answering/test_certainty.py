@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import pytest
@@ -11,55 +10,61 @@ from tests.unit.answering.corpus import Corpus
 from tests.unit.answering.test_extractive import passage
 
 from agentic_rag.answering.answer import AbstentionReason, Outcome, Support
-from agentic_rag.answering.evidence.certainty import CertaintySigns, find_certainty_signs, is_too_weak, score_certainty
+from agentic_rag.answering.evidence.certainty import (
+    CERTAINTY_BY_WORDS,
+    CertaintySigns,
+    find_certainty_signs,
+    score_certainty,
+)
 from agentic_rag.answering.extraction.extractive import draft_part
+from agentic_rag.answering.extraction.reading import ReadSigns
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.plan import AnswerType
 
-ASKED = "Which paint protects the hull of the ferry?"
+READ = ReadSigns(unmatched=0.05, apart=0.1)
+SUPPORTED = Support(0.9, 0.25)
 
 
-def signs(*texts: str, read: float | None = None) -> CertaintySigns:
-    part = build_subquery(ASKED, AnswerType.FACT, {})
-    passages = [passage(place, "Yard", text) for place, text in enumerate(texts, 1)]
+def signs(
+    text: str = "Red paint protects the hull of the ferry.",
+    documents: int = 1,
+    support: Support = SUPPORTED,
+    own: float | None = None,
+    read: ReadSigns | None = None,
+) -> CertaintySigns:
+    part = build_subquery("Which paint protects the hull of the ferry?", AnswerType.FACT, {})
+    passages = [passage(1, "Yard", text)]
     draft = draft_part(part, 0, passages, 1)
-    return find_certainty_signs(part, draft.sentences, passages, 1, read)
+    return find_certainty_signs(part, draft.sentences, passages, documents, support, own, read)
 
 
-def certainty(*texts: str, read: float | None = None) -> float:
-    return score_certainty(signs(*texts, read=read)).score
+def by_words(text: str = "Red paint protects the hull of the ferry.", documents: int = 1) -> float:
+    return score_certainty(signs(text, documents), CERTAINTY_BY_WORDS).score
+
+
+def by_reading(own: float = 0.6, read: ReadSigns = READ, documents: int = 1, support: Support = SUPPORTED) -> float:
+    return score_certainty(signs(documents=documents, support=support, own=own, read=read)).score
 
 
 def test_a_sentence_that_holds_more_of_the_question_is_more_certain() -> None:
-    assert certainty("Red paint protects the hull of the ferry.") > certainty("The ferry has a hull of steel plates.")
+    assert by_words() > by_words("The ferry has a hull of steel plates.")
 
 
-def test_what_a_reader_finds_counts_and_no_reader_is_neither_for_nor_against() -> None:
-    said = "Red paint protects the hull of the ferry."
-    assert certainty(said, read=0.1) < certainty(said) < certainty(said, read=0.9)
+def test_sentences_that_read_as_an_answer_are_more_certain() -> None:
+    assert by_reading(own=0.8) > by_reading(own=0.4)
+
+
+def test_a_word_of_the_question_that_no_unit_has_makes_the_choice_less_certain() -> None:
+    assert by_reading(read=replace(READ, unmatched=0.2)) < by_reading()
 
 
 def test_units_of_several_documents_that_come_close_make_the_choice_less_certain() -> None:
-    alone = signs("Red paint protects the hull of the ferry.")
-    assert score_certainty(replace(alone, documents=math.log(3))).score < score_certainty(alone).score
+    assert by_words(documents=3) < by_words()
+    assert by_reading(documents=3) < by_reading()
 
 
-@pytest.mark.parametrize(
-    ("support", "sure", "weak"),
-    [(0.26, 0.1, True), (0.26, 0.9, False), (0.9, 0.1, False)],
-    ids=["both are low", "the answer is certain", "the passages are about it"],
-)
-def test_an_answer_is_held_back_where_support_and_certainty_are_both_low(
-    support: float, sure: float, weak: bool
-) -> None:
-    part = build_subquery(ASKED, AnswerType.FACT, {})
-    assert is_too_weak(part, Support(support, 0.25), Support(sure, 0.6)) is weak
-    assert not is_too_weak(part, Support(support, 0.0), Support(sure, 0.6)), "the workspace never abstains"
-
-
-def test_a_question_in_another_language_is_not_held_back_for_english_words() -> None:
-    part = build_subquery("Welche Farbe hat die Halle in Lorrin?", AnswerType.FACT, {})
-    assert not is_too_weak(part, Support(0.26, 0.25), Support(0.1, 0.6))
+def test_support_below_even_odds_makes_the_choice_less_certain_and_more_than_that_adds_nothing() -> None:
+    assert by_reading(support=Support(0.3, 0.25)) < by_reading(support=Support(0.5, 0.25)) == by_reading()
 
 
 async def test_text_that_may_not_be_the_answer_is_shown_and_said_not_to_be_established() -> None:

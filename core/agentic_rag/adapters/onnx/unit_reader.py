@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -34,35 +33,19 @@ LONGEST, LONGEST_HEADING = 64, 48
 HEADING_JOINT = " . "
 CACHE_BYTES = 32 * 1024 * 1024
 """The vectors of about 1,300 sentences."""
-SIGNS = 5
+MATCHED = 0.75
+"""The likeness from which on a token of the question counts as met."""
 DIGITS = 6
 
 Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerHead:
-    """Tells from the signs of a unit how surely it answers. `heading` is what a likeness to a heading counts, `before`
-    what one to the sentence before.
-    """
+class Surroundings:
+    """What a likeness to a heading counts, and what one to the sentence before."""
 
     heading: float
     before: float
-    wide: Floats
-    wide_bias: Floats
-    narrow: Floats
-    slope: float
-    offset: float
-    """Of the logistic curve from the strongest unit to a probability."""
-
-    def logits(self, signs: Floats) -> Floats:
-        wide = signs @ self.wide.T + self.wide_bias
-        gelu = 0.5 * wide * (1.0 + np.vectorize(math.erf)(wide / math.sqrt(2.0)))
-        found: Floats = gelu @ self.narrow
-        return found
-
-    def probability(self, logit: float) -> float:
-        return round(1.0 / (1.0 + math.exp(-(self.slope * logit + self.offset))), DIGITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +55,15 @@ class _Model:
     units: Any
     question: Any
     tokenizer: Any
-    head: AnswerHead
+    head: Surroundings
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The tokens of a question, of unit length; what each counts, in all 1; and the question as a whole."""
+    """The tokens of a question, of unit length, and what each counts, in all 1."""
 
     tokens: Floats
     shares: Floats
-    whole: Floats
 
 
 class OnnxUnitReader:
@@ -101,20 +83,17 @@ class OnnxUnitReader:
     def _read(self, question: str, units: Sequence[PlacedUnit]) -> Reading:
         with self._turn:
             asked = self._encode_question(question)
-            signs = np.array([self._compare(asked, unit) for unit in units], np.float32).reshape(len(units), SIGNS)
-        head = self._model.head
-        if not len(units) or not len(asked.tokens):
-            return Reading((0.0,) * len(units), 0.0)
-        strongest = float(head.logits((signs - 0.5) * 4.0).max())
-        scores = (round(float(score), DIGITS) for score in signs[:, 0])
-        return Reading(tuple(scores), head.probability(strongest))
+            found = np.array([self._compare(asked, unit) for unit in units], np.float32)
+        if not found.size:
+            return Reading((0.0,) * len(units), 0.0, 0.0)
+        scores = (round(float(score), DIGITS) for score in found @ asked.shares)
+        missed = (np.maximum(MATCHED - found, 0.0) * asked.shares).max(axis=1).min()
+        together = found.max(axis=0) @ asked.shares
+        return Reading(tuple(scores), round(float(missed), DIGITS), round(float(together), DIGITS))
 
-    def _compare(self, asked: _Asked, unit: PlacedUnit) -> tuple[float, float, float, float, float]:
-        """The signs of a unit: its weighted and its plain mean likeness, the least of a token, that of the whole, and
-        what tokens without a like one count.
-        """
-        vectors = self._vectors(unit.text, LONGEST)
-        found = _most_alike(asked.tokens, vectors[1:])
+    def _compare(self, asked: _Asked, unit: PlacedUnit) -> Floats:
+        """For each token of the question how alike the likest token of the unit and its surroundings is."""
+        found = _most_alike(asked.tokens, self._vectors(unit.text, LONGEST)[1:])
         head = self._model.head
         if unit.headings:
             headed = _most_alike(asked.tokens, self._vectors(HEADING_JOINT.join(unit.headings), LONGEST_HEADING)[1:])
@@ -122,13 +101,7 @@ class OnnxUnitReader:
         if unit.before:
             earlier = _most_alike(asked.tokens, self._vectors(unit.before, LONGEST)[1:])
             found = np.maximum(found, earlier * head.before)
-        if not len(found):
-            return (0.0, 0.0, 0.0, 0.0, 0.0)
-        missed = np.maximum(0.6 - found, 0.0)
-        return (
-            float(found @ asked.shares), float(found.mean()), float(found.min()),
-            float(asked.whole @ vectors[0]), float(missed @ asked.shares),
-        )  # fmt: skip
+        return found
 
     def _encode_question(self, question: str) -> _Asked:
         words, _ = self._run(question, LONGEST)
@@ -136,7 +109,7 @@ class OnnxUnitReader:
         states, weights = self._model.question.run(["asked", "weights"], feed)
         tokens = _unit_length(states[0])
         held = weights[0, 1:-1]
-        return _Asked(tokens[1:-1], held / max(float(held.sum()), 1e-9), tokens[0])
+        return _Asked(tokens[1:-1], held / max(float(held.sum()), 1e-9))
 
     def _vectors(self, text: str, longest: int) -> Floats:
         """A row of unit length for each token but the last, the text as a whole first; as precise as they are kept."""
@@ -173,8 +146,7 @@ class OnnxUnitReader:
         tokenizer.enable_truncation(LONGEST)
         tokenizer.no_padding()
         head = json.loads(question.get_modelmeta().custom_metadata_map[HEAD])
-        arrays = {name: np.array(value, np.float32) for name, value in head.items() if isinstance(value, list)}
-        return _Model(units, question, tokenizer, AnswerHead(**(head | arrays)))
+        return _Model(units, question, tokenizer, Surroundings(head["heading"], head["before"]))
 
 
 def find_reader() -> OnnxUnitReader | None:

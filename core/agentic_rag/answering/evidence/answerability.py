@@ -16,10 +16,12 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from agentic_rag.answering.answer import Support
+from agentic_rag.answering.evidence.named import lacks_name
 from agentic_rag.answering.evidence.threshold import DEFAULT_THRESHOLD
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, segment_passage
 from agentic_rag.answering.extraction.contradiction import MONTHS
 from agentic_rag.answering.extraction.extractive import PartDraft
+from agentic_rag.answering.extraction.reading import ReadSigns
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.gate_decision import FeatureContribution
 from agentic_rag.language.calendar import MONTH_NAMES
@@ -63,9 +65,14 @@ class AnswerabilityFeatures:
     """1 when no sentence has the figure, date or person that is asked for."""
     unasked: float
     """1 when the first passage lacks the word for what is asked (the *salary* of …, which *university* …)."""
+    unheld: float
+    """1 when a name in the question stands in none of the passages."""
+    unmatched: float
+    """As in `ReadSigns`; 0 where no model reads."""
+    apart: float
 
 
-NEGATIVE_FEATURES = frozenset({"unnamed", "unmarked", "unfit", "unasked"})
+NEGATIVE_FEATURES = frozenset({"unnamed", "unmarked", "unfit", "unasked", "unheld", "unmatched"})
 """Signs that speak against an answer; all others speak for it. A fit may not turn one round."""
 
 
@@ -85,12 +92,17 @@ class SupportWeights:
     unnamed: float = -3.3
     unmarked: float = -1.0
     """-0.2 by the fit, on questions that seldom name a figure; one about another quarter or device has no answer."""
-    unfit: float = -0.2
+    unfit: float = -2.0
     unasked: float = -0.2
-    offset: float = 3.0
-    """The highest with which the default threshold abstains on at most one in ten answerable questions of any set
-    fitted on.
-    """
+    unheld: float = -1.2
+    unmatched: float = -8.6
+    apart: float = 8.8
+    offset: float = 2.7
+    """The default threshold abstains on at most 6 % of the answerable questions of any public set fitted on."""
+
+
+SUPPORT_BY_WORDS = SupportWeights(unfit=-0.2, unmatched=0.0, apart=0.0, offset=3.0)
+"""Where no model reads: a language without one tells less surely what has the figure asked for."""
 
 
 def extract_features(
@@ -100,9 +112,10 @@ def extract_features(
     trail: Sequence[int],
     standing: RankingConfidence,
     found: Sequence[Passage] | None = None,
+    read: ReadSigns | None = None,
 ) -> AnswerabilityFeatures:
     """The signs for one part, drafted from `passages`; `found` are those of them that its own search found, best first
-    (all, when left out); `path` are ordinals of passages that lead to one another.
+    (all, when left out); `path` are ordinals of passages that lead to one another; `read` is what its units say.
     """
     first_found = (passages if found is None else found)[:LEADING_PASSAGES]
     held = [_term_mask(passage, part) for passage in first_found]
@@ -126,6 +139,9 @@ def extract_features(
         unmarked=min((_missing_literal_share(part, unit, passages, along) for unit in draft.units), default=1.0),
         unfit=float(not any(unit.fits for unit in draft.units)),
         unasked=float(bool(part.target_mask & ~first)),
+        unheld=float(lacks_name(part.text, passages)),
+        unmatched=0.0 if read is None else read.unmatched,
+        apart=0.0 if read is None else read.apart,
     )
 
 

@@ -18,24 +18,14 @@ from agentic_rag.answering.evidence.answerability import values_by_name, weigh_s
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.multi_hop import focus_mask
-from agentic_rag.answering.extraction.reading import headings_above
+from agentic_rag.answering.extraction.reading import ReadSigns, headings_above
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.verification.citations import quotes_of
-from agentic_rag.language.english import is_english
 from agentic_rag.retrieval.candidates import Passage
 
 CERTAIN = 0.62
-"""Weights fitted without the set that they judge: of the answers from here on 5 to 17 % lack the gold answer (covidqa
-36), of all answers 8 to 55 %. Of questions asked without their documents 5 to 14 % end here (covidqa 26) instead of 43
-to 75 %.
-"""
-NEAR_THRESHOLD = 0.05
-"""Support above its threshold by less than this needs `LEAST_CERTAINTY`: 5 to 11 points more of the questions asked
-without their documents are abstained on, and at most one more of those asked with them.
-"""
-LEAST_CERTAINTY = 0.5
-UNREAD = 0.5
-"""What counts as the reader's figure where no model reads."""
+"""docs/quality.md says what answers from here on are worth."""
+LEAST_SUPPORT = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +38,31 @@ class CertaintySigns:
     """The same of the terms beside the asking word, by number."""
     documents: float
     """How many documents hold units that come close to the best one, as a logarithm."""
-    read: float
-    """The reader's figure."""
+    own: float
+    """How well they answer together, without what stands around them (`Reading.together`); 0 where no model reads."""
+    unmatched: float
+    """As in `ReadSigns`; 0 where no model reads."""
+    doubt: float
+    """How far the support lies below even odds, as a logarithm of the odds."""
 
 
 @dataclass(frozen=True, slots=True)
 class CertaintyWeights:
-    """The linear score of the signs, in their order; fitted by eval/training/train_support.py."""
+    """The linear score of the signs, in their order; fitted by eval/training/train_support.py. What a model reads says
+    all that the words say, and more.
+    """
 
-    held: float = 1.4
-    focused: float = 1.5
-    documents: float = -1.2
-    read: float = 2.8
-    offset: float = 3.0
+    held: float = 0.0
+    focused: float = 0.0
+    documents: float = -0.8
+    own: float = 5.0
+    unmatched: float = -5.6
+    doubt: float = -0.7
+    offset: float = 1.25
+
+
+CERTAINTY_BY_WORDS = CertaintyWeights(1.4, 1.5, -1.2, 0.0, 0.0, 0.0, 1.6)
+"""Where no model reads."""
 
 
 def find_certainty_signs(
@@ -68,32 +70,31 @@ def find_certainty_signs(
     sentences: Sequence[DraftSentence],
     passages: Sequence[Passage],
     documents: int,
-    read: float | None,
+    support: Support,
+    own: float | None = None,
+    read: ReadSigns | None = None,
 ) -> CertaintySigns:
-    """The signs of these sentences for a question; `documents` hold units that come close to the best one."""
+    """The signs of these sentences for a part; `documents` hold units that come close to the best one; `own` is how
+    well the sentences read, `read` what its units say.
+    """
     held = 0
     for one in (quote for sentence in sentences for quote in quotes_of(sentence)):
         held |= mask_of(lower_text(_text_with_headings(passages[one.passage], one)), part.terms)
     focus = focus_mask(part)
+    share = min(max(support.score, LEAST_SUPPORT), 1.0 - LEAST_SUPPORT)
     return CertaintySigns(
         held=weight_of(held, part.terms),
         focused=(focus & held).bit_count() / focus.bit_count() if focus else 1.0,
         documents=math.log(max(1, documents)),
-        read=UNREAD if read is None else read,
+        own=0.0 if own is None else own,
+        unmatched=0.0 if read is None else read.unmatched,
+        doubt=max(0.0, -math.log(share / (1.0 - share))),
     )
 
 
 def score_certainty(signs: CertaintySigns, weights: CertaintyWeights = CertaintyWeights()) -> Support:
     """What the signs come to, against `CERTAIN`."""
     return weigh_signs(values_by_name(signs), values_by_name(weights), CERTAIN)
-
-
-def is_too_weak(part: Subquery, support: Support, certainty: Support) -> bool:
-    """True for an answer that is held back: support and certainty are both low. Words are matched by English stems, so
-    no question in another language is held back, and none where the threshold is 0.
-    """
-    near = support.score - support.threshold < NEAR_THRESHOLD
-    return support.threshold > 0 and near and certainty.score < LEAST_CERTAINTY and is_english(part.text)
 
 
 def _text_with_headings(passage: Passage, quote: DraftSentence) -> str:

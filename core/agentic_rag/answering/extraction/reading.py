@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, segment_passage
@@ -22,12 +23,36 @@ class PlacedUnit:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`scores` say of each unit how well it answers, in [-1, 1]; they compare the units of one question. `answered` is
-    the probability that one of them answers at all, in [0, 1]; it compares questions.
+    """`scores` say of each unit how well it answers, in [-1, 1]; they compare the units of one question. The others
+    compare questions: `unmatched` is what the token of the question counts that the units miss most, in the unit that
+    misses least; `together` the score of all units as one.
     """
 
     scores: tuple[float, ...]
-    answered: float
+    unmatched: float
+    together: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSigns:
+    """What reading says of a question as a whole: `Reading.unmatched`, and how far the best unit's score lies above the
+    best of another document.
+    """
+
+    unmatched: float
+    apart: float
+
+
+MOST_APART = 0.2
+"""Where one document alone was read."""
+
+
+def find_read_signs(units: Sequence[CandidateUnit], reading: Reading, passages: Sequence[Passage]) -> ReadSigns:
+    """The signs of a reading of these units."""
+    documents = [passages[unit.passage].chunk.document_id for unit in units]
+    best, document = max(zip(reading.scores, documents, strict=True), key=lambda one: one[0])
+    others = [score for score, other in zip(reading.scores, documents, strict=True) if other != document]
+    return ReadSigns(reading.unmatched, best - max(others) if others else MOST_APART)
 
 
 def headings_above(passage: Passage, at: int) -> tuple[str, ...]:

@@ -6,18 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentic_rag.answering.extraction.candidate_units import MIN_READING_RATIO, CandidateUnit, Subquery
+from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.part_units import PartUnits
-from agentic_rag.answering.extraction.reading import PlacedUnit, place_unit
+from agentic_rag.answering.extraction.reading import PlacedUnit, ReadSigns, find_read_signs, place_unit
 from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlockKind
 from agentic_rag.answering.extraction.unit_ranking import MAX_READ, MIN_READ, rank_units, units_to_read
 from agentic_rag.answering.ports import UnitReader
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.shapes.rank_blocks import rank_blocks, rank_read_blocks
 from agentic_rag.answering.shapes.study import prefer_findings
+from agentic_rag.answering.verification.citations import quotes_of
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
 MAX_BLOCKS_READ = 16
+MAX_QUOTES_READ = 8
 LONGEST_READ = 500
 """Characters of a block: its heading and its first items or sentences."""
 _BLOCKS_READ = frozenset({QuestionKind.STEPS, QuestionKind.LIST})
@@ -32,8 +35,8 @@ class PartReading:
     held: PartUnits
     units: list[CandidateUnit]
     documents: int
-    answered: float | None = None
-    """As in `Reading`; None where they were not read."""
+    signs: ReadSigns | None = None
+    """None where they were not read."""
     blocks: tuple[RankedBlock, ...] = ()
     """Lists, tables and sections, best first, where they were read."""
 
@@ -64,8 +67,20 @@ async def read_units(
         ranked = rank_units(units, reading.scores)
         close = [unit for unit in ranked if unit.score >= MIN_READING_RATIO * ranked[0].score]
         blocks = await _read_blocks(reader, query, place, passages) if kinds[place] in _BLOCKS_READ else ()
-        found[place] = PartReading(held, close, found[place].documents, reading.answered, blocks)
+        signs = find_read_signs(units, reading, passages)
+        found[place] = PartReading(held, close, found[place].documents, signs, blocks)
     return found
+
+
+async def read_sentences(
+    reader: UnitReader | None, question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
+) -> float | None:
+    """How well what the sentences quote answers together, without what stands around it; None where it is not read."""
+    if reader is None or table_of(question) is not None:
+        return None
+    quotes = [one for sentence in sentences for one in quotes_of(sentence)][:MAX_QUOTES_READ]
+    texts = [passages[one.passage].chunk.text[one.start : one.end] for one in quotes]
+    return (await reader.read(question, [PlacedUnit(text) for text in texts])).together
 
 
 async def _read_blocks(

@@ -7,8 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agentic_rag.answering.answer import AbstentionReason, Outcome, Support
-from agentic_rag.answering.evidence.answerability import extract_features, score_support
-from agentic_rag.answering.evidence.certainty import find_certainty_signs, is_too_weak, score_certainty
+from agentic_rag.answering.evidence.answerability import (
+    SUPPORT_BY_WORDS,
+    SupportWeights,
+    extract_features,
+    score_support,
+)
+from agentic_rag.answering.evidence.certainty import (
+    CERTAINTY_BY_WORDS,
+    CertaintyWeights,
+    find_certainty_signs,
+    score_certainty,
+)
 from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
 from agentic_rag.answering.evidence.stated import has_form, is_stated
@@ -31,7 +41,7 @@ from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageRes
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.answering.shapes.readings import find_readings
 from agentic_rag.answering.shapes.table import most_sentences, shape_part
-from agentic_rag.answering.stages.read_units import PartReading, read_units
+from agentic_rag.answering.stages.read_units import PartReading, read_sentences, read_units
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import FIGURES, Passage
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
@@ -87,8 +97,8 @@ class SynthesizeStage:
             )
             for place, ((query, evidence), kind, reading) in enumerate(zip(asked, kinds, readings, strict=True))
         ]
-        supports = _support_of_parts(state, asked, drafts)
-        support = _support_of_question(state, drafts, supports)
+        supports = _support_of_parts(state, asked, drafts, readings)
+        support = _support_of_question(state, drafts, supports, readings)
         draft = replace(state.draft, support=support, certainty=None, missing=(), shortfall=None)
         if not support.enough or not any(part.sentences for part in drafts):
             nearest = nearest_sentences(found.passages, drafts)
@@ -105,9 +115,8 @@ class SynthesizeStage:
             chained = draft_from_path(found.whole.query, found.path, found.passages, excluded)
             if chained.sentences:
                 draft = replace(draft, sentences=join_parts([chained]), is_conflicting=False)
-                return _with_draft(
-                    state, _weigh_answer(state, draft, {0: (found.whole.query, kinds[0], _join_readings(readings))})
-                )
+                whole = {0: (found.whole.query, kinds[0], _join_readings(readings))}
+                return _with_draft(state, await _weigh_answer(self._reader, state, draft, whole))
         kept = _parts_with_support(drafts, supports)
         is_conflicting = any(drafts[place].conflicting for place in kept)
         shaped = [
@@ -130,14 +139,17 @@ class SynthesizeStage:
             shortfall=explain_shortfall(state, missing),
         )
         weighed = {one: (asked[one][0], kinds[one], readings[one]) for one in kept}
-        return _with_draft(state, _weigh_answer(state, draft, weighed))
+        return _with_draft(state, await _weigh_answer(self._reader, state, draft, weighed))
 
 
-def _weigh_answer(
-    state: RunState, draft: Draft, parts: Mapping[int, tuple[Subquery, QuestionKind, PartReading]]
+async def _weigh_answer(
+    reader: UnitReader | None,
+    state: RunState,
+    draft: Draft,
+    parts: Mapping[int, tuple[Subquery, QuestionKind, PartReading]],
 ) -> Draft:
     """The draft with the certainty of the part that is answered least certainly: as the nearest evidence where it
-    states no such thing as is asked or is too weak, and as uncertain where it is not established.
+    states no such thing as is asked, and as uncertain where it is not established.
     """
     found, support = state.retrieved, draft.support
     if found.whole is None or found.figures or draft.is_conflicting or support is None:
@@ -147,13 +159,14 @@ def _weigh_answer(
     for place, (part, kind, reading) in parts.items():
         said = [one for one in draft.sentences if one.part == place] or draft.sentences
         has_forms = has_forms and has_form(part, kind, said, found.passages)
-        signs = find_certainty_signs(part, said, found.passages, reading.documents, reading.answered)
-        weighed.append(score_certainty(signs))
+        own = await read_sentences(reader, part.text, said, found.passages)
+        signs = find_certainty_signs(part, said, found.passages, reading.documents, support, own, reading.signs)
+        weighed.append(score_certainty(signs, CERTAINTY_BY_WORDS if own is None else CertaintyWeights()))
     certainty = min(weighed, key=lambda one: one.score)
     draft = replace(draft, certainty=certainty)
     whole = found.whole.query
     stated = is_stated(whole, draft.sentences, found.passages)
-    if not (stated or certainty.enough) or is_too_weak(whole, support, certainty):
+    if not (stated or certainty.enough):
         shortfall = Shortfall(AbstentionReason.NOT_STATED, NOT_STATED)
         return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
     if certainty.enough and stated and has_forms:
@@ -163,9 +176,9 @@ def _weigh_answer(
 
 def _join_readings(readings: Sequence[PartReading]) -> PartReading:
     """The readings of all parts as one of the undivided question."""
-    told = [one.answered for one in readings if one.answered is not None]
-    documents = max(one.documents for one in readings)
-    return replace(readings[0], documents=documents, answered=max(told, default=None))
+    told = [one.signs for one in readings if one.signs is not None]
+    signs = min(told, key=lambda one: one.unmatched, default=None)
+    return replace(readings[0], documents=max(one.documents for one in readings), signs=signs)
 
 
 def _with_draft(state: RunState, draft: Draft) -> StageResult:
@@ -221,7 +234,10 @@ def _evidence_of_parts(state: RunState) -> list[tuple[Subquery, Sequence[Passage
 
 
 def _support_of_parts(
-    state: RunState, asked: Sequence[tuple[Subquery, Sequence[Passage]]], drafts: Sequence[PartDraft]
+    state: RunState,
+    asked: Sequence[tuple[Subquery, Sequence[Passage]]],
+    drafts: Sequence[PartDraft],
+    readings: Sequence[PartReading],
 ) -> list[Support]:
     found = state.retrieved
     return [
@@ -233,14 +249,18 @@ def _support_of_parts(
                 found.path if len(found.parts) == 1 else (),
                 part.confidence,
                 [passage for passage in evidence if place in passage.parts],
+                readings[place].signs,
             ),
             state.options.support_threshold,
+            SUPPORT_BY_WORDS if readings[place].signs is None else SupportWeights(),
         )
         for place, (part, (query, evidence), draft) in enumerate(zip(found.parts, asked, drafts, strict=True))
     ]
 
 
-def _support_of_question(state: RunState, drafts: Sequence[PartDraft], supports: Sequence[Support]) -> Support:
+def _support_of_question(
+    state: RunState, drafts: Sequence[PartDraft], supports: Sequence[Support], readings: Sequence[PartReading]
+) -> Support:
     """The support of the undivided question; of its best part when it was not searched as a whole."""
     if len(drafts) == 1:
         return supports[0]
@@ -249,8 +269,10 @@ def _support_of_question(state: RunState, drafts: Sequence[PartDraft], supports:
         return max(supports, key=lambda one: one.score, default=Support(0.0, state.options.support_threshold))
     everywhere = [passage if passage.origin == FIGURES else replace(passage, parts=(0,)) for passage in found.passages]
     draft = draft_part(whole.query, 0, everywhere, 1)
-    features = extract_features(whole.query, draft, found.passages, found.path, whole.confidence)
-    return score_support(features, state.options.support_threshold)
+    read = _join_readings(readings).signs
+    features = extract_features(whole.query, draft, found.passages, found.path, whole.confidence, read=read)
+    weights = SUPPORT_BY_WORDS if read is None else SupportWeights()
+    return score_support(features, state.options.support_threshold, weights)
 
 
 def _parts_with_support(drafts: Sequence[PartDraft], supports: Sequence[Support]) -> list[int]:

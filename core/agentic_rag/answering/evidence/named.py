@@ -1,0 +1,77 @@
+"""Whether the passages speak at all of what a question names."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+from agentic_rag.language.calendar import MONTH_NAMES
+from agentic_rag.language.english import FUNCTION_WORDS
+from agentic_rag.language.words.word_tables import table_of
+from agentic_rag.retrieval.candidates import Passage
+
+_NAME = re.compile(
+    r"[\"“](?P<quoted>[^\"”]{3,60})[\"”]|(?<![\w.])(?P<name>[A-ZÀ-Þ][\w’'&-]*"
+    r"(?:,? (?:(?:of|the|de|van|von|del|la|du|le) ){0,2}[A-ZÀ-Þ][\w’'&-]*)*)"
+)
+"""A quoted title, or words with capitals in a row."""
+_OPENS = re.compile(r"(?:^|[.?!:])\s*$")
+_NOT_NAMES = (
+    FUNCTION_WORDS
+    | frozenset(MONTH_NAMES)
+    | frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
+    | frozenset({"besides", "according", "i'm", "i've", "don't"})
+)
+_POSSESSIVE = re.compile(r"[’']s\b")
+_SIGNS = re.compile(r"[^\w]+")
+_JOINTS = frozenset({"of", "the", "de", "van", "von", "del", "la", "du", "le"})
+_SHORTEST = 3
+
+
+def lacks_name(question: str, passages: Sequence[Passage]) -> bool:
+    """True where a name in an English question stands in none of the passages: not even all its words, of three or more
+    all but one, in one of them. Languages whose nouns have capitals tell no names apart.
+    """
+    names = _names(question)
+    if not names:
+        return False
+    texts = [_plain(" ".join((one.chunk.document_title, *one.chunk.heading_path, one.chunk.text))) for one in passages]
+    return any(not any(_holds(text, name) for text in texts) for name in names)
+
+
+def _names(question: str) -> list[tuple[str, ...]]:
+    """The words of each name in an English question, folded; of a single word only where it is no abbreviation and does
+    not open a sentence.
+    """
+    if table_of(question) is not None:
+        return []
+    found: list[tuple[str, ...]] = []
+    for match in _NAME.finditer(question):
+        words = (match["quoted"] or match["name"]).split()
+        if match["name"]:
+            opens = _OPENS.search(question[: match.start()]) is not None
+            if len(words) == 1 and (opens or words[0].isupper()):
+                continue
+            while words and words[0].lower() in _NOT_NAMES:
+                words = words[1:]
+        folded = tuple(_plain(" ".join(words)).split())
+        if len("".join(folded)) >= _SHORTEST:
+            found.append(folded)
+    return found
+
+
+def _holds(text: str, name: tuple[str, ...]) -> bool:
+    whole = " ".join(name)
+    if f" {whole} " in text or f" {whole}s " in text:
+        return True
+    words = [word for word in name if word not in _JOINTS]
+    held = sum(f" {word} " in text for word in words)
+    return len(words) > 1 and held >= len(words) - (len(words) > 2)
+
+
+def _plain(text: str) -> str:
+    """Lower case without accents, signs and the possessive, a space at both ends."""
+    bare = "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
+    words = _SIGNS.sub(" ", _POSSESSIVE.sub("", bare.lower())).strip()
+    return f" {words} "

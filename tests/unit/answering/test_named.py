@@ -1,0 +1,51 @@
+"""What a question names must stand somewhere in the passages."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.answering.test_extractive import passage
+
+from agentic_rag.answering.evidence.named import lacks_name
+
+HELD = passage(1, "Harbour", "Ana Núñez-Ruiz leads the port of Otter Voe. King Harald visited the Grand Hotel in 1931.")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who leads Otter Voe?",
+        "Since when does Ana Nunez-Ruiz lead it?",
+        "When did King Harald IV visit?",
+        "Who was in the “Grand Hotel”?",
+        "Did the hotel of Grand Otter Voe open?",
+        "Torque of the screws?",
+        "How much RAM has it?",
+        "What happens on a Monday in May?",
+        "who was maja lindqvist",
+        "Wer leitet die Werft?",
+        "When was Harald's visit?",
+    ],
+    ids=lambda one: one[:24],
+)
+def test_a_name_that_stands_there_or_none_is_no_objection(question: str) -> None:
+    assert not lacks_name(question, [HELD])
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who leads Brannoch Sound?",
+        "Who was in the “Old Inn”?",
+        "When did Harald visit Lund?",
+        "Who is Otter Lindqvist?",
+    ],
+)
+def test_a_name_that_stands_nowhere_speaks_against_an_answer(question: str) -> None:
+    assert lacks_name(question, [HELD])
+    assert lacks_name(question, [])
+
+
+def test_the_words_of_a_name_must_stand_in_one_passage() -> None:
+    other = passage(2, "Yard", "The Brannoch yard lies at the Sound.")
+    assert not lacks_name("Who leads Brannoch Sound?", [HELD, other])
+    assert lacks_name("Who leads Otter Sound?", [HELD, other])
