@@ -81,8 +81,8 @@ def take_turns(
 MOST_COUNTED = 1_000
 """Jobs before a waiting one that are counted; there may be more."""
 RATE_MINUTES = 5
-FEWEST_FINISHED = 3
-"""Jobs of the last minutes that a rate is made of: of fewer none is."""
+FEWEST_FINISHED, MOST_FINISHED = 3, 30
+"""Jobs of the last minutes that a rate is made of, the newest: of fewer none is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class QueuePlace:
 
     before: int
     estimated_seconds: float | None
-    """Until it is done, at the rate of the last minutes; None where they tell none."""
+    """Until it is done, at the rate of the jobs of its kind that ended last; None where too few did."""
 
 
 def place_in_queue(before: int, finished: int, seconds: float) -> QueuePlace:

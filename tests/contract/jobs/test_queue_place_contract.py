@@ -1,10 +1,15 @@
 """What every `JobStore` says of a job that waits for its turn."""
 
+import asyncio
+import time
 from datetime import timedelta
 from uuid import uuid4
 
+import pytest
 from tests.contract.backends import Backend
+from tests.memory_store.jobs import jobs as memory_jobs
 
+from agentic_rag.adapters.postgres.jobs import jobs as postgres_jobs
 from agentic_rag.jobs.job import JobKind, JobRef, NewJob, QueueName
 from agentic_rag.jobs.turns import QueuePlace
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -74,3 +79,25 @@ async def test_the_time_is_estimated_from_what_was_finished_lately(adapter: Back
     assert soon.estimated_seconds is not None
     assert later.estimated_seconds is not None
     assert 0 < soon.estimated_seconds < later.estimated_seconds < 60
+
+
+async def test_the_rate_is_that_of_the_newest_however_many_there_were(
+    adapter: Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (postgres_jobs, memory_jobs):
+        monkeypatch.setattr(module, "MOST_FINISHED", 4)
+    org_id = await adapter.organisation()
+    early, late = [await adapter.workspace(org_id) for _ in range(2)]
+    for one in await queue(adapter, early, 6):
+        await finish(adapter, one)
+    await asyncio.sleep(1.0)
+    began = time.monotonic()
+    for one in await queue(adapter, late, 4):
+        await finish(adapter, one)
+    [waiting] = await queue(adapter, early, 1)
+
+    found = await place(adapter, waiting)
+
+    assert found is not None
+    assert found.estimated_seconds is not None
+    assert found.estimated_seconds * 4 < time.monotonic() - began + 0.5

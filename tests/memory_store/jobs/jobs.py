@@ -26,7 +26,7 @@ from agentic_rag.jobs.job import (
     Replay,
     Retry,
 )
-from agentic_rag.jobs.turns import MOST_COUNTED, RATE_MINUTES, QueuePlace, place_in_queue
+from agentic_rag.jobs.turns import MOST_COUNTED, MOST_FINISHED, RATE_MINUTES, QueuePlace, place_in_queue
 from agentic_rag.kernel.error_redaction import error_chain, redact
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.pagination import Page, PageRequest
@@ -92,6 +92,7 @@ class MemoryJobStore:
         ours = waiting.pop(ref.workspace.workspace_id)
         ahead = sum((one.job.created_at, one.number) < (own.job.created_at, own.number) for one in ours)
         before = ahead + sum(min(len(jobs), ahead + 1) for jobs in waiting.values())
+        finished = sorted(finished)[-MOST_FINISHED:]
         seconds = (now - min(finished)).total_seconds() if finished else 0.0
         return place_in_queue(min(before, MOST_COUNTED), len(finished), seconds)
 

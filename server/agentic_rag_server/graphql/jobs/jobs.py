@@ -59,7 +59,7 @@ class JobAttempt:
 class QueuePlace:
     before: int = strawberry.field(description="At most so many start before it; 1000 may be more.")
     estimated_seconds: float | None = strawberry.field(
-        description="Until it is done, at the rate of the last five minutes; null where they tell none."
+        description="Until it is done, at the rate of what ended in the last minutes; null where too little did."
     )
 
 

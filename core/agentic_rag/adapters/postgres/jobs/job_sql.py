@@ -49,7 +49,7 @@ ORDER BY created_at DESC, job_id DESC
 LIMIT $10
 """  # noqa: S608
 
-# $4: the most jobs that are counted; $5: the minutes of the rate. Each look goes along rag_jobs_turns or
+# $4: the most jobs that are counted; $5 and $6: minutes and jobs of the rate. Each look goes along rag_jobs_turns or
 # rag_jobs_finished, workspace by workspace.
 PLACE = """
 WITH own AS (
@@ -80,10 +80,11 @@ WITH own AS (
             WHERE j.org_id = $1 AND j.workspace_id = w.workspace_id AND j.state = 'DONE' AND j.kind = own.kind
               AND j.updated_at > now() - make_interval(mins => $5)
             ORDER BY j.updated_at DESC
-            LIMIT $4
+            LIMIT $6
         ) ended
         WHERE w.org_id = $1
-        LIMIT $4
+        ORDER BY ended.updated_at DESC
+        LIMIT $6
     ) counted
 )
 SELECT least(ahead.jobs + others.jobs, $4) AS before, done.jobs AS finished, coalesce(done.seconds, 0) AS seconds

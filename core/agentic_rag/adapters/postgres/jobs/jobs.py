@@ -23,7 +23,7 @@ from agentic_rag.jobs.job import (
     Replay,
     Retry,
 )
-from agentic_rag.jobs.turns import MOST_COUNTED, RATE_MINUTES, QueuePlace, place_in_queue
+from agentic_rag.jobs.turns import MOST_COUNTED, MOST_FINISHED, RATE_MINUTES, QueuePlace, place_in_queue
 from agentic_rag.kernel.error_redaction import error_chain, redact
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.pagination import Page, PageRequest
@@ -67,7 +67,7 @@ class PostgresJobStore:
         return None if row is None else _job(self._org_id, row)
 
     async def place(self, ref: JobRef) -> QueuePlace | None:
-        row = await self._connection.fetchrow(sql.PLACE, *self._key(ref), MOST_COUNTED, RATE_MINUTES)
+        row = await self._connection.fetchrow(sql.PLACE, *self._key(ref), MOST_COUNTED, RATE_MINUTES, MOST_FINISHED)
         return None if row is None else place_in_queue(row["before"], row["finished"], row["seconds"])
 
     async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
