@@ -379,14 +379,6 @@ def test_a_row_with_a_cell_of_several_things_is_the_list() -> None:
     assert answer("Which values can dampers have?", text) == ("dampers — Meaning: open, half or closed.",)
 
 
-def test_a_question_why_is_answered_by_the_sentence_that_gives_a_reason() -> None:
-    text = "# Fair\n\nThe summer fair was moved to the hall. The summer fair was moved, since the meadow is flooded."
-
-    assert answer("Why was the summer fair moved?", text) == (
-        "The summer fair was moved, since the meadow is flooded.",
-    )
-
-
 def test_how_a_row_changed_is_answered_by_it_in_each_issue_of_the_table() -> None:
     head = "| Stage | Planned | Forecast |\n|---|---|---|\n"
     march = f"# Report March\n\n{head}| Roof finished | 3 May | 9 June |\n| Doors hung | 1 July | 2 July |"

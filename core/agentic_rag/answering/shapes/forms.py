@@ -7,9 +7,8 @@ from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from uuid import UUID
 
-from agentic_rag.answering.extraction.answer_type_match import gives_reason
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, segment_passage
-from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft, add_openers
+from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
 from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.segmented_text import Span
@@ -31,8 +30,6 @@ SURE_SCORE = 0.85
 """Of a sentence that the next one may qualify."""
 MIN_BLOCK_RATIO = 0.9
 """A block must score at least this share of the best sentence's score."""
-MIN_REASON_RATIO = 0.85
-"""Of the best sentence's score, which one that gives a reason must have."""
 MIN_ASKED_SHARE = 0.6
 """Of the question's weight that a question in the text must hold to be the same one."""
 MAX_LEAD = 20
@@ -116,20 +113,6 @@ def with_exception(
         return ()
     text = format_unit(reading.text[unit.start : end])
     return (DraftSentence(place, unit.passage, unit.start, end, text, UnitKind.PROSE, unit.score),)
-
-
-def giving_reason(
-    part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
-) -> tuple[DraftSentence, ...]:
-    """The best sentence that gives a reason, where it comes close; else the best one with the reason beside it."""
-    for unit in draft.ranked:
-        if unit.score < MIN_REASON_RATIO * draft.ranked[0].score:
-            break
-        reading = segment_passage(passages[unit.passage])
-        if unit.kind is UnitKind.PROSE and gives_reason(reading.text[unit.start : unit.end]):
-            opened = add_openers([unit], passages, place, excluded)
-            return tuple(opened)
-    return ()
 
 
 def defining_sentence(

@@ -57,7 +57,6 @@ _ORDERS = re.compile(
     re.IGNORECASE,
 )
 """Words that put a step in its place."""
-_GOES_ON = re.compile(r"^The (\w{4,})")
 _ACT = re.compile(
     r"\bhow (?:do|can|should|would|must|may|might|to|does)\b(?: (?:i|we|you|one|someone|people)\b)?"
     r"(?: (?:get|do|make|have|take|use|go about)\b)?(?P<act>.*)|\bhow (?:is|are) .* (?P<done>\w+)\W*$",
@@ -125,25 +124,19 @@ def _directions_around(best: int, spans: Sequence[Span], near: Mapping[int, floa
     least = MIN_STEP_RATIO * near[best]
     said = [text[slice(*span)] for span in spans]
     follows = [
-        near.get(span[0], 0.0) >= least or _directs(one) or _leans(one, said[place - 1] if place else "")
-        for place, (span, one) in enumerate(zip(spans, said, strict=True))
+        near.get(span[0], 0.0) >= least or _directs(one) or depends_on_previous(one)
+        for span, one in zip(spans, said, strict=True)
     ]
     first = last = bisect_right([start for start, _ in spans], best) - 1
     while last + 1 < len(spans) and follows[last + 1] and last - first + 1 < MOST_STEPS:
         last += 1
-    while first and (follows[first - 1] or _leans(said[first], said[first - 1])) and last - first + 1 < MOST_STEPS:
+    while first and (follows[first - 1] or depends_on_previous(said[first])) and last - first + 1 < MOST_STEPS:
         first -= 1
     return spans[first][0], spans[last][1]
 
 
 def _directs(sentence: str) -> bool:
     return _DIRECTS.match(sentence) is not None or _ORDERS.search(sentence) is not None
-
-
-def _leans(sentence: str, before: str) -> bool:
-    """True for a sentence that goes on about what the one before it names."""
-    opened = _GOES_ON.match(sentence)
-    return depends_on_previous(sentence) or (opened is not None and opened[1].lower() in before.lower())
 
 
 def names_act(part: Subquery, heading: str) -> bool:

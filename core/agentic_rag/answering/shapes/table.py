@@ -14,7 +14,6 @@ from agentic_rag.answering.shapes.forms import (
     answered_before,
     defining_sentence,
     documents_with_it,
-    giving_reason,
     with_exception,
 )
 from agentic_rag.answering.shapes.items import all_items, items_together
@@ -44,7 +43,7 @@ SHAPES: Mapping[QuestionKind, Shape] = {
     QuestionKind.DOCUMENTS: Shape(2, (documents_with_it,)),
     QuestionKind.SUMMARY: Shape(3, (summing_section,)),
     QuestionKind.DEFINITION: Shape(2, (defining_sentence, answered_before)),
-    QuestionKind.REASON: Shape(3, (answered_before, giving_reason)),
+    QuestionKind.REASON: Shape(3),
     QuestionKind.FACT: Shape(2, (extreme_row, answered_before, items_together)),
 }
 
