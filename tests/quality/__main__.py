@@ -26,7 +26,7 @@ from tests.quality.citations import Judged, citation_rows, judged
 from tests.quality.conflicts import CONFLICTS, disagreement_rows
 from tests.quality.filings import FILINGS, filings
 from tests.quality.grounded import STUDIES, conclusion_row, grounded_rows
-from tests.quality.natural import HALVES, NATURAL, NATURAL_DEV, natural_rows
+from tests.quality.natural import HALVES, NATURAL, NATURAL_DEV, NATURAL_OWN, natural_rows
 from tests.quality.natural_asking import asked_naturally
 from tests.quality.readings import READINGS, readings_rows
 from tests.quality.rows import above, at_least, not_below, reported, without_verdict
@@ -120,7 +120,8 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
             cited += await judged(container, found_in.workspace, found_in.scores)
             rows.append(must(at_least(f"{FILINGS}: a gold filing in the top 5", found_in.gold_in_five, 90)))
             rows.append(must(at_least(f"{FILINGS}: a figure of the reference cited", found_in.figure_cited, 60)))
-        for half in next((HALVES[one] for one in (NATURAL, NATURAL_DEV) if one in wanted), ()):
+        halves = next((HALVES[one] for one in (NATURAL, NATURAL_DEV) if one in wanted), ())
+        for half in (*halves, *(HALVES[NATURAL_OWN] if NATURAL_OWN in wanted else ())):
             verdicts, citations = await asked_naturally(system, settings, half)
             rows += [must(row) for row in natural_rows(half, verdicts)]
             cited += citations
@@ -164,14 +165,14 @@ def _tell(name: str, asked: Sequence[Score], found: dict[str, list[Ranked]]) -> 
 def main() -> int:
     """Run it."""
     parser = argparse.ArgumentParser(prog="python -m tests.quality", description="The quality table.")
-    every = (*MULTI_HOP, *SINGLE_HOP, POOL, FILINGS, NATURAL, CONFLICTS, READINGS, VERIFIER, RULES)
+    every = (*MULTI_HOP, *SINGLE_HOP, POOL, FILINGS, NATURAL, NATURAL_OWN, CONFLICTS, READINGS, VERIFIER, RULES)
     parser.add_argument(
         "--only", action="append", choices=(*every, NATURAL_DEV), help="these sets only; may be repeated"
     )
     parser.add_argument("--embedder", choices=("onnx", "deterministic"), default="onnx")
     options = parser.parse_args()
     wanted = options.only or every
-    if not DATA.exists() and not {NATURAL, NATURAL_DEV, READINGS}.issuperset(wanted):
+    if not DATA.exists() and not {*HALVES, READINGS}.issuperset(wanted):
         print(f"There is no {DATA}: AGENTIC_RAG_TEST_DATA names the folder of the question sets.", file=sys.stderr)
         return 2
     home = ROOT / "build" / "quality" / options.embedder

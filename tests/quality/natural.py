@@ -1,5 +1,6 @@
-"""Natural questions: 300 that an employee would ask, over ten corpora of different kinds, judged by what must stand in
-the answer. The judge is pure and reads neither citations nor scores: only the outcome and the text a user sees.
+"""Natural questions: 300 that an employee would ask, over ten corpora of different kinds, and 116 of weak kinds over
+five more, judged by what must stand in the answer. The judge is pure and reads neither citations nor scores: only the
+outcome and the text a user sees.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from tests.quality.rows import at_least, at_most, share
 
 FOLDER = Path(__file__).parent / "natural"
 CORPORA = FOLDER / "corpora"
-NATURAL, NATURAL_DEV = "natural", "natural-dev"
-HALVES = {NATURAL: ("dev", "held"), NATURAL_DEV: ("dev",)}
+NATURAL, NATURAL_DEV, NATURAL_OWN = "natural", "natural-dev", "natural-own"
+HALVES = {NATURAL: ("dev", "held"), NATURAL_DEV: ("dev",), NATURAL_OWN: ("own",)}
 RIGHT_SHARE = 60
 WRONG_SHARE = 8
 """Percent of all questions of a half."""
@@ -98,7 +99,7 @@ class Judgement:
 
 
 def natural_questions(half: str) -> list[NaturalQuestion]:
-    """All questions of a half: `dev` or `held`."""
+    """All questions of a half: `dev`, `held` or `own`."""
     lines = [line for path in sorted(FOLDER.glob(f"{half}-*.jsonl")) for line in path.read_text("utf-8").splitlines()]
     return [
         NaturalQuestion(

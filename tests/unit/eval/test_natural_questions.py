@@ -10,6 +10,7 @@ from tests.quality.natural import (
     CORPORA,
     HALVES,
     NATURAL,
+    NATURAL_OWN,
     NaturalQuestion,
     Verdict,
     count_sentences,
@@ -21,7 +22,7 @@ from tests.quality.natural import (
     tokens_of,
 )
 
-QUESTIONS = [one for half in HALVES[NATURAL] for one in natural_questions(half)]
+QUESTIONS = [one for half in (*HALVES[NATURAL], *HALVES[NATURAL_OWN]) for one in natural_questions(half)]
 STEPS = NaturalQuestion(
     question_id="office-01",
     question="How do I book the van?",
