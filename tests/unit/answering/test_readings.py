@@ -126,3 +126,11 @@ async def test_a_value_of_another_thing_is_no_conflict_where_the_question_names_
     assert answer.outcome is not Outcome.CONFLICTING
     assert "18 bar" in answer.text
     assert "7.5 bar" not in answer.text
+
+
+async def test_one_thing_said_to_be_in_two_places_is_one_reading() -> None:
+    corpus = Corpus()
+    corpus.add("book.md", "Encyclopedia", "Skerry Airways was an airline based in Port Aldery.")
+    corpus.add("old.md", "Archive", "Skerry Airways was an airline based in Lunna Haven. It flew for ten years.")
+
+    assert (await asked(corpus, "Where was Skerry Airways based?")).outcome is Outcome.CONFLICTING

@@ -32,6 +32,8 @@ MIN_SHARE = 0.7
 _KINDS = frozenset({QuestionKind.VALUE, QuestionKind.FACT})
 _UNITS = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.TABLE_ROW})
 _STATES = re.compile(r"\b(?:is|are|was|were|amounts? to|comes? to)\b", re.IGNORECASE)
+_BESIDE = r"(?:based|located|situated|in|of|at|on|near|for|with|from|by|under|that|which|who|where)"
+"""What follows the noun that says what a thing is."""
 _GENERIC = frozenset(
     terms_of(
         "policy handbook manual guide guideline rules regulations terms conditions overview report minutes memo note "
@@ -160,7 +162,7 @@ def _named_things(part: Subquery, passages: Sequence[Passage]) -> dict[UUID, fro
     """What the documents say that the name in the question is: the terms of their defining sentences."""
     named = frozenset(term.term for at, term in enumerate(part.terms) if part.name_mask >> at & 1)
     name = r"[\s-]+".join(re.escape(one) for one in re.findall(r"[\w-]+", part.text) if named & set(terms_of(one)))
-    defines = re.compile(rf"\b{name} (?:is|was) (?:an?|the|our|its) ([^.,;:]+)", re.IGNORECASE)
+    defines = re.compile(rf"\b{name} (?:is|was) (?:an?|the|our|its) (.+?)(?: {_BESIDE}\b|[.,;:]|$)", re.IGNORECASE)
     things: dict[UUID, frozenset[str]] = {}
     for passage in passages:
         match = defines.search(passage.chunk.text)
