@@ -52,6 +52,7 @@ def variables(servers: Servers, **more: str) -> dict[str, str]:
         "AGENTIC_RAG_TOKEN": TOKEN,
         "AGENTIC_RAG_ENABLED": "true",
         "AGENTIC_RAG_LOG_LEVEL": "warning",
+        "AGENTIC_RAG_SCHEDULE": "calibrate_minutes=0",
         **more,
     }
 

@@ -178,6 +178,7 @@ def main() -> int:
     home = ROOT / "build" / "quality" / options.embedder
     home.mkdir(parents=True, exist_ok=True)
     os.environ |= {"AGENTIC_RAG_HOME": str(home), "RAG_EMBEDDER": options.embedder, "AGENTIC_RAG_LOG_LEVEL": "warning"}
+    os.environ["AGENTIC_RAG_SCHEDULE"] = "calibrate_minutes=0"  # what is in force stays the same while it is measured
     if options.embedder == "onnx":
         os.environ["AGENTIC_RAG_MODEL_DIR"] = str(minilm())
     with Wiring().servers(load_settings()) as settings:
