@@ -22,7 +22,7 @@ ERROR = 0.05
 SIGNIFICANCE = 0.05
 OVER_ALL = 0.07
 OWN_QUESTIONS = 400
-MOST_APART = 0.4
+MOST_APART = 0.6
 SINGLE = ("pubmedqa", HALF_ANSWERABLE)
 REMOVED = {SINGLE: 85.0, ("hotpotqa", "hotpotqa-dev100"): 60.0, ("musique",): 40.0}
 """Percent of the questions abstained on without their documents, at `ERROR` of those with them."""
