@@ -19,7 +19,7 @@ from agentic_rag.models.embedding.calibration import (
 )
 from agentic_rag.operations.calibrate import CalibrateSupport, CalibrationPassages, wish_of
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_eval.own_questions import KNOWN_ITEM, SourcePassage, own_questions
+from agentic_rag_eval.own_questions import EASIER, KNOWN_ITEM, SourcePassage, own_questions
 from agentic_rag_eval.records import EvalQuestion
 from agentic_rag_eval.support_calibration import AskedSupport, Calibration, calibrate, calibrate_kinds, fewest_questions
 
@@ -52,7 +52,7 @@ class CalibrateWorkspace:
         workspace, wish = lease.job.workspace, wish_of(lease.job)
         passages = await self._calibrate.passages(workspace, MOST_READ, SEED)
         questions = [one for one in questions_from(passages, QUESTIONS, SEED) if one.kind == KNOWN_ITEM]
-        needed = fewest_questions(wish.error)
+        needed = fewest_questions(wish.error / EASIER)
         if len(questions) >= needed:
             asked = await self._ask_all(lease, passages.corpus_version, questions, progress)
             if sum(one.answerable for one in asked) >= needed:
@@ -101,15 +101,18 @@ def measured(
     source: CalibrationSource,
     now: datetime,
 ) -> SupportCalibration:
-    """What the supports come to: a line for all questions, and one for each kind with enough of them."""
+    """What the supports come to: a line for all questions, and one for each kind with enough of them; of made questions
+    at a part of the error.
+    """
+    drawn_at = error / EASIER if source is CalibrationSource.CORPUS else error
     return SupportCalibration(
         error=error,
         source=source,
-        pooled=_line(calibrate(asked, error, least=least)),
+        pooled=_line(calibrate(asked, drawn_at, least=least)),
         chunks=passages.chunks,
         corpus_version=passages.corpus_version,
         measured_at=now,
-        kinds={kind: _line(one) for kind, one in calibrate_kinds(asked, error, least=least).items()},
+        kinds={kind: _line(one) for kind, one in calibrate_kinds(asked, drawn_at, least=least).items()},
     )
 
 
@@ -122,7 +125,7 @@ def _line(found: Calibration) -> CalibratedLine:
 def too_small(error: float, questions: int) -> InvalidInput:
     """There are too few questions for the error asked for."""
     return InvalidInput(
-        f"An error of {error:g} needs {fewest_questions(error)} questions made from the corpus, and its passages give "
-        f"{questions}: ingest more, allow a larger error, or calibrate on a dataset.",
+        f"An error of {error:g} needs {fewest_questions(error / EASIER)} questions made from the corpus, and its "
+        f"passages give {questions}: ingest more, allow a larger error, or calibrate on a dataset.",
         code="CORPUS_TOO_SMALL",
     )

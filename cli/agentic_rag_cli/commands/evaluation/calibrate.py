@@ -28,7 +28,7 @@ from agentic_rag_cli.wiring import in_process, on_graphql, wiring_of
 from agentic_rag_eval.calibration_job import MOST_READ, QUESTIONS, measured, questions_from
 from agentic_rag_eval.dataset import load_dataset
 from agentic_rag_eval.metrics import holds_answer
-from agentic_rag_eval.own_questions import KNOWN_ITEM, REMOVED_GOLD, as_lines
+from agentic_rag_eval.own_questions import EASIER, KNOWN_ITEM, REMOVED_GOLD, as_lines
 from agentic_rag_eval.records import EvalQuestion
 from agentic_rag_eval.support_calibration import AskedSupport, Calibration, Rate, fewest_questions
 from agentic_rag_eval.support_calibration import calibrate as calibrate_support
@@ -150,7 +150,8 @@ def calibrate_on(
 ) -> Calibration:
     """The line for all questions. Made ones do not know what users ask, so they only raise it above the default."""
     made = _is_made(given)
-    answerable, needed = sum(one.answerable for one in asked), fewest_questions(error)
+    drawn_at = error / EASIER if made else error
+    answerable, needed = sum(one.answerable for one in asked), fewest_questions(drawn_at)
     if answerable < needed:
         kind = "made from the corpus" if made else "with gold_ids"
         raise InvalidInput(
@@ -158,7 +159,7 @@ def calibrate_on(
             "larger --error.",
             code="DATASET_INVALID",
         )
-    return calibrate_support(asked, error, least=default if made else 0.0)
+    return calibrate_support(asked, drawn_at, least=default if made else 0.0)
 
 
 def _is_made(given: Sequence[EvalQuestion] | None) -> bool:
@@ -251,7 +252,7 @@ def _show_reset(space: str, as_json: bool) -> None:
 def _json(found: Calibration, stored: SupportCalibration, space: str, *, kept: bool) -> dict[str, Any]:
     return {
         "threshold": round(found.threshold, 6),
-        "error": found.error,
+        "error": stored.error,
         "bound": found.bound,
         "false_abstention": _rate_json(found.false_abstention),
         "abstained_without_answer": _rate_json(found.abstained),
