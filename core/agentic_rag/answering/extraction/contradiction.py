@@ -145,13 +145,15 @@ def answers_differ(left: str, right: str, question: str, kind: AnswerType) -> bo
     """True when two answers to one question give it another value in other words: one value of one dimension each, and
     little beside it that the question or the other one does not say.
     """
+    if kind not in _KINDS:
+        return False
     mine, its = (_statement(_clause_with_value(one)) for one in (left, right))
     if any(_OTHER_CASE.search(one.text) for one in (mine, its)) or is_negative(left) != is_negative(right):
         return False
     ours = [one for one in mine.values if not any(one.agrees(other) for other in its.values)]
     theirs = [one for one in its.values if not any(one.agrees(other) for other in mine.values)]
     rivals = [(one, other) for one in ours for other in theirs if one.is_rival(other)]
-    if len(rivals) != 1 or rivals[0][0].kind not in _KINDS.get(kind, ()):
+    if len(rivals) != 1 or rivals[0][0].kind not in _KINDS[kind]:
         return False
     if any(one not in rivals[0] and one.parts not in _PERIODS for one in (*ours, *theirs)):
         return False

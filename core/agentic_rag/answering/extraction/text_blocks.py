@@ -99,6 +99,11 @@ def find_blocks(text: str) -> tuple[TextBlock, ...]:
     return tuple(blocks)
 
 
+def find_tables(text: str) -> list[TextBlock]:
+    """The tables of a text in reading order; a text without a bar has none."""
+    return [one for one in find_blocks(text) if one.kind is TextBlockKind.TABLE] if "|" in text else []
+
+
 def _line_spans(text: str) -> list[Span]:
     """The lines without the white space around them."""
     spans: list[Span] = []

@@ -10,7 +10,7 @@ from uuid import UUID
 from agentic_rag.answering.extraction.answer_type_match import occurs_in
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
-from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlockKind, find_blocks
+from agentic_rag.answering.extraction.text_blocks import RankedBlock, find_tables
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.shapes.forms import quote_row
 from agentic_rag.language.tables import split_cells
@@ -29,9 +29,7 @@ def compared_rows(
     score = draft.units[0].score if draft.units else 0.0
     for at, passage in enumerate(passages):
         text = passage.chunk.text
-        for block in find_blocks(text):
-            if block.kind is not TextBlockKind.TABLE:
-                continue
+        for block in find_tables(text):
             named = [row for row in block.parts if _names(part.text, text[slice(*row)])]
             free = [row for row in named if (passage.chunk.ordinal, row[0]) not in excluded]
             if 1 < len(free) <= MAX_ROWS and len(free) < len(block.parts):
@@ -51,8 +49,8 @@ def row_of_each_issue(
     order = [best.passage, *(at for at in range(len(passages)) if at != best.passage)]
     for at in order:
         chunk = passages[at].chunk
-        for block in find_blocks(chunk.text):
-            if block.kind is not TextBlockKind.TABLE or block.lead is None or chunk.document_id in found:
+        for block in find_tables(chunk.text):
+            if block.lead is None or chunk.document_id in found:
                 continue
             columns = split_cells(chunk.text[slice(*block.lead)])
             for row in block.parts:
