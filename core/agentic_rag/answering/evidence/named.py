@@ -33,11 +33,14 @@ def lacks_name(question: str, passages: Sequence[Passage]) -> bool:
     """True where a name in an English question stands in none of the passages: not even all its words, of three or more
     all but one, in one of them. Languages whose nouns have capitals tell no names apart.
     """
-    names = _names(question)
-    if not names:
-        return False
-    texts = [_plain(" ".join((one.chunk.document_title, *one.chunk.heading_path, one.chunk.text))) for one in passages]
-    return any(not any(_holds(text, name) for text in texts) for name in names)
+    missing = _names(question)
+    for passage in passages:
+        if not missing:
+            break
+        chunk = passage.chunk
+        text = _plain(" ".join((chunk.document_title, *chunk.heading_path, chunk.text)))
+        missing = [name for name in missing if not _holds(text, name)]
+    return bool(missing)
 
 
 def _names(question: str) -> list[tuple[str, ...]]:
@@ -72,6 +75,9 @@ def _holds(text: str, name: tuple[str, ...]) -> bool:
 
 def _plain(text: str) -> str:
     """Lower case without accents, signs and the possessive, a space at both ends."""
-    bare = "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
+    bare = text if text.isascii() else unicodedata.normalize("NFKD", text)
+    if not bare.isascii():
+        for accent in filter(unicodedata.combining, set(bare)):
+            bare = bare.replace(accent, "")
     words = _SIGNS.sub(" ", _POSSESSIVE.sub("", bare.lower())).strip()
     return f" {words} "
