@@ -27,7 +27,7 @@ from tests.security.rights_world import Caller, Relation, RightsWorld, quoted
 ROLES = (Role.VIEWER, Role.MEMBER, Role.ADMIN, Role.OPERATOR)
 MANAGERS = (Role.ADMIN, Role.OPERATOR)
 HIDDEN_CODE = re.compile(r"(|WORKSPACE_|DOCUMENT_|JOB_|RUN_|API_KEY_|EVALUATION_)NOT_FOUND")
-PASSED = {"SWITCH_NOT_FOUND", "SPACE_ALREADY_ACTIVE"}
+PASSED = {"SWITCH_NOT_FOUND", "SPACE_ALREADY_ACTIVE", "TEXT_NOT_PUBLISHED"}
 """Refusals that come after every wall."""
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from agentic_rag.documents.document import SpanRequest, TextLayout
 from agentic_rag.kernel.database import Database
-from agentic_rag.kernel.errors import InvalidInput, no_such_document
+from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.tenancy.access import read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 
@@ -48,7 +48,7 @@ class ReadText:
         """The text from `start` to `end`, at most `MAX_CHARACTERS` of it, as readers of the version see it. An end
         behind the text is the text's.
 
-        Errors: `NotFound` code DOCUMENT_NOT_FOUND for a document without published text, or with text that the caller
+        Errors: `NotFound` code TEXT_NOT_PUBLISHED for a document without published text, or with text that the caller
         may not read; `InvalidInput` codes OPTION_OUT_OF_RANGE and AS_OF_UNAVAILABLE.
         """
         if start < 0 or (end is not None and end < start):
@@ -60,7 +60,8 @@ class ReadText:
         async with self.database.snapshot(workspace, as_of, readers=read_identity(principal)) as snapshot:
             layout = await snapshot.documents.layout(document_id, snapshot.access.access_ids)
             if layout is None:
-                raise no_such_document()
+                # The same for a document that is not there, and for text that the caller may not read.
+                raise NotFound("There is no published text of this document for you.", code="TEXT_NOT_PUBLISHED")
             last = min(layout.characters, start + MAX_CHARACTERS, layout.characters if end is None else end)
             request = SpanRequest(layout.revision_id, start, max(start, last))
             (span,) = await snapshot.documents.revision_spans([request])
