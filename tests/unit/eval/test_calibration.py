@@ -83,11 +83,11 @@ def test_a_threshold_is_not_below_the_least_one_given() -> None:
 
 
 def test_too_few_questions_are_refused_and_made_ones_only_raise_the_default() -> None:
-    asked = [AskedSupport(0.1 + place / 100, answerable=True) for place in range(39)]
-    mine = [EvalQuestion(f"q{place}", "Who?", (), ("a.md",), "single") for place in range(39)]
-    with pytest.raises(InvalidInput, match=r"needs 99 questions with gold_ids, and there are 39"):
+    asked = [AskedSupport(0.1 + place / 100, answerable=True) for place in range(79)]
+    mine = [EvalQuestion(f"q{place}", "Who?", (), ("a.md",), "single") for place in range(79)]
+    with pytest.raises(InvalidInput, match=r"needs 99 questions with gold_ids, and there are 79"):
         calibrate_on(asked, mine, 0.01, 0.25)
-    with pytest.raises(InvalidInput, match=r"needs 39 questions made from the corpus, and there are 38"):
+    with pytest.raises(InvalidInput, match=r"needs 79 questions made from the corpus, and there are 78"):
         calibrate_on(asked[1:], None, 0.05, 0.25)
     assert calibrate_on(asked, None, 0.05, 0.25).threshold == 0.25
     assert calibrate_on(asked, mine, 0.05, 0.25).threshold < 0.25
