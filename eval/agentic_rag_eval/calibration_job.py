@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
-from agentic_rag.answering.shapes.kind_threshold import kind_name
 from agentic_rag.jobs.job import Lease
 from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.clock import Clock
@@ -68,6 +67,8 @@ class CalibrateWorkspace:
     async def _ask_all(
         self, lease: Lease, version: int, questions: Sequence[EvalQuestion], progress: JobProgress
     ) -> list[AskedSupport]:
+        from agentic_rag.answering.shapes.kind_threshold import kind_name
+
         workspace = lease.job.workspace
         known = await self._calibrate.find(workspace)
         draft = None if known is None else known.record.draft

@@ -118,9 +118,9 @@ async def test_a_hybrid_retrieval_waits_for_four_round_trips_and_a_version_for_o
     await database.corpus_version(workspace)
     await database.aclose()
 
-    # Begin with the tenant, header, dense, texts; cold also segments, closed and moved ordinals. Nobody waits for
-    # the end.
-    assert (cold, warm) == (7, 4)
+    # Begin with the tenant, header, dense, texts; cold also the caller's access sets, segments, closed and moved
+    # ordinals. Nobody waits for the end.
+    assert (cold, warm) == (8, 4)
     assert len(pool.statements) - before == 1
 
 

@@ -12,7 +12,6 @@ import typer
 
 from agentic_rag.answering.answer import Outcome, Support
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
-from agentic_rag.answering.shapes.kind_threshold import kind_name
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.jobs.job import JobState
 from agentic_rag.kernel.errors import AgenticRagError, InvalidInput, NotFound
@@ -168,6 +167,8 @@ def _is_made(given: Sequence[EvalQuestion] | None) -> bool:
 
 async def supports(system: System, workspace: WorkspaceRef, questions: Sequence[EvalQuestion]) -> list[AskedSupport]:
     """The support of every question that is answered from passages."""
+    from agentic_rag.answering.shapes.kind_threshold import kind_name
+
     ids = {}
     if any(one.without for one in questions):
         documents = await system.documents(workspace)

@@ -169,9 +169,10 @@ async def wait_for_switch(client: GraphQLClient, workspace_id: str, begun: Mappi
     watch = StallWatch()
     with terminal.ProgressLine("re-embedding") as bar:
         while True:
+            # The job first: once it is done, the space that it filled is active.
+            job = None if begun["jobId"] is None else await client.fetch(queries.JOB_STATE, id=begun["jobId"])
             spaces = await client.fetch(queries.SPACES, workspaceId=workspace_id)
             space = next((one for one in spaces if one["name"] == begun["space"]["name"]), begun["space"])
-            job = None if begun["jobId"] is None else await client.fetch(queries.JOB_STATE, id=begun["jobId"])
             bar.update(space["done"], space["total"])
             if space["state"] == "ACTIVE":
                 return space

@@ -62,19 +62,20 @@ RETURNING entity_id
 """
 
 # A chunk goes after its vectors and mentions, and a revision after its chunks: what is left of it shows what is left.
+# NOT IN is hashed, whatever the planner knows; NOT EXISTS looks through all vectors for each chunk of a new table.
 PURGE_CHUNKS = """
 DELETE FROM rag_chunks
 WHERE org_id = $1 AND workspace_id = $2 AND (ordinal, visible_from) IN (
     SELECT c.ordinal, c.visible_from
     FROM rag_chunks c
     WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.visible_to <= $3
-      AND NOT EXISTS (
-          SELECT FROM rag_embeddings v
-          WHERE v.org_id = $1 AND v.workspace_id = $2 AND v.ordinal = c.ordinal AND v.visible_to <= $3
+      AND c.ordinal NOT IN (
+          SELECT v.ordinal FROM rag_embeddings v
+          WHERE v.org_id = $1 AND v.workspace_id = $2 AND v.visible_to <= $3
       )
-      AND NOT EXISTS (
-          SELECT FROM rag_mentions m
-          WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.ordinal = c.ordinal AND m.visible_to <= $3
+      AND c.ordinal NOT IN (
+          SELECT m.ordinal FROM rag_mentions m
+          WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.visible_to <= $3
       )
     LIMIT $4
 )
@@ -89,7 +90,9 @@ WHERE org_id = $1 AND workspace_id = $2 AND revision_id IN (
     FROM rag_revisions r
     WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.published_to <= $3
       AND NOT EXISTS (
-          SELECT FROM rag_chunks c WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.revision_id = r.revision_id
+          SELECT FROM rag_chunks c
+          WHERE c.org_id = $1 AND c.workspace_id = $2
+            AND c.document_id = r.document_id AND c.revision_id = r.revision_id
       )
     LIMIT $4
     FOR UPDATE SKIP LOCKED
