@@ -98,6 +98,11 @@ class Product:
         return [address for address in self.workers if "rag_jobs{" in metrics_of(address)]
 
 
+CONTEXT = """query ($workspace: ID!) {
+  context(input: {query: "valves", workspaces: [{workspaceId: $workspace}], template: "team_guidelines"}) { step }
+}"""
+
+
 def metrics_of(address: str) -> str:
     return httpx2.get(f"{address}/metrics", timeout=10, trust_env=False).text
 
@@ -129,7 +134,7 @@ def product(migrated_database: str) -> Iterator[Product]:
             "AGENTIC_RAG_JOB_ATTEMPTS": "1",
             "AGENTIC_RAG_COMPUTE_PROCESSES": "0",
             "AGENTIC_RAG_RATE_LIMITS": f"asks={ASKS}",
-            "AGENTIC_RAG_SCHEDULE": "canaries_minutes=60",
+            "AGENTIC_RAG_SCHEDULE": "canaries_minutes=0.1",
             "AGENTIC_RAG_JWKS_URL": issuer.url,
             "AGENTIC_RAG_JWT_ISSUER": ISSUER,
             "AGENTIC_RAG_JWT_AUDIENCE": AUDIENCE,
@@ -178,6 +183,7 @@ def raise_every_metric(it: Product) -> str:
         queues.set(entry_of(queues, first), queues.get(entry_of(queues, second)) or b"")
         for workspace in (first, second):
             assert it.ask(workspace, QUESTION).status_code == 200
+    it.graphql(CONTEXT, workspace=first)
     it.execute("REVOKE INSERT ON rag_runs FROM rag_app")
     it.ask(first, "Who tests the relief valve?", cache="BYPASS")
     wait_until(lambda: it.samples().get("rag_runs_unrecorded_total", 0) > 0, "a run is not stored", 20)
