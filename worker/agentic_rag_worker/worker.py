@@ -122,17 +122,7 @@ async def run_worker(
         await _serve_metrics(parts, options, closing)
         heartbeat.start()
         closing.push_async_callback(asyncio.to_thread, heartbeat.stop)
-        dispatcher = Dispatcher(
-            board,
-            parts.queue,
-            ScheduleMaintenance(parts.database, parts.telemetry),
-            parts.clock,
-            parts.telemetry,
-            timings,
-            worker,
-            window=options.window,
-            partitions=parts.partitions,
-        )
+        dispatcher = _dispatcher(parts, board, options, worker)
         payloads = parts.dead_payloads()
         closing.push_async_callback(payloads.aclose)
         dead_payloads = DeadPayloadRecorder(payloads, parts.queue, parts.telemetry)
@@ -143,6 +133,20 @@ async def run_worker(
         services = [dispatcher, *consumers, *_canary_schedules(parts, options, canaries, dispatcher)]
         with _stop_on_signals() if stop is None else contextlib.nullcontext(stop) as stopping:
             await _work(stopping, services, runner)
+
+
+def _dispatcher(parts: Container, board: JobBoard, options: WorkerOptions, worker: WorkerIdentity) -> Dispatcher:
+    return Dispatcher(
+        board,
+        parts.queue,
+        ScheduleMaintenance(parts.database, parts.telemetry),
+        parts.clock,
+        parts.telemetry,
+        options.timings,
+        worker,
+        window=options.window,
+        partitions=parts.partitions,
+    )
 
 
 def _identity(options: WorkerOptions) -> WorkerIdentity:

@@ -318,11 +318,9 @@ class AnswerQuestion:
         )
 
     def _note_decision(self, answer: Answer) -> None:
-        gate = answer.gate
-        self._ports.telemetry.count(
-            "rag_gate_decisions_total", plan_type=gate.plan_type, model_version=gate.weights_version
-        )
-        self._ports.telemetry.event(
+        gate, telemetry = answer.gate, self._ports.telemetry
+        telemetry.count("rag_gate_decisions_total", plan_type=gate.plan_type, model_version=gate.weights_version)
+        telemetry.event(
             "rag_directives_evaluated",
             plan_type=gate.plan_type,
             score=gate.score,

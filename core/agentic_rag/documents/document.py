@@ -215,7 +215,7 @@ class RevisionSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class OutlineEntry:
+class TextSection:
     """A section: its headings from the outermost on, and where its first passage starts."""
 
     heading_path: tuple[str, ...]
@@ -229,18 +229,18 @@ class TextLayout:
     revision_id: UUID
     characters: int
     pages: tuple[PageSpan, ...]
-    outline: tuple[OutlineEntry, ...]
+    outline: tuple[TextSection, ...]
 
 
-def outline_of(passages: Iterable[tuple[tuple[str, ...], int]]) -> tuple[OutlineEntry, ...]:
+def outline_of(passages: Iterable[tuple[tuple[str, ...], int]]) -> tuple[TextSection, ...]:
     """The sections of passages, given as heading path and start in the order of the text: one entry for each run of
     passages under the same headings; passages without headings give none.
     """
-    outline: list[OutlineEntry] = []
+    outline: list[TextSection] = []
     before: tuple[str, ...] = ()
     for path, start in passages:
         if path and path != before:
-            outline.append(OutlineEntry(path, start))
+            outline.append(TextSection(path, start))
         before = path
     return tuple(outline)
 

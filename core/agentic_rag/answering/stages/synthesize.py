@@ -101,11 +101,7 @@ class SynthesizeStage:
         support = _support_of_question(state, drafts, supports, readings)
         draft = replace(state.draft, support=support, certainty=None, missing=(), shortfall=None)
         if not support.enough or not any(part.sentences for part in drafts):
-            nearest = nearest_sentences(found.passages, drafts)
-            reason, why = AbstentionReason.LOW_SUPPORT, TOO_LITTLE
-            if not nearest:
-                reason, why = AbstentionReason.NO_EVIDENCE, NOTHING_FOUND
-            return _with_draft(state, replace(draft, sentences=nearest, shortfall=Shortfall(reason, why)))
+            return _with_draft(state, _show_nearest(draft, nearest_sentences(found.passages, drafts)))
         if len(asked) == 1 and not found.figures:
             several = find_readings(asked[0][0], kinds[0], readings[0].held, asked[0][1], excluded)
             if several:
@@ -140,6 +136,14 @@ class SynthesizeStage:
         )
         weighed = {one: (asked[one][0], kinds[one], readings[one]) for one in kept}
         return _with_draft(state, await _weigh_answer(self._reader, state, draft, weighed))
+
+
+def _show_nearest(draft: Draft, nearest: tuple[DraftSentence, ...]) -> Draft:
+    """The nearest sentences in the place of an answer that nothing supports."""
+    reason, why = AbstentionReason.LOW_SUPPORT, TOO_LITTLE
+    if not nearest:
+        reason, why = AbstentionReason.NO_EVIDENCE, NOTHING_FOUND
+    return replace(draft, sentences=nearest, shortfall=Shortfall(reason, why))
 
 
 async def _weigh_answer(

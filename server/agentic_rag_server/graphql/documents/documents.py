@@ -9,7 +9,7 @@ import strawberry
 
 from agentic_rag.documents import document as documents
 from agentic_rag.documents.document_access import DocumentRight, parse_writers, visible_access_sets
-from agentic_rag.documents.read_text import MAX_CHARACTERS, TextPart
+from agentic_rag.documents.read_text import MAX_CHARACTERS
 from agentic_rag.erasure.delete import Deletion
 from agentic_rag.ingestion.sync import SOURCE_PROVENANCE
 from agentic_rag.kernel.errors import Permanent, no_such_document
@@ -17,6 +17,7 @@ from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, enco
 from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, read_cost
 from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS, groups_of, keys_of, users_of, validate_principals
 from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.graphql.documents.text import DocumentText, show_text
 from agentic_rag_server.graphql.erasure.erasures import (
     DeletionCertificate,
     ErasureProof,
@@ -63,30 +64,6 @@ class DocumentEmbedding:
     estimated_cost_usd: float | None = strawberry.field(
         description="What all chunks would have cost: the difference was saved by reuse."
     )
-
-
-@strawberry.type(description="A page of a text, in code points.")
-class TextPage:
-    number: int = strawberry.field(description="From 1.")
-    start: int
-    end: int
-
-
-@strawberry.type(description="A section of a text.")
-class OutlineEntry:
-    heading_path: list[str] = strawberry.field(description="Its headings, from the outermost on.")
-    start: int = strawberry.field(description="Where its first passage starts, in code points.")
-
-
-@strawberry.type(description="A part of a document's text; places count in code points of the whole.")
-class DocumentText:
-    text: str
-    start: int
-    end: int
-    characters: int = strawberry.field(description="Of the whole text.")
-    corpus_version: int
-    pages: list[TextPage] = strawberry.field(description="Of the whole text; empty for formats without pages.")
-    outline: list[OutlineEntry] = strawberry.field(description="Of the whole text.")
 
 
 @strawberry.type(description="One source (file, upload, URL) of a workspace.")
@@ -345,18 +322,6 @@ def show_document(document: documents.Document) -> Document:
         ],
         download_path=f"/v1/documents/{public_id}/source",
         source=document,
-    )
-
-
-def show_text(part: TextPart) -> DocumentText:
-    """A part of a text with the layout of the whole."""
-    layout = part.layout
-    return to_schema(
-        DocumentText,
-        part,
-        layout,
-        pages=[to_schema(TextPage, one) for one in layout.pages],
-        outline=[to_schema(OutlineEntry, one, heading_path=list(one.heading_path)) for one in layout.outline],
     )
 
 
