@@ -38,6 +38,11 @@ def running_server(settings: Settings) -> str:
         return ""
 
 
+def asked_server(settings: Settings, url: str | None) -> str:
+    """The address that a question goes to: --url, else AGENTIC_RAG_URL, else that of `running_server`."""
+    return url or settings.client.url or running_server(settings)
+
+
 def token_of(settings: Settings) -> str:
     """AGENTIC_RAG_TOKEN, else the development token of the home. Errors: `Unauthenticated` code TOKEN_MISSING."""
     if settings.client.token:

@@ -76,6 +76,11 @@ class Shortfall:
     outcome: Outcome | None = None
     """What the run is where the sentences are of use all the same; None: no answer, unless parts are missing."""
 
+    @property
+    def is_failure(self) -> bool:
+        """Whether something that answers was away."""
+        return self.reason is AbstentionReason.DEPENDENCY
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from agentic_rag.documents.document import Chunk, DocumentFilter
@@ -115,22 +116,20 @@ class CalibrateSupport:
 
     async def note(self, lease: Lease, draft: CalibrationDraft) -> None:
         """Store how far a calibration has come. Errors: `LeaseLost`, `NotFound`."""
-        workspace = lease.job.workspace
-        async with self._database.transaction(workspace.org_id) as transaction:
-            await require_lease(transaction.jobs, lease)
-            active = await _active(transaction, workspace)
-            record = await transaction.spaces.calibration(workspace, active.space_id)
-            await transaction.spaces.set_calibration(workspace, active.space_id, replace(record, draft=draft))
+        await self._change(lease, lambda record: replace(record, draft=draft))
 
     async def postpone(self, lease: Lease, chunks: int) -> None:
         """Leave the threshold as it is until the corpus has grown. Errors: `LeaseLost`, `NotFound`."""
+        again_at = GROWTH * max(1, chunks)
+        await self._change(lease, lambda record: replace(record, draft=None, again_at=again_at))
+
+    async def _change(self, lease: Lease, change: Callable[[CalibrationRecord], CalibrationRecord]) -> None:
         workspace = lease.job.workspace
         async with self._database.transaction(workspace.org_id) as transaction:
             await require_lease(transaction.jobs, lease)
             active = await _active(transaction, workspace)
             record = await transaction.spaces.calibration(workspace, active.space_id)
-            later = replace(record, draft=None, again_at=GROWTH * max(1, chunks))
-            await transaction.spaces.set_calibration(workspace, active.space_id, later)
+            await transaction.spaces.set_calibration(workspace, active.space_id, change(record))
 
     async def keep(
         self,

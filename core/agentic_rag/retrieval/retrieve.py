@@ -57,6 +57,8 @@ class RetrievalResult:
     rarity: Mapping[str, float]
     confidence: RankingConfidence
     degraded: tuple[Dependency, ...]
+    cosines: Mapping[int, float]
+    """To the query by ordinal, where the query has a minimum; empty otherwise."""
 
 
 async def scope_of(snapshot: CorpusSnapshot, wanted: DocumentFilter, access_ids: tuple[int, ...]) -> SearchScope:
@@ -88,13 +90,17 @@ class Retrieve:
         if self._rerank is not None:
             reranked = await self._rerank.order(query.text, found)
             found, degraded = reranked.passages, (*degraded, *reranked.degraded)
-        judged = select(found, rules, await _too_far(snapshot, query, found))
+        cosines: Mapping[int, float] = {}
+        if rules.has_min_similarity:
+            cosines = await cosines_of(snapshot, query, found)
+        judged = select(found, rules, _too_far(query, found, cosines))
         return RetrievalResult(
             chunks=tuple((one.chunk, one.candidate) for one in judged if one.drop_reason is None),
             traces=tuple(trace_of(one.chunk, one.candidate, one.drop_reason) for one in judged),
             rarity=ranking.rarity,
             confidence=ranking.confidence,
             degraded=degraded,
+            cosines=cosines,
         )
 
     @property
@@ -201,13 +207,12 @@ async def cosines_of(
     return cosines
 
 
-async def _too_far(
-    snapshot: CorpusSnapshot, query: RetrievalQuery, found: Sequence[tuple[Chunk, Candidate]]
+def _too_far(
+    query: RetrievalQuery, found: Sequence[tuple[Chunk, Candidate]], cosines: Mapping[int, float]
 ) -> frozenset[int]:
     """The passages below the minimum cosine of the query."""
-    if not query.rules.has_min_similarity or snapshot.space is None:
+    if not cosines:
         return frozenset()
-    cosines = await cosines_of(snapshot, query, found)
     return frozenset(one.ordinal for _, one in found if cosines.get(one.ordinal, 0.0) < query.min_cosine)
 
 

@@ -9,7 +9,7 @@ import typer
 
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.public_ids import NodeKind
-from agentic_rag_cli.client.access import running_server
+from agentic_rag_cli.client.access import asked_server
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import node_id, require_id
 from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
@@ -50,8 +50,7 @@ def ask(
         chosen = await client.workspace_id(workspace, *filter(None, [after]))
         return await client.ask(text, chosen, after=await _run_to_follow(client, chosen, after))
 
-    settings = wiring_of(context).settings()
-    run = on_graphql(context, work, address=url or settings.client.url or running_server(settings))
+    run = on_graphql(context, work, address=asked_server(wiring_of(context).settings(), url))
     terminal.show(answer_json(run), answer_text(run), as_json=as_json)
 
 

@@ -11,7 +11,7 @@ import typer
 
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_cli.client import queries
-from agentic_rag_cli.client.access import running_server
+from agentic_rag_cli.client.access import asked_server
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
@@ -109,8 +109,7 @@ def _without_errors(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _run(context: typer.Context, work: Any, url: str | None) -> dict[str, Any]:
-    settings = wiring_of(context).settings()
-    return on_graphql(context, work, address=url or settings.client.url or running_server(settings))
+    return on_graphql(context, work, address=asked_server(wiring_of(context).settings(), url))
 
 
 def _passages_text(found: dict[str, Any]) -> str:

@@ -124,7 +124,7 @@ class SearchPassages:
         scope = await scope_of(snapshot, settings.filter, snapshot.access.access_ids)
         query = build_query(asked.workspace.workspace_id, settings, strip_unstorable(asked.text), vector, scope, space)
         result = await self.retrieve.run(snapshot, query)
-        cosines = await cosines_of(snapshot, query, result.chunks)
+        cosines = result.cosines or await cosines_of(snapshot, query, result.chunks)
         least = settings.similarity_threshold
         passages = [
             FoundPassage(

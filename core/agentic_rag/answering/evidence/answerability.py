@@ -101,8 +101,14 @@ class SupportWeights:
     """The default threshold abstains on at most 6 % of the answerable questions of any public set fitted on."""
 
 
+SUPPORT_READ = SupportWeights()
 SUPPORT_BY_WORDS = SupportWeights(unfit=-0.2, unmatched=0.0, apart=0.0, offset=3.0)
 """Where no model reads: a language without one tells less surely what has the figure asked for."""
+
+
+def support_weights(read: ReadSigns | None) -> SupportWeights:
+    """The weights in force for a part whose units say `read`."""
+    return SUPPORT_BY_WORDS if read is None else SUPPORT_READ
 
 
 def extract_features(

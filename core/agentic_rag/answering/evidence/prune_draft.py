@@ -25,9 +25,7 @@ def add_missing(state: RunState, draft: Draft, places: Sequence[int]) -> RunStat
     parts = state.question.sub_questions
     missing = tuple(dict.fromkeys((*draft.missing, *(mask_placeholder(parts[place]) for place in places))))
     told = draft.shortfall
-    shortfall = (
-        told if told is not None and told.reason is AbstentionReason.DEPENDENCY else explain_shortfall(state, missing)
-    )
+    shortfall = told if told is not None and told.is_failure else explain_shortfall(state, missing)
     return replace(state, draft=replace(draft, missing=missing, shortfall=shortfall))
 
 

@@ -93,21 +93,21 @@ class SegmentedText:
         if place in self._headings:
             return self._headings[place]
         start = self.ends[place - 1] if place else 0
+        found = self._headings[place] = self._section_line(start) or self._line_above(place, start)
+        return found
+
+    def _line_above(self, place: int, start: int) -> Span | None:
         marked = self.text.rfind("\n#", 0, start) + 1
-        found = self._section_line(start)
-        if found is not None:
-            pass
-        elif marked or (start and self.text.startswith("#")):
+        if marked or (start and self.text.startswith("#")):
             line_end = self.text.find("\n", marked)
-            found = (marked, start if line_end < 0 else min(line_end, start))
-        elif place:
+            return marked, start if line_end < 0 else min(line_end, start)
+        if place:
             before = (self.ends[place - 2] if place > 1 else 0, start)
             if may_be_heading(self.text[slice(*before)].strip()):
                 spans, _ = self.sentences(before)
                 if len(spans) == 1 and self.kind(spans[0]) is UnitKind.HEADING:
-                    found = spans[0]
-        self._headings[place] = found
-        return found
+                    return spans[0]
+        return None
 
     def _section_line(self, start: int) -> Span | None:
         """The line at `start` where it heads the paragraph that it opens."""

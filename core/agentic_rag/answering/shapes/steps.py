@@ -154,13 +154,11 @@ def _is_row_of(unit: CandidateUnit, part: Subquery, passages: Sequence[Passage])
 
 
 def _join_cut_list(one: RankedBlock, passages: Sequence[Passage], place: int) -> DraftSentence:
-    """The quote of a block; of a list that the border of its chunk cuts, with the rest of it: in the chunk beside it,
-    or whole where chunks overlap.
+    """The quote of a list; of one that the border of its chunk cuts, with the rest of it: in the chunk beside it, or
+    whole where chunks overlap.
     """
     quoted = quote_block(one, passages, place)
     chunk = passages[one.passage].chunk
-    if one.block.kind is not TextBlockKind.LIST:
-        return quoted
     for at, passage in enumerate(passages):
         other = passage.chunk
         if other.revision_id != chunk.revision_id or abs(other.index - chunk.index) != 1:

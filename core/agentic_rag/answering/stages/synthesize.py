@@ -7,12 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agentic_rag.answering.answer import AbstentionReason, Outcome, Support
-from agentic_rag.answering.evidence.answerability import (
-    SUPPORT_BY_WORDS,
-    SupportWeights,
-    extract_features,
-    score_support,
-)
+from agentic_rag.answering.evidence.answerability import extract_features, score_support, support_weights
 from agentic_rag.answering.evidence.certainty import (
     CERTAINTY_BY_WORDS,
     CertaintyWeights,
@@ -256,7 +251,7 @@ def _support_of_parts(
                 readings[place].signs,
             ),
             state.options.support_threshold,
-            SUPPORT_BY_WORDS if readings[place].signs is None else SupportWeights(),
+            support_weights(readings[place].signs),
         )
         for place, (part, (query, evidence), draft) in enumerate(zip(found.parts, asked, drafts, strict=True))
     ]
@@ -275,8 +270,7 @@ def _support_of_question(
     draft = draft_part(whole.query, 0, everywhere, 1)
     read = _join_readings(readings).signs
     features = extract_features(whole.query, draft, found.passages, found.path, whole.confidence, read=read)
-    weights = SUPPORT_BY_WORDS if read is None else SupportWeights()
-    return score_support(features, state.options.support_threshold, weights)
+    return score_support(features, state.options.support_threshold, support_weights(read))
 
 
 def _parts_with_support(drafts: Sequence[PartDraft], supports: Sequence[Support]) -> list[int]:

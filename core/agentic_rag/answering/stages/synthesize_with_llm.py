@@ -48,8 +48,7 @@ class LlmSynthesizeStage:
             return _show_nearest(drafted, UNVERIFIED)
         if state.checked.repairs:
             told = before.shortfall
-            has_failed = told is not None and told.reason is AbstentionReason.DEPENDENCY
-            return _with_shortfall(drafted, told) if told is not None and has_failed else drafted
+            return _with_shortfall(drafted, told) if told is not None and told.is_failure else drafted
         return await self._write_answer(drafted, reads) if _is_worth_asking(drafted.state) else drafted
 
     async def _write_answer(self, drafted: StageResult, reads: LazySnapshot) -> StageResult:
