@@ -22,6 +22,7 @@ from agentic_rag.language.prompt_injection import Suspicion
 from agentic_rag.retrieval.candidates import ArmScore, Candidate, Retriever
 from agentic_rag.workspaces.rate_limits import Traffic
 from tests.api.builders import A_SPACE, REF, WORKSPACE_ID, Container, NoLimits, client, document_id, numbered, query
+from tests.api.rest_product import rest_product
 
 CHUNK = Chunk(
     ordinal=1,
@@ -162,6 +163,19 @@ async def test_a_context_by_rest_is_the_same_context() -> None:
     assert response.status_code == 200
     assert response.json()["text"] == "## Team Guidelines\n\nX."
     assert container.context.asked[0].template == "team_guidelines"
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [({"template": "nope"}, "TEMPLATE_UNKNOWN"), ({"maxTokens": 3}, "CONTEXT_BUDGET_TOO_SMALL")],
+)
+async def test_what_is_wrong_with_a_context_has_its_own_code(changed: dict[str, Any], code: str) -> None:
+    product = await rest_product()
+    asked = {"query": "x", "workspaces": [{"workspaceId": WORKSPACE_ID}], "template": "team_guidelines", **changed}
+
+    body = await query(product, CONTEXT, {"input": asked})
+
+    assert [one["code"] for one in body["data"]["context"]["userErrors"]] == [code]
 
 
 @pytest.mark.parametrize(
