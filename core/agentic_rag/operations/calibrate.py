@@ -85,7 +85,7 @@ class CalibrateSupport:
     async def start(self, workspace: WorkspaceRef, wish: CalibrationWish, actor: str) -> Job:
         """Queue a calibration on questions made from the corpus, or return the unfinished one.
 
-        Errors: `InvalidInput` code OPTION_OUT_OF_RANGE, `NotFound` codes WORKSPACE_NOT_FOUND and SPACE_GONE.
+        Errors: `InvalidInput` code OPTION_OUT_OF_RANGE, `NotFound` (code WORKSPACE_NOT_FOUND where it is unknown).
         """
         low, high = ERRORS
         if not low <= wish.error <= high:
@@ -195,5 +195,5 @@ def wish_of(job: Job) -> CalibrationWish:
 async def _active(transaction: Transaction, workspace: WorkspaceRef) -> RegisteredSpace:
     active = await transaction.workspaces.active_space(workspace)
     if active is None:
-        raise NotFound("The workspace has no documents to calibrate on.", code="SPACE_GONE")
+        raise NotFound("The workspace has no documents to calibrate on.")
     return active

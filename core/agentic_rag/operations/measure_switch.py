@@ -43,7 +43,7 @@ class MeasureSwitch:
         async with self.database.snapshot(workspace, readers=UNRESTRICTED_READER) as snapshot:
             active = snapshot.space
         if active is None:
-            raise NotFound("The workspace has no embedding space yet: ingest documents first.", code="SPACE_GONE")
+            raise NotFound("The workspace has no embedding space yet: ingest documents first.")
         before = await self._recalls(workspace, active, gate, advance)
         after = await self._recalls(workspace, target, gate, advance)
         return compare_recall(gate, before, after)
