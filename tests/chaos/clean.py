@@ -9,11 +9,13 @@ from pathlib import Path
 from agentic_rag_worker.job_handlers import job_handlers
 from agentic_rag_worker.worker import run_worker, worker_options
 from tests.bench.reports import Row
-from tests.chaos.ground import Ground, Servers, new_ground
+from tests.chaos.ground import PATIENCE_SECONDS, Ground, Servers, new_ground
 from tests.chaos.picture import Picture, differences, leftovers, take
 
 
-async def clean_run(servers: Servers, folder: Path) -> tuple[Picture, Counter[str]]:
+async def clean_run(
+    servers: Servers, folder: Path, seconds: float = PATIENCE_SECONDS
+) -> tuple[Picture, Counter[str]]:
     """The stores after a worker in this process ingested a folder in peace, and what that paid for."""
     async with new_ground(servers) as ground:
         container, stop = ground.container, asyncio.Event()
@@ -21,7 +23,7 @@ async def clean_run(servers: Servers, folder: Path) -> tuple[Picture, Counter[st
         options = worker_options(container.settings)
         work = asyncio.create_task(run_worker(container, job_handlers(container), options, stop=stop))
         try:
-            await ground.until_idle()
+            await ground.until_idle(seconds)
             return await take(ground), ground.paid()
         finally:
             stop.set()

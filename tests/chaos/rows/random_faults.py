@@ -20,6 +20,8 @@ KINDS = {"kill -9": 12, "SIGSTOP": 4, "FLUSHALL": 2, "Postgres restart": 2}
 """The faults, by their shares."""
 
 CREW = 3
+LONGEST_SECONDS = 3_600.0
+"""What 3,000 documents may take on a machine that is busy with other work."""
 
 
 async def random_faults(servers: Servers, short: bool) -> list[Row]:
@@ -30,7 +32,7 @@ async def random_faults(servers: Servers, short: bool) -> list[Row]:
 async def faults_in_mid_ingest(servers: Servers, documents: int, faults: int) -> list[Row]:
     """Each fault waits for its share of the documents; those that are FAILED in the end are told."""
     folder = corpus.small(servers.home / f"faults-{documents}", documents)
-    wanted, _ = await clean_run(servers, folder)
+    wanted, _ = await clean_run(servers, folder, LONGEST_SECONDS)
     with EmbeddedStack(servers.home / f"faulty-{documents}") as stack:
         own = Servers(stack, servers.home)
         async with new_ground(own) as ground, crew(ground) as workers:
@@ -39,7 +41,7 @@ async def faults_in_mid_ingest(servers: Servers, documents: int, faults: int) ->
             for _ in range(CREW):
                 workers.start()
             made = await _strike_at_random(ground, workers, stack, documents, faults)
-            await ground.until_idle(seconds=600)
+            await ground.until_idle(LONGEST_SECONDS, poll=0.25)
             failed = await ground.rows("SELECT source_path, error_code FROM rag_documents WHERE status = 'FAILED'")
             attempts = await ground.value("SELECT max(attempts) FROM rag_jobs")
             state = await end_state(f"{made} random faults", ground, wanted)
@@ -57,7 +59,7 @@ async def _strike_at_random(ground: Ground, workers: Crew, stack: EmbeddedStack,
         async def moved(share: int = share) -> bool:
             return await ground.ready() >= share
 
-        await until(moved, f"{share} documents are READY", seconds=300)
+        await until(moved, f"{share} documents are READY", LONGEST_SECONDS, 0.1)
         if not await ground.unfinished():
             break
         kind = draw.choices([*KINDS], [*KINDS.values()])[0]
