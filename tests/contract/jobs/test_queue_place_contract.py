@@ -1,7 +1,7 @@
 """What every `JobStore` says of a job that waits for its turn."""
 
-import asyncio
 import time
+from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
 
@@ -10,6 +10,7 @@ from tests.contract.backends import Backend
 from tests.memory_store.jobs import jobs as memory_jobs
 
 from agentic_rag.adapters.postgres.jobs import jobs as postgres_jobs
+from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.jobs.job import JobKind, JobRef, NewJob, QueueName
 from agentic_rag.jobs.turns import QueuePlace
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -34,6 +35,19 @@ async def finish(adapter: Backend, ref: JobRef) -> None:
         lease = await transaction.jobs.lease(ref, "one", timedelta(minutes=1))
         assert lease is not None
         assert await transaction.jobs.finish(ref, lease.fence)
+
+
+async def make_older(adapter: Backend, workspace: WorkspaceRef) -> None:
+    """As if the jobs of a workspace had ended a minute earlier."""
+    age = timedelta(minutes=1)
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        if isinstance(transaction.jobs, PostgresJobStore):
+            older = "UPDATE rag_jobs SET updated_at = updated_at - $2::interval WHERE workspace_id = $1"
+            await transaction.jobs._connection.execute(older, workspace.workspace_id, age)
+        else:
+            jobs = transaction.jobs._working.write(workspace).jobs
+            for key, one in jobs.items():
+                jobs[key] = replace(one, job=replace(one.job, updated_at=one.job.updated_at - age))
 
 
 async def test_a_job_waits_behind_the_older_ones_of_its_workspace_and_the_turns_of_the_others(
@@ -90,7 +104,7 @@ async def test_the_rate_is_that_of_the_newest_however_many_there_were(
     early, late = [await adapter.workspace(org_id) for _ in range(2)]
     for one in await queue(adapter, early, 6):
         await finish(adapter, one)
-    await asyncio.sleep(1.0)
+    await make_older(adapter, early)
     began = time.monotonic()
     for one in await queue(adapter, late, 4):
         await finish(adapter, one)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import pytest
 from tests.integration.jobs.data_plane import DataPlane, paragraphs
 from tests.integration.jobs.in_order import ingest_in_order, work_in_order
+from tests.waiting import eventually
 
 from agentic_rag.adapters.postgres.operations.inspection import PostgresInspector
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
@@ -310,12 +312,22 @@ async def test_a_look_in_mid_work_tells_what_is_settling(plane: DataPlane, folde
 
 async def test_a_look_that_takes_its_time_between_two_pages_goes_on(plane: DataPlane, folder: Path) -> None:
     await healthy(plane, folder)
-    pool = PostgresPool(plane.database_url, PoolOptions(idle_transaction_seconds=0.1))
+    pool = PostgresPool(plane.database_url, PoolOptions(idle_transaction_seconds=0.02))
+
+    admin = await asyncpg.connect(plane.database_url)
+
+    async def is_past_its_time() -> bool:
+        """Whether no session of a plain transaction would be left."""
+        idle = "SELECT now() - state_change FROM pg_stat_activity WHERE pid = $1 AND state = 'idle in transaction'"
+        waited = await admin.fetchval(idle, looked)
+        return waited is None or waited > timedelta(seconds=0.05)
 
     async with PostgresInspector(pool)(plane.workspace) as inspection:
         await inspection.head()
-        await asyncio.sleep(0.5)
+        looked = await inspection._connection.fetchval("SELECT pg_backend_pid()")
+        await eventually(is_past_its_time, "the session stood still for longer than a transaction may")
         originals = [one async for one in inspection.originals()]
     await pool.aclose()
+    await admin.close()
 
     assert len(originals) == 2
