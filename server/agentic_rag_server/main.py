@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 
 from agentic_rag.bootstrap import Container, opens_servers, route_library_logs
 from agentic_rag.settings import Settings
+from agentic_rag.workspaces.settings import RagConfig
 from agentic_rag_server.parts import ServerOptions, ServerParts
 from agentic_rag_server.run import run
 
@@ -24,6 +25,8 @@ def server_options(settings: Settings) -> ServerOptions:
         port=settings.server.port,
         max_upload_bytes=settings.ingestion.max_upload_bytes,
         drain_seconds=max(1, round(settings.jobs.drain_seconds)),
+        chunk_profile=settings.ingestion.chunk_profile,
+        rag_config=RagConfig(settings.answering.top_k, similarity_threshold=0.0),
     )
 
 

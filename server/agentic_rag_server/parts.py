@@ -9,6 +9,7 @@ from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
 from agentic_rag.kernel.errors import FeatureDisabled
+from agentic_rag.workspaces.settings import RagConfig
 
 if TYPE_CHECKING:
     from agentic_rag.answering.ask import AnswerQuestion
@@ -67,6 +68,9 @@ class ServerOptions:
     """How long /readyz waits for one dependency."""
     drain_seconds: int = 20
     """How long a stopping server waits for running requests."""
+    chunk_profile: str = "default"
+    rag_config: RagConfig = RagConfig(top_k=8, similarity_threshold=0.0)
+    """What holds for a workspace of which neither itself nor its kind decides."""
 
     def require_enabled(self) -> None:
         """Errors: `FeatureDisabled` unless the operator switched the product on."""

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from tests.local_model import minilm
 from tests.stack import open_home
@@ -114,15 +115,49 @@ def test_a_second_one_on_the_same_home_ends_clearly_and_leaves_the_first(
     end(process, children, signal.SIGTERM)
 
 
-def test_the_death_of_a_child_ends_all_and_is_told(up: tuple[subprocess.Popen[str], dict[str, int]]) -> None:
+def test_whatever_dies_is_started_again(
+    up: tuple[subprocess.Popen[str], dict[str, int]], environ: dict[str, str]
+) -> None:
     process, children = up
+    home = Path(environ["AGENTIC_RAG_HOME"])
+    token = (home / "dev-token").read_text().strip()
+    url = (home / "server-url").read_text().strip()
+    embedded = servers_of(home)
+    before = {*children.values(), *embedded.values()}
 
-    os.kill(children["worker"], signal.SIGKILL)
-    _, told = process.communicate(timeout=30)
+    for pid in before:
+        os.kill(pid, signal.SIGKILL)
 
-    assert process.returncode == 4
-    assert "error [CHILD_DIED]: The worker was ended by SIGKILL" in told
-    assert gone(children["serve"])
+    wait_until(lambda: all(gone(pid) for pid in before), "all four are dead")
+    wait_until(lambda: set(children_of(process.pid)) == {"serve", "worker"}, "server and worker are there again", 40.0)
+    wait_until(lambda: is_ready(url, token), "the server is ready on its old address", 40.0)
+    assert process.poll() is None
+    assert set(servers_of(home)) == {"postgres", "redis"}
+    end(process, children_of(process.pid), signal.SIGTERM)
+
+
+def servers_of(home: Path) -> dict[str, int]:
+    """The embedded servers of a home that run."""
+    found: dict[str, int] = {}
+    postmaster = home / "postgres" / "data" / "postmaster.pid"
+    if postmaster.exists():
+        found["postgres"] = int(postmaster.read_text().split()[0])
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            is_redis = "redis-server" in (entry / "cmdline").read_text()
+            if is_redis and os.readlink(entry / "cwd") == str(home / "redis" / "data"):
+                found["redis"] = int(entry.name)
+        except OSError:
+            continue
+    return found
+
+
+def is_ready(url: str, token: str) -> bool:
+    try:
+        headers = {"authorization": f"Bearer {token}"}
+        return httpx2.get(f"{url}/readyz", headers=headers, timeout=2.0, trust_env=False).status_code == 200
+    except httpx2.TransportError:
+        return False
 
 
 def test_the_demonstration_answers_from_the_sample_and_ingests_it_once_by_any_model(environ: dict[str, str]) -> None:

@@ -135,7 +135,7 @@ class RestProduct:
         self.prove_erasure = ProveErasure(self.database, self.cache)
         self.administer = Administer(self.database, self.ids, self.telemetry)
         self.document_access = DocumentAccess(self.database, self.telemetry)
-        self.read_text = ReadText(self.database)
+        self.read_text = ReadText(self.database, self.telemetry)
         embedders, retrieve = only(DeterministicEmbedder()), Retrieve(self.telemetry)
         self.search = SearchPassages(
             self.database, embedders, retrieve, AnswerDefaults(), waiting_room(), self.telemetry

@@ -341,7 +341,7 @@ async def test_a_follow_up_cannot_reach_into_somebody_else_s_run(works: Works) -
 
     refused = await works.ask(DANA, "And who may take it?", theirs)
 
-    assert refused["userErrors"] == [{"code": "NOT_FOUND", "message": NO_RUN}]
+    assert refused["userErrors"] == [{"code": "RUN_NOT_FOUND", "message": NO_RUN}]
 
 
 async def test_why_not_does_not_know_passages_of_a_withheld_document(works: Works) -> None:
@@ -444,6 +444,25 @@ async def test_whoever_takes_an_original_is_in_the_audit_log(works: Works) -> No
         log = await transaction.audit.page(PageRequest(), AuditFilter(action="document.original"))
     assert taken.status_code == 200
     assert [(one.actor, one.subject) for one in log.items] == [("user:nina", str(document_id_for(REF, "b.md")))]
+
+
+async def test_whoever_reads_a_text_or_its_passages_is_in_the_audit_log(works: Works) -> None:
+    async with client(works, NINA) as http:
+        text = await http.get(f"/v1/documents/{rota()}/text?start=4&end=15")
+        found = await http.post("/v1/search", json={"query": QUESTION, "workspaceId": WORKSPACE_ID, "topK": 1})
+        nothing = await http.get(f"/v1/documents/{rota()}/text?asOf=99")
+
+    async with works.database.transaction(REF.org_id) as transaction:
+        log = (await transaction.audit.page(PageRequest(), AuditFilter(actor="user:nina"))).items
+    read = [
+        (one.action, one.subject, dict(one.told)) for one in log if one.action in ("document.text", "passages.search")
+    ]
+    document = str(document_id_for(REF, ROTA))
+    assert (text.json()["text"], found.status_code, nothing.status_code) == ("night shift", 200, 400)
+    assert read == [
+        ("passages.search", str(REF.workspace_id), {"documents": document}),
+        ("document.text", document, {"start": 4, "end": 15}),
+    ]
 
 
 async def test_an_upload_changes_no_owner_and_takes_the_owner_or_a_writer(works: Works) -> None:

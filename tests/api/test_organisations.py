@@ -19,6 +19,9 @@ from tests.memory_store.workspaces.organisations import MemoryOrganisations
 KEY = "apiKey { id name subject role groups scopes revokedAt } userErrors { code path }"
 MAKE_KEY = f"mutation($input: CreateApiKeyInput!) {{ createApiKey(input: $input) {{ token {KEY} }} }}"
 REVOKE = f"mutation($id: ID!) {{ revokeApiKey(id: $id) {{ {KEY} }} }}"
+KINDS = ("GENERAL", "PROJECT", "AGENT")
+MAKE = """mutation { createWorkspace(input: {name: "%s", kind: %s}) {
+  workspace { settings { chunkProfile ragConfig { topK similarityThreshold } } } } }"""
 SETTINGS = "settings { chunkProfile historyDays inlineGuidelines ragConfig { topK similarityThreshold } }"
 UPDATE = f"""mutation($input: UpdateWorkspaceSettingsInput!) {{
   updateWorkspaceSettings(input: $input) {{ workspace {{ {SETTINGS} }} userErrors {{ code path }} }}
@@ -162,11 +165,19 @@ async def test_settings_are_changed_one_by_one_and_null_goes_back_to_the_default
     second = await update(container, workspaceId=made, chunkProfile=None, historyDays=0)
 
     assert second["workspace"]["settings"] == {
-        "chunkProfile": None,
+        "chunkProfile": "default",
         "historyDays": 0,
         "inlineGuidelines": "Be kind.",
         "ragConfig": config,
     }
+
+
+async def test_settings_show_what_is_in_force_whoever_decided_it(container: Container) -> None:
+    made = [(await query(container, MAKE % (kind, kind)))["data"]["createWorkspace"]["workspace"] for kind in KINDS]
+
+    in_force = [(one["settings"]["chunkProfile"], tuple(one["settings"]["ragConfig"].values())) for one in made]
+
+    assert in_force == [("default", (8, 0.0)), ("default", (5, 0.75)), ("agent", (5, 0.7))]
 
 
 async def test_guidelines_are_shown_to_those_who_manage_them(container: Container) -> None:

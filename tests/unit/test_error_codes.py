@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+
+from agentic_rag_server.graphql.http.errors import USER_ERRORS, ErrorCode
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")
@@ -15,14 +18,59 @@ NAMES_A_CODE = re.compile(r"\bcode\b[^=\n]*=")
 """Parsing takes a second and a half for all files."""
 
 
+NEVER_IN_A_PAYLOAD = {
+    # Queries, which show the code as it is in `extensions`.
+    *("CURSOR_INVALID", "PAGE_SIZE", "EVALUATION_NOT_FOUND", "RUN_SPACE_GONE", "RUN_VERSION_GONE"),
+    *("TEXT_NOT_PUBLISHED", "TOO_MANY_CHUNKS"),
+    # Outcomes of tools inside an answer.
+    *("ADDRESS_REFUSED", "FETCH_ENCODING", "FETCH_TOO_LARGE", "FETCH_TYPE", "CALC_DIVISION_BY_ZERO", "CALC_SYNTAX"),
+    *("CALC_TOO_DEEP", "CALC_TOO_LARGE", "CALC_TOO_LONG", "CALC_UNSUPPORTED"),
+    # Commands, workers and their files.
+    *("BLOB_KEY_INVALID", "JOB_MESSAGE_INVALID", "MODEL_UNKNOWN", "NOTHING_TO_ASK", "ORGANISATION_EXISTS"),
+    *("RESTORE_TARGET_EXISTS", "SNAPSHOT_AMBIGUOUS", "SOURCE_NOT_FOUND", "SOURCE_SHRANK"),
+    # A class whose every error has a code of its own.
+    "CONTENT_REFUSED",
+}
+"""Codes of faults that a caller can put right, which no `userErrors` hold."""
+
+
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """The files that name a code."""
+    paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
+    sources = {path: path.read_text(encoding="utf-8") for path in paths}
+    return {path: ast.parse(source) for path, source in sources.items() if NAMES_A_CODE.search(source)}
+
+
 def codes_said() -> Iterator[str]:
     """Texts given as `code=…`, as a class's `code`, or in upper case as an argument of an error's constructor."""
-    for package in PACKAGES:
-        for path in (ROOT / package).rglob("*.py"):
-            source = path.read_text(encoding="utf-8")
-            if NAMES_A_CODE.search(source):
-                for node in ast.walk(ast.parse(source)):
-                    yield from _codes_of(node)
+    for tree in trees().values():
+        for node in ast.walk(tree):
+            yield from _codes_of(node)
+
+
+def codes_of_callers_faults() -> set[str]:
+    """Codes that core and GraphQL give to errors which `userErrors` show."""
+    classes = {one.__name__ for one in USER_ERRORS}
+    while (
+        grown := {
+            node.name
+            for tree in trees().values()
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ClassDef) and {ast.unparse(base) for base in node.bases} & classes
+        }
+        - classes
+    ):
+        classes |= grown
+    said: set[str] = set()
+    for path, tree in trees().items():
+        if path.is_relative_to(ROOT / "core") or path.is_relative_to(ROOT / "server/agentic_rag_server/graphql"):
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Call) and ast.unparse(node.func) in classes:
+                    said.update(code for keyword in node.keywords for code in _codes_of(keyword))
+                elif isinstance(node, ast.ClassDef) and node.name in classes:
+                    said.update(code for statement in node.body for code in _codes_of(statement))
+    return said
 
 
 def _codes_of(node: ast.AST) -> Iterator[str]:
@@ -49,6 +97,14 @@ def test_every_code_that_can_be_said_is_documented() -> None:
 
     assert len(said) > 50
     assert said - documented() == set()
+
+
+def test_every_fault_that_a_caller_can_put_right_keeps_its_code_over_graphql() -> None:
+    said, shown = codes_of_callers_faults(), set(ErrorCode.__members__)
+
+    assert len(said) > 50
+    assert said - shown == NEVER_IN_A_PAYLOAD
+    assert shown & NEVER_IN_A_PAYLOAD == set()
 
 
 def test_the_page_names_no_code_that_nothing_says() -> None:

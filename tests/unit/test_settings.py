@@ -275,13 +275,17 @@ def test_env_example_names_every_variable_with_its_default() -> None:
 
 
 def test_production_is_closed_unless_a_setting_opens_it(tmp_path: Path) -> None:
-    def loaded(**environ: str) -> tuple[bool, bool]:
+    def loaded(**environ: str) -> tuple[bool, bool, bool]:
         settings = load_settings({"AGENTIC_RAG_PROFILE": "production", **environ}, tmp_path / "none")
-        return settings.server.introspection, settings.server.graphiql
+        limits = settings.workspaces.default_rates.limits
+        is_limited = all((limits.asks, limits.writes, limits.reads))
+        return settings.server.introspection, settings.server.graphiql, is_limited
 
-    assert loaded() == (False, False)
-    assert loaded(AGENTIC_RAG_INTROSPECTION="true") == (True, False)
+    assert loaded() == (False, False, True)
+    assert loaded(AGENTIC_RAG_INTROSPECTION="true") == (True, False, True)
+    assert loaded(AGENTIC_RAG_RATE_LIMITS="asks=0") == (False, False, False)
     assert load_settings({}, tmp_path / "none").server.introspection
+    assert not load_settings({}, tmp_path / "none").workspaces.default_rates.limits.asks
 
 
 def test_hosts_that_may_be_asked_are_public_names(tmp_path: Path) -> None:

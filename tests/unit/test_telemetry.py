@@ -21,7 +21,7 @@ from agentic_rag.adapters.telemetry.facade import ProcessTelemetry, TelemetryOpt
 from agentic_rag.adapters.telemetry.logging import route_standard_logging
 from agentic_rag.adapters.telemetry.metrics import METRICS, MetricKind
 from agentic_rag.adapters.telemetry.prometheus import UnknownMetric
-from agentic_rag.adapters.telemetry.tracing import TraceContext, read_carrier
+from agentic_rag.adapters.telemetry.tracing import OtlpTracer, TraceContext, read_carrier
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 CARRIER = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}
@@ -58,6 +58,17 @@ def test_a_span_sends_on_one_id_however_often_it_is_asked() -> None:
 
     assert first == again
     assert inside != first
+
+
+def test_exported_spans_carry_the_operators_resource_attributes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=staging,service.name=another")
+
+    tracer = OtlpTracer("http://127.0.0.1:1", "agentic-rag", "1")
+    attributes = tracer.resource_attributes
+    tracer.shutdown()
+
+    assert attributes["deployment.environment"] == "staging"
+    assert (attributes["service.name"], attributes["service.version"]) == ("agentic-rag", "1")
 
 
 def test_spans_without_a_carrier_begin_a_trace_each() -> None:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 import httpx2
 
 from agentic_rag.embedded.loopback import HOST, is_free
+from agentic_rag.embedded.server import EmbeddedServer
 from agentic_rag.embedded.state import FileLock
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.settings import Settings
 from agentic_rag_cli.client.access import SERVER_FILE, UP_LOCK, ensure_token, server_url
-from agentic_rag_cli.processes.children import Children, race, wait_for_signal
+from agentic_rag_cli.processes.children import Child, Children, race, wait_for_signal
 from agentic_rag_cli.processes.servers import child_variables
+from agentic_rag_cli.processes.supervisor import RestartPolicy, keep, keep_server
 
 READY_SECONDS = 60.0
 _POLL_SECONDS = 0.05
@@ -66,39 +69,52 @@ async def wait_for_earlier_worker(settings: Settings, emit: Callable[[str, str],
         await asyncio.sleep(_POLL_SECONDS)
 
 
-async def start_programs(children: Children, settings: Settings) -> None:
-    """Start server and worker, and return once the server is ready.
+async def start_programs(
+    children: Children, settings: Settings
+) -> Sequence[tuple[Child, Callable[[], Awaitable[Child]]]]:
+    """Start server and worker, and return them once the server is ready, each with what starts it again.
 
     Errors: `ChildDied`, `DependencyUnavailable` code SERVER_NOT_READY.
     """
     shared = child_variables(settings, AGENTIC_RAG_ENABLED="true")
     token = settings.client.token or ensure_token(settings)
-    await children.start(
-        "server",
-        ("serve",),
-        {
-            **shared,
-            "AGENTIC_RAG_HOST": settings.server.host,
-            "AGENTIC_RAG_PORT": str(settings.server.port),
-            "AGENTIC_RAG_TOKEN": token,
-        },
-    )
-    await children.start(
-        "worker", ("worker",), {**shared, "AGENTIC_RAG_WORKER_METRICS_PORT": str(settings.jobs.metrics_port)}
-    )
+    server = {
+        **shared,
+        "AGENTIC_RAG_HOST": settings.server.host,
+        "AGENTIC_RAG_PORT": str(settings.server.port),
+        "AGENTIC_RAG_TOKEN": token,
+    }
+    worker = {**shared, "AGENTIC_RAG_WORKER_METRICS_PORT": str(settings.jobs.metrics_port)}
+    starts = [
+        partial(children.start, "server", ("serve",), server),
+        partial(children.start, "worker", ("worker",), worker),
+    ]
+    programs = [(await start(), start) for start in starts]
     await children.guard(_until_ready(server_url(settings), token))
+    return programs
 
 
-async def run_programs(settings: Settings, emit: Callable[[str, str], None], welcome: Callable[[], None]) -> None:
-    """Run server and worker until SIGINT or SIGTERM; `welcome` is called once they are ready. Errors: those of
-    `start_programs`.
+async def run_programs(
+    settings: Settings,
+    embedded: Sequence[EmbeddedServer],
+    emit: Callable[[str, str], None],
+    welcome: Callable[[], None],
+    policy: RestartPolicy | None = None,
+) -> None:
+    """Run server and worker until SIGINT or SIGTERM; `welcome` is called once they are ready. From then on each of
+    them, and each embedded server that this process started, is started again when it ends. Errors: those of
+    `start_programs`, `keep` and `keep_server`.
     """
+    kept = policy or RestartPolicy()
 
     async def live(children: Children) -> None:
         await wait_for_earlier_worker(settings, emit)
-        await start_programs(children, settings)
+        programs = await start_programs(children, settings)
         welcome()
-        await children.guard(asyncio.Event().wait())
+        await race(
+            *(keep(children, child, restart, emit, kept) for child, restart in programs),
+            *(keep_server(one, emit, kept) for one in embedded if one.is_owner),
+        )
 
     async with Children(emit, settings.jobs.drain_seconds) as children:
         await race(live(children), wait_for_signal())

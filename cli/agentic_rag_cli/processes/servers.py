@@ -3,39 +3,46 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 from agentic_rag.embedded.postgres import EmbeddedPostgres
 from agentic_rag.embedded.redis import EmbeddedRedis
+from agentic_rag.embedded.server import EmbeddedServer
 from agentic_rag.embedded.stack import EmbeddedStack
 from agentic_rag.settings import Settings
 
 
 @contextmanager
-def reachable(settings: Settings, *, makes_schema: bool = True) -> Iterator[Settings]:
-    """Settings whose DATABASE_URL and REDIS_URL name running servers until the block ends.
+def open_servers(settings: Settings) -> Iterator[tuple[Settings, Sequence[EmbeddedServer]]]:
+    """Settings whose DATABASE_URL and REDIS_URL name running servers until the block ends, and the embedded ones.
 
-    A running embedded server (`rag up`) is used. Otherwise one is started, and stopped at the end. An empty embedded
-    database gets its schema, unless only its state is asked for; any other is left at its own. Errors:
-    `EmbeddedServerError`, those of the migrations.
+    A running embedded server (`rag up`) is used. Otherwise one is started, and stopped at the end. Errors:
+    `EmbeddedServerError`.
     """
+    home = settings.stores.state_home
     with ExitStack() as running:
         if not settings.stores.database_url and not settings.stores.redis_url:
-            stack = running.enter_context(EmbeddedStack(settings.stores.state_home))
-            ready = settings.change(stores={"database_url": stack.database_url, "redis_url": stack.redis_url})
-            owned = stack.postgres.is_owner
+            stack = running.enter_context(EmbeddedStack(home))
+            urls = {"database_url": stack.database_url, "redis_url": stack.redis_url}
+            yield settings.change(stores=urls), (stack.postgres, stack.redis)
         elif not settings.stores.database_url:
-            postgres = EmbeddedPostgres(settings.stores.state_home)
-            running.enter_context(postgres)
-            ready, owned = settings.change(stores={"database_url": postgres.url}), postgres.is_owner
+            postgres = running.enter_context(EmbeddedPostgres(home))
+            yield settings.change(stores={"database_url": postgres.url}), (postgres,)
         elif not settings.stores.redis_url:
-            redis = EmbeddedRedis(settings.stores.state_home)
-            running.enter_context(redis)
-            ready, owned = settings.change(stores={"redis_url": redis.url}), False
+            redis = running.enter_context(EmbeddedRedis(home))
+            yield settings.change(stores={"redis_url": redis.url}), (redis,)
         else:
-            ready, owned = settings, False
-        if owned and makes_schema:
+            yield settings, ()
+
+
+@contextmanager
+def reachable(settings: Settings, *, makes_schema: bool = True) -> Iterator[Settings]:
+    """`open_servers`. An empty embedded database gets its schema, unless only its state is asked for; any other is left
+    at its own. Errors: `EmbeddedServerError`, those of the migrations.
+    """
+    with open_servers(settings) as (ready, embedded):
+        if makes_schema and any(isinstance(one, EmbeddedPostgres) and one.is_owner for one in embedded):
             asyncio.run(_make_schema(ready))
         yield ready
 

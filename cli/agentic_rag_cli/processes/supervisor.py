@@ -1,14 +1,17 @@
-"""Supervises several worker processes: restarts a dead one, and stops all together on a signal."""
+"""Supervises child processes and embedded servers: restarts a dead one, and stops all together on a signal."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Never
 
+from agentic_rag.embedded.errors import EmbeddedServerError
+from agentic_rag.embedded.server import EmbeddedServer
 from agentic_rag.settings import Settings
-from agentic_rag_cli.processes.children import Children, death, race, wait_for_signal
+from agentic_rag_cli.processes.children import Child, Children, death, race, wait_for_signal
 from agentic_rag_cli.processes.servers import child_variables
 
 SPARE_SECONDS = 5.0
@@ -25,6 +28,8 @@ class RestartPolicy:
     longest_pause: float = 30.0
     early_deaths: int = 5
     """This many early deaths in a row end the supervision."""
+    look: float = 0.2
+    """How often an embedded server is looked at."""
 
     def pause(self, early_deaths: int) -> float:
         """Seconds to wait after that many early deaths in a row."""
@@ -61,18 +66,57 @@ async def _keep(
     emit: Callable[[str, str], None],
     policy: RestartPolicy,
 ) -> None:
-    early_deaths = 0
+    async def start() -> Child:
+        return await children.start(name, arguments, variables)
+
+    await keep(children, await start(), start, emit, policy)
+
+
+async def keep(
+    children: Children,
+    child: Child,
+    restart: Callable[[], Awaitable[Child]],
+    emit: Callable[[str, str], None],
+    policy: RestartPolicy,
+) -> Never:
+    """Start a child again whenever it ends. Errors: `ChildDied` when it repeatedly dies early; those of `restart`."""
+    early_deaths, began = 0, time.monotonic()
     while True:
-        began = time.monotonic()
-        child = await children.start(name, arguments, variables)
         code = await child.wait()
         children.forget(child)
         early_deaths = 0 if time.monotonic() - began >= policy.settled else early_deaths + 1
         if early_deaths >= policy.early_deaths:
             raise death(child, code)
         pause = policy.pause(early_deaths)
-        emit(name, f"{name} ended with exit code {code}; starting it again in {pause:g} s")
+        emit(child.name, f"{child.name} ended with exit code {code}; starting it again in {pause:g} s")
         await asyncio.sleep(pause)
+        began = time.monotonic()
+        child = await restart()
+
+
+async def keep_server(server: EmbeddedServer, emit: Callable[[str, str], None], policy: RestartPolicy) -> Never:
+    """Start an embedded server of this process again whenever it ends. Errors: `EmbeddedServerError` when it repeatedly
+    dies early or cannot be started.
+    """
+    early_deaths, began = 0, time.monotonic()
+    while True:
+        await asyncio.sleep(policy.look)
+        if server.running:
+            continue
+        early_deaths = 0 if time.monotonic() - began >= policy.settled else early_deaths + 1
+        if early_deaths >= policy.early_deaths:
+            raise EmbeddedServerError(
+                "EMBEDDED_START_FAILED", f"{server.name} ends soon after each start: {server.log}"
+            )
+        pause = policy.pause(early_deaths)
+        emit(server.name, f"{server.name} ended; starting it again in {pause:g} s (its log: {server.log})")
+        await asyncio.sleep(pause)
+        began = time.monotonic()
+        try:
+            await asyncio.to_thread(server.revive)
+        except EmbeddedServerError:
+            if early_deaths + 1 >= policy.early_deaths:
+                raise
 
 
 def _variables(settings: Settings, number: int) -> Mapping[str, str]:

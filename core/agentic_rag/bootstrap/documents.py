@@ -38,4 +38,4 @@ class DocumentParts(JobParts):
 
     @cached_property
     def read_text(self) -> ReadText:
-        return ReadText(self.database)
+        return ReadText(self.database, self.telemetry)

@@ -8,8 +8,11 @@ from uuid import UUID
 from agentic_rag.documents.document import SpanRequest, TextLayout
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.access import read_identity
+from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag.tenancy.record_audit import audit
 
 MAX_CHARACTERS = 100_000
 """Code points of one part."""
@@ -35,6 +38,7 @@ class ReadText:
     """The use case behind `Document.text` and `GET /v1/documents/{id}/text`."""
 
     database: Database
+    telemetry: Telemetry
 
     async def run(
         self,
@@ -46,7 +50,7 @@ class ReadText:
         as_of: int | None = None,
     ) -> TextPart:
         """The text from `start` to `end`, at most `MAX_CHARACTERS` of it, as readers of the version see it. An end
-        behind the text is the text's.
+        behind the text is the text's. Who read which part is in the audit log.
 
         Errors: `NotFound` code TEXT_NOT_PUBLISHED for a document without published text, or with text that the caller
         may not read; `InvalidInput` codes OPTION_OUT_OF_RANGE and AS_OF_UNAVAILABLE.
@@ -65,4 +69,8 @@ class ReadText:
             last = min(layout.characters, start + MAX_CHARACTERS, layout.characters if end is None else end)
             request = SpanRequest(layout.revision_id, start, max(start, last))
             (span,) = await snapshot.documents.revision_spans([request])
-        return TextPart("" if span is None else span.text, start, layout, snapshot.version)
+        part = TextPart("" if span is None else span.text, start, layout, snapshot.version)
+        async with self.database.transaction(workspace.org_id) as transaction:
+            act, place = AuditAction.READ_TEXT, {"start": part.start, "end": part.end}
+            await audit(transaction, self.telemetry, act, workspace, document_id, principal.subject_id, **place)
+        return part

@@ -86,8 +86,8 @@ class EmbeddedServer(ABC):
     @property
     def running(self) -> bool:
         """Whether the server this object started or attached to still takes connections."""
-        if self._process is not None:
-            return self._process.running
+        if self._process is not None or self._life is not None:
+            return self._process is not None and self._process.running
         return self._state is not None and self._answers(self._state)
 
     def start(self) -> str:
@@ -112,6 +112,21 @@ class EmbeddedServer(ABC):
             f"another process has held {self._life_file} for {self._start_seconds:.0f} s, "
             "but its server does not answer: end that process, then try again"
         )
+
+    def revive(self) -> None:
+        """Start the server that this object started again after it died, with its data, port and password.
+
+        Raises EmbeddedServerError; may be called again then.
+        """
+        if self._state is None or self._life is None:
+            raise self._not_running()
+        if self._process is not None:
+            self._process.stop()
+            self._process = None
+        with usable_home(self.home):
+            self._prepare(self._state, self._life.descriptor)
+            if not self._run(self._state, self._life):
+                raise self._port_in_use(self._state.port)
 
     def attach(self) -> str:
         """Address of the server another process runs; raises EMBEDDED_NOT_RUNNING when there is none."""

@@ -34,8 +34,8 @@ class ServerConfig:
     port: Annotated[int, Env("AGENTIC_RAG_PORT"), Meta(ge=0, le=65535)] = 8080
     """Port the server listens on."""
     profile: Annotated[Literal["development", "production"], Env("AGENTIC_RAG_PROFILE")] = DEVELOPMENT
-    """`production` switches introspection and the query page off unless their own settings say otherwise, and tells
-    browsers to come by HTTPS only.
+    """`production` switches introspection and the query page off and limits requests a minute unless their own
+    settings say otherwise, and tells browsers to come by HTTPS only.
     """
     persisted_operations: Annotated[str, Env("AGENTIC_RAG_PERSISTED_OPERATIONS")] = ""
     """A JSON file `{id: document}` of GraphQL operations that clients may name by `documentId`; `only:FILE` also

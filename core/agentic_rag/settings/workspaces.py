@@ -40,7 +40,8 @@ class WorkspacesConfig:
     rate_limits: Annotated[str, Env("AGENTIC_RAG_RATE_LIMITS", check=parse_rates)] = ""
     """Requests a minute of an organisation without limits of its own (`rag tenant limits`), as
     `asks=60,writes=30,reads=600,caller_share=0.5`: questions, changes, requests that only read, and the part of each
-    that one caller may use. Without a limit: no limit; without a share: all of it.
+    that one caller may use. Without a limit: no limit; without a share: all of it. Unset, the production profile has
+    `asks=600,writes=600,reads=6000`.
     """
 
     @property

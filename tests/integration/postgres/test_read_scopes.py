@@ -79,6 +79,24 @@ async def test_the_sets_are_read_once_for_a_caller_and_then_only_newer_ones(
     assert (once, ours.reads_of_sets) == (1, 2)
 
 
+async def test_a_list_in_a_transaction_reads_no_set_that_is_known(
+    stores: Backend, processes: tuple[Process, Process]
+) -> None:
+    ours, other = processes
+    workspace = await stores.workspace()
+    held = await intern(other, workspace, "user:dana")
+    read = len(ours.statements)
+
+    scopes: list[ReadScope] = []
+    for _ in range(3):
+        async with ours.database.transaction(workspace.org_id) as transaction:
+            scopes.append(await transaction.access.readable(workspace, DANA))
+
+    assert [one.access_ids for one in scopes] == [(0, held)] * 3
+    assert ours.reads_of_sets == 1
+    assert not [one for one in ours.statements[read:] if "rag_access_sets g" in one and "max(" not in one]
+
+
 async def test_a_narrowed_right_holds_at_once_in_every_process(
     stores: Backend, processes: tuple[Process, Process]
 ) -> None:

@@ -14,7 +14,7 @@ from agentic_rag_cli.client.access import SERVER_FILE, TOKEN_FILE, server_url
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import run_async, wiring_of
 
-_NAME_WIDTH = 6
+_NAME_WIDTH = 8
 
 
 def up(
@@ -25,12 +25,12 @@ def up(
 ) -> None:
     """Run everything in one terminal: Postgres and Redis unless DATABASE_URL and REDIS_URL name some, server, worker.
 
-    Ctrl-C stops all of it. Documents and answers stay in AGENTIC_RAG_HOME.
+    What ends by itself is started again. Ctrl-C stops all of it. Documents and answers stay in AGENTIC_RAG_HOME.
 
     Example: rag up --port 8080
     """
     from agentic_rag_cli.processes.local_programs import only_one_on, require_free, run_programs
-    from agentic_rag_cli.processes.servers import migrate
+    from agentic_rag_cli.processes.servers import migrate, open_servers
 
     wiring = wiring_of(context)
     settings = wiring.settings()
@@ -42,9 +42,9 @@ def up(
     stores = settings.stores
     embedded = [name for name, url in (("Postgres", stores.database_url), ("Redis", stores.redis_url)) if not url]
     terminal.note(f"starting {' and '.join(embedded)} …" if embedded else "connecting …")
-    with wiring.servers(settings) as ready, only_one_on(ready):
+    with open_servers(settings) as (ready, servers), only_one_on(ready):
         run_async(migrate(ready))
-        run_async(run_programs(ready, _print_line, lambda: _greet(ready)))
+        run_async(run_programs(ready, servers, _print_line, lambda: _greet(ready)))
     terminal.note("stopped")
 
 

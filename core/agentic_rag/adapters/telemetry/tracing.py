@@ -129,7 +129,8 @@ class OtlpTracer:
             exporter, export_timeout_millis=EXPORT_TIMEOUT_SECONDS * 1000, schedule_delay_millis=1000
         )
         self._provider = TracerProvider(
-            resource=Resource({"service.name": service_name, "service.version": service_version}),
+            # `create` adds the attributes of OTEL_RESOURCE_ATTRIBUTES.
+            resource=Resource.create({"service.name": service_name, "service.version": service_version}),
             shutdown_on_exit=False,
         )
         self._provider.add_span_processor(self._processor)
@@ -156,6 +157,11 @@ class OtlpTracer:
                 span.set_attribute("error.type", code)
                 span.set_status(Status(StatusCode.ERROR))
                 raise
+
+    @property
+    def resource_attributes(self) -> Mapping[str, object]:
+        """What every exported span says of this process."""
+        return self._provider.resource.attributes
 
     def current(self) -> TraceContext | None:
         """The trace context of the running code."""

@@ -32,7 +32,9 @@ from agentic_rag.models.embedding.space import EmbeddingSpace, similarity
 from agentic_rag.retrieval.candidates import Candidate
 from agentic_rag.retrieval.retrieve import Retrieve, cosines_of, scope_of
 from agentic_rag.tenancy.access import read_identity
-from agentic_rag.tenancy.principals import Principal
+from agentic_rag.tenancy.audit import AuditAction
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag.tenancy.record_audit import audit
 from agentic_rag.workspaces.settings import RagConfig
 
 
@@ -76,7 +78,7 @@ class SearchPassages:
         effect. `otherwise` holds for a workspace without search settings.
 
         Without an embedder the arms that need no vector remain; no similarity is known then, so that nothing passes a
-        minimum.
+        minimum. Whose passages were handed out to whom is in the audit log.
 
         Errors: `InvalidInput` (QUESTION_EMPTY, QUESTION_TOO_LONG, OPTION_OUT_OF_RANGE, AS_OF_UNAVAILABLE,
         EMBEDDING_MODEL_UNKNOWN), `MissingProviderKey`, `NotFound` code WORKSPACE_NOT_FOUND, `DependencyUnavailable`,
@@ -100,7 +102,17 @@ class SearchPassages:
                 if registered is not None and registered.space != head.space:
                     # The workspace was switched to another model meanwhile: its vectors are of no use here.
                     vector = None
-                return await self._read(snapshot, asked, settings, vector)
+                found = await self._read(snapshot, asked, settings, vector)
+            await self._record(principal, asked.workspace, found)
+            return found
+
+    async def _record(self, principal: Principal, workspace: WorkspaceRef, found: FoundPassages) -> None:
+        documents = dict.fromkeys(str(one.chunk.document_id) for one in found.passages)
+        if documents:
+            async with self.database.transaction(workspace.org_id) as transaction:
+                act, actor, told = AuditAction.SEARCH_PASSAGES, principal.subject_id, ",".join(documents)
+                key = workspace.workspace_id
+                await audit(transaction, self.telemetry, act, workspace, key, actor, documents=told)
 
     async def _embed(
         self, asked: Question, settings: SearchSettings, space: EmbeddingSpace | None

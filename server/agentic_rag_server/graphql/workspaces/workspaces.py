@@ -11,7 +11,7 @@ import strawberry
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode_workspace
 from agentic_rag.kernel.text import is_storable
-from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces import settings as workspace_settings
 from agentic_rag.workspaces import workspace as workspace_values
 from agentic_rag.workspaces.administer import NewWorkspace
@@ -30,7 +30,7 @@ class RagConfig:
     similarity_threshold: float
 
 
-@strawberry.type(description="What a workspace decides for itself; null leaves it to the server.")
+@strawberry.type(description="What holds for a workspace, by its own decision, its kind's or the server's.")
 class WorkspaceSettings:
     chunk_profile: str | None = strawberry.field(description="default, small or agent.")
     history_days: int | None = strawberry.field(description="How long superseded versions stay readable.")
@@ -126,14 +126,20 @@ async def find_workspace(context: RequestContext, node: NodeId) -> Workspace | N
     """A workspace of the caller's organisation; None when there is none."""
     async with context.parts.database.transaction(context.principal.org_id) as transaction:
         found = await transaction.workspaces.get(node.workspace_id)
-    return _show_workspace(found, context.principal) if found else None
+    return _show_workspace(found, context) if found else None
 
 
-def _show_workspace(workspace: workspace_values.Workspace, principal: Principal) -> Workspace:
-    """A workspace; its guidelines are for those who manage them."""
-    if not can_perform(principal, Action.MANAGE_GUIDELINES):
-        workspace = replace(workspace, settings=replace(workspace.settings, inline_guidelines=None))
-    return to_schema(Workspace, workspace, id=encode_workspace(workspace.ref.workspace_id), source=workspace.ref)
+def _show_workspace(workspace: workspace_values.Workspace, context: RequestContext) -> Workspace:
+    """A workspace with the settings in force; its guidelines are for those who manage them."""
+    own, server = workspace_values.effective_settings(workspace), context.parts.options
+    settings = replace(
+        own,
+        chunk_profile=own.chunk_profile or server.chunk_profile,
+        rag_config=own.rag_config or server.rag_config,
+        inline_guidelines=own.inline_guidelines if can_perform(context.principal, Action.MANAGE_GUIDELINES) else None,
+    )
+    key = workspace.ref.workspace_id
+    return to_schema(Workspace, replace(workspace, settings=settings), id=encode_workspace(key), source=workspace.ref)
 
 
 def _apply_settings(
@@ -167,7 +173,7 @@ class WorkspaceQuery:
         """Unpaged: an organisation has few."""
         context = info.context
         async with context.parts.database.transaction(context.principal.org_id) as transaction:
-            return [_show_workspace(it, context.principal) for it in await transaction.workspaces.all()]
+            return [_show_workspace(it, context) for it in await transaction.workspaces.all()]
 
     @field(Action.READ, right=Sight.ORGANISATION, description="A workspace by its id.")
     async def workspace(self, info: Info, id: strawberry.ID) -> Workspace | None:
@@ -180,7 +186,7 @@ class WorkspaceQuery:
             return None
         async with context.parts.database.transaction(context.principal.org_id) as transaction:
             found = await transaction.workspaces.by_name(name)
-        return _show_workspace(found, context.principal) if found else None
+        return _show_workspace(found, context) if found else None
 
     @field(Action.READ, right=Sight.ORGANISATION, description="A project or agent by the caller's own id of it.")
     async def workspace_by_reference(
@@ -194,7 +200,7 @@ class WorkspaceQuery:
             return None
         async with context.parts.database.transaction(context.principal.org_id) as transaction:
             found = await transaction.workspaces.by_reference(workspace_values.WorkspaceKind(kind), external_ref)
-        return _show_workspace(found, context.principal) if found else None
+        return _show_workspace(found, context) if found else None
 
 
 @strawberry.type
@@ -214,7 +220,7 @@ class WorkspaceMutation:
         settings = _apply_settings(workspace_settings.WorkspaceSettings(), wished)
         wish = NewWorkspace(input.name, workspace_values.WorkspaceKind(input.kind), input.external_ref, settings)
         workspace = await info.context.parts.administer.create_workspace(caller.org_id, wish, caller.subject_id)
-        return CreateWorkspacePayload(workspace=_show_workspace(workspace, info.context.principal))
+        return CreateWorkspacePayload(workspace=_show_workspace(workspace, info.context))
 
     @mutation(
         Action.CHANGE_WORKSPACE,
@@ -231,4 +237,4 @@ class WorkspaceMutation:
         workspace = await context.parts.administer.change_workspace(
             ref, lambda before: _apply_settings(before, input), context.principal.subject_id
         )
-        return UpdateWorkspaceSettingsPayload(workspace=_show_workspace(workspace, info.context.principal))
+        return UpdateWorkspaceSettingsPayload(workspace=_show_workspace(workspace, info.context))

@@ -29,7 +29,7 @@ from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresVecto
 from agentic_rag.adapters.postgres.retrieval.vectors import PostgresVectorReader
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.pool import BOUND, PostgresPool
-from agentic_rag.adapters.postgres.tenancy.access import PostgresAccessStore, principals_of
+from agentic_rag.adapters.postgres.tenancy.access import PostgresAccessStore, read_sets_above
 from agentic_rag.adapters.postgres.tenancy.api_keys import PostgresApiKeyStore
 from agentic_rag.adapters.postgres.tenancy.audit import PostgresAuditLog
 from agentic_rag.adapters.postgres.tenancy.read_scopes import ReadScopes
@@ -86,8 +86,6 @@ SELECT h.*, pg_postmaster_start_time() AS started, rag_newest_access_set(bound.o
 FROM {BOUND} CROSS JOIN LATERAL rag_corpus_head(bound.org_id, $2, '{{}}') h
 """  # noqa: S608 - a constant
 
-SETS_ABOVE = f"SELECT s.* FROM {BOUND} CROSS JOIN LATERAL rag_access_sets_above(bound.org_id, $2, $3, $4) s"  # noqa: S608
-
 CHECK = """
 SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') AS has_vector,
        to_regclass('public.rag_schema_version') IS NOT NULL AS is_migrated,
@@ -141,12 +139,18 @@ class PostgresCorpusSnapshot:
 class PostgresTransaction:
     """Writes of one organisation."""
 
-    def __init__(self, connection: PostgresConnection, org_id: UUID, is_followed: bool = False) -> None:
+    def __init__(
+        self,
+        connection: PostgresConnection,
+        org_id: UUID,
+        is_followed: bool = False,
+        scopes: ReadScopes | None = None,
+    ) -> None:
         self.organisations: OrganisationStore = PostgresOrganisationStore(connection, org_id)
         self.api_keys: ApiKeyStore = PostgresApiKeyStore(connection, org_id)
         self.workspaces: WorkspaceStore = PostgresWorkspaceStore(connection, org_id)
         self.documents: DocumentStore = PostgresDocumentStore(connection)
-        self.access: AccessStore = PostgresAccessStore(connection, is_followed=is_followed)
+        self.access: AccessStore = PostgresAccessStore(connection, scopes, is_followed=is_followed)
         self.jobs: JobStore = PostgresJobStore(connection, org_id)
         self.originals: OriginalStore = PostgresOriginalStore(connection)
         self.uploads: UploadStore = PostgresUploadStore(connection)
@@ -205,7 +209,7 @@ class PostgresDatabase:
     @asynccontextmanager
     async def transaction(self, org_id: UUID) -> AsyncGenerator[Transaction]:
         async with self._pool.transaction(org_id) as connection:
-            yield PostgresTransaction(connection, org_id, self._graph is not None)
+            yield PostgresTransaction(connection, org_id, self._graph is not None, self._scopes)
 
     async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ANONYMOUS_READER) -> CorpusHead | None:
         async with self._pool.connection() as connection:
@@ -223,10 +227,7 @@ class PostgresDatabase:
         self, connection: PostgresConnection, workspace: WorkspaceRef, readers: ReadIdentity, row: Row
     ) -> ReadScope:
         """What the caller may read; the sets are read where this process does not know the newest."""
-        asked = principals_of(readers)
-        return await self._scopes.of(
-            workspace, readers, row, lambda above: connection.fetchrow(SETS_ABOVE, *workspace.key, asked, above)
-        )
+        return await self._scopes.of(workspace, readers, row, partial(read_sets_above, connection, workspace, readers))
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         async with self._pool.connection() as connection:

@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.adapters.postgres.session.pool import BOUND
+from agentic_rag.adapters.postgres.tenancy.read_scopes import ReadScopes
 from agentic_rag.jobs.job import graph_job
 from agentic_rag.kernel.errors import NotFound, Retryable
 from agentic_rag.tenancy.access import ReadIdentity, ReadScope
 from agentic_rag.tenancy.ports import AccessChange
-from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
+from agentic_rag.tenancy.principals import WorkspaceRef
 
-# $3: the caller's principals, null for unrestricted readers.
-READABLE_NOW = """
-SELECT w.access_version, a.access_ids, a.access_sets
+NEWEST_SET = """
+SELECT w.access_version, pg_postmaster_start_time() AS started,
+       (SELECT max(g.access_id) FROM rag_access_sets g
+        WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id) AS newest_set
 FROM rag_workspaces w
-CROSS JOIN LATERAL (
-    SELECT array_agg(g.access_id) FILTER (
-               WHERE g.access_id = 0 OR $3::text[] IS NULL OR g.principals && $3::text[]
-           ) AS access_ids,
-           count(*) AS access_sets
-    FROM rag_access_sets g
-    WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id
-) a
 WHERE w.org_id = $1 AND w.workspace_id = $2
 """
+
+# $3: the caller's principals, null for unrestricted readers.
+SETS_ABOVE = f"SELECT s.* FROM {BOUND} CROSS JOIN LATERAL rag_access_sets_above(bound.org_id, $2, $3, $4) s"  # noqa: S608
 
 FIND = """
 SELECT access_id FROM rag_access_sets WHERE org_id = $1 AND workspace_id = $2 AND principals = $3::text[]
@@ -139,23 +138,32 @@ def principals_of(readers: ReadIdentity) -> list[str] | None:
     return None if readers.is_unrestricted else list(readers.principals)
 
 
-def _scope_from(row: Row) -> ReadScope:
-    ids = row["access_ids"] or [DEFAULT_ACCESS_ID]
-    return ReadScope(tuple(sorted(ids)), len(ids) >= row["access_sets"], row["access_version"])
+async def read_sets_above(
+    connection: PostgresConnection, workspace: WorkspaceRef, readers: ReadIdentity, above: int
+) -> Row | None:
+    """The sets with numbers above `above`, and which of them the caller reads."""
+    return await connection.fetchrow(SETS_ABOVE, *workspace.key, principals_of(readers), above)
 
 
 class PostgresAccessStore:
     """Inside a transaction of one organisation. With `is_followed`, a change enqueues, in this transaction, a job that
-    updates the graph outside Postgres.
+    updates the graph outside Postgres. `scopes` holds what the process knows of access sets.
     """
 
-    def __init__(self, connection: PostgresConnection, *, is_followed: bool = False) -> None:
+    def __init__(
+        self, connection: PostgresConnection, scopes: ReadScopes | None = None, *, is_followed: bool = False
+    ) -> None:
         self._connection = connection
+        self._scopes = scopes or ReadScopes()
         self._is_followed = is_followed
+        self._has_added = False
 
     async def readable(self, workspace: WorkspaceRef, readers: ReadIdentity) -> ReadScope:
-        row = await self._connection.fetchrow(READABLE_NOW, *workspace.key, principals_of(readers))
-        return ReadScope() if row is None else _scope_from(row)
+        row = await self._connection.fetchrow(NEWEST_SET, *workspace.key)
+        if row is None:
+            return ReadScope()
+        above = partial(read_sets_above, self._connection, workspace, readers)
+        return await self._scopes.of(workspace, readers, row, above, is_committed=not self._has_added)
 
     async def intern(self, workspace: WorkspaceRef, principals: tuple[str, ...]) -> int:
         found: int | None = await self._connection.fetchval(FIND, *workspace.key, principals)
@@ -164,6 +172,7 @@ class PostgresAccessStore:
             found = await self._connection.fetchval(FIND, *workspace.key, principals)
         if found is None:
             found = await self._connection.fetchval(ADD, *workspace.key, principals)
+            self._has_added = True
         if found is None:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
         return found

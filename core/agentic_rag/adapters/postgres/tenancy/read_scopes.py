@@ -58,8 +58,12 @@ class ReadScopes:
         readers: ReadIdentity,
         row: Row,
         read_above: Callable[[int], Awaitable[Row | None]],
+        *,
+        is_committed: bool = True,
     ) -> ReadScope:
-        """The scope at a row with `access_version`, `newest_set` and `started`; `read_above` reads the newer sets."""
+        """The scope at a row with `access_version`, `newest_set` and `started`; `read_above` reads the newer sets. What
+        a transaction read that has added a set itself is not committed, and not kept.
+        """
         caller = workspace, None if readers.is_unrestricted else readers.principals
         known = self._known.get(caller)
         if known is None or known.started != row["started"]:
@@ -67,7 +71,8 @@ class ReadScopes:
         if known.newest < (row["newest_set"] or 0):
             newer = await read_above(known.newest)
             known = known if newer is None else known.with_newer(newer)
-        self._keep(caller, known)
+        if is_committed:
+            self._keep(caller, known)
         return known.scope(row["access_version"])
 
     def _keep(self, caller: Caller, known: _KnownSets) -> None:
