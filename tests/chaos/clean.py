@@ -13,9 +13,7 @@ from tests.chaos.ground import PATIENCE_SECONDS, Ground, Servers, new_ground
 from tests.chaos.picture import Picture, differences, leftovers, take
 
 
-async def clean_run(
-    servers: Servers, folder: Path, seconds: float = PATIENCE_SECONDS
-) -> tuple[Picture, Counter[str]]:
+async def clean_run(servers: Servers, folder: Path, seconds: float = PATIENCE_SECONDS) -> tuple[Picture, Counter[str]]:
     """The stores after a worker in this process ingested a folder in peace, and what that paid for."""
     async with new_ground(servers) as ground:
         container, stop = ground.container, asyncio.Event()
