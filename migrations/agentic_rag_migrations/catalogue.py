@@ -28,6 +28,7 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_access_sets": TableClass.WORKSPACE,
         "rag_embedding_spaces": TableClass.WORKSPACE,
         "rag_documents": TableClass.WORKSPACE,
+        "rag_document_labels": TableClass.WORKSPACE,
         "rag_revisions": TableClass.WORKSPACE,
         "rag_chunks": TableClass.WORKSPACE,
         "rag_closed_ordinals": TableClass.WORKSPACE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -34,6 +34,7 @@ from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrgan
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.answering.ports import AnswerCache, RunStore
 from agentic_rag.documents.document import Document
+from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange
 from agentic_rag.documents.ports import NewDocument
 from agentic_rag.documents.revision_diff import KeptChunk
 from agentic_rag.ingestion.ports import Published
@@ -94,6 +95,7 @@ class Backend:
         *,
         entities: Mapping[str, ChunkEntities] | None = None,
         vectors: Mapping[str, bytes] | None = None,
+        metadata: MetadataChange = NO_CHANGE,
         **changes: object,
     ) -> Published:
         """Make `passages` the chunks of the document at `path`, keeping those it already has."""
@@ -114,10 +116,10 @@ class Backend:
                 else:
                     kept.append(KeptChunk(held.ordinal, draft, moved=held.start != draft.start))
             removed = [chunk.ordinal for chunk in visible.values()]
-            batch = [
-                publication(new.document_id, revision, added, kept=kept, removed=removed, expected=before.revision_id)
-            ]
-            [published] = await transaction.publisher.publish(workspace, 1, batch)
+            changed = publication(
+                new.document_id, revision, added, kept=kept, removed=removed, expected=before.revision_id
+            )
+            [published] = await transaction.publisher.publish(workspace, 1, [replace(changed, metadata=metadata)])
         return published
 
 

@@ -15,6 +15,8 @@ from agentic_rag.answering.question import (
     AnswerOptions,
     Question,
 )
+from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.documents.where import MAX_FILTER_VALUES, MAX_GLOBS
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.text import fold_text
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
@@ -23,7 +25,6 @@ from agentic_rag.workspaces.settings import RagConfig
 MAX_TOP_K = 50
 CONTEXT_TOKENS = (64, 64_000)
 TIMEOUT_MS = (1, 120_000)
-MAX_FILTER_VALUES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +162,7 @@ def _validate_options(options: AnswerOptions) -> None:
     _within("perDocument", options.per_document, 0, MAX_TOP_K)
     _within("diversity", options.diversity, 0.0, 1.0)
     _within("minSimilarity", options.min_similarity, 0.0, 1.0)
-    narrowed = options.filter
-    for name, values in (
-        ("documentIds", narrowed.document_ids),
-        ("withoutIds", narrowed.without_ids),
-        ("mediaTypes", narrowed.media_types),
-    ):
-        if len(values) > MAX_FILTER_VALUES:
-            raise _out_of_range(name, f"at most {MAX_FILTER_VALUES} values", len(values), ("options", "filter", name))
+    _validate_filter(options.filter)
     weights = options.weights
     if weights is not None:
         for name, share in (
@@ -179,6 +173,22 @@ def _validate_options(options: AnswerOptions) -> None:
             _within(name, share, 0.0, 1.0, inside="weights")
         if weights.vector == 0 and weights.graph == 0:
             raise _out_of_range("weights", "at least one weight above 0", 0, ("options", "weights"))
+
+
+def _validate_filter(narrowed: DocumentFilter) -> None:
+    for name, values in (
+        ("documentIds", narrowed.document_ids),
+        ("withoutIds", narrowed.without_ids),
+        ("mediaTypes", narrowed.media_types),
+        ("tags", tuple(tag for tags in narrowed.tags for tag in tags)),
+        ("domains", narrowed.domains),
+        ("languages", narrowed.languages),
+        ("fields", tuple(value for condition in narrowed.fields for value in condition.values)),
+    ):
+        if len(values) > MAX_FILTER_VALUES:
+            raise _out_of_range(name, f"at most {MAX_FILTER_VALUES} values", len(values), ("options", "filter", name))
+    if len(narrowed.path_globs) > MAX_GLOBS:
+        raise _out_of_range("pathGlobs", f"at most {MAX_GLOBS}", len(narrowed.path_globs), ("options", "filter"))
 
 
 def _within(name: str, value: float | None, low: float, high: float, *, inside: str | None = None) -> None:

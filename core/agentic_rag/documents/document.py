@@ -10,10 +10,11 @@ import hashlib
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from types import MappingProxyType
 from uuid import UUID
 
+from agentic_rag.documents.metadata import DocumentMetadata, FieldCondition
 from agentic_rag.kernel.ids import derive_uuid
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -178,6 +179,7 @@ class Document:
     provenance: Mapping[str, str] = field(default_factory=dict[str, str])
     writers: tuple[str, ...] = ()
     """Principals that may replace the content, beside the owner and those who manage the workspace."""
+    metadata: DocumentMetadata = DocumentMetadata()
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,13 +286,26 @@ class CitedPassage:
 
 @dataclass(frozen=True, slots=True)
 class DocumentFilter:
-    """Restricts every retrieval arm to some documents. Empty tuples and None do not restrict."""
+    """Restricts every retrieval arm to some documents: to those that all of its properties let through. Empty tuples
+    and None do not restrict. Tags, domains and languages are in their stored form.
+    """
 
     document_ids: tuple[UUID, ...] = ()
     source_path_prefix: str | None = None
     media_types: tuple[str, ...] = ()
     without_ids: tuple[UUID, ...] = ()
     """Excluded documents."""
+    path_globs: tuple[str, ...] = ()
+    """The source path matches one of them, as `documents.where.glob_pattern` reads it."""
+    tags: tuple[tuple[str, ...], ...] = ()
+    """The document has at least one tag of each tuple."""
+    domains: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    """`de` lets `de-at` through too."""
+    date_from: date | None = None
+    date_to: date | None = None
+    """Included. A document without a date passes neither bound."""
+    fields: tuple[FieldCondition, ...] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -24,6 +24,7 @@ from agentic_rag.documents.document import (
     SpanRequest,
     TextLayout,
 )
+from agentic_rag.documents.metadata import MetadataChange
 from agentic_rag.documents.revision_diff import VisibleChunk
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -150,6 +151,14 @@ class DocumentStore(Protocol):
 
     async def paths(self, workspace: WorkspaceRef, source: str) -> Mapping[str, Document]:
         """The documents that a source (`provenance["source"]`) brought, by source path."""
+        ...
+
+    async def describe(self, workspace: WorkspaceRef, document_ids: Sequence[UUID], change: MetadataChange) -> int:
+        """Add what somebody says of these documents to what was said before; the number of those that change by it.
+        What readers see of any of them changes as a new corpus version. The change is in its stored form; a title that
+        is removed stays until the next publish. The documents' own text (`DocumentPublication.metadata`) holds where
+        nobody says anything.
+        """
         ...
 
     async def set_status(

@@ -15,6 +15,8 @@ from agentic_rag.documents.document import (
     Revision,
     revision_id_for,
 )
+from agentic_rag.documents.front_matter import read_front_matter
+from agentic_rag.documents.metadata import NO_CHANGE
 from agentic_rag.documents.originals import delete_marked_blobs
 from agentic_rag.documents.ports import BlobStore, Original, Parser
 from agentic_rag.documents.revision_diff import PublicationPlan, plan_publication
@@ -310,6 +312,7 @@ class IngestDocument:
             job_id=run.lease.job.job_id,
             fence=run.lease.fence,
             title=parsed.title,
+            metadata=read_front_matter(parsed.text) if parsed.media_type == "text/markdown" else NO_CHANGE,
             media_type=parsed.media_type,
             provenance={**provenance, **cost.provenance()},
         )

@@ -8,6 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.documents.document import ChunkDraft, Revision
+from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange
 from agentic_rag.documents.revision_diff import KeptChunk
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.language.term_counts import TermCounts
@@ -44,6 +45,8 @@ class DocumentPublication:
     fence: int | None = None
     title: str | None = None
     """The title the text itself states; None keeps the registered one."""
+    metadata: MetadataChange = NO_CHANGE
+    """What the text itself says; replaces what an earlier one said."""
     media_type: str | None = None
     """What the bytes turned out to be; None keeps the registered one."""
     provenance: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from agentic_rag.documents.document import Document, DocumentStatus, document_id_for, revision_id_for
+from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange
 from agentic_rag.documents.ports import NewDocument, Parser
 from agentic_rag.ingestion.ingest_run import CONTENT_ARGUMENT, FORCE_ARGUMENT
 from agentic_rag.jobs.job import JobKind, JobRef, NewJob
@@ -35,6 +36,8 @@ class Submission:
     access_id: int | None = None
     """Who may read it; None: whoever may now, or everybody for a document that is new."""
     provenance: Mapping[str, str] = field(default_factory=dict[str, str])
+    metadata: MetadataChange = NO_CHANGE
+    """What is said of it, in the stored form."""
 
     @property
     def document_id(self) -> UUID:
@@ -86,6 +89,12 @@ def ingest_job(
     )
 
 
+async def describe(transaction: Transaction, submission: Submission) -> None:
+    """Store what a submission says of its document, which is registered."""
+    if not submission.metadata.is_empty:
+        await transaction.documents.describe(submission.workspace, [submission.document_id], submission.metadata)
+
+
 async def submit(transaction: Transaction, submission: Submission, carrier: Mapping[str, str]) -> SubmissionResult:
     """Register the document and enqueue its ingestion, in place of older unfinished work on the same document. The
     bytes are stored before: no job ever names an original that is not there.
@@ -108,6 +117,7 @@ async def submit(transaction: Transaction, submission: Submission, carrier: Mapp
             provenance={**submission.provenance, CONTENT_PROVENANCE: submission.content_hash.hex()},
         ),
     )
+    await describe(transaction, submission)
     key = await transaction.originals.keep(
         workspace, document_id, submission.content_hash, submission.key, submission.size
     )

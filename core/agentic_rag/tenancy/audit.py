@@ -25,6 +25,7 @@ class AuditAction(enum.Enum):
     """The kind of an act."""
 
     UPLOAD_DOCUMENT = "document.upload"
+    UPDATE_DOCUMENT = "document.update"
     REINGEST_DOCUMENT = "document.reingest"
     READ_ORIGINAL = "document.original"
     READ_TEXT = "document.text"

@@ -1,5 +1,7 @@
 """What every `DocumentStore` and `DocumentReader` promises."""
 
+from datetime import date
+
 import pytest
 from tests.builders import (
     EVERYBODY,
@@ -21,7 +23,10 @@ from agentic_rag.documents.document import (
     PageSpan,
     RevisionSpan,
     SpanRequest,
+    document_id_for,
 )
+from agentic_rag.documents.metadata import NO_CHANGE, DocumentMetadata, MetadataChange
+from agentic_rag.documents.where import parse_where
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.pagination import PageRequest
 
@@ -260,6 +265,94 @@ async def test_filters_combine(adapter: Backend) -> None:
     assert await matching(DocumentFilter((published.document_id,), "docs/", ("text/markdown",))) == []
     assert await matching(DocumentFilter(without_ids=(published.document_id,))) == [0, 2]
     assert await matching(DocumentFilter(source_path_prefix="docs/", without_ids=(published.document_id,))) == [0]
+
+
+async def test_filters_by_what_is_said_of_documents(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    austrian = MetadataChange(
+        tags=("draft", "hr"),
+        domain="people",
+        language="de-at",
+        document_date=date(2024, 3, 1),
+        fields={"team": "core", "pages": 12, "is_public": True, "due": "2024-06-30", "share": 0.5},
+    )
+    german = MetadataChange(tags=("hr",), language="de", document_date=date(2023, 12, 31), fields={"pages": 7})
+    for path, change in (("docs/a.md", austrian), ("docs/deep/b.md", german), ("other/c.md", NO_CHANGE)):
+        await adapter.publish(workspace, path, [f"text of {path}"])
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            await transaction.documents.describe(workspace, [document_id_for(workspace, path)], change)
+    expected = {
+        "tag=hr": [0, 1],
+        "tag=draft,none": [0],
+        "tag=hr tag=draft": [0],
+        "tag=none": [],
+        "domain=People": [0],
+        "language=de": [0, 1],
+        "language=de-AT": [0],
+        "date>=2024-01-01": [0],
+        "date<2024-01-01": [1],
+        "date=2024-03-01": [0],
+        "path=docs/*": [0],
+        "path=docs/": [0, 1],
+        "path=docs/**/b.md,other/?.md": [1, 2],
+        "path=docs/a.md": [0],
+        "field.team=core,shell": [0],
+        "field.pages=7,12": [0, 1],
+        "field.pages>7": [0],
+        "field.pages<=12": [0, 1],
+        'field.pages="7"': [],
+        "field.is_public=true": [0],
+        "field.due<2024-07-01": [0],
+        "field.due>=2024-07-01": [],
+        "field.share=0.5": [0],
+        "field.team>=3": [],
+        "tag=hr field.pages<10 language=de": [1],
+    }
+
+    async with adapter.database.snapshot(workspace) as snapshot:
+        found = {
+            text: sorted(
+                await snapshot.documents.ordinals_matching(parse_where(text, workspace.workspace_id), EVERYBODY)
+            )
+            for text in expected
+        }
+
+    assert found == expected
+
+
+async def test_what_is_said_of_a_document_wins_over_its_text_and_is_a_new_version(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    document_id = document_id_for(workspace, "a.md")
+
+    async def describe(change: MetadataChange) -> int:
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            return await transaction.documents.describe(workspace, [document_id], change)
+
+    async def stored() -> tuple[str, DocumentMetadata, int]:
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            document = await transaction.documents.get(workspace, document_id)
+            known = await transaction.workspaces.get(workspace.workspace_id)
+        assert document is not None
+        assert known is not None
+        return document.title, document.metadata, known.corpus_version
+
+    await adapter.register(workspace, new_document(workspace, "a.md"))
+    said = MetadataChange(title="Named", tags=("b",), fields={"team": "core", "old": 1})
+    assert await describe(said) == 1
+    assert (await stored())[2] == 0
+    found = MetadataChange(tags=("a",), domain="ours", fields={"team": "text", "of": "text"})
+    await adapter.publish(workspace, "a.md", ["one"], metadata=found)
+
+    before = await stored()
+    again = await describe(said)
+    after_nothing = await stored()
+    changed = await describe(MetadataChange(title=None, tags=None, fields={"team": None}))
+
+    fields = {"team": "core", "old": 1, "of": "text"}
+    assert before == ("Named", DocumentMetadata(("b",), "ours", fields=fields), 1)
+    assert (again, after_nothing) == (0, before)
+    assert changed == 1
+    assert await stored() == ("Named", DocumentMetadata((), "ours", fields={"old": 1, "of": "text"}), 2)
 
 
 async def test_documents_are_found_by_name_exact_ones_first(adapter: Backend) -> None:

@@ -18,6 +18,7 @@ from agentic_rag.documents.document import (
     DocumentStatus,
     Revision,
 )
+from agentic_rag.documents.metadata import DocumentMetadata, MetadataChange, change_json, merge_json
 from agentic_rag.documents.ports import NewDocument, StagedChunk
 from agentic_rag.documents.revision_diff import VisibleChunk
 from agentic_rag.kernel.errors import NotFound, Retryable
@@ -60,7 +61,10 @@ class MemoryDocumentStore:
             updated_at=now,
             provenance=dict(new.provenance),
             writers=known.writers if known else (),
+            metadata=known.metadata if known else DocumentMetadata(),
         )
+        title = state.given_metadata.get(new.document_id, {}).get("title")
+        document = document if title is None else replace(document, title=title)
         state.documents[new.document_id] = document
         state.tombstones.pop(new.document_id, None)
         return document
@@ -114,6 +118,24 @@ class MemoryDocumentStore:
             for document in self._documents(workspace).values()
             if document.provenance.get("source") == source
         }
+
+    async def describe(self, workspace: WorkspaceRef, document_ids: Sequence[UUID], change: MetadataChange) -> int:
+        """Add what somebody says of these documents; the number of those that change by it."""
+        known = self._documents(workspace)
+        state = self._working.write(workspace)
+        changed: list[UUID] = []
+        for document_id in document_ids:
+            given = state.given_metadata.get(document_id, {})
+            told = merge_json(given, change_json(change))
+            if document_id in known and told != merge_json(given, {}):
+                state.given_metadata[document_id] = told
+                document = state.described(document_id)
+                title = told.get("title") or document.title
+                state.documents[document_id] = replace(document, title=title, updated_at=self._working.now())
+                changed.append(document_id)
+        if any(known[document_id].revision_id is not None for document_id in changed):
+            state.next_version()
+        return len(changed)
 
     async def set_status(
         self,

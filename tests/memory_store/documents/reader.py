@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from uuid import UUID
@@ -21,6 +22,8 @@ from agentic_rag.documents.document import (
     TextLayout,
     outline_of,
 )
+from agentic_rag.documents.metadata import DocumentMetadata
+from agentic_rag.documents.where import glob_pattern
 
 
 class MemoryDocumentReader:
@@ -147,6 +150,24 @@ def _passes(document: Document, wanted: DocumentFilter) -> bool:
         and document.document_id not in wanted.without_ids
         and (wanted.source_path_prefix is None or document.source_path.startswith(wanted.source_path_prefix))
         and (not wanted.media_types or document.media_type in wanted.media_types)
+        and (
+            not wanted.path_globs
+            or any(re.search(glob_pattern(one), document.source_path) for one in wanted.path_globs)
+        )
+        and _is_described(document.metadata, wanted)
+    )
+
+
+def _is_described(told: DocumentMetadata, wanted: DocumentFilter) -> bool:
+    language = told.language or ""
+    day = told.document_date
+    return (
+        all(set(tags) & set(told.tags) for tags in wanted.tags)
+        and (not wanted.domains or told.domain in wanted.domains)
+        and (not wanted.languages or language in wanted.languages or language.partition("-")[0] in wanted.languages)
+        and (wanted.date_from is None or (day is not None and day >= wanted.date_from))
+        and (wanted.date_to is None or (day is not None and day <= wanted.date_to))
+        and all(condition.holds(told) for condition in wanted.fields)
     )
 
 

@@ -49,6 +49,8 @@ def erase(
     for revision_id in revisions:
         del state.revisions[revision_id]
     access_id = state.documents.pop(document_id).access_id
+    state.found_metadata.pop(document_id, None)
+    state.given_metadata.pop(document_id, None)
     erasure = Erasure(
         document_id=document_id,
         version=version,

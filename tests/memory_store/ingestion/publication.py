@@ -22,6 +22,7 @@ from tests.memory_store.session.state import (
 from tests.memory_store.session.store import Working
 
 from agentic_rag.documents.document import DocumentStatus
+from agentic_rag.documents.metadata import change_json
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.ingestion.ports import DocumentPublication, NewChunk, Published
 from agentic_rag.jobs.job import JobState
@@ -182,7 +183,9 @@ def _write_revision(state: WorkspaceState, version: int, publication: DocumentPu
 
 
 def _set_ready(state: WorkspaceState, publication: DocumentPublication, now: datetime) -> None:
-    document = state.documents[publication.document_id]
+    state.found_metadata[publication.document_id] = change_json(publication.metadata)
+    document = state.described(publication.document_id)
+    title = state.given_metadata.get(publication.document_id, {}).get("title") or publication.title
     count = len(publication.added) + len(publication.kept)
     state.documents[publication.document_id] = replace(
         document,
@@ -192,7 +195,7 @@ def _set_ready(state: WorkspaceState, publication: DocumentPublication, now: dat
         content_hash=publication.content_hash,
         chunk_count=count,
         chunks_done=count,
-        title=document.title if publication.title is None else publication.title,
+        title=document.title if title is None else title,
         media_type=document.media_type if publication.media_type is None else publication.media_type,
         provenance={**document.provenance, **publication.provenance},
         updated_at=now,

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from agentic_rag.answering.run import Run
 from agentic_rag.documents.document import ChunkDraft, Document, Revision
+from agentic_rag.documents.metadata import merge_json, metadata_from
 from agentic_rag.documents.ports import Original, StagedChunk, UploadRecord
 from agentic_rag.erasure.certificate import StoreErasure
 from agentic_rag.jobs.job import Job, JobAttempt
@@ -176,6 +178,10 @@ class WorkspaceState:
     """The highest number ever given to a space."""
     segments: tuple[Segment, ...] = ()
     documents: dict[UUID, Document] = field(default_factory=dict[UUID, Document])
+    found_metadata: dict[UUID, dict[str, Any]] = field(default_factory=dict[UUID, dict[str, Any]])
+    """What the text of a document says of it, in the stored form."""
+    given_metadata: dict[UUID, dict[str, Any]] = field(default_factory=dict[UUID, dict[str, Any]])
+    """What callers say of a document, in the stored form."""
     revisions: dict[UUID, StoredRevision] = field(default_factory=dict[UUID, StoredRevision])
     staged: dict[UUID, tuple[StagedChunk, ...]] = field(default_factory=dict[UUID, tuple[StagedChunk, ...]])
     """By revision; sorted by index."""
@@ -208,6 +214,8 @@ class WorkspaceState:
             self,
             access_sets=dict(self.access_sets),
             documents=dict(self.documents),
+            found_metadata=dict(self.found_metadata),
+            given_metadata=dict(self.given_metadata),
             revisions=dict(self.revisions),
             staged=dict(self.staged),
             passages=dict(self.passages),
@@ -244,6 +252,11 @@ class WorkspaceState:
             active_space=active_space if space is None else space,
         )
         return version
+
+    def described(self, document_id: UUID) -> Document:
+        """A document with the metadata in force."""
+        found, given = self.found_metadata.get(document_id, {}), self.given_metadata.get(document_id, {})
+        return replace(self.documents[document_id], metadata=metadata_from(merge_json(found, given)))
 
     def readable(self, readers: ReadIdentity) -> ReadScope:
         """What the readers may read."""

@@ -27,6 +27,7 @@ from agentic_rag.answering.gate_decision import Directives, Downgrade, FeatureCo
 from agentic_rag.answering.plan import AnswerType, Plan, SubQuestion, ToolCall, ToolRequest
 from agentic_rag.answering.runs.answer_codec import decode, encode
 from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.documents.metadata import Comparison, FieldCondition
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.language.prompt_injection import Suspicion
 from agentic_rag.retrieval.candidates import ArmScore, CandidateTrace, Hop, HopKind, Retriever
@@ -84,7 +85,20 @@ searches = st.builds(
     st.builds(FusionWeights, real, real, st.none() | real),
     st.none() | count,
     real,
-    st.builds(DocumentFilter, _tuples(st.uuids()), st.none() | text, _tuples(text), _tuples(st.uuids())),
+    st.builds(
+        DocumentFilter,
+        _tuples(st.uuids()),
+        st.none() | text,
+        _tuples(text),
+        _tuples(st.uuids()),
+        _tuples(text),
+        _tuples(_tuples(text)),
+        _tuples(text),
+        _tuples(text),
+        st.none() | st.dates(),
+        st.none() | st.dates(),
+        _tuples(st.builds(FieldCondition, text, st.sampled_from(Comparison), _tuples(text | real | st.booleans()))),
+    ),
     st.none() | text,
 )
 debugs = st.builds(
@@ -138,6 +152,9 @@ def test_an_answer_that_the_former_codec_stored_is_read_whole() -> None:
     for citation in (again["citations"][0], again["abstention"]["nearest"][0]):
         citation["read_at"] = citation["read_at"].replace("Z", "+00:00")
     stored["debug"] |= {"chat": None, "certainty": None}  # Younger than the stored answer.
+    stored["debug"]["search"]["filter"] |= {
+        "path_globs": [], "tags": [], "domains": [], "languages": [], "date_from": None, "date_to": None, "fields": [],
+    }  # fmt: skip
     assert again == stored
 
 

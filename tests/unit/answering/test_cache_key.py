@@ -8,6 +8,7 @@ from agentic_rag.answering.question import AnswerOptions, CacheMode, Question, T
 from agentic_rag.answering.runs.cache_key import AnswerContext, answer_key, input_hash
 from agentic_rag.answering.understood_question import understand
 from agentic_rag.documents.document import CitedPassage, DocumentFilter
+from agentic_rag.documents.metadata import Comparison, FieldCondition
 from agentic_rag.kernel.text import fold_text
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.tenancy.access import ReadScope
@@ -21,6 +22,9 @@ FOUNDED = Turn("When was Corrand Tidal founded?", "In 1998.", (CitedPassage(UUID
 
 def key_of(question: Question, context: AnswerContext) -> str:
     return answer_key(understand(question), context)
+
+
+CORE = FieldCondition("team", Comparison.EQUALS, ("core",))
 
 
 @pytest.mark.parametrize(
@@ -39,6 +43,13 @@ def key_of(question: Question, context: AnswerContext) -> str:
         replace(QUESTION, options=AnswerOptions(filter=DocumentFilter(source_path_prefix="a"))),
         replace(QUESTION, options=AnswerOptions(filter=DocumentFilter(media_types=("a",)))),
         replace(QUESTION, options=AnswerOptions(filter=DocumentFilter(without_ids=(UUID(int=4),)))),
+        replace(QUESTION, options=AnswerOptions(filter=DocumentFilter(path_globs=("a*",)))),
+        replace(QUESTION, options=AnswerOptions(filter=DocumentFilter(tags=(("a",),)))),
+        replace(QUESTION, options=AnswerOptions(filter=DocumentFilter(domains=("a",)))),
+        replace(QUESTION, options=AnswerOptions(filter=DocumentFilter(languages=("de",)))),
+        replace(QUESTION, options=AnswerOptions(filter=DocumentFilter(date_from=date(2024, 1, 1)))),
+        replace(QUESTION, options=AnswerOptions(filter=DocumentFilter(date_to=date(2024, 1, 1)))),
+        replace(QUESTION, options=AnswerOptions(filter=DocumentFilter(fields=(CORE,)))),
     ],
 )
 def test_another_question_has_another_key(other: Question) -> None:

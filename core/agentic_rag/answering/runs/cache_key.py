@@ -9,6 +9,7 @@ from datetime import date
 
 from agentic_rag.answering.question import AnswerOptions, Question, Turn
 from agentic_rag.answering.understood_question import UnderstoodQuestion
+from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.workspaces.settings import RagConfig
@@ -116,9 +117,23 @@ def _options(options: AnswerOptions) -> list[str]:
         *fusion_fields(options.fusion, options.weights),
         str(options.per_document),
         str(options.diversity),
+        *((repr(_described(options.filter)),) if _described(options.filter) != DocumentFilter() else ()),
         # Nothing where it is left open: keys that were sent before it could be given stay what they were.
         *(() if options.min_similarity is None else (f"similarity {options.min_similarity!r}",)),
     ]
+
+
+def _described(wanted: DocumentFilter) -> DocumentFilter:
+    """The part of a filter that keys did not have from the beginning, its lists sorted."""
+    return DocumentFilter(
+        path_globs=tuple(sorted(wanted.path_globs)),
+        tags=tuple(sorted(tuple(sorted(tags)) for tags in wanted.tags)),
+        domains=tuple(sorted(wanted.domains)),
+        languages=tuple(sorted(wanted.languages)),
+        date_from=wanted.date_from,
+        date_to=wanted.date_to,
+        fields=tuple(sorted(wanted.fields, key=repr)),
+    )
 
 
 def fusion_fields(method: FusionMethod | None, weights: FusionWeights | None) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.documents.document_rows import DOCUMENT_COLUMNS, document_from
+from agentic_rag.adapters.postgres.documents.filter_sql import matching_statement
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
 from agentic_rag.documents.document import (
     Chunk,
@@ -87,19 +88,6 @@ WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.chunk_id = ANY ($3::uuid[]) AN
 ORDER BY c.ordinal, c.visible_from
 """
 
-ORDINALS_MATCHING = """
-SELECT c.ordinal
-FROM rag_chunks c
-JOIN rag_documents d
-  ON d.org_id = c.org_id AND d.workspace_id = c.workspace_id AND d.document_id = c.document_id
-WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.access_id = ANY ($3::integer[])
-  AND c.visible_from <= $4 AND (c.visible_to IS NULL OR c.visible_to > $4)
-  AND (cardinality($5::uuid[]) = 0 OR d.document_id = ANY ($5))
-  AND ($6::text IS NULL OR starts_with(d.source_path, $6))
-  AND (cardinality($7::text[]) = 0 OR d.media_type = ANY ($7))
-  AND NOT d.document_id = ANY ($8::uuid[])
-"""
-
 # The page of a span is the last one that starts at or before its first character.
 REVISION_SPANS = """
 SELECT asked.place,
@@ -172,16 +160,8 @@ class PostgresDocumentReader:
         return frozenset(row["ordinal"] for row in rows)
 
     async def ordinals_matching(self, wanted: DocumentFilter, access_ids: Sequence[int]) -> frozenset[int]:
-        rows = await self._connection.fetch(
-            ORDINALS_MATCHING,
-            *self._key,
-            access_ids,
-            self._version,
-            wanted.document_ids,
-            wanted.source_path_prefix,
-            wanted.media_types,
-            wanted.without_ids,
-        )
+        statement, arguments = matching_statement(wanted)
+        rows = await self._connection.fetch(statement, *self._key, access_ids, self._version, *arguments)
         return frozenset(row["ordinal"] for row in rows)
 
     async def revision_spans(self, requests: Sequence[SpanRequest]) -> list[RevisionSpan | None]:

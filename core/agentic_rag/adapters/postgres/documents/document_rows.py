@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from agentic_rag.adapters.postgres.session.connection import Row, value_from
 from agentic_rag.documents.document import ChunkDraft, Document, DocumentFault
+from agentic_rag.documents.metadata import metadata_from
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 DOCUMENT_COLUMNS = """
     document_id, source_path, title, url, file_name, media_type, size, uploaded_by, access_id, status, error_code,
     error_message, error_attempts, error_retryable, revision_id, content_hash, chunk_count, chunks_done, created_at,
-    updated_at, provenance, writers
+    updated_at, provenance, writers, metadata
 """
 
 HEADING_SEPARATOR = "\x1f"
@@ -26,7 +27,7 @@ def document_from(workspace: WorkspaceRef, row: Row) -> Document:
         fault = DocumentFault(
             row["error_code"], row["error_message"] or "", row["error_attempts"], row["error_retryable"]
         )
-    return value_from(Document, row, workspace=workspace, fault=fault)
+    return value_from(Document, row, workspace=workspace, fault=fault, metadata=metadata_from(row["metadata"]))
 
 
 def draft_columns(drafts: Sequence[ChunkDraft]) -> tuple[Sequence[object], ...]:

@@ -8,7 +8,8 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.documents.document_rows import DOCUMENT_COLUMNS, document_from
 from agentic_rag.adapters.postgres.documents.staging import StagingRows
-from agentic_rag.adapters.postgres.session.connection import value_from
+from agentic_rag.adapters.postgres.jobs.corpus_versions import next_version
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
 from agentic_rag.adapters.postgres.session.page_cursors import decode_cursor, encode_cursor, page_size
 from agentic_rag.documents.document import (
     STATUS_TRANSITIONS,
@@ -16,6 +17,7 @@ from agentic_rag.documents.document import (
     DocumentFault,
     DocumentStatus,
 )
+from agentic_rag.documents.metadata import MetadataChange, change_json
 from agentic_rag.documents.ports import NewDocument
 from agentic_rag.documents.revision_diff import VisibleChunk
 from agentic_rag.kernel.pagination import Page, PageRequest
@@ -35,7 +37,9 @@ FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text
     AS n(document_id, source_path, title, url, file_name, media_type, size, uploaded_by, access_id, provenance)
 ORDER BY n.document_id
 ON CONFLICT (org_id, workspace_id, document_id) DO UPDATE
-SET source_path = excluded.source_path, title = excluded.title, url = excluded.url, file_name = excluded.file_name,
+SET source_path = excluded.source_path,
+    title = coalesce(rag_documents.given_metadata ->> 'title', excluded.title),
+    url = excluded.url, file_name = excluded.file_name,
     media_type = excluded.media_type, size = excluded.size, provenance = excluded.provenance, status = 'PENDING',
     error_code = NULL, error_message = NULL, error_attempts = 0, error_retryable = false, updated_at = now()
 RETURNING {DOCUMENT_COLUMNS}
@@ -72,6 +76,23 @@ SELECT {DOCUMENT_COLUMNS} FROM rag_documents
 WHERE org_id = $1 AND workspace_id = $2 AND provenance ->> 'source' = $3
 """  # noqa: S608 - a constant list of columns
 
+# The rows whose metadata differ by what is said ($4), locked in the order in which publishing locks them.
+DESCRIBE = """
+WITH told AS (
+    SELECT document_id, rag_merge_metadata(given_metadata, $4::text::jsonb) AS given_metadata
+    FROM rag_documents
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = ANY ($3::uuid[])
+      AND rag_merge_metadata(given_metadata, $4::text::jsonb) <> given_metadata
+    ORDER BY document_id
+    FOR NO KEY UPDATE
+)
+UPDATE rag_documents d
+SET given_metadata = t.given_metadata, title = coalesce(t.given_metadata ->> 'title', d.title), updated_at = now()
+FROM told t
+WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = t.document_id
+RETURNING d.revision_id IS NOT NULL AS is_published
+"""
+
 SET_STATUS = """
 UPDATE rag_documents
 SET status = $4, error_code = $5, error_message = $6, error_attempts = $7, error_retryable = $8, updated_at = now()
@@ -97,7 +118,13 @@ _MOVES_TO: Mapping[DocumentStatus, list[str]] = {
 
 
 class PostgresDocumentStore(StagingRows):
-    """Reads and writes inside a transaction of one organisation."""
+    """Reads and writes inside a transaction of one organisation. With `is_followed`, a new corpus version enqueues, in
+    this transaction, a job that updates the graph outside Postgres.
+    """
+
+    def __init__(self, connection: PostgresConnection, *, is_followed: bool = False) -> None:
+        super().__init__(connection)
+        self._is_followed = is_followed
 
     async def register(self, workspace: WorkspaceRef, new: NewDocument) -> Document:
         (document,) = await self.register_many(workspace, [new])
@@ -160,6 +187,13 @@ class PostgresDocumentStore(StagingRows):
     async def paths(self, workspace: WorkspaceRef, source: str) -> Mapping[str, Document]:
         rows = await self._connection.fetch(PATHS, *workspace.key, source)
         return {row["source_path"]: document_from(workspace, row) for row in rows}
+
+    async def describe(self, workspace: WorkspaceRef, document_ids: Sequence[UUID], change: MetadataChange) -> int:
+        said = json.dumps(change_json(change))
+        rows = await self._connection.fetch(DESCRIBE, *workspace.key, list(document_ids), said)
+        if any(row["is_published"] for row in rows):
+            await next_version(self._connection, workspace, is_followed=self._is_followed)
+        return len(rows)
 
     async def set_status(
         self,

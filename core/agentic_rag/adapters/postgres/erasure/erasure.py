@@ -8,14 +8,13 @@ import numpy as np
 
 from agentic_rag.adapters.postgres.erasure import erasure_sql as sql
 from agentic_rag.adapters.postgres.ingestion.compaction import DROP_SEGMENTS, LOCK_SEGMENTS
-from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
+from agentic_rag.adapters.postgres.jobs.corpus_versions import next_version
 from agentic_rag.adapters.postgres.retrieval.segments import ADD_SEGMENT, segment_arguments, segment_from
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
 from agentic_rag.answering.runs.answer_codec import decode, encode
 from agentic_rag.answering.runs.redaction import redact_document
 from agentic_rag.erasure.certificate import encode_stores, ranges_of
 from agentic_rag.erasure.ports import Erasure
-from agentic_rag.jobs.job import graph_job
 from agentic_rag.kernel.errors import LeaseLost
 from agentic_rag.retrieval.graph.entities import extract_entities
 from agentic_rag.retrieval.lexical.postings import merge_segments
@@ -44,9 +43,7 @@ async def erase(
         raise LeaseLost("Another worker erases this document now.")
     jobs: int = await connection.fetchval(sql.CANCEL_JOBS, *document, job_id)
     await connection.execute(LOCK_SEGMENTS, workspace.workspace_id)
-    if is_followed:
-        await PostgresJobStore(connection, workspace.org_id).enqueue(graph_job(workspace))
-    version: int = await connection.fetchval(sql.NEXT_VERSION, *key, is_followed)
+    version = await next_version(connection, workspace, is_followed=is_followed)
     if is_followed:
         await connection.execute(sql.ADD_GRAPH_ERASURE, *document, version)
     ordinals = [row["ordinal"] for row in await connection.fetch(sql.ORDINALS, *document)]

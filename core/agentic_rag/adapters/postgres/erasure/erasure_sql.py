@@ -38,17 +38,6 @@ WITH jobs AS (
 SELECT count(*) FROM jobs
 """
 
-# $1 organisation, $2 workspace, $3 whether a graph outside Postgres moves its own watermark. Without one, `graph_home`
-# is cleared: a graph connected later is filled anew, because it missed this version.
-NEXT_VERSION = """
-UPDATE rag_workspaces
-SET corpus_version = corpus_version + 1,
-    graph_version = CASE WHEN $3 THEN graph_version ELSE corpus_version + 1 END,
-    graph_home = CASE WHEN $3 THEN graph_home ELSE '' END
-WHERE org_id = $1 AND workspace_id = $2
-RETURNING corpus_version
-"""
-
 ORDINALS = """
 SELECT DISTINCT ordinal FROM rag_chunks WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 ORDER BY ordinal
 """

@@ -14,6 +14,7 @@ from agentic_rag.adapters.postgres.ingestion.publication_rows import Batch, batc
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.retrieval.segments import ADD_SEGMENT, segment_arguments
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection
+from agentic_rag.documents.metadata import change_json
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.ingestion.ports import DocumentPublication, Published
 from agentic_rag.jobs.job import graph_job
@@ -204,6 +205,7 @@ class PostgresPublisher:
             [publication.media_type for publication in accepted],
             [publication.expected for publication in accepted],
             [json.dumps(dict(publication.provenance)) for publication in accepted],
+            [json.dumps(change_json(publication.metadata)) for publication in accepted],
         )
 
     async def _insert(self, statement: str, head: tuple[object, ...], columns: Sequence[Sequence[object]]) -> None:

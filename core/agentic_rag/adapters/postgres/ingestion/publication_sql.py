@@ -105,8 +105,9 @@ FROM unnest($4::uuid[], $5::integer[], $6::integer[], $7::integer[], $8::integer
 SET_READY = """
 WITH published AS (
     SELECT *
-    FROM unnest($4::uuid[], $5::uuid[], $6::bytea[], $7::integer[], $8::text[], $9::text[], $10::uuid[], $11::text[])
-        AS p(document_id, revision_id, content_hash, chunk_count, title, media_type, superseded, provenance)
+    FROM unnest($4::uuid[], $5::uuid[], $6::bytea[], $7::integer[], $8::text[], $9::text[], $10::uuid[], $11::text[],
+                $12::text[])
+        AS p(document_id, revision_id, content_hash, chunk_count, title, media_type, superseded, provenance, metadata)
 ), changed AS (
     -- Two plain rows instead of `IN (revision_id, superseded)`, which can only be joined row by row.
     SELECT revision_id, true AS is_published FROM published
@@ -127,8 +128,8 @@ WITH published AS (
 UPDATE rag_documents d
 SET status = 'READY', revision_id = p.revision_id, content_hash = p.content_hash, corpus_version = $3,
     chunk_count = p.chunk_count, chunks_done = p.chunk_count,
-    title = coalesce(p.title, d.title), media_type = coalesce(p.media_type, d.media_type),
-    provenance = d.provenance || p.provenance::jsonb,
+    title = coalesce(d.given_metadata ->> 'title', p.title, d.title), found_metadata = p.metadata::jsonb,
+    media_type = coalesce(p.media_type, d.media_type), provenance = d.provenance || p.provenance::jsonb,
     error_code = NULL, error_message = NULL, error_attempts = 0, error_retryable = false, updated_at = now()
 FROM published p
 WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = p.document_id

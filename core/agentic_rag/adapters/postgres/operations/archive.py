@@ -70,10 +70,11 @@ LEFT_OUT = frozenset(
         "rag_graph_erasures",
         "rag_snapshots",
         "rag_restores",
+        "rag_document_labels",
     }
 )
-"""Tables that are no part of a corpus: jobs, runs, caches, other snapshots, and vector indexes, which maintenance
-rebuilds. A test compares both lists with the catalogue.
+"""Tables that are no part of a corpus: jobs, runs, caches, other snapshots, vector indexes, which maintenance
+rebuilds, and labels, which documents bring. A test compares both lists with the catalogue.
 """
 
 HEADER = """

@@ -149,7 +149,7 @@ class PostgresTransaction:
         self.organisations: OrganisationStore = PostgresOrganisationStore(connection, org_id)
         self.api_keys: ApiKeyStore = PostgresApiKeyStore(connection, org_id)
         self.workspaces: WorkspaceStore = PostgresWorkspaceStore(connection, org_id)
-        self.documents: DocumentStore = PostgresDocumentStore(connection)
+        self.documents: DocumentStore = PostgresDocumentStore(connection, is_followed=is_followed)
         self.access: AccessStore = PostgresAccessStore(connection, scopes, is_followed=is_followed)
         self.jobs: JobStore = PostgresJobStore(connection, org_id)
         self.originals: OriginalStore = PostgresOriginalStore(connection)
