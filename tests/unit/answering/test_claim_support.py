@@ -44,3 +44,36 @@ def test_a_sentence_that_says_something_else_or_more_is_refused(claim: str, guar
 )
 def test_the_same_in_other_words_order_and_units_passes(claim: str) -> None:
     assert find_unsupported(claim, SOURCE, ()) is None
+
+
+TWO_FIGURES = (
+    "Costs were 5 million euros, and revenue fell to 3 million euros; the north pump delivers 40 litres while the "
+    "south pump delivers 45 litres."
+)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Revenue was 5 million euros.",
+        "Costs fell to 3 million euros.",
+        "The south pump delivers 40 litres.",
+        "The north pump delivers 45 litres.",
+    ],
+)
+def test_a_figure_supports_only_in_its_own_clause(claim: str) -> None:
+    assert find_unsupported(claim, TWO_FIGURES, ()) == "figure_of_another_clause"
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        ("Costs were 5 million euros.", TWO_FIGURES),
+        ("Revenue fell to 3 million euros, and costs were 5 million euros.", TWO_FIGURES),
+        ("The south pump delivers 45 litres.", TWO_FIGURES),
+        ("Adults pay 5 euros.", "Adults, seniors and children pay 5, 4 and 3 euros."),
+        ("The mill has 40 workers.", "The mill stands in Otter Voe. It has 40 workers, and it closes at 5 p.m."),
+    ],
+)
+def test_a_figure_in_its_own_clause_passes(claim: str, source: str) -> None:
+    assert find_unsupported(claim, source, ()) != "figure_of_another_clause"

@@ -6,6 +6,7 @@ import enum
 import re
 from collections.abc import Sequence
 
+from agentic_rag.language.orders import is_order
 from agentic_rag.language.tables import RULE_ROW, format_row, is_row
 
 _SPACE = re.compile(r"\s+")
@@ -74,6 +75,8 @@ class UnitKind(enum.Enum):
     FRAGMENT = "fragment"
     BOILERPLATE = "boilerplate"
     QUESTION = "question"
+    ORDER = "order"
+    """Tells whoever answers what to say."""
 
 
 QUOTABLE = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.TABLE_ROW, UnitKind.LABELLED, UnitKind.LEAD_IN})
@@ -112,6 +115,8 @@ def classify_unit(unit: str, *, cut_off: bool = False) -> UnitKind:
         return UnitKind.HEADING
     if _is_boilerplate(unit.lower()):
         return UnitKind.BOILERPLATE
+    if is_order(unit):
+        return UnitKind.ORDER
     if SECTION_LINE.match(unit):
         return UnitKind.HEADING
     if is_row(unit):

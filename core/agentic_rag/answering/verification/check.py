@@ -16,6 +16,7 @@ from agentic_rag.answering.verification.claim_support import find_unsupported
 from agentic_rag.answering.verification.defang_links import NO_HOSTS, defang_links
 from agentic_rag.documents.document import RevisionSpan
 from agentic_rag.language.hidden_characters import HIDDEN
+from agentic_rag.language.orders import is_order
 from agentic_rag.language.tables import caption_span, header_span
 from agentic_rag.retrieval.candidates import Passage
 from agentic_rag.web.url_policy import HostList
@@ -123,6 +124,8 @@ def _broken_guardrail(
         return "citation_not_retrieved"
     if not all(matches(quote, passages, span) for quote, span in zip(quotes, stored, strict=True)):
         return "citation_not_stored"
+    if any(is_order(_quote_text(quote, passages)) for quote in quotes):
+        return "order_to_whoever_answers"
     if HIDDEN.search(sentence.text):
         return "hidden_characters"
     links = _LINK.findall(sentence.text)

@@ -27,7 +27,8 @@ HopKind = strawberry.enum(
 Suspicion = strawberry.enum(
     suspicion.Suspicion,
     description="A sign that a text was written to steer a model. Nothing such a text says can choose a tool, an "
-    "address or a citation; the sign is there for the reader.",
+    "address or a citation; the sign is there for the reader. Signs know the wordings that they were written for: most "
+    "other wordings go unseen, and harmless texts about such orders are flagged. No sign means nothing.",
 )
 
 
