@@ -25,6 +25,9 @@ SELECT n.nspname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WH
 
 _JSONB_VERSION = b"\x01"
 
+_ENDING_SECONDS = 10.0
+"""For the end of a transaction that nobody waits for, before its connection is closed."""
+
 BOUND = "(SELECT set_config('rag.org_id', $1::uuid::text, true)::uuid AS org_id OFFSET 0) AS bound"
 """A row that binds its statement, outside of a transaction, to the organisation $1 before a function takes its column:
 what the owner's functions read costs one round trip.
@@ -83,12 +86,19 @@ class PostgresPool:
 
     @asynccontextmanager
     async def connection(self) -> AsyncGenerator[PostgresConnection]:
-        """A connection in autocommit. Errors: `DependencyUnavailable`, `Misconfigured`."""
+        """A connection in autocommit. A cancelled caller does not wait for its return to the pool, because the driver
+        first waits until the server confirms the cancellation. Errors: `DependencyUnavailable`, `Misconfigured`.
+        """
         pool, driver = await self._acquire()
         try:
             yield self._wrap_driver(driver)
-        finally:
+        except asyncio.CancelledError:
+            self._give_back_later(pool, driver)
+            raise
+        except BaseException:
             await pool.release(driver)
+            raise
+        await pool.release(driver)
 
     @asynccontextmanager
     async def transaction(self, org_id: UUID, settings: str = "") -> AsyncGenerator[PostgresConnection]:
@@ -102,6 +112,8 @@ class PostgresPool:
                 # Inside the block: a caller cancelled during BEGIN must not leave a transaction open.
                 await connection.execute(f"BEGIN; SET LOCAL rag.org_id = '{UUID(int=org_id.int)}'; {settings}")
                 yield connection
+            except asyncio.CancelledError:
+                raise
             except BaseException:
                 await _roll_back(connection)
                 raise
@@ -121,9 +133,13 @@ class PostgresPool:
             await connection.execute(f"{BEGIN_SNAPSHOT}; SET LOCAL rag.org_id = '{UUID(int=org_id.int)}'")
             yield connection
         finally:
-            ending = asyncio.create_task(_give_back(pool, driver))
-            self._ending.add(ending)
-            ending.add_done_callback(self._ending.discard)
+            self._give_back_later(pool, driver)
+
+    def _give_back_later(self, pool: Any, driver: Any) -> None:
+        """End what is open on a connection and return it to the pool, in a background task."""
+        ending = asyncio.create_task(_give_back(pool, driver))
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
 
     def _wrap_driver(self, driver: Any) -> PostgresConnection:
         return PostgresConnection(driver)
@@ -156,9 +172,9 @@ class PostgresPool:
 
 
 async def _give_back(pool: Any, driver: Any) -> None:
-    """End a reader's transaction and release its connection; close the connection when that fails."""
+    """End a transaction and release its connection; close the connection when that fails."""
     try:
-        await driver.execute("ROLLBACK")
+        await driver.execute("ROLLBACK", timeout=_ENDING_SECONDS)
     except DRIVER_ERRORS:
         driver.terminate()
     finally:

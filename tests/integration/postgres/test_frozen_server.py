@@ -1,0 +1,78 @@
+"""A server whose connections stay open and that answers nothing: whoever gives up on it is let go at once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit, urlunsplit
+from uuid import UUID
+
+import pytest
+
+from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
+
+pytestmark = [pytest.mark.integration, pytest.mark.network]
+
+
+@dataclass
+class Line:
+    """A way to Postgres that can be cut without anybody being told."""
+
+    url: str
+    flowing: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @classmethod
+    @asynccontextmanager
+    async def to(cls, url: str) -> AsyncIterator[Line]:
+        """A line to the server at `url`, on a port of its own."""
+        parts = urlsplit(url)
+        pieces = set[asyncio.Task[None]]()
+
+        async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            back, forth = await asyncio.open_connection(parts.hostname, parts.port)
+            for source, target in ((reader, forth), (back, writer)):
+                pieces.add(asyncio.create_task(line._carry(source, target)))
+
+        server = await asyncio.start_server(connect, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        line = cls(urlunsplit(parts._replace(netloc=parts.netloc.replace(f":{parts.port}", f":{port}"))))
+        line.flowing.set()
+        try:
+            yield line
+        finally:
+            server.close()
+            for one in pieces:
+                one.cancel()
+            await asyncio.gather(*pieces, return_exceptions=True)
+
+    async def _carry(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        while content := await source.read(65_536):
+            await self.flowing.wait()
+            target.write(content)
+        target.close()
+
+
+@pytest.mark.parametrize("is_transaction", [False, True])
+async def test_a_caller_that_gives_up_does_not_wait_for_the_server(migrated_url: str, is_transaction: bool) -> None:
+    async with Line.to(migrated_url) as line:
+        pool = PostgresPool(line.url, PoolOptions(connect_seconds=5.0))
+
+        async def ask() -> None:
+            async with pool.transaction(UUID(int=1)) if is_transaction else pool.connection() as connection:
+                assert await connection.fetchval("SELECT 1") == 1
+
+        await ask()
+        line.flowing.clear()
+        began = time.monotonic()
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.05):
+                await ask()
+        waited = time.monotonic() - began
+        line.flowing.set()
+        await ask()
+        await pool.aclose()
+
+    assert waited < 2
