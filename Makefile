@@ -97,6 +97,10 @@ security: install-dev system-packages ## What an attacker would try, against the
 quality: install-dev ## Retrieval and answers on the question sets beside the project; writes build/reports/quality.json
 	@$(BIN)/python -m tests.quality $(QUALITY_ARGS)
 
+.PHONY: context
+context: install-dev system-packages ## Retrieved text and those who read it, against the real product; writes build/reports/context.json
+	@$(BIN)/python -m tests.context $(CONTEXT_ARGS)
+
 .PHONY: house
 house: install-dev ## The shape of the code and answers that must not change; writes build/reports/house.json
 	@$(BIN)/python -m tests.house $(HOUSE_ARGS)

@@ -1,0 +1,1 @@
+"""What `make context` measures: retrieved text, and those who read it."""
