@@ -60,6 +60,24 @@ def share_bytecode(environment: Path) -> None:
             os.link(compiled, folder / compiled.name)
 
 
+def test_the_client_installs_alone(tmp_path: Path) -> None:
+    uv = Path(sys.executable).with_name("uv")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path]
+    subprocess.run([*build, ROOT / "clients" / "python"], check=True, capture_output=True)
+    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, tmp_path / "venv"], check=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    run(uv, "pip", "install", "--quiet", "--python", python, next(tmp_path.glob("*.whl")), cwd=tmp_path)
+
+    asked = (
+        "from agentic_rag_client import *; print(RagClient('http://127.0.0.1:9', 't', 'w').prepare_context('x').fault)"
+    )
+    shown = run(python, "-c", asked, cwd=tmp_path).stdout
+    installed = json.loads(run(uv, "pip", "list", "--format", "json", "--python", python, cwd=tmp_path).stdout)
+
+    assert shown == "SERVER_UNREACHABLE\n"
+    assert {one["name"] for one in installed} & {"agentic-rag", "starlette", "asyncpg", "numpy", "openai"} == set()
+
+
 @pytest.fixture
 def home() -> Iterator[Path]:
     """A state folder that the embedded servers' own user may enter."""

@@ -8,6 +8,7 @@ import asyncio
 import base64
 import io
 import os
+import re
 import secrets
 import shutil
 import subprocess
@@ -28,6 +29,7 @@ from tests.stack import POSTGRES, Stack, open_home, redis_sources
 from tests.waiting import wait_until
 
 from agentic_rag.embedded.loopback import free_port
+from agentic_rag_client import RagClient
 from agentic_rag_migrations.catalogue import TABLES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -257,6 +259,43 @@ def test_what_a_search_finds_stands_in_the_text_that_is_served(product: Product)
     ).json()
     assert prepared["text"].startswith("## 🧠 RELEVANT PROJECT KNOWLEDGE\n- **")
     assert prepared["sources"][0]["sourceId"] in {one["sourceId"] for one in found["passages"]}
+
+
+def test_the_examples_for_agents_run_as_printed(product: Product, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (ROOT / "docs" / "agents.md").read_text("utf-8")
+    monkeypatch.setenv("AGENTIC_RAG_URL", str(product.http.base_url).rstrip("/"))
+    monkeypatch.setenv("AGENTIC_RAG_TOKEN", TOKEN)
+
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
+
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "docs/agents.md", "exec"), {"__name__": "example"})
+
+
+def test_the_client_uploads_and_its_agents_begin_with_what_they_know(product: Product) -> None:
+    agents = ROOT / "clients" / "python" / "examples" / "agents.py"
+    environ = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(ROOT / "clients" / "python"),
+        "AGENTIC_RAG_URL": str(product.http.base_url).rstrip("/"),
+        "AGENTIC_RAG_TOKEN": TOKEN,
+    }
+    with RagClient(environ["AGENTIC_RAG_URL"], TOKEN, "handbook") as client:
+        uploaded = client.upload(b"# Valves\n\nEvery relief valve opens at 3 bar.\n", name="valves.md")
+        wait_until(lambda: product.http.get(uploaded.status_url).json()["status"] == "READY", "valves.md is read", 30)
+        shown = subprocess.run(
+            [sys.executable, agents, "handbook", "When does a relief valve open?"],
+            env=environ, check=True, capture_output=True, text=True,
+        ).stdout  # fmt: skip
+    with RagClient(environ["AGENTIC_RAG_URL"], "a wrong token", "handbook") as stranger:
+        refused = stranger.prepare_context("x")
+
+    coder, reviewer = shown.split("# ROLE: Code Reviewer")
+    assert "## 🧠 RELEVANT PROJECT KNOWLEDGE\n- **valves.md**:" in coder
+    assert "RELEVANT PROJECT KNOWLEDGE" not in reviewer
+    assert (refused.knowledge_context, refused.fault) == ("", "UNAUTHENTICATED")
+    assert product.graphql(DELETE, id=uploaded.id)["deleteDocument"]["userErrors"] == []
 
 
 CALIBRATION = """
