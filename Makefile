@@ -17,10 +17,10 @@ export PYTHONDONTWRITEBYTECODE :=
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
 
-$(VENV)/.runtime: requirements/build.txt requirements/runtime.txt pyproject.toml
+$(VENV)/.runtime: requirements/installer.txt requirements/build.txt requirements/runtime.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or 3.12 is needed, and none was found on PATH." >&2; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "No venv module: install it (Debian: apt-get install python3-venv)." >&2; exit 2; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/installer.txt
 	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/build.txt -r requirements/runtime.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
 	@touch $@
@@ -119,6 +119,7 @@ docs: install-dev ## Regenerate .env.example, docs/configuration.md, the GraphQL
 	@$(BIN)/python -m agentic_rag_server.graphql.export
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" -c requirements/limits.in pyproject.toml
 lock: ## Recompile the hash-pinned lock files
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" requirements/installer.in -o requirements/installer.txt
 	@$(LOCK) -o requirements/runtime.txt
 	@$(LOCK) --extra onnx -c requirements/runtime.txt -o requirements/onnx.txt
 	@$(LOCK) --extra onnx --group dev -c requirements/runtime.txt -c requirements/onnx.txt -o requirements/dev.txt

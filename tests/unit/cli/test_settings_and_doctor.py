@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socket
 from datetime import UTC, datetime
 from pathlib import Path
 
+import asyncpg
 import pytest
+import redis.exceptions
 from tests.unit.cli.product import Terminal
 
 from agentic_rag.embedded.redis import EmbeddedRedis
@@ -15,7 +18,6 @@ from agentic_rag.embedded.state import FileLock
 from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
 from agentic_rag.settings import Settings, variables
 from agentic_rag_cli.commands.operations.doctor import (
-    check_home,
     check_port,
     check_postgres,
     check_python,
@@ -23,6 +25,7 @@ from agentic_rag_cli.commands.operations.doctor import (
     find_server,
     tell_workers,
 )
+from agentic_rag_cli.commands.operations.store_writes import check_home, try_redis
 
 
 def test_config_shows_every_variable_and_masks_secrets() -> None:
@@ -103,6 +106,25 @@ def test_a_disk_with_little_space_is_found_out(tmp_path: Path) -> None:
     assert check_home(settings, least_free=1 << 62).code == "STORAGE_FULL"
 
 
+def test_the_disks_of_blobs_and_of_the_log_are_looked_at_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home, blobs = tmp_path / "home", tmp_path / "blobs"
+    (home / "postgres" / "data" / "pg_wal").mkdir(parents=True)
+    blobs.mkdir()
+    settings = Settings().change(stores={"home": home, "blob_store": str(blobs)})
+
+    for full in (blobs, home / "postgres" / "data" / "pg_wal"):
+        monkeypatch.setattr(shutil, "disk_usage", lambda place, full=full: Disk(0 if place == full else 1 << 40))
+        check = check_home(settings)
+        assert (check.code, str(full) in check.detail) == ("STORAGE_FULL", True)
+
+
+class Disk:
+    """What the system says of a disk."""
+
+    def __init__(self, free: int) -> None:
+        self.free = free
+
+
 def test_a_dead_server_of_a_living_owner_is_a_failure(tmp_path: Path) -> None:
     server = EmbeddedRedis(tmp_path)
     server.directory.mkdir()
@@ -146,6 +168,42 @@ async def test_an_empty_database_needs_a_migration(fresh_database: str) -> None:
     assert checks["postgres"].status == "ok"
     assert checks["pgvector"].status == "failed"
     assert checks["migrations"].remedy == "Run `rag migrate up`."
+
+
+@pytest.mark.integration
+async def test_a_database_that_takes_no_writes_is_found_out(fresh_database: str) -> None:
+    admin = await asyncpg.connect(fresh_database)
+    name = await admin.fetchval("SELECT quote_ident(current_database())")
+    await admin.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    await admin.close()
+
+    checks = {check.name: check for check in await check_postgres(fresh_database)}
+
+    assert (checks["postgres"].status, checks["postgres"].code) == ("failed", "STORE_READ_ONLY")
+
+
+@pytest.mark.integration
+async def test_a_database_of_a_newer_version_is_named(fresh_database: str) -> None:
+    admin = await asyncpg.connect(fresh_database)
+    await admin.execute("CREATE TABLE rag_schema_version (version_num text)")
+    await admin.execute("INSERT INTO rag_schema_version VALUES ('9999')")
+    await admin.close()
+
+    checks = {check.name: check for check in await check_postgres(fresh_database)}
+
+    assert (checks["migrations"].status, checks["migrations"].code) == ("failed", "SCHEMA_TOO_NEW")
+    assert "run the version that migrated it" in (checks["migrations"].remedy or "")
+
+
+async def test_a_redis_that_takes_no_writes_is_found_out() -> None:
+    class Full:
+        async def set(self, *_: object, **__: object) -> None:
+            raise redis.exceptions.ResponseError("MISCONF Redis is configured to save snapshots, but cannot")
+
+    check = await try_redis(Full())
+
+    assert check is not None
+    assert (check.code, check.detail[:7]) == ("STORE_READ_ONLY", "MISCONF")
 
 
 @pytest.mark.integration

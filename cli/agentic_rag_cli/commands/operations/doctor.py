@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
@@ -19,11 +16,12 @@ from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.embedded.loopback import is_free
 from agentic_rag.kernel.error_redaction import redact
 from agentic_rag.kernel.errors import Misconfigured
-from agentic_rag.kernel.formatting import format_bytes, format_count
+from agentic_rag.kernel.formatting import format_count
 from agentic_rag.settings import Settings, SettingsInvalid, hide_secrets
 from agentic_rag.settings.addresses import Neo4jAddress
 from agentic_rag_cli.client.access import server_url
 from agentic_rag_cli.commands.operations.check import DEGRADED, FAILED, OK, SKIPPED, Check, failure, ok
+from agentic_rag_cli.commands.operations.store_writes import check_home, try_blobs, try_postgres, try_redis
 from agentic_rag_cli.exits import PRODUCT_ERRORS, ExitCode
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
@@ -41,9 +39,6 @@ _LEAST_POSTGRES = 16
 _LEAST_REDIS = (6, 2)
 _LEAST_NEO4J = 5
 _ANSWER_SECONDS = 5
-_LEAST_FREE = 512 << 20
-"""Bytes that PostgreSQL's log and a few uploads need."""
-_PROBE_BYTES = 64 << 10
 
 _VECTOR = """
 SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS installed,
@@ -52,7 +47,7 @@ SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS install
 
 
 async def examine(wiring: Wiring, settings: Settings) -> list[Check]:
-    """All checks, in the order in which to fix failures. Starts no server and changes nothing."""
+    """All checks, in the order in which to fix failures. Starts no server; removes what it writes to try one."""
     checks = [check_python(), check_home(settings), check_port(settings), await check_embedder(settings)]
     if settings.models.embedder != "deterministic":
         checks.append(check_reader(settings))
@@ -88,35 +83,6 @@ def check_python(version: tuple[int, int] = sys.version_info[:2]) -> Check:
     if version in _SUPPORTED_PYTHON:
         return ok("python", shown)
     return failure("python", "PYTHON_UNSUPPORTED", shown, "Install agentic-rag under Python 3.11 or 3.12.")
-
-
-def check_home(settings: Settings, least_free: int = _LEAST_FREE) -> Check:
-    """AGENTIC_RAG_HOME takes a file, or can be created, and its disk has space."""
-    home = settings.stores.state_home
-    place = home
-    while not place.exists() and place != place.parent:
-        place = place.parent
-    try:
-        with tempfile.TemporaryFile(dir=place) as file:
-            file.write(bytes(_PROBE_BYTES))
-            file.flush()
-            os.fsync(file.fileno())
-        free = shutil.disk_usage(place).free
-    except OSError as error:
-        return failure(
-            "home",
-            "EMBEDDED_HOME_UNUSABLE",
-            f"{place} cannot be written: {error.strerror}",
-            "Set AGENTIC_RAG_HOME to a folder that you may write.",
-        )
-    if free < least_free:
-        return failure(
-            "home",
-            "STORAGE_FULL",
-            f"{place} has {format_bytes(free)} left",
-            f"Free space on its disk: databases and originals need {format_bytes(least_free)} at least.",
-        )
-    return ok("home", str(home) if place == home else f"{home} (will be made)")
 
 
 def check_ignored_settings(settings: Settings) -> Check:
@@ -240,7 +206,7 @@ async def check_postgres(database_url: str) -> list[Check]:
         remedy = "Start the server, correct DATABASE_URL, or unset it to use the embedded server."
         return [failure("postgres", "DATABASE_UNREACHABLE", str(error) or type(error).__name__, remedy)]
     try:
-        checks = [_check_version(connection), await _check_vector(connection)]
+        checks = [await try_postgres(connection) or _check_version(connection), await _check_vector(connection)]
     finally:
         await connection.close()
     return [*checks, await _attempt("migrations", lambda: _migrations(database_url))]
@@ -288,8 +254,11 @@ async def check_redis(redis_url: str) -> Check:
     try:
         async with redis.asyncio.Redis.from_url(redis_url, socket_timeout=_ANSWER_SECONDS) as client:
             found = str((await client.info("server"))["redis_version"])
+            unwritable = await try_redis(client)
     except (OSError, ValueError, redis.exceptions.RedisError) as error:
         return failure("redis", "REDIS_UNREACHABLE", str(error), remedy)
+    if unwritable is not None:
+        return unwritable
     if tuple(int(part) for part in found.split(".")[:2]) < _LEAST_REDIS:
         return failure("redis", "REDIS_TOO_OLD", found, "Use Redis 6.2 or newer.")
     return ok("redis", found)
@@ -326,7 +295,9 @@ async def check_system(wiring: Wiring, settings: Settings) -> Check:
             workers = "a worker leads" if await system.worker_running() else "no worker is running"
             silence = timedelta(seconds=2 * settings.jobs.lease_seconds)
             told = tell_workers(await system.workers(), system.container.clock.now() - silence)
-        return ok("system", "; ".join(["database role and wiring are right", workers, *told]))
+            await try_blobs(system.container.blobs)
+        right = "database role and wiring are right, the blob store takes writes"
+        return ok("system", "; ".join([right, workers, *told]))
 
     return await _attempt("system", wire)
 
@@ -358,7 +329,7 @@ _MARKS = {"ok": "ok  ", "degraded": "warn", "failed": "FAIL", "skipped": "–   
 
 
 def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
-    """Check everything this needs and say what to do about what is missing (exit code 4). Changes nothing.
+    """Check everything this needs and say what to do about what is missing (exit code 4). Writes a probe to each store.
 
     Example: rag doctor
     """

@@ -1,0 +1,107 @@
+"""Whether the stores take writes: what `rag doctor` tries, and removes again."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agentic_rag.kernel.formatting import format_bytes
+from agentic_rag.settings import Settings
+from agentic_rag_cli.commands.operations.check import Check, failure, ok
+
+if TYPE_CHECKING:
+    import asyncpg
+
+    from agentic_rag.documents.ports import BlobStore
+
+LEAST_FREE = 512 << 20
+"""Bytes that PostgreSQL's log and a few uploads need."""
+
+_PROBE_BYTES = 64 << 10
+_PROBE_KEY = "agentic-rag:doctor"
+
+# A record in the write-ahead log, which its commit brings to the disk; no table changes.
+_WRITE = "SELECT current_setting('transaction_read_only'), pg_logical_emit_message(true, 'rag_doctor', '')"
+
+
+def check_home(settings: Settings, least_free: int = LEAST_FREE) -> Check:
+    """AGENTIC_RAG_HOME takes a file, or can be created, and the disks below it and of the blobs have space."""
+    home = settings.stores.state_home
+    place = _existing(home)
+    try:
+        with tempfile.TemporaryFile(dir=place) as file:
+            file.write(bytes(_PROBE_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        return failure(
+            "home",
+            "EMBEDDED_HOME_UNUSABLE",
+            f"{place} cannot be written: {error.strerror}",
+            "Set AGENTIC_RAG_HOME to a folder that you may write.",
+        )
+    for one in storage_places(settings):
+        free = shutil.disk_usage(_existing(one)).free
+        if free < least_free:
+            return failure(
+                "home",
+                "STORAGE_FULL",
+                f"{one} has {format_bytes(free)} left",
+                f"Free space on its disk: databases and originals need {format_bytes(least_free)} at least.",
+            )
+    return ok("home", str(home) if place == home else f"{home} (will be made)")
+
+
+def storage_places(settings: Settings) -> list[Path]:
+    """Folders of this machine that grow: the home, the blobs, the log of the embedded Postgres."""
+    home, blobs = settings.stores.state_home, settings.stores.blobs
+    places = [home, *([blobs] if isinstance(blobs, Path) else [])]
+    return places if settings.stores.database_url else [*places, home / "postgres" / "data" / "pg_wal"]
+
+
+async def try_postgres(connection: asyncpg.Connection) -> Check | None:
+    """A failure where a commit does not reach the disk."""
+    import asyncpg
+
+    remedy = "Look at the server's log; DATABASE_URL must name the primary, not a replica."
+    try:
+        async with connection.transaction():
+            read_only: str = await connection.fetchval(_WRITE)
+    except asyncpg.DiskFullError as error:
+        return failure("postgres", "STORAGE_FULL", str(error), "Free space on the disk of the database.")
+    except asyncpg.PostgresError as error:
+        return failure("postgres", "STORE_READ_ONLY", str(error), remedy)
+    if read_only == "on":
+        return failure("postgres", "STORE_READ_ONLY", "transactions are read-only here", remedy)
+    return None
+
+
+async def try_redis(client: Any) -> Check | None:
+    """A failure where Redis answers and keeps nothing."""
+    import redis.exceptions
+
+    try:
+        await client.set(_PROBE_KEY, b"1", ex=1)
+        await client.delete(_PROBE_KEY)
+    except redis.exceptions.ResponseError as error:
+        remedy = "Free its disk or raise its memory; REDIS_URL must name the primary, not a replica."
+        return failure("redis", "STORE_READ_ONLY", str(error), remedy)
+    return None
+
+
+async def try_blobs(blobs: BlobStore) -> None:
+    """Store an object and remove it. Errors: those of the blob store."""
+    key = f"doctor/{secrets.token_hex(8)}"
+    await blobs.put(key, b"1")
+    await blobs.delete(key)
+
+
+def _existing(place: Path) -> Path:
+    """The folder, or the one above it that is there."""
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    return place
