@@ -22,6 +22,7 @@ from agentic_rag.settings import Settings
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, SubjectKind, WorkspaceRef
 from agentic_rag.workspaces.organisation import Organisation
 from agentic_rag.workspaces.workspace import Workspace
+from agentic_rag_cli.client.access import server_url
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import choose_workspace, id_in, workspaces_in
 
@@ -60,6 +61,16 @@ class System:
         """
         timeout = self.container.settings.answering.budget_ms[1]
         return GraphQLClient("http://in-process", str(org_id or self.org_id), timeout, self._transport)
+
+    async def serve_mcp(self, workspace: str | None) -> None:
+        """Serve MCP on standard input and output, as an operator of the system's organisation. Errors: those of
+        `serve_stdio`.
+        """
+        from agentic_rag_cli.client.mcp_bridge import serve_stdio
+
+        settings = self.container.settings
+        timeout = settings.answering.budget_ms[1]
+        await serve_stdio(server_url(settings), str(self.org_id), timeout, workspace, self._transport)
 
     @cached_property
     def _transport(self) -> httpx2.ASGITransport:

@@ -16,7 +16,7 @@ from agentic_rag_cli.commands.evaluation import calibrate, evaluate
 from agentic_rag_cli.commands.jobs import dlq, job
 from agentic_rag_cli.commands.models import embeddings, model, provider_key, spending
 from agentic_rag_cli.commands.operations import doctor, graph, snapshot, verify
-from agentic_rag_cli.commands.programs import config, demo, migrate, serve, up, worker
+from agentic_rag_cli.commands.programs import config, demo, mcp, migrate, serve, up, worker
 from agentic_rag_cli.commands.tenancy import audit, key, token
 from agentic_rag_cli.commands.workspaces import tenant, workspace
 from agentic_rag_cli.exits import PRODUCT_ERRORS, ExitCode, error_line, exit_code_for
@@ -114,6 +114,7 @@ app.add_typer(config.app, name="config")
 app.add_typer(migrate.app, name="migrate")
 app.command("serve")(serve.serve)
 app.command("worker")(worker.worker)
+app.command("mcp")(mcp.mcp)
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ from agentic_rag_server.auth.failed_credentials import FailedCredentials
 from agentic_rag_server.body_limits import BodyLimits
 from agentic_rag_server.graphql.http.view import GraphQLEndpoint
 from agentic_rag_server.graphql.schema import RagSchema, build_schema
+from agentic_rag_server.mcp import endpoint as mcp
 from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.request_telemetry import RequestTelemetry
 from agentic_rag_server.rest.api import operations
@@ -31,14 +32,16 @@ def build_app(parts: ServerParts, schema: RagSchema | None = None) -> Starlette:
             yield
         finally:
             try:
+                await tools.aclose()
                 await parts.aclose()
             finally:
                 parts.telemetry.shutdown()
 
+    tools = mcp.McpEndpoint(parts)
     endpoint = GraphQLEndpoint(parts, schema or build_schema(introspection=parts.options.introspection))
     served = operations(parts)
     app = Starlette(
-        routes=[Route("/graphql", endpoint), *routes(served)],
+        routes=[Route("/graphql", endpoint), Route(mcp.PATH, tools, methods=["POST"]), *routes(served)],
         middleware=[
             Middleware(FailedCredentials, telemetry=parts.telemetry, clock=parts.clock),
             Middleware(BodyLimits),

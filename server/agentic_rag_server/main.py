@@ -23,6 +23,7 @@ def server_options(settings: Settings) -> ServerOptions:
         figures_take_a_token=settings.server.is_production,
         host=settings.server.host,
         port=settings.server.port,
+        issuer=settings.tenancy.jwt_issuer if settings.tenancy.jwks_url else "",
         max_upload_bytes=settings.ingestion.max_upload_bytes,
         drain_seconds=max(1, round(settings.jobs.drain_seconds)),
         chunk_profile=settings.ingestion.chunk_profile,

@@ -66,6 +66,8 @@ class ServerOptions:
     max_upload_bytes: int = 26_214_400
     check_timeout_seconds: float = 2.0
     """How long /readyz waits for one dependency."""
+    issuer: str = ""
+    """Who issues tokens for this server, by its address; empty: API keys only."""
     drain_seconds: int = 20
     """How long a stopping server waits for running requests."""
     chunk_profile: str = "default"

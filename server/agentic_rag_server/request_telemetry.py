@@ -15,6 +15,8 @@ from agentic_rag_server.rest.http.models import refusal_body
 
 _TRACE_ID = "agentic_rag.trace_id"
 _GRAPHQL = "/graphql"
+_WHOLE = (_GRAPHQL, "/mcp")
+"""Paths that are routes of their own."""
 
 OTHER_ROUTE = "other"
 """The label of unknown paths."""
@@ -42,7 +44,7 @@ class RequestTelemetry:
             await self._app(scope, receive, send)
             return
         path = scope["path"]
-        route = _GRAPHQL if path == _GRAPHQL else self._route_of(path) or OTHER_ROUTE
+        route = path if path in _WHOLE else self._route_of(path) or OTHER_ROUTE
         began = time.perf_counter()
         status = 0
 

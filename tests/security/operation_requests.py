@@ -205,3 +205,17 @@ ROUTES: Mapping[str, Request] = {
     "deleteAgentDocument": Request(f"{_AGENT}/%(new_attached)s"),
 }
 """How each route is asked, reads before changes."""
+
+TOOLS: Mapping[str, Request] = {
+    "search": Request("/mcp?workspace=handbook", {"query": QUESTION}),
+    "fetch": Request("/mcp", {"id": "%(document)s"}),
+    "rag_answer": Request("/mcp", {"question": QUESTION, "workspace": "handbook"}),
+    "retrieve_context": Request("/mcp", {"query": QUESTION, "workspaces": ["handbook"]}),
+    "code_search": Request("/mcp", {"query": QUESTION, "workspace": "handbook"}),
+    "list_documents": Request("/mcp", {"workspace": "handbook", "first": 100}, seen="document"),
+    "document_outline": Request("/mcp", {"id": "%(document)s"}),
+    "document_section": Request("/mcp", {"id": "%(document)s"}),
+    "resources/list": Request("/mcp?workspace=handbook", {}, seen="document"),
+    "resources/read": Request("/mcp", {"uri": "rag://documents/%(document)s"}),
+}
+"""How each tool is called, and how resources are asked, with their arguments."""

@@ -19,9 +19,11 @@ from agentic_rag_server.auth.rules import Rule, Sight
 from agentic_rag_server.graphql.http.fields import rules_of
 from agentic_rag_server.graphql.schema import build_schema
 from agentic_rag_server.main import server_parts
+from agentic_rag_server.mcp import resources
+from agentic_rag_server.mcp.tools.table import TOOLS as SERVED_TOOLS
 from agentic_rag_server.rest.api import operations
 from agentic_rag_server.rest.http.operations import OperationSpec
-from tests.security.operation_requests import FIELDS, FILE, PARENTS, ROUTES, Request
+from tests.security.operation_requests import FIELDS, FILE, PARENTS, ROUTES, TOOLS, Request
 from tests.security.rights_world import Caller, Relation, RightsWorld, quoted
 
 ROLES = (Role.VIEWER, Role.MEMBER, Role.ADMIN, Role.OPERATOR)
@@ -125,6 +127,34 @@ async def ask_route(world: RightsWorld, method: str, request: Request, caller: C
     return _by_code((fault.get("error") or fault)["code"])
 
 
+async def call_tool(world: RightsWorld, name: str, request: Request, caller: Caller) -> str:
+    """What a tool, or a request for resources, says over `/mcp`, as `ask_field`."""
+    ids = await world.prepare(request.needs, caller.relation)
+    is_tool = "/" not in name
+    method, given = ("tools/call" if is_tool else name), request.body(ids)
+    params = {"name": name, "arguments": given} if is_tool else given
+    headers = {
+        "authorization": f"Bearer {caller.token}",
+        "accept": "application/json, text/event-stream",
+        "host": "127.0.0.1",
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": method,
+        **({"mcp-name": name if is_tool else given["uri"]} if "list" not in method else {}),
+    }
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    sent = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
+    response = await world.http.post(request.text, json=sent, headers=headers)
+    body = response.json()
+    if "error" in body:
+        return _by_code((body["error"].get("data") or body["error"])["code"])
+    if body["result"].get("isError"):
+        return _by_code(json.loads(body["result"]["content"][0]["text"])["error"]["code"])
+    return _seen(True, response.text, request, ids)
+
+
 def _by_code(code: str) -> str:
     if code in PASSED:
         return Outcome.ALLOWED.value
@@ -144,17 +174,21 @@ class Declared:
 
     fields: Mapping[str, Rule]
     routes: Mapping[str, OperationSpec]
+    tools: Mapping[str, Rule]
 
     @property
     def unknown(self) -> list[str]:
         """What nobody here knows how to ask, or what is gone."""
-        return sorted((self.fields.keys() ^ FIELDS.keys()) | (self.routes.keys() ^ ROUTES.keys()))
+        unlike = (self.fields.keys() ^ FIELDS.keys()) | (self.routes.keys() ^ ROUTES.keys())
+        return sorted(unlike | (self.tools.keys() ^ TOOLS.keys()))
 
 
 def declared_by(world: RightsWorld) -> Declared:
     """The declarations of the schema and of the REST operations."""
     routes = {one.name: one for one in operations(server_parts(world.container)) if one.rule}
-    return Declared(rules_of(build_schema()), routes)
+    tools = {name: one.rule for name, one in SERVED_TOOLS.items()}
+    asked = {"resources/list": resources.LIST_RULE, "resources/read": resources.READ_RULE}
+    return Declared(rules_of(build_schema()), routes, {**tools, **asked})
 
 
 async def differing(
@@ -162,18 +196,23 @@ async def differing(
 ) -> tuple[int, list[str]]:
     """How many cells were asked, and those that differ from their rule."""
     cells, wrong = 0, list[str]()
-    for name, request in {**FIELDS, **ROUTES}.items():
-        route, rule = declared.routes.get(name), declared.fields.get(name)
-        rule = rule or (route and route.rule)
-        for caller in callers if rule and only in name else ():
-            wanted = expected(rule, caller, request)
-            if name in PARENTS:
-                parent = expected(declared.fields[PARENTS[name]], caller, request)
-                wanted = wanted if parent is Outcome.ALLOWED else parent
-            got = await (
-                ask_route(world, route.method, request, caller) if route else ask_field(world, name, request, caller)
-            )
-            cells += 1
-            if got != wanted.value:
-                wrong.append(f"{name} for {caller}: {got}, declared {wanted.value}")
+    kinds = ((FIELDS, declared.fields), (ROUTES, declared.routes), (TOOLS, declared.tools))
+    for requests, rules in kinds:
+        for name, request in requests.items():
+            found = rules.get(name)
+            rule = found.rule if isinstance(found, OperationSpec) else found
+            for caller in callers if rule and only in name else ():
+                wanted = expected(rule, caller, request)
+                if name in PARENTS:
+                    parent = expected(declared.fields[PARENTS[name]], caller, request)
+                    wanted = wanted if parent is Outcome.ALLOWED else parent
+                if requests is TOOLS:
+                    got = await call_tool(world, name, request, caller)
+                elif isinstance(found, OperationSpec):
+                    got = await ask_route(world, found.method, request, caller)
+                else:
+                    got = await ask_field(world, name, request, caller)
+                cells += 1
+                if got != wanted.value:
+                    wrong.append(f"{name} for {caller}: {got}, declared {wanted.value}")
     return cells, wrong

@@ -12,6 +12,7 @@ from agentic_rag.tenancy.record_audit import on_behalf_of
 from agentic_rag.workspaces.rate_limits import Demand, Traffic
 from agentic_rag_server.auth.bearer import address_of, principal_of
 from agentic_rag_server.auth.rules import Rule
+from agentic_rag_server.mcp.resource_metadata import ResourceMetadataEndpoint
 from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.answering.chat import ChatEndpoint
 from agentic_rag_server.rest.answering.context import ContextEndpoint
@@ -36,6 +37,7 @@ _ENDPOINTS = (
     SearchEndpoint,
     ContextEndpoint,
     ChatEndpoint,
+    ResourceMetadataEndpoint,
     HealthEndpoints,
 )
 

@@ -20,29 +20,7 @@ from agentic_rag.adapters.parsing.text.encoding import decode_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.kernel.text import strip_unstorable
-
-LANGUAGES = {
-    extension: language
-    for language, extensions in {
-        "python": "py pyi", "javascript": "js mjs cjs jsx", "typescript": "ts mts cts tsx", "java": "java",
-        "kotlin": "kt kts", "scala": "scala sc", "go": "go", "rust": "rs", "c": "c h", "cpp": "cc cpp cxx hh hpp hxx",
-        "csharp": "cs", "swift": "swift", "ruby": "rb rake", "php": "php", "perl": "pl pm", "lua": "lua", "r": "r",
-        "julia": "jl", "haskell": "hs", "elixir": "ex exs", "erlang": "erl hrl", "clojure": "clj cljs", "dart": "dart",
-        "shell": "sh bash zsh fish", "powershell": "ps1 psm1", "sql": "sql", "graphql": "graphql gql", "proto": "proto",
-        "terraform": "tf hcl", "css": "css scss less", "vue": "vue", "svelte": "svelte",
-        "yaml": "yaml yml", "toml": "toml", "json": "json jsonl ndjson", "xml": "xml xsd",
-        "ini": "ini cfg conf properties", "makefile": "mk", "groovy": "groovy gradle",
-        "zig": "zig", "nix": "nix", "ocaml": "ml mli", "fsharp": "fs fsx", "objective-c": "m mm", "assembly": "asm s",
-    }.items()
-    for extension in extensions.split()
-}  # fmt: skip
-"""Programming language by file extension."""
-
-_LANGUAGE_BY_NAME = {
-    "makefile": "makefile",
-    "dockerfile": "dockerfile",
-    "jenkinsfile": "groovy",
-}
+from agentic_rag.language.programming import LANGUAGE_BY_EXTENSION, LANGUAGE_BY_NAME, SOURCE_MEDIA_TYPE
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +104,7 @@ class FileKind(enum.Enum):
         "text",
         ("txt", "text", "log", "csv", "tsv", "rst", "adoc", "org", "tex", "srt", "vtt", "eml"),
     )
-    CODE = FileFormat("text/x-source", "code", tuple(LANGUAGES), tuple(_LANGUAGE_BY_NAME), is_prose=False)
+    CODE = FileFormat(SOURCE_MEDIA_TYPE, "code", tuple(LANGUAGE_BY_EXTENSION), tuple(LANGUAGE_BY_NAME), is_prose=False)
 
     def loader(self) -> LoaderModule:
         """Import the loader of the format. Errors: `ImportError`."""
@@ -173,11 +151,6 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 def extension_of(file_name: str) -> str:
     """The extension in lower case, without the dot; empty when there is none."""
     return PurePath(file_name).suffix.lower().removeprefix(".")
-
-
-def language_of(file_name: str) -> str | None:
-    """The programming language that the name states, or None."""
-    return LANGUAGES.get(extension_of(file_name)) or _LANGUAGE_BY_NAME.get(PurePath(file_name).name.lower())
 
 
 def file_kind(content: bytes, file_name: str, media_type: str | None) -> FileKind:

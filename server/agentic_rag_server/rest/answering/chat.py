@@ -27,6 +27,7 @@ from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces.rate_limits import Traffic
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule, Sight
+from agentic_rag_server.rest.documents.text import text_address
 from agentic_rag_server.rest.http.bodies import read_json
 from agentic_rag_server.rest.http.models import NOT_STORED, Model, answer
 from agentic_rag_server.rest.http.operations import Endpoint, ResponseSpec, admitted, operation
@@ -252,9 +253,8 @@ def show_completion(run: Run, given: ChatRequest, base_url: str) -> ChatCompleti
 
 def _annotations(citation: Citation, workspace: WorkspaceRef, base_url: str) -> Iterator[Annotation]:
     """One for each part of the answer that the citation supports. The address opens the quoted text."""
-    document = encode(NodeKind.DOCUMENT, workspace.workspace_id, citation.document_id)
     span = citation.source_span
-    url = citation.url or f"{base_url}/v1/documents/{document}/text?start={span.start}&end={span.end}"
+    url = citation.url or text_address(base_url, workspace.workspace_id, citation.document_id, span.start, span.end)
     for part in citation.answer_spans:
         yield Annotation(
             type="url_citation",

@@ -112,7 +112,7 @@ class ContextEndpoint(Endpoint):
             as_of=given.as_of,
             is_enabled=given.enabled,
         )
-        return answer(_show_context(await self._parts.context.run(principal, wanted)), headers=NOT_STORED)
+        return answer(show_context(await self._parts.context.run(principal, wanted)), headers=NOT_STORED)
 
 
 def _part(principal: Principal, given: ContextWorkspace, at: int) -> ContextPart:
@@ -120,7 +120,8 @@ def _part(principal: Principal, given: ContextWorkspace, at: int) -> ContextPart
     return ContextPart(WorkspaceRef(principal.org_id, node.workspace_id), given.agent)
 
 
-def _show_context(prepared: PreparedContext) -> ContextResponse:
+def show_context(prepared: PreparedContext) -> ContextResponse:
+    """A context with the ids that clients know."""
     return ContextResponse(
         text=prepared.text,
         step=prepared.step,

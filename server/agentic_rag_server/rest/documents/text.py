@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Annotated
+from uuid import UUID
 
 from msgspec import Meta
 from starlette.requests import Request
@@ -12,7 +13,7 @@ from starlette.responses import Response
 from agentic_rag.documents.document_access import DocumentRight
 from agentic_rag.documents.read_text import MAX_CHARACTERS
 from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.kernel.public_ids import NodeKind, decode
+from agentic_rag.kernel.public_ids import NodeKind, decode, encode
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule
 from agentic_rag_server.rest.documents.uploads import DOCUMENT, TAG
@@ -90,6 +91,12 @@ class TextEndpoint(Endpoint):
             outline=[Section(heading_path=list(one.heading_path), start=one.start) for one in layout.outline],
         )
         return answer(body, headers=NOT_STORED)
+
+
+def text_address(base_url: str, workspace_id: UUID, document_id: UUID, start: int, end: int) -> str:
+    """The address that opens a part of a document's text."""
+    document = encode(NodeKind.DOCUMENT, workspace_id, document_id)
+    return f"{base_url}/v1/documents/{document}/text?start={start}&end={end}"
 
 
 def _place(request: Request, name: str) -> int | None:

@@ -8,9 +8,10 @@ import ast
 import re
 from itertools import pairwise
 
-from agentic_rag.adapters.parsing.file_types import SourceFile, language_of
+from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.text_builder import LoadedText, paragraphs_of
 from agentic_rag.documents.document import Block, BlockKind
+from agentic_rag.language.programming import language_of
 
 _DEFINITION = re.compile(
     r"^(?:export\s+|default\s+|pub(?:\([a-z]+\))?\s+|public\s+|private\s+|protected\s+|static\s+|abstract\s+|final\s+|async\s+"

@@ -1,0 +1,1 @@
+"""The tools, a file for each kind of work."""
