@@ -13,7 +13,12 @@ from agentic_rag_cli.in_process import System
 from agentic_rag_eval.metrics import normalise
 from agentic_rag_eval.own_questions import EASIER, KNOWN_ITEM
 from agentic_rag_eval.records import EvalDocument, EvalQuestion
-from agentic_rag_eval.support_calibration import binomial_interval, calibrate, chance_of_at_least
+from agentic_rag_eval.support_calibration import (
+    binomial_interval,
+    calibrate,
+    chance_of_at_least,
+    conformal_threshold,
+)
 from tests.bench.reports import Row
 from tests.quality.rows import at_least, share
 from tests.quality.sets import HALF_ANSWERABLE, MULTI_HOP, QuestionSet, documents_of
@@ -91,14 +96,15 @@ def abstention_rows(sets: Sequence[Supports]) -> list[Row]:
     """The rows of the sets that were asked."""
     rows = [row for names, must in REMOVED.items() if (row := _removed(sets, names, must)) is not None]
     for one in sets:
-        line = _line(one.answered)
         if one.unanswerable:
-            caught = [float(support < line) for support in one.unanswerable]
+            caught = below_users_line(one.answered, one.unanswerable)
             name = f"{one.name}: abstained on its own unanswerable questions"
             rows.append(Row(name, _share(caught), f"≥ {UNANSWERABLE:g}", 100 * fmean(caught) >= UNANSWERABLE))
         if one.answer_removed:
-            caught = [float(support < line) for support in one.answer_removed]
+            caught = below_users_line(one.answered, one.answer_removed)
             rows.append(Row(f"{one.name}: abstained without the answer's passage", _share(caught), "reported", ok=True))
+        caught = below_users_line(one.answered, one.answered)
+        rows.append(Row(f"{one.name}: abstained though answerable, at that line", _share(caught), "reported", ok=True))
         rows += [*_by_default(one), _alike(one)]
     return [*rows, *_calibrated(sets)]
 
@@ -129,6 +135,15 @@ def _alike(one: Supports) -> Row:
     return Row(name, shown, f"≤ {MOST_APART:g}", apart <= MOST_APART)
 
 
+def below_users_line(answered: Sequence[float], judged: Sequence[float]) -> list[float]:
+    """1 for each that is abstained on at the line that a user reaches: `rag eval calibrate --dataset` draws it for
+    `ERROR` from the other half of the set's questions, so that no question is judged by a line that it drew. Where both
+    are of the same questions, they are in the same order.
+    """
+    lines = [conformal_threshold(answered[1 - half :: 2], ERROR) for half in (0, 1)]
+    return [float(support < lines[place % 2]) for place, support in enumerate(judged)]
+
+
 def _line(answered: Sequence[float]) -> float:
     """The highest line below which at most `ERROR` of them lie."""
     return sorted(answered)[math.floor(ERROR * len(answered))]
@@ -138,7 +153,7 @@ def _removed(sets: Sequence[Supports], names: Sequence[str], must: float) -> Row
     chosen = [one for one in sets if one.name in names]
     if len(chosen) < len(names):
         return None
-    caught = [float(support < _line(one.answered)) for one in chosen for support in one.removed]
+    caught = [hit for one in chosen for hit in below_users_line(one.answered, one.removed)]
     name = f"{', '.join(names)}: abstained without their documents"
     return Row(name, _share(caught), f"≥ {must:g}", 100 * fmean(caught) >= must)
 
