@@ -40,6 +40,7 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_entities": TableClass.WORKSPACE,
         "rag_mentions": TableClass.WORKSPACE,
         "rag_tombstones": TableClass.WORKSPACE,
+        "rag_past_erasures": TableClass.WORKSPACE,
         "rag_graph_erasures": TableClass.WORKSPACE,
         "rag_audit": TableClass.ORGANISATION,
         "rag_dead_payloads": TableClass.GLOBAL,

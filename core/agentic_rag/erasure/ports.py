@@ -69,6 +69,10 @@ class ErasureStore(Protocol):
         """The certificate of the last erasure; None when the document was never erased, or was registered again."""
         ...
 
+    async def past(self, workspace: WorkspaceRef, document_id: UUID) -> list[Certificate]:
+        """The certificates of erasures after which the document was registered again, newest first."""
+        ...
+
     async def follow(
         self, workspace: WorkspaceRef, document_id: UUID, stores: Sequence[StoreErasure]
     ) -> Certificate | None:

@@ -27,6 +27,8 @@ class ErasureProof:
     certificate: Certificate | None
     """None if the document was not erased, or was ingested again since."""
     findings: tuple[Finding, ...]
+    past: tuple[Certificate, ...] = ()
+    """Of erasures after which the document came back, newest first."""
 
     @property
     def is_complete(self) -> bool:
@@ -48,6 +50,7 @@ class ProveErasure:
         """
         async with self._database.transaction(workspace.org_id) as transaction:
             certificate = await transaction.erasures.certificate(workspace, document_id)
+            past = await transaction.erasures.past(workspace, document_id)
             document = await transaction.documents.get(workspace, document_id)
             traces = await transaction.erasures.traces(workspace, document_id)
         if certificate is None and document is None and not traces:
@@ -67,7 +70,7 @@ class ProveErasure:
                 for one in certificate.stores
                 if not one.done and (one.store is not ErasedStore.GRAPH or self._graph is None)
             ]
-        return ErasureProof(document_id, certificate, tuple(findings))
+        return ErasureProof(document_id, certificate, tuple(findings), tuple(past))
 
     async def _outside(
         self, workspace: WorkspaceRef, document_id: UUID, certificate: Certificate | None, remedy: str

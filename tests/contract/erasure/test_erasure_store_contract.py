@@ -7,7 +7,7 @@ from tests.builders import citation, entities_of, new_document, run_of
 from tests.contract.backends import Backend
 
 from agentic_rag.documents.document import document_id_for
-from agentic_rag.erasure.certificate import ErasedStore, StoreErasure
+from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure
 from agentic_rag.erasure.ports import ErasureTrace
 from agentic_rag.retrieval.candidates import ChunkEntities
 from agentic_rag.retrieval.graph.entities import extract_entities
@@ -91,6 +91,22 @@ async def test_a_document_that_came_back_has_no_certificate_any_more(adapter: Ba
     async with adapter.database.transaction(workspace.org_id) as transaction:
         document_id = document_id_for(workspace, "a.md")
         assert await transaction.erasures.certificate(workspace, document_id) is None
+        assert await transaction.erasures.traces(workspace, document_id) == [ErasureTrace("rag_documents", 1)]
+
+
+async def test_certificates_are_kept_by_erasure_whatever_becomes_of_the_document(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    document_id = document_id_for(workspace, "a.md")
+    erased: list[Certificate | None] = []
+    for text in ("one", "two"):
+        await adapter.publish(workspace, "a.md", [text])
+        await erase(adapter, workspace, "a.md")
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            erased.append(await transaction.erasures.follow(workspace, document_id, LATE))
+    await adapter.register(workspace, new_document(workspace, "a.md"))
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        assert await transaction.erasures.past(workspace, document_id) == erased[::-1]
         assert await transaction.erasures.traces(workspace, document_id) == [ErasureTrace("rag_documents", 1)]
 
 

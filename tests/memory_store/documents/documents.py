@@ -66,7 +66,9 @@ class MemoryDocumentStore:
         title = state.given_metadata.get(new.document_id, {}).get("title")
         document = document if title is None else replace(document, title=title)
         state.documents[new.document_id] = document
-        state.tombstones.pop(new.document_id, None)
+        lifted = state.tombstones.pop(new.document_id, None)
+        if lifted is not None:
+            state.past_erasures[new.document_id] = (*state.past_erasures.get(new.document_id, ()), lifted)
         return document
 
     async def register_many(self, workspace: WorkspaceRef, new: Sequence[NewDocument]) -> list[Document]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from uuid import UUID
 
 import numpy as np
-from tests.memory_store.session.state import StoredJob, WorkspaceState
+from tests.memory_store.session.state import StoredJob, Tombstone, WorkspaceState
 from tests.memory_store.session.store import Working
 
 from agentic_rag.answering.runs.redaction import SOURCE_ERASED, collect_document_ids, redact_document
@@ -27,16 +27,13 @@ class MemoryErasureStore:
         """The certificate of the last erasure, or None."""
         state = self._working.read(workspace)
         tombstone = None if state is None else state.tombstones.get(document_id)
-        if tombstone is None:
-            return None
-        return Certificate(
-            document_id=document_id,
-            version=tombstone.version,
-            erased_at=tombstone.erased_at,
-            stores=tombstone.stores,
-            ordinals=tombstone.ordinals,
-            not_covered=coverage_gaps(()),
-        )
+        return None if tombstone is None else _certificate(document_id, tombstone)
+
+    async def past(self, workspace: WorkspaceRef, document_id: UUID) -> list[Certificate]:
+        """The certificates of erasures before the document came back."""
+        state = self._working.read(workspace)
+        held = () if state is None else state.past_erasures.get(document_id, ())
+        return [_certificate(document_id, one) for one in reversed(held)]
 
     async def follow(
         self, workspace: WorkspaceRef, document_id: UUID, stores: Sequence[StoreErasure]
@@ -56,6 +53,17 @@ class MemoryErasureStore:
         doomed = ErasureTrace("rag_doomed_blobs", list(state.doomed_blobs.values()).count(document_id), is_pending=True)
         counted = [ErasureTrace(store, rows) for store, rows in _counted(state, document_id)]
         return [trace for trace in (*counted, doomed) if trace.rows]
+
+
+def _certificate(document_id: UUID, tombstone: Tombstone) -> Certificate:
+    return Certificate(
+        document_id=document_id,
+        version=tombstone.version,
+        erased_at=tombstone.erased_at,
+        stores=tombstone.stores,
+        ordinals=tombstone.ordinals,
+        not_covered=coverage_gaps(()),
+    )
 
 
 def _counted(state: WorkspaceState, document_id: UUID) -> Iterator[tuple[str, int]]:

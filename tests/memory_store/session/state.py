@@ -192,6 +192,8 @@ class WorkspaceState:
     """The passages that mention an entity, visible or not."""
     tombstones: dict[UUID, Tombstone] = field(default_factory=dict[UUID, Tombstone])
     """By erased document."""
+    past_erasures: dict[UUID, tuple[Tombstone, ...]] = field(default_factory=dict[UUID, tuple[Tombstone, ...]])
+    """By document that came back, oldest first."""
     jobs: dict[UUID, StoredJob] = field(default_factory=dict[UUID, StoredJob])
     """In the order they were enqueued."""
     runs: dict[UUID, Run] = field(default_factory=dict[UUID, Run])
@@ -222,6 +224,7 @@ class WorkspaceState:
             entities=dict(self.entities),
             entity_ordinals=dict(self.entity_ordinals),
             tombstones=dict(self.tombstones),
+            past_erasures=dict(self.past_erasures),
             jobs=dict(self.jobs),
             runs=dict(self.runs),
             evals=dict(self.evals),

@@ -44,6 +44,7 @@ def _proof_text(wanted: str, proof: ErasureProof) -> str:
     for finding in proof.findings:
         lines.append(f"{finding.severity.value:<8} {finding.store:<20} {finding.kind}: {finding.message}")
         lines.append(f"{'':<29} {finding.remedy}")
+    lines += [f"erased before, and ingested again: {one.erased_at:%F %T %Z}" for one in proof.past]
     return "\n".join(lines)
 
 
@@ -56,5 +57,6 @@ def _proof_json(workspace: WorkspaceRef, proof: ErasureProof) -> dict[str, Any]:
         "id": encode(NodeKind.DOCUMENT, workspace.workspace_id, proof.document_id),
         "erased": proof.is_complete,
         "certificate": None if proof.certificate is None else certificate_json(proof.certificate),
+        "pastCertificates": [certificate_json(one) for one in proof.past],
         "findings": [finding_json(one) for one in proof.findings],
     }

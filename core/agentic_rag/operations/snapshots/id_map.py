@@ -54,7 +54,7 @@ class ArchiveIdMap:
                     "document_id": str(self.document(UUID(row["document_id"]))),
                     "related": [str(self._entity_id(UUID(one))) for one in related],
                 }
-            case "rag_tombstones":
+            case "rag_tombstones" | "rag_past_erasures":
                 # An erased id cannot occur in the target. A tombstone keeps no path, so its id cannot be mapped.
                 return None
             case _:

@@ -16,7 +16,7 @@ from agentic_rag.kernel.errors import Permanent, no_such_document
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, encode_workspace
 from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, read_cost
 from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS, groups_of, keys_of, users_of, validate_principals
-from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.roles import Action, can_perform
 from agentic_rag_server.graphql.documents.text import DocumentText, show_text
 from agentic_rag_server.graphql.erasure.erasures import (
     DeletionCertificate,
@@ -192,7 +192,8 @@ class DocumentQuery:
         """NOT_FOUND for a document that was never here."""
         context = info.context
         node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
-        return show_proof(await context.parts.prove_erasure.run(context.ref(node), node.key))
+        proof = await context.parts.prove_erasure.run(context.ref(node), node.key)
+        return show_proof(proof, has_past=can_perform(context.principal, Action.READ_AUDIT_LOG))
 
 
 @strawberry.type

@@ -52,6 +52,9 @@ class Finding:
 class ErasureProof:
     erased: bool
     certificate: DeletionCertificate | None
+    past_certificates: list[DeletionCertificate] = strawberry.field(
+        description="Of erasures after which the document came back, newest first; shown to admins."
+    )
     findings: list[Finding]
 
 
@@ -66,7 +69,10 @@ def show_certificate(certificate: certificates.Certificate) -> DeletionCertifica
     )
 
 
-def show_proof(proof: Proof) -> ErasureProof:
-    """What every store says of an erased document."""
+def show_proof(proof: Proof, *, has_past: bool) -> ErasureProof:
+    """What every store says of an erased document. Earlier certificates are for those who know of every document: who
+    could read it then may not now, and the reverse.
+    """
     certificate = None if proof.certificate is None else show_certificate(proof.certificate)
-    return to_schema(ErasureProof, proof, erased=proof.is_complete, certificate=certificate)
+    past = [show_certificate(one) for one in proof.past] if has_past else []
+    return to_schema(ErasureProof, proof, erased=proof.is_complete, certificate=certificate, past_certificates=past)

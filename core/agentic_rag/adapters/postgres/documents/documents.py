@@ -27,6 +27,11 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 REGISTER = f"""
 WITH lifted AS (
     DELETE FROM rag_tombstones WHERE org_id = $1 AND workspace_id = $2 AND document_id = ANY ($3::uuid[])
+    RETURNING document_id, version, erased_at, certificate
+), kept AS (
+    INSERT INTO rag_past_erasures (org_id, workspace_id, document_id, version, erased_at, certificate)
+    SELECT $1, $2, document_id, version, erased_at, certificate FROM lifted
+    ON CONFLICT DO NOTHING
 )
 INSERT INTO rag_documents (org_id, workspace_id, status, document_id, source_path, title, url, file_name, media_type,
                            size, uploaded_by, access_id, provenance)

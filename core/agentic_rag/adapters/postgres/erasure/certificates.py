@@ -7,7 +7,7 @@ from uuid import UUID
 
 import numpy as np
 
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.answering.runs.answer_codec import decode
 from agentic_rag.answering.runs.redaction import SOURCE_ERASED, collect_document_ids, redact_document
 from agentic_rag.erasure.certificate import (
@@ -28,19 +28,25 @@ WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
 
 LOCKED_TOMBSTONE = f"{TOMBSTONE} FOR NO KEY UPDATE"
 
+PAST = """
+SELECT version, erased_at, certificate FROM rag_past_erasures
+WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+ORDER BY version DESC
+"""
+
 SET_CERTIFICATE = """
 UPDATE rag_tombstones SET certificate = $4 WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
 """
 
-# Every table with a document id, whichever version of the product created it, except three. `rag_tombstones` is the
-# erasure itself. `rag_jobs` keeps the history of the work (`JOBS` checks its rows). `rag_uploads` holds the reply to an
-# idempotency key: it names the document without its content, and keeps a client that repeats its upload from bringing
-# the document back.
+# Every table with a document id, whichever version of the product created it, except four. `rag_tombstones` is the
+# erasure itself, `rag_past_erasures` those before it. `rag_jobs` keeps the history of the work (`JOBS` checks its
+# rows). `rag_uploads` holds the reply to an idempotency key: it names the document without its content, and keeps a
+# client that repeats its upload from bringing the document back.
 TABLES_NAMING_DOCUMENTS = """
 SELECT c.relname AS name
 FROM pg_class c
 WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname LIKE 'rag\\_%'
-  AND c.relname NOT IN ('rag_tombstones', 'rag_jobs', 'rag_uploads')
+  AND c.relname NOT IN ('rag_tombstones', 'rag_past_erasures', 'rag_jobs', 'rag_uploads')
   AND has_table_privilege(c.oid, 'SELECT')
   AND 3 = (
       SELECT count(*) FROM pg_attribute a
@@ -113,6 +119,10 @@ class PostgresErasureStore:
     async def certificate(self, workspace: WorkspaceRef, document_id: UUID) -> Certificate | None:
         return await self._read(TOMBSTONE, workspace, document_id)
 
+    async def past(self, workspace: WorkspaceRef, document_id: UUID) -> list[Certificate]:
+        rows = await self._connection.fetch(PAST, *workspace.key, document_id)
+        return [await self._certificate(workspace, document_id, row) for row in rows]
+
     async def follow(
         self, workspace: WorkspaceRef, document_id: UUID, stores: Sequence[StoreErasure]
     ) -> Certificate | None:
@@ -171,11 +181,11 @@ class PostgresErasureStore:
         return left
 
     async def _read(self, statement: str, workspace: WorkspaceRef, document_id: UUID) -> Certificate | None:
-        key = workspace.key
-        row = await self._connection.fetchrow(statement, *key, document_id)
-        if row is None:
-            return None
-        snapshots = await self._connection.fetch(SNAPSHOTS, *key, row["erased_at"])
+        row = await self._connection.fetchrow(statement, *workspace.key, document_id)
+        return None if row is None else await self._certificate(workspace, document_id, row)
+
+    async def _certificate(self, workspace: WorkspaceRef, document_id: UUID, row: Row) -> Certificate:
+        snapshots = await self._connection.fetch(SNAPSHOTS, *workspace.key, row["erased_at"])
         stores, ordinals = decode_stores(row["certificate"])
         return Certificate(
             document_id=document_id,

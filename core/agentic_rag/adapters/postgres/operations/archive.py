@@ -50,6 +50,7 @@ ARCHIVED: Mapping[str, ArchivedTable] = MappingProxyType(
         "rag_entities": ArchivedTable("entity_id", 2000),
         "rag_mentions": ArchivedTable("entity_id, ordinal", 2000),
         "rag_tombstones": ArchivedTable("document_id", 500),
+        "rag_past_erasures": ArchivedTable("document_id, version", 500),
     }
 )
 
