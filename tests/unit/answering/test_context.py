@@ -30,6 +30,7 @@ from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import InvalidInput, NotFound, Retryable
 from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.retrieval.retrieve import Retrieve
+from agentic_rag.tenancy.audit import AuditEntry
 from agentic_rag.tenancy.principals import Role, WorkspaceRef
 from agentic_rag.workspaces.settings import RagConfig
 
@@ -70,6 +71,7 @@ class _WithSettings:
     def __init__(self, corpus: Corpus, inline: str | None) -> None:
         self._corpus = corpus
         self._inline = inline
+        self.entries: list[AuditEntry] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._corpus, name)
@@ -81,7 +83,10 @@ class _WithSettings:
         async def get(workspace_id: UUID) -> Any:
             return workspace
 
-        yield SimpleNamespace(workspaces=SimpleNamespace(get=get))
+        async def record(entry: AuditEntry) -> None:
+            self.entries.append(entry)
+
+        yield SimpleNamespace(workspaces=SimpleNamespace(get=get), audit=SimpleNamespace(record=record))
 
 
 @pytest.fixture
