@@ -1,9 +1,12 @@
-"""The schema, and the extensions that run around each operation."""
+"""The schema, and how an operation of it is executed: what is read of a document is kept, so that it is read once."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
+from inspect import isawaitable
+from typing import Any
 
 import strawberry
 from graphql import (
@@ -11,126 +14,132 @@ from graphql import (
     ExecutionResult,
     GraphQLError,
     OperationDefinitionNode,
+    OperationType,
+    execute,
+    validate,
 )
-from strawberry.extensions import SchemaExtension, ValidationCache
+from strawberry.execution.is_awaitable import optimized_is_awaitable
 from strawberry.schema.config import StrawberryConfig
-from strawberry.schema.exceptions import CannotGetOperationTypeError
-from strawberry.types import ExecutionContext
 
-from agentic_rag.kernel.errors import FeatureDisabled, RateLimited
+from agentic_rag.kernel.errors import FeatureDisabled
 from agentic_rag.workspaces.rate_limits import Demand, remaining_demand
 from agentic_rag_server.graphql.documents.uploads import FILE, UploadedFile
 from agentic_rag_server.graphql.http.context import RequestContext
 from agentic_rag_server.graphql.http.fields import rules_of
+from agentic_rag_server.graphql.http.input_values import read_inputs_by_plan
 from agentic_rag_server.graphql.http.limits import Limits, demand_of, parse_within, uses_introspection
+from agentic_rag_server.graphql.http.responses import GraphQLRequest, RequestFault
 from agentic_rag_server.graphql.http.rows import require_few_rows
 from agentic_rag_server.graphql.mutation import Mutation
 from agentic_rag_server.graphql.query import Query
 
 CACHED_DOCUMENTS = 256
-"""Parsed and validated documents in the cache. Clients send few distinct ones and put values in variables."""
+"""Documents that are kept as they were read. Clients send few distinct ones and put values in variables."""
+
+_IS_AWAITABLE: Any = optimized_is_awaitable
+"""Typed as it says; graphql-core asks for a guard."""
+
+QUERIES = frozenset({OperationType.QUERY})
+QUERIES_AND_MUTATIONS = frozenset({OperationType.QUERY, OperationType.MUTATION})
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocument:
+    """A document that is within the limits, and what is wrong with it."""
+
+    parsed: DocumentNode
+    operations: Mapping[str | None, OperationType]
+    """The operations by name; under None the one that runs when none is named."""
+    errors: tuple[GraphQLError, ...]
+    introspects: bool
 
 
 class RagSchema(strawberry.Schema):
-    """Leaves error reports to the view, which knows the trace id."""
-
-    def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
-        """Does nothing: `errors.present` logs."""
-
-
-class BoundedParsing(SchemaExtension):
-    """Parses within the limits, once per distinct document."""
-
-    def __init__(self, parse: Callable[[str], DocumentNode]) -> None:
-        super().__init__()
-        self._parse = parse
-
-    def on_parse(self) -> Iterator[None]:
-        """Sets the document. Strawberry would run the first of several operations when none is named; the
-        specification (GetOperation) demands an error.
-        """
-        context = self.execution_context
-        document = context.graphql_document = self._parse(context.query or "")
-        operations = sum(isinstance(node, OperationDefinitionNode) for node in document.definitions)
-        if context.context.operation_name is None and operations != 1:
-            raise CannotGetOperationTypeError(None)
-        yield
-
-
-class ClosedIntrospection(SchemaExtension):
-    """Refuses introspection where it is off. The field fails; the document stays valid."""
-
-    def __init__(self, introspects: Callable[[str], bool]) -> None:
-        super().__init__()
-        self._introspects = introspects
-
-    def on_execute(self) -> Iterator[None]:
-        """Sets the result, so that no field runs."""
-        context = self.execution_context
-        if self._introspects(context.query or ""):
-            refused = FeatureDisabled("Introspection is switched off on this server.", code="INTROSPECTION_DISABLED")
-            error = GraphQLError(refused.message, path=["__schema"], original_error=refused)
-            context.result = ExecutionResult(data=None, errors=[error])
-        yield
-
-
-class Admitting(SchemaExtension):
-    """Counts the objects of a valid operation, and the operation against the limits of its organisation, before any
-    field runs.
+    """The schema of the product. Operations are executed by `run`: Strawberry's `execute` makes a context manager for
+    each step of each extension and hashes the document to find out whether it is valid.
     """
 
-    def __init__(self, parse: Callable[[str], DocumentNode], demanded: Callable[[str, str | None], Demand]) -> None:
-        super().__init__()
-        self._parse = parse
-        self._demanded = demanded
+    def __init__(self, *, introspection: bool, limits: Limits) -> None:
+        super().__init__(query=Query, mutation=Mutation, config=StrawberryConfig(scalar_map={UploadedFile: FILE}))
+        self._introspection = introspection
+        self._limits = limits
+        self.read_document = lru_cache(maxsize=CACHED_DOCUMENTS)(self._read_document)
+        self._demand = lru_cache(maxsize=CACHED_DOCUMENTS)(self._read_demand)
 
-    async def on_execute(self) -> AsyncIterator[None]:
-        """Hands a refusal to the view, which answers the whole request with it."""
-        context = self.execution_context
-        caller: RequestContext = context.context
-        if context.result is None:
-            try:
-                require_few_rows(self._parse(context.query or ""), context.operation_name, context.variables)
-                demand = self._demanded(context.query or "", context.operation_name)
-                await caller.parts.admission.admit(caller.principal, remaining_demand(demand, caller.counted))
-            except RateLimited as refused:
-                caller.refusal = refused
-                context.result = ExecutionResult(data=None, errors=[])
-            except GraphQLError as refused:
-                context.result = ExecutionResult(data=None, errors=[refused])
-        yield
+    async def run(
+        self, request: GraphQLRequest, context: RequestContext, allowed: Collection[OperationType]
+    ) -> ExecutionResult:
+        """Execute an operation. Its objects are counted, and it against the limits of its organisation, before any
+        field runs.
+
+        Errors: `RequestFault` for an operation that is not there or not allowed; `RateLimited`; those of
+        `Admission.admit`. What else is wrong is in the result.
+        """
+        try:
+            document = self.read_document(request.query)
+        except GraphQLError as refused:
+            return ExecutionResult(data=None, errors=[refused])
+        kind = document.operations.get(request.operation_name)
+        if kind is None:
+            raise RequestFault(400, "UNKNOWN_OPERATION", "`operationName` must name one operation.")
+        if kind not in allowed:
+            raise _wrong_operation(allowed)
+        if document.errors:
+            return ExecutionResult(data=None, errors=list(document.errors))
+        if document.introspects and not self._introspection:
+            return ExecutionResult(data=None, errors=[_introspection_refusal()])
+        try:
+            require_few_rows(document.parsed, request.operation_name, request.variables)
+        except GraphQLError as refused:
+            return ExecutionResult(data=None, errors=[refused])
+        demand = self._demand(request.query, request.operation_name)
+        await context.parts.admission.admit(context.principal, remaining_demand(demand, context.counted))
+        return await self._execute(document.parsed, request, context)
+
+    async def _execute(
+        self, document: DocumentNode, request: GraphQLRequest, context: RequestContext
+    ) -> ExecutionResult:
+        result = execute(
+            self._schema,
+            document,
+            context_value=context,
+            variable_values=request.variables,
+            operation_name=request.operation_name,
+            executor_class=self.execution_context_class,
+            is_awaitable=_IS_AWAITABLE,
+        )
+        return await result if isawaitable(result) else result
+
+    def _read_document(self, text: str) -> ReadDocument:
+        """Errors: `GraphQLError`."""
+        document = parse_within(text, self._limits)
+        operations = [one for one in document.definitions if isinstance(one, OperationDefinitionNode)]
+        by_name: dict[str | None, OperationType] = {
+            one.name.value: one.operation for one in reversed(operations) if one.name
+        }
+        # The first of several would run where none is named; the specification (GetOperation) demands an error.
+        if len(operations) == 1:
+            by_name[None] = operations[0].operation
+        return ReadDocument(document, by_name, tuple(validate(self._schema, document)), uses_introspection(document))
+
+    def _read_demand(self, text: str, operation_name: str | None) -> Demand:
+        return demand_of(self.read_document(text).parsed, operation_name)
+
+
+def _wrong_operation(allowed: Collection[OperationType]) -> RequestFault:
+    if OperationType.MUTATION in allowed:
+        return RequestFault(400, "BAD_REQUEST", "Subscriptions are not served: send a query or a mutation.")
+    return RequestFault(405, "METHOD_NOT_ALLOWED", "Send mutations by POST.", {"allow": "POST"})
+
+
+def _introspection_refusal() -> GraphQLError:
+    refused = FeatureDisabled("Introspection is switched off on this server.", code="INTROSPECTION_DISABLED")
+    return GraphQLError(refused.message, path=["__schema"], original_error=refused)
 
 
 def build_schema(*, introspection: bool = True, limits: Limits | None = None) -> RagSchema:
-    """The schema of the product. No validation rule is made per request: that would defeat the validation cache.
-
-    Errors: those of `rules_of`.
-    """
-    bounds = limits or Limits()
-
-    @lru_cache(maxsize=CACHED_DOCUMENTS)
-    def parse(text: str) -> DocumentNode:
-        return parse_within(text, bounds)
-
-    @lru_cache(maxsize=CACHED_DOCUMENTS)
-    def introspects(text: str) -> bool:
-        return uses_introspection(parse(text))
-
-    @lru_cache(maxsize=CACHED_DOCUMENTS)
-    def read_demand(text: str, operation_name: str | None) -> Demand:
-        return demand_of(parse(text), operation_name)
-
-    closed: list[Callable[[], SchemaExtension]] = [] if introspection else [lambda: ClosedIntrospection(introspects)]
-    schema = RagSchema(
-        query=Query,
-        mutation=Mutation,
-        config=StrawberryConfig(scalar_map={UploadedFile: FILE}),
-        extensions=[
-            lambda: BoundedParsing(parse),
-            lambda: ValidationCache(maxsize=CACHED_DOCUMENTS),
-            *closed,
-            lambda: Admitting(parse, read_demand),
-        ],
-    )
+    """The schema of the product. Errors: those of `rules_of`."""
+    schema = RagSchema(introspection=introspection, limits=limits or Limits())
+    read_inputs_by_plan(schema)
     rules_of(schema)
     return schema

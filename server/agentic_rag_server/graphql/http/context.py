@@ -14,7 +14,7 @@ from agentic_rag.documents.document_access import may_read
 from agentic_rag.jobs.job import JobAttempt, JobRef
 from agentic_rag.jobs.turns import QueuePlace
 from agentic_rag.kernel.database import Transaction
-from agentic_rag.kernel.errors import AgenticRagError, Forbidden, InvalidInput, NotFound
+from agentic_rag.kernel.errors import Forbidden, InvalidInput, NotFound
 from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode
 from agentic_rag.tenancy.access import may_manage_access, read_identity
@@ -40,8 +40,6 @@ class RequestContext:
         self.operation_name = operation_name
         self.counted: Demand = counted or {}
         """The demand that was counted before the body was read."""
-        self.refusal: AgenticRagError | None = None
-        """Set when the whole request is refused: then no field ran."""
 
     def ref(self, node: NodeId) -> WorkspaceRef:
         """The workspace of a public id, always inside the caller's organisation."""

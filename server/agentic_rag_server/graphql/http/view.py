@@ -6,13 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
+from graphql import ExecutionResult
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
-from strawberry.exceptions import MissingQueryError
-from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
-from strawberry.types import ExecutionResult
-from strawberry.types.graphql import OperationType
 
 from agentic_rag.kernel.errors import AgenticRagError, Overloaded
 from agentic_rag.tenancy.record_audit import on_behalf_of
@@ -31,7 +28,7 @@ from agentic_rag_server.graphql.http.responses import (
     response_type,
 )
 from agentic_rag_server.graphql.ide.page import QueryPage
-from agentic_rag_server.graphql.schema import RagSchema
+from agentic_rag_server.graphql.schema import QUERIES, QUERIES_AND_MUTATIONS, RagSchema
 from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.request_telemetry import trace_id_of
 from agentic_rag_server.rest.http.errors import headers_of, status_of
@@ -40,9 +37,6 @@ from agentic_rag_server.rest.http.multipart import is_multipart
 
 A_FILE: Demand = {Traffic.WRITE: 1}
 """The demand of a request with a file, counted before its body is read. Only mutations take files."""
-
-_GET_OPERATIONS = frozenset({OperationType.QUERY})
-_POST_OPERATIONS = frozenset({OperationType.QUERY, OperationType.MUTATION})
 
 
 class GraphQLEndpoint:
@@ -84,9 +78,8 @@ class GraphQLEndpoint:
         operation = self._persisted.resolve_document(await self._read(request))
         context = RequestContext(self._parts, principal, trace_id, operation.operation_name, counted)
         with on_behalf_of(principal, address_of(request)):
-            result = await self._execute(operation, context, allow_mutations=request.method == "POST")
-        if context.refusal is not None:
-            raise context.refusal
+            allowed = QUERIES_AND_MUTATIONS if request.method == "POST" else QUERIES
+            result = await self._schema.run(operation, context, allowed)
         overload = _overload(result)
         if overload is not None:
             raise overload
@@ -103,30 +96,6 @@ class GraphQLEndpoint:
             most = options.max_upload_bytes + options.max_body_bytes
             return await read_multipart(request, most, options.max_body_bytes)
         return await read_operation(request, options.max_body_bytes)
-
-    async def _execute(
-        self, operation: GraphQLRequest, context: RequestContext, *, allow_mutations: bool
-    ) -> ExecutionResult:
-        try:
-            return await self._schema.execute(
-                operation.query,
-                variable_values=operation.variables,
-                context_value=context,
-                operation_name=operation.operation_name,
-                allowed_operation_types=_POST_OPERATIONS if allow_mutations else _GET_OPERATIONS,
-            )
-        except CannotGetOperationTypeError as wrong:
-            raise RequestFault(400, "UNKNOWN_OPERATION", "`operationName` must name one operation.") from wrong
-        except InvalidOperationTypeError as wrong:
-            raise _wrong_operation(allow_mutations) from wrong
-        except MissingQueryError as wrong:
-            raise RequestFault(400, "BAD_REQUEST", "`query` must be a GraphQL document.") from wrong
-
-
-def _wrong_operation(allow_mutations: bool) -> RequestFault:
-    if allow_mutations:
-        return RequestFault(400, "BAD_REQUEST", "Subscriptions are not served: send a query or a mutation.")
-    return RequestFault(405, "METHOD_NOT_ALLOWED", "Send mutations by POST.", {"allow": "POST"})
 
 
 def _overload(result: ExecutionResult) -> Overloaded | None:
