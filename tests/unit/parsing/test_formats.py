@@ -14,7 +14,7 @@ from agentic_rag.adapters.parsing.process.limits import ParserLimits
 
 @pytest.mark.parametrize("kind", FileKind, ids=lambda kind: kind.name)
 def test_a_format_is_chosen_by_each_of_its_names_and_reads_its_sample(kind: FileKind) -> None:
-    sample, name = kind.loader().SAMPLE, f"a.{kind.value.extensions[0]}"
+    sample, name = kind.sample(), f"a.{kind.value.extensions[0]}"
 
     chosen, loaded = load(sample, name, None, ParserLimits())
 
@@ -29,8 +29,8 @@ def test_a_format_is_chosen_by_each_of_its_names_and_reads_its_sample(kind: File
 
 @pytest.mark.parametrize("kind", [kind for kind in FileKind if kind.value.is_binary], ids=lambda kind: kind.name)
 def test_a_binary_format_is_recognised_without_a_name(kind: FileKind) -> None:
-    assert load(kind.loader().SAMPLE, "download", None, ParserLimits())[0] is kind
-    assert ZipAwareSniffer()(kind.loader().SAMPLE, "download") == kind.value.media_type
+    assert load(kind.sample(), "download", None, ParserLimits())[0] is kind
+    assert ZipAwareSniffer()(kind.sample(), "download") == kind.value.media_type
 
 
 def test_no_two_formats_share_a_name_or_a_media_type() -> None:

@@ -18,7 +18,8 @@ def test_structure_is_kept_and_furniture_left_out() -> None:
 
     assert reading.title == "The Page"
     assert reading.text == (
-        "Big news\n\nFirst\nline & more bold.\n\n- one\n- inner\n- two\n\nSizes\na | b\n1 | 2\n\nkeep\n  this\n\ntail"
+        "Big news\n\nFirst\nline & more bold.\n\n- one\n- inner\n- two\n\n"
+        "Sizes\na | b\n--- | ---\n1 | 2\n\nkeep\n  this\n\ntail"
     )
     assert [block.kind for block in reading.blocks] == [
         BlockKind.HEADING,

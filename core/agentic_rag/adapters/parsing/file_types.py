@@ -10,6 +10,7 @@ import importlib
 import io
 import re
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -41,9 +42,6 @@ class SourceFile:
 class LoaderModule(Protocol):
     """A module of `loaders`."""
 
-    SAMPLE: bytes
-    """A small file of the format. A parser process reads it before it gives up all access to files."""
-
     def load(self, source: SourceFile) -> LoadedText:
         """Read a file. Errors: `ParseFailed`; what libraries raise on damaged files passes through."""
         ...
@@ -68,13 +66,34 @@ class FileFormat:
     zip_members: tuple[str, ...] = ()
     """For ZIP archives: patterns of members that every file has."""
     zip_first: tuple[bytes, ...] = ()
-    """For ZIP archives: names of members that stand near the start."""
+    """For ZIP archives: what stands near the start: names of members, or the content of `mimetype`."""
+    zip_type: bytes | None = None
+    """For ZIP archives: the content of the member `mimetype`."""
     is_prose: bool = True
+    sample: str = "SAMPLE"
+    """The name of the sample in the loader's module: formats may share a loader."""
 
     @property
     def is_binary(self) -> bool:
         """Whether the bytes alone tell the format."""
         return self.signature is not None or bool(self.zip_members)
+
+
+_OFFICE_OPEN = "application/vnd.openxmlformats-officedocument"
+
+
+def open_document(extension: str, name: str) -> FileFormat:
+    """A format of OpenDocument; the member `mimetype` tells them apart."""
+    media_type = f"application/vnd.oasis.opendocument.{name}"
+    return FileFormat(
+        media_type,
+        "open_document",
+        (extension,),
+        zip_members=("mimetype", r"META-INF/manifest\.xml", r"content\.xml"),
+        zip_first=(f"mimetype{media_type}".encode(),),
+        zip_type=media_type.encode(),
+        sample=f"{name.upper()}_SAMPLE",
+    )
 
 
 class FileKind(enum.Enum):
@@ -87,7 +106,47 @@ class FileKind(enum.Enum):
         ("docx",),
         libraries=("mammoth",),
         zip_members=(r"\[Content_Types\]\.xml", r"word/document\d*\.xml"),
-        zip_first=(b"[Content_Types].xml", b"_rels/.rels", b"word/", b"docProps/"),
+        zip_first=(b"word/",),
+    )
+    XLSX = FileFormat(
+        f"{_OFFICE_OPEN}.spreadsheetml.sheet",
+        "workbook",
+        ("xlsx", "xlsm"),
+        other_media_types=("application/vnd.ms-excel.sheet.macroenabled.12",),
+        libraries=("python-calamine",),
+        zip_members=(r"\[Content_Types\]\.xml", r"xl/workbook\.xml"),
+        zip_first=(b"xl/",),
+    )
+    PPTX = FileFormat(
+        f"{_OFFICE_OPEN}.presentationml.presentation",
+        "slides",
+        ("pptx", "pptm", "ppsx"),
+        other_media_types=(
+            "application/vnd.ms-powerpoint.presentation.macroenabled.12",
+            f"{_OFFICE_OPEN}.presentationml.slideshow",
+        ),
+        zip_members=(r"\[Content_Types\]\.xml", r"ppt/presentation\.xml"),
+        zip_first=(b"ppt/",),
+    )
+    ODT = open_document("odt", "text")
+    ODS = open_document("ods", "spreadsheet")
+    ODP = open_document("odp", "presentation")
+    EPUB = FileFormat(
+        "application/epub+zip",
+        "epub",
+        ("epub",),
+        libraries=("selectolax",),
+        zip_members=("mimetype", r"META-INF/container\.xml"),
+        zip_first=(b"mimetypeapplication/epub+zip",),
+        zip_type=b"application/epub+zip",
+    )
+    RTF = FileFormat(
+        "application/rtf",
+        "rich_text",
+        ("rtf",),
+        other_media_types=("text/rtf",),
+        libraries=("striprtf",),
+        signature=b"{\\rtf",
     )
     HTML = FileFormat(
         "text/html",
@@ -99,17 +158,22 @@ class FileKind(enum.Enum):
     MARKDOWN = FileFormat(
         "text/markdown", "markdown", ("md", "markdown", "mdx", "mkd"), other_media_types=("text/x-markdown",)
     )
-    TEXT = FileFormat(
-        "text/plain",
-        "text",
-        ("txt", "text", "log", "csv", "tsv", "rst", "adoc", "org", "tex", "srt", "vtt", "eml"),
+    DELIMITED = FileFormat(
+        "text/csv", "delimited", ("csv", "tsv"), other_media_types=("text/tab-separated-values", "application/csv")
     )
+    EMAIL = FileFormat("message/rfc822", "email_message", ("eml",), libraries=("selectolax",))
+    NOTEBOOK = FileFormat("application/x-ipynb+json", "notebook", ("ipynb",))
+    TEXT = FileFormat("text/plain", "text", ("txt", "text", "log", "rst", "adoc", "org", "tex", "srt", "vtt"))
     CODE = FileFormat(SOURCE_MEDIA_TYPE, "code", tuple(LANGUAGE_BY_EXTENSION), tuple(LANGUAGE_BY_NAME), is_prose=False)
 
     def loader(self) -> LoaderModule:
         """Import the loader of the format. Errors: `ImportError`."""
         module = importlib.import_module(f"agentic_rag.adapters.parsing.loaders.{self.value.module}")
         return cast(LoaderModule, module)
+
+    def sample(self) -> bytes:
+        """A small file of the format. A parser process reads it before it gives up all access to files."""
+        return cast(bytes, getattr(self.loader(), self.value.sample))
 
 
 ZIP_KINDS = tuple(kind for kind in FileKind if kind.value.zip_members)
@@ -132,14 +196,17 @@ _BINARY_SIGNATURES = (
     (b"Rar!\x1a\x07", "a RAR archive"),
     (b"\x7fELF", "a program"),
     (b"MZ\x90\x00", "a program"),
-    (b"{\\rtf", "an RTF document"),
     (b"%!PS", "a PostScript document"),
     (b"SQLite format 3\x00", "a database"),
 )
 _ZIP = b"PK\x03\x04"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
-_WORD_BINARY = "WordDocument".encode("utf-16-le")
+_OLD_STREAMS = tuple(name.encode("utf-16-le") for name in ("WordDocument", "Workbook", "PowerPoint Document"))
+_OFFICE_KINDS = (FileKind.DOCX, FileKind.XLSX, FileKind.PPTX)
+_OPEN_PACKAGE = b"[Content_Types].xml"
+_STATED_TYPE = "mimetype"
+_LONGEST_TYPE = 200
 _HTML_START = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,2000}?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
@@ -211,29 +278,42 @@ def _zip_kind(content: bytes, declared: FileKind | None) -> FileKind:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = set(archive.namelist())
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, UnicodeDecodeError) as error:
+            stated = _stated_type(archive) if _STATED_TYPE in names else b""
+    except (zipfile.BadZipFile, zlib.error, ValueError, OSError, RuntimeError, UnicodeDecodeError) as error:
         raise ParseFailed(f"the archive is damaged: {error}", code="PARSE_CORRUPT") from error
     for kind in ZIP_KINDS:
-        if all(any(re.fullmatch(member, name) for name in names) for member in kind.value.zip_members):
+        form = kind.value
+        if form.zip_type in (None, stated) and all(
+            any(re.fullmatch(member, name) for name in names) for member in form.zip_members
+        ):
             return kind
     if declared is not None:
-        raise mismatch(declared, "an archive that holds no Word document")
+        raise mismatch(declared, f"an archive that holds no {declared.name}")
     raise archive_refusal()
+
+
+def _stated_type(archive: zipfile.ZipFile) -> bytes:
+    with archive.open(_STATED_TYPE) as member:
+        return member.read(_LONGEST_TYPE).strip()
 
 
 def archive_refusal() -> ParseFailed:
     """The error for an archive of no known format."""
-    readable = " and ".join(kind.name for kind in ZIP_KINDS)
+    readable = ", ".join(kind.name for kind in ZIP_KINDS)
     return ParseFailed(f"archives other than {readable} cannot be read", code="PARSE_UNSUPPORTED")
 
 
 def _ole_failure(content: bytes, declared: FileKind | None) -> ParseFailed:
     """OLE containers hold either an encrypted OOXML package ([MS-OFFCRYPTO] 1.3.3) or an old binary document."""
-    if _ENCRYPTED_PACKAGE in content or (declared is FileKind.DOCX and _WORD_BINARY not in content):
+    is_old = any(stream in content for stream in _OLD_STREAMS)
+    if _ENCRYPTED_PACKAGE in content or (declared in _OFFICE_KINDS and not is_old):
         return ParseFailed("the document is protected by a password; save it without one", code="PARSE_ENCRYPTED")
-    if declared is FileKind.DOCX:
-        return mismatch(declared, "an old binary Word document (.doc)")
-    return ParseFailed("old binary Office files cannot be read: save as DOCX or PDF", code="PARSE_UNSUPPORTED")
+    if declared in _OFFICE_KINDS:
+        return mismatch(declared, "an old binary Office file (.doc, .xls, .ppt)")
+    return ParseFailed(
+        "old binary Office files and Outlook messages cannot be read: save as DOCX, XLSX, PPTX, EML or PDF",
+        code="PARSE_UNSUPPORTED",
+    )
 
 
 class ZipAwareSniffer:
@@ -252,4 +332,6 @@ class ZipAwareSniffer:
         for kind in ZIP_KINDS:
             if any(member in head for member in kind.value.zip_first):
                 return kind.value.media_type
+        if _OPEN_PACKAGE in head:
+            return FileKind.DOCX.value.media_type
         raise archive_refusal()

@@ -45,6 +45,18 @@ class TextBuilder:
         self.blocks.append(Block(kind, self._length, self._length + len(text), level))
         self._length += len(text)
 
+    def append(self, other: LoadedText, deeper: int = 0) -> None:
+        """Append the blocks of another text, its headings `deeper` levels down."""
+        for block in other.blocks:
+            self.add(
+                block.kind, other.text[block.start : block.end], min(block.level + deeper, 6) if block.level else 0
+            )
+
+    @property
+    def length(self) -> int:
+        """The length of the text so far, in code points."""
+        return self._length
+
     def text(self) -> str:
         return "".join(self._parts)
 

@@ -5,10 +5,12 @@ navigation.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.loaders.tables import add_table
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading, tidy_title
 from agentic_rag.documents.document import BlockKind
 
@@ -31,6 +33,8 @@ _NAVIGATION_CLASS = re.compile(
 _SPACE = re.compile(r"[^\S\x00]+")
 _LINE_BREAK = "\x00"
 """Stands for <br> until white space is folded; the parser turns real NUL characters into U+FFFD."""
+_MOST_SPANNED = 10_000
+"""Cells of a table that spans fill; of a table that claims more, spans count no more."""
 _DEEPEST = 150
 """Nested elements followed: real pages stay below 60, and Python's stack of 1,000 frames holds 200. Deeper text is
 read as
@@ -95,7 +99,7 @@ class _Walker:
             self.built.add(BlockKind.CODE, node.text())
         elif tag == "table" and not node.css_first("table table, h1, h2, h3, ul table"):
             self._flush()
-            self.built.add(BlockKind.TABLE, _table(node))
+            self._table(node)
         elif tag in ("li", "dt", "dd"):
             self._item(node)
         elif tag in _BLOCKS:
@@ -122,11 +126,66 @@ class _Walker:
         self._flush()
         self.built.add(kind, " ".join(_visible(node).split()), level)
 
+    def _table(self, node: LexborNode) -> None:
+        rows = _Rows()
+        header_rows, caption = 0, ""
+        for row in node.css("caption, tr"):
+            if row.tag == "caption":
+                caption = " ".join(_visible(row).split())
+                continue
+            cells = [cell for cell in row.iter() if cell.tag in ("td", "th")]
+            names = len(cells) > 1 and all(cell.tag == "th" for cell in cells)
+            if rows.add(cells) and names and header_rows == len(rows.made) - 1:
+                header_rows += 1
+        add_table(self.built, rows.made, header_rows, caption)
+
     def _flush(self) -> None:
         text = _collapse_whitespace("".join(self._inline))
         self._inline.clear()
         if text.strip("- \n"):
             self.built.add(self._kind, text)
+
+
+class _Rows:
+    """The rows of a table; a cell that spans columns or rows stands in each of them."""
+
+    def __init__(self) -> None:
+        self.made: list[list[str]] = []
+        self._below: dict[int, tuple[str, int]] = {}
+        """By column: a text that spans rows, and how many rows it still stands in."""
+        self._filled = 0
+
+    def add(self, cells: Sequence[LexborNode]) -> bool:
+        """Append a row; False when it holds no text."""
+        row: list[str] = []
+        for cell in cells:
+            self._fill_from_above(row)
+            text = " ".join(_visible(cell).split())
+            columns, rows = _span(cell, "colspan"), _span(cell, "rowspan")
+            if self._filled + columns * rows > _MOST_SPANNED:
+                columns = rows = 1
+            elif columns * rows > 1:
+                self._filled += columns * rows
+            for at in range(len(row), len(row) + columns):
+                row.append(text)
+                if rows > 1:
+                    self._below[at] = (text, rows - 1)
+        self._fill_from_above(row)
+        if any(row):
+            self.made.append(row)
+        return any(row)
+
+    def _fill_from_above(self, row: list[str]) -> None:
+        while len(row) in self._below:
+            text, rows = self._below.pop(len(row))
+            if rows > 1:
+                self._below[len(row)] = (text, rows - 1)
+            row.append(text)
+
+
+def _span(cell: LexborNode, attribute: str) -> int:
+    stated = cell.attributes.get(attribute) or "1"
+    return int(stated) if stated.isascii() and stated.isdigit() and 0 < len(stated) < 4 and int(stated) else 1
 
 
 def _is_invisible(node: LexborNode) -> bool:
@@ -164,16 +223,3 @@ def _visible(node: LexborNode) -> str:
                 parts.append(" ")
             stack.append(current.child)
     return "".join(parts)
-
-
-def _table(node: LexborNode) -> str:
-    rows: list[str] = []
-    for row in node.css("caption, tr"):
-        if row.tag == "caption":
-            cells = [row]
-        else:
-            cells: list[LexborNode] = [cell for cell in row.iter() if cell.tag in ("td", "th")]
-        texts = [" ".join(_visible(cell).split()) for cell in cells]
-        if any(texts):
-            rows.append(" | ".join(texts))
-    return "\n".join(rows)

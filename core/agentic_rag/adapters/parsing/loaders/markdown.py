@@ -25,8 +25,12 @@ SAMPLE = b"# warm"
 
 
 def load(source: SourceFile) -> LoadedText:
+    """Read a file of this format."""
+    return read_markdown(source.text)
+
+
+def read_markdown(text: str) -> LoadedText:
     """Blocks of a Markdown text; the title comes from its front matter, else from its first heading."""
-    text = source.text
     scan = _Scan(text)
     title = scan.front_matter()
     scan.body()

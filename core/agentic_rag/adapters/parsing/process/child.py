@@ -139,7 +139,7 @@ def preload() -> None:
         if codec.name not in _PLATFORM_CODECS:
             importlib.import_module(f"encodings.{codec.name}")
     for kind in FileKind:
-        load(kind.loader().SAMPLE, f"a.{kind.value.extensions[0]}", None, ParserLimits())
+        load(kind.sample(), f"a.{kind.value.extensions[0]}", None, ParserLimits())
 
 
 class CpuLimit:

@@ -1,0 +1,79 @@
+"""EPUB: the chapters in reading order, each read as HTML."""
+
+from __future__ import annotations
+
+from posixpath import dirname, normpath
+from urllib.parse import unquote
+
+from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.loaders.archive import Package, open_package, zip_parts
+from agentic_rag.adapters.parsing.loaders.html import read_html
+from agentic_rag.adapters.parsing.text.encoding import decode_text
+from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
+from agentic_rag.kernel.errors import ParseFailed
+from agentic_rag.kernel.text import strip_unstorable
+
+_CONTAINER = "META-INF/container.xml"
+_BOOK = "{http://www.idpf.org/2007/opf}"
+_PAGES = frozenset({"application/xhtml+xml", "text/html"})
+SAMPLE = zip_parts(
+    {
+        "mimetype": "application/epub+zip",
+        _CONTAINER: (
+            '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container">'
+            '<rootfiles><rootfile full-path="b.opf"/></rootfiles></container>'
+        ),
+        "b.opf": (
+            '<package xmlns="http://www.idpf.org/2007/opf"><manifest><item id="a" href="a.xhtml" '
+            'media-type="application/xhtml+xml"/></manifest><spine><itemref idref="a"/></spine></package>'
+        ),
+        "a.xhtml": "<html><body><p>warm</p></body></html>",
+    }
+)
+
+
+def load(source: SourceFile) -> LoadedText:
+    """The text of a book. Errors: `ParseFailed` codes PARSE_TOO_LARGE, PARSE_CORRUPT, PARSE_ENCRYPTED."""
+    built = TextBuilder()
+    with open_package(source.content, source.limits, "EPUB", doctype=True) as package:
+        book = _book(package)
+        locked = _locked(package)
+        for part in _chapters(package, book):
+            if part in locked:
+                raise ParseFailed("the book is protected against copying; it cannot be read", code="PARSE_ENCRYPTED")
+            built.append(read_html(strip_unstorable(decode_text(package.read(part))).replace("\r\n", "\n")))
+            if built.length > source.limits.text_characters:
+                raise ParseFailed(
+                    f"the file holds more than {source.limits.text_characters} characters", code="PARSE_TOO_LARGE"
+                )
+        title = package.title(book)
+    text = built.text()
+    return LoadedText(text, tuple(built.blocks), title=title or first_heading(text, built.blocks))
+
+
+def _book(package: Package) -> str:
+    for one in package.tree(_CONTAINER).iter():
+        if one.tag.endswith("}rootfile") and (path := one.get("full-path")):
+            return path
+    raise ParseFailed("the EPUB is damaged: it names no book", code="PARSE_CORRUPT")
+
+
+def _chapters(package: Package, book: str) -> list[str]:
+    tree = package.tree(book)
+    items = {item.get("id"): item for item in tree.iter(f"{_BOOK}item")}
+    found: list[str] = []
+    for reference in tree.iter(f"{_BOOK}itemref"):
+        item = items.get(reference.get("idref"))
+        if item is not None and item.get("media-type") in _PAGES:
+            part = normpath(f"{dirname(book)}/{unquote(item.get('href', ''))}".lstrip("/"))
+            if part in package.names:
+                found.append(part)
+    return found
+
+
+def _locked(package: Package) -> frozenset[str]:
+    """The parts that are encrypted; fonts often are."""
+    if "META-INF/encryption.xml" not in package.names:
+        return frozenset()
+    tree = package.tree("META-INF/encryption.xml")
+    return frozenset(unquote(one.get("URI", "")) for one in tree.iter() if one.tag.endswith("}CipherReference"))

@@ -1,0 +1,69 @@
+"""IPYNB (nbformat 3 and 4): prose, code and printed results in the order of the cells."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import msgspec
+
+from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.loaders.markdown import read_markdown
+from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
+from agentic_rag.documents.document import BlockKind
+from agentic_rag.kernel.errors import ParseFailed
+
+SAMPLE = b'{"cells":[{"cell_type":"markdown","source":"warm"}]}'
+_Lines = str | list[str]
+_LONGEST_RESULT = 4_000
+"""Code points kept of one printed result: logs of training runs say little."""
+
+
+class _Shown(msgspec.Struct):
+    plain: _Lines = msgspec.field(default="", name="text/plain")
+
+
+class _Output(msgspec.Struct):
+    text: _Lines = ""
+    data: _Shown = msgspec.field(default_factory=_Shown)
+
+
+class _Cell(msgspec.Struct):
+    cell_type: Annotated[str, msgspec.Meta(max_length=40)] = ""
+    source: _Lines = ""
+    input: _Lines = ""
+    outputs: list[_Output] = []
+
+
+class _Worksheet(msgspec.Struct):
+    cells: list[_Cell] = []
+
+
+class _Notebook(msgspec.Struct):
+    cells: list[_Cell] = []
+    worksheets: list[_Worksheet] = []
+
+
+def load(source: SourceFile) -> LoadedText:
+    """The cells of a notebook; pictures and widgets are left out. Errors: `ParseFailed` code PARSE_CORRUPT."""
+    try:
+        notebook = msgspec.json.decode(source.text.encode(), type=_Notebook)
+    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+        raise ParseFailed(f"the notebook is damaged: {error}", code="PARSE_CORRUPT") from error
+    built = TextBuilder()
+    for cell in notebook.cells or [cell for sheet in notebook.worksheets for cell in sheet.cells]:
+        text = _joined(cell.source or cell.input)
+        if cell.cell_type == "markdown":
+            built.append(read_markdown(text))
+        elif cell.cell_type != "heading":
+            built.add(BlockKind.CODE if cell.cell_type == "code" else BlockKind.PARAGRAPH, text)
+        else:
+            built.add(BlockKind.HEADING, text, level=1)
+        for output in cell.outputs:
+            shown = _joined(output.text or output.data.plain)
+            built.add(BlockKind.CODE, shown[:_LONGEST_RESULT])
+    text = built.text()
+    return LoadedText(text, tuple(built.blocks), title=first_heading(text, built.blocks))
+
+
+def _joined(lines: _Lines) -> str:
+    return lines if isinstance(lines, str) else "".join(lines)

@@ -1,0 +1,185 @@
+"""OpenDocument text, spreadsheets and presentations (ODT, ODS, ODP): ISO/IEC 26300, part `content.xml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from xml.etree import ElementTree
+
+from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.loaders.archive import open_package, zip_parts
+from agentic_rag.adapters.parsing.loaders.tables import add_grid, add_table
+from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
+from agentic_rag.documents.document import BlockKind, PageSpan
+from agentic_rag.kernel.errors import ParseFailed
+from agentic_rag.kernel.text import strip_unstorable
+
+_NAMES = "urn:oasis:names:tc:opendocument:xmlns"
+_TEXT, _TABLE, _DRAW = (f"{{{_NAMES}:{room}:1.0}}" for room in ("text", "table", "drawing"))
+_OFFICE, _PRESENTATION = (f"{{{_NAMES}:{room}:1.0}}" for room in ("office", "presentation"))
+_LEFT_OUT = frozenset({
+    f"{_OFFICE}annotation", f"{_TEXT}tracked-changes", f"{_TEXT}sequence-decls", f"{_TEXT}bookmark",
+    f"{_TEXT}table-of-content", f"{_TEXT}note-citation", f"{_OFFICE}forms", f"{_OFFICE}scripts",
+})  # fmt: skip
+_MOST_REPEATED = 1_000
+"""Cells and rows that a repeat count makes; sheets end with a blank row repeated a million times."""
+
+
+def _sample(name: str, content: str) -> bytes:
+    names = " ".join(f'xmlns:{room}="{_NAMES}:{room}:1.0"' for room in ("office", "text", "table", "drawing"))
+    return zip_parts(
+        {
+            "mimetype": f"application/vnd.oasis.opendocument.{name}",
+            "META-INF/manifest.xml": "<manifest/>",
+            "content.xml": f"<office:document-content {names}><office:body><office:{name}>{content}</office:{name}>"
+            "</office:body></office:document-content>",
+        }
+    )
+
+
+_WARM = "<text:p>warm</text:p>"
+TEXT_SAMPLE = _sample("text", _WARM)
+SPREADSHEET_SAMPLE = _sample(
+    "spreadsheet",
+    f'<table:table table:name="warm"><table:table-row><table:table-cell>{_WARM}</table:table-cell></table:table-row>'
+    "</table:table>",
+)
+PRESENTATION_SAMPLE = _sample(
+    "presentation",
+    f"<drawing:page><drawing:frame><drawing:text-box>{_WARM}</drawing:text-box></drawing:frame></drawing:page>",
+)
+
+
+def load(source: SourceFile) -> LoadedText:
+    """Headings, paragraphs, lists and tables; every slide is a page, every sheet a section.
+
+    Errors: `ParseFailed` codes PARSE_TOO_LARGE, PARSE_CORRUPT, PARSE_ENCRYPTED.
+    """
+    with open_package(source.content, source.limits, "OpenDocument file") as package:
+        if b"encryption-data" in package.read("META-INF/manifest.xml"):
+            raise ParseFailed("the document is protected by a password; save it without one", code="PARSE_ENCRYPTED")
+        body = package.tree("content.xml").find(f"{_OFFICE}body")
+        named = package.title("meta.xml")
+    reading = _Reading(source.limits)
+    for part in body if body is not None else ():
+        reading.body(part)
+    text = reading.built.text()
+    title = first_heading(text, reading.built.blocks, deepest=1)
+    return LoadedText(text, tuple(reading.built.blocks), tuple(reading.pages), named or title)
+
+
+class _Reading:
+    """Depth-first over the body."""
+
+    def __init__(self, limits: ParserLimits) -> None:
+        self.built = TextBuilder()
+        self.pages: list[PageSpan] = []
+        self._limits = limits
+        self._in_spreadsheet = False
+
+    def body(self, part: ElementTree.Element) -> None:
+        """Read the one part of the body: a text, a spreadsheet or a presentation."""
+        self._in_spreadsheet = part.tag == f"{_OFFICE}spreadsheet"
+        self.walk(part)
+
+    def walk(self, node: ElementTree.Element) -> None:
+        """Read what stands in an element."""
+        for child in node:
+            self._read(child)
+
+    def _read(self, node: ElementTree.Element) -> None:
+        if node.tag in _LEFT_OUT:
+            return
+        if node.tag == f"{_TEXT}h":
+            level = node.get(f"{_TEXT}outline-level", "1")
+            self.built.add(BlockKind.HEADING, _line(node), level=min(int(level), 6) if level.isdigit() else 1)
+        elif node.tag == f"{_TEXT}p":
+            self._paragraph(node)
+        elif node.tag == f"{_TEXT}list-item":
+            self._item(node)
+        elif node.tag == f"{_TABLE}table":
+            self._table(node)
+        elif node.tag == f"{_DRAW}page":
+            self._slide(node)
+        else:
+            self.walk(node)
+
+    def _paragraph(self, node: ElementTree.Element) -> None:
+        self.built.add(BlockKind.PARAGRAPH, _line(node))
+        for frame in node.iter(f"{_DRAW}text-box"):
+            self.walk(frame)
+
+    def _item(self, node: ElementTree.Element) -> None:
+        lines = [_line(child) for child in node if child.tag in (f"{_TEXT}p", f"{_TEXT}h")]
+        self.built.add(BlockKind.LIST_ITEM, "- " + " ".join(lines) if any(lines) else "")
+        for child in node:
+            if child.tag not in (f"{_TEXT}p", f"{_TEXT}h"):
+                self._read(child)
+
+    def _table(self, node: ElementTree.Element) -> None:
+        if self._in_spreadsheet:
+            self.built.add(BlockKind.HEADING, node.get(f"{_TABLE}name", ""), level=1)
+            add_grid(self.built, ((number, row) for number, row, _ in _rows(node)), self._limits)
+            return
+        rows = list(_rows(node))
+        held = [row for _, row, _ in rows if any(row)]
+        headed = sum(header and any(row) for _, row, header in rows)
+        add_table(self.built, held, headed)
+
+    def _slide(self, node: ElementTree.Element) -> None:
+        start = self.built.length
+        for frame in sorted(node, key=lambda frame: frame.get(f"{_PRESENTATION}class") != "title"):
+            if frame.get(f"{_PRESENTATION}class") == "title":
+                self.built.add(BlockKind.HEADING, _line(frame), level=1)
+            elif frame.tag == f"{_PRESENTATION}notes":
+                if any(_line(paragraph) for paragraph in frame.iter(f"{_TEXT}p")):
+                    self.built.add(BlockKind.HEADING, "Notes", level=2)
+                    self.walk(frame)
+            else:
+                self._read(frame)
+        self.pages.append(PageSpan(len(self.pages) + 1, start, self.built.length))
+
+
+def _rows(table: ElementTree.Element) -> Iterator[tuple[int, Sequence[str], bool]]:
+    """(number, cells, whether it is a header row) of every row; repeated ones as often as they stand there."""
+    number = 0
+    headers = {
+        id(row) for group in table.iter(f"{_TABLE}table-header-rows") for row in group.iter(f"{_TABLE}table-row")
+    }
+    for row in table.iter(f"{_TABLE}table-row"):
+        cells: list[str] = []
+        for cell in row:
+            if cell.tag in (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
+                text = " ".join(filter(None, (_line(paragraph) for paragraph in cell.iter(f"{_TEXT}p"))))
+                cells += [text] * (
+                    _repeats(cell, "columns") if text else min(_repeats(cell, "columns"), _MOST_REPEATED)
+                )
+        while cells and not cells[-1]:
+            cells.pop()
+        times = _repeats(row, "rows")
+        for _ in range(times if cells else 1):
+            number += 1
+            yield number, cells, id(row) in headers
+        number += 0 if cells else times - 1
+
+
+def _repeats(node: ElementTree.Element, what: str) -> int:
+    stated = node.get(f"{_TABLE}number-{what}-repeated", "1")
+    return min(max(int(stated), 1), _MOST_REPEATED) if stated.isdigit() and len(stated) < 8 else 1
+
+
+def _line(node: ElementTree.Element) -> str:
+    """The text of a paragraph on one line, without comments and text boxes."""
+    pieces: list[str] = []
+
+    def read(one: ElementTree.Element) -> None:
+        pieces.append(one.text or "")
+        for child in one:
+            if child.tag in (f"{_TEXT}s", f"{_TEXT}tab", f"{_TEXT}line-break"):
+                pieces.append(" ")
+            elif child.tag not in _LEFT_OUT and child.tag != f"{_DRAW}frame":
+                read(child)
+            pieces.append(child.tail or "")
+
+    read(node)
+    return " ".join(strip_unstorable("".join(pieces)).split())

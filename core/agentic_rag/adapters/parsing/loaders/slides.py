@@ -1,0 +1,131 @@
+"""PPTX: each slide is a page; its title is a heading, its notes stand under their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.loaders.archive import OFFICE, Package, open_package, relations_part, zip_parts
+from agentic_rag.adapters.parsing.loaders.tables import add_table
+from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
+from agentic_rag.documents.document import BlockKind, PageSpan
+from agentic_rag.kernel.errors import ParseFailed
+from agentic_rag.kernel.text import strip_unstorable
+
+_TEXT = f"{{{OFFICE}/drawingml/2006/main}}"
+_SHOW = f"{{{OFFICE}/presentationml/2006/main}}"
+_RELATION = f"{{{OFFICE}/officeDocument/2006/relationships}}id"
+_PRESENTATION = "ppt/presentation.xml"
+_TITLES = frozenset({"title", "ctrTitle"})
+_FURNITURE = frozenset({"dt", "ftr", "sldNum", "hdr", "sldImg"})
+"""Placeholders that repeat on every slide (ECMA-376 Part 1, 19.7.10)."""
+_SPACE = re.compile(r"[^\S\n]+")
+_DRAWING = f"{OFFICE}/drawingml/2006/main"
+SAMPLE = zip_parts(
+    {
+        "[Content_Types].xml": f'<Types xmlns="{OFFICE}/package/2006/content-types"/>',
+        _PRESENTATION: (
+            f'<p:presentation xmlns:p="{OFFICE}/presentationml/2006/main" '
+            f'xmlns:r="{OFFICE}/officeDocument/2006/relationships">'
+            '<p:sldIdLst><p:sldId id="256" r:id="a"/></p:sldIdLst></p:presentation>'
+        ),
+        "ppt/_rels/presentation.xml.rels": relations_part("slide", "slides/slide1.xml"),
+        "ppt/slides/slide1.xml": (
+            f'<p:sld xmlns:p="{OFFICE}/presentationml/2006/main" xmlns:a="{_DRAWING}">'
+            "<p:cSld><p:spTree><p:sp><p:txBody>"
+            "<a:p><a:r><a:t>warm</a:t></a:r></a:p></p:txBody></p:sp></p:spTree></p:cSld></p:sld>"
+        ),
+    }
+)
+
+
+def load(source: SourceFile) -> LoadedText:
+    """The slides in the order of the show, hidden ones too. Errors: `ParseFailed` codes PARSE_TOO_LARGE, PARSE_CORRUPT,
+    PARSE_ENCRYPTED.
+    """
+    built = TextBuilder()
+    pages: list[PageSpan] = []
+    with open_package(source.content, source.limits, "PPTX") as package:
+        named = package.title()
+        slides = list(_slides(package))
+        if len(slides) > source.limits.pages:
+            raise ParseFailed(
+                f"the PPTX has {len(slides)} slides; {source.limits.pages} can be read", code="PARSE_TOO_LARGE"
+            )
+        for number, part in enumerate(slides, 1):
+            start = built.length
+            _read_slide(built, package, part)
+            if pages:
+                pages[-1] = PageSpan(number - 1, pages[-1].start, start)
+            pages.append(PageSpan(number, start, built.length))
+    text = built.text()
+    return LoadedText(text, tuple(built.blocks), tuple(pages), first_heading(text, built.blocks, deepest=1) or named)
+
+
+def _slides(package: Package) -> Iterator[str]:
+    relations = package.relations(_PRESENTATION)
+    for slide in package.tree(_PRESENTATION).iter(f"{_SHOW}sldId"):
+        kind, part = relations.get(slide.get(_RELATION, ""), ("", ""))
+        if kind == "slide":
+            yield part
+
+
+def _read_slide(built: TextBuilder, package: Package, part: str) -> None:
+    shapes = [shape for shape in _shapes(package.tree(part)) if _placeholder(shape) not in _FURNITURE]
+    for shape in sorted(shapes, key=lambda shape: _placeholder(shape) not in _TITLES):
+        if _placeholder(shape) in _TITLES:
+            built.add(BlockKind.HEADING, " ".join(" ".join(_paragraphs(shape)).split()), level=1)
+        else:
+            _read_shape(built, shape)
+    for kind, other in package.relations(part).values():
+        if kind == "diagramData" and other in package.names:
+            for line in _paragraphs(package.tree(other)):
+                built.add(BlockKind.PARAGRAPH, line)
+    for kind, other in package.relations(part).values():
+        if kind == "notesSlide" and other in package.names:
+            notes = [shape for shape in _shapes(package.tree(other)) if _placeholder(shape) not in _FURNITURE]
+            spoken = [line for shape in notes for line in _paragraphs(shape)]
+            if spoken:
+                built.add(BlockKind.HEADING, "Notes", level=2)
+            for line in spoken:
+                built.add(BlockKind.PARAGRAPH, line)
+
+
+def _shapes(slide: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    """Shapes and frames in drawing order, those of groups too."""
+    for element in slide.iter():
+        if element.tag in (f"{_SHOW}sp", f"{_SHOW}graphicFrame"):
+            yield element
+
+
+def _placeholder(shape: ElementTree.Element) -> str:
+    held = shape.find(f".//{_SHOW}nvPr/{_SHOW}ph")
+    return held.get("type", "body") if held is not None else ""
+
+
+def _read_shape(built: TextBuilder, shape: ElementTree.Element) -> None:
+    table = shape.find(f".//{_TEXT}tbl")
+    if table is not None:
+        rows = [[" ".join(_paragraphs(cell)) for cell in row.iter(f"{_TEXT}tc")] for row in table.iter(f"{_TEXT}tr")]
+        properties = table.find(f"{_TEXT}tblPr")
+        headed = properties is not None and properties.get("firstRow") in ("1", "true")
+        add_table(built, [row for row in rows if any(row)], int(headed))
+        return
+    lines = list(_paragraphs(shape))
+    listed = len(lines) > 1 and _placeholder(shape) in ("body", "obj", "")
+    for line in lines:
+        built.add(BlockKind.LIST_ITEM if listed else BlockKind.PARAGRAPH, f"- {line}" if listed else line)
+
+
+def _paragraphs(shape: ElementTree.Element) -> Iterator[str]:
+    for paragraph in shape.iter(f"{_TEXT}p"):
+        pieces = (
+            "\n" if piece.tag == f"{_TEXT}br" else piece.text or ""
+            for piece in paragraph.iter()
+            if piece.tag in (f"{_TEXT}t", f"{_TEXT}br")
+        )
+        line = _SPACE.sub(" ", strip_unstorable("".join(pieces))).strip()
+        if line:
+            yield line

@@ -1,0 +1,130 @@
+"""Tables as text: one row a line, cells between bars, and a rule under the row that names the columns.
+
+A long table is written in parts, and each part repeats the names of its columns: a chunk or a quote that holds a row
+also holds what its cells mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.text_builder import TextBuilder
+from agentic_rag.documents.document import BlockKind
+from agentic_rag.kernel.errors import ParseFailed
+
+Row = Sequence[str]
+
+_PART = 1_200
+"""Code points of a part of a table: about 300 tokens, less than a chunk."""
+_LEAST_ROWS = 4
+"""Rows of a part however wide they are, so that the repeated names do not outweigh them."""
+_FIGURE = re.compile(r"[(+−-]?\s?[$€£¥]?\s?\d[\d.,'’ \u00a0\u202f]*\s?(?:%|[$€£¥])?\)?|\d{4}-\d\d-\d\d\b.*")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_LEAST_FIGURES = 3
+"""Rows of figures from which the row above two columns names them; fewer are keys and their values."""
+
+
+def add_table(built: TextBuilder, rows: Sequence[Row], header_rows: int, caption: str = "") -> None:
+    """Append a table whose first `header_rows` rows name its columns; rows may differ in length."""
+    for _, _, text in _parts(_level(rows), header_rows) if rows else ():
+        built.add(BlockKind.TABLE, f"{caption}\n{text}" if caption else text)
+    if not rows:
+        built.add(BlockKind.PARAGRAPH, caption)
+
+
+def add_grid(built: TextBuilder, rows: Iterable[tuple[int, Row]], limits: ParserLimits) -> None:
+    """Append a sheet: its tables stand apart by blank rows. Rows come with their number in the sheet; each part of a
+    table stands under a heading that says which rows it holds.
+
+    Errors: `ParseFailed` code PARSE_TOO_LARGE.
+    """
+    for region in _regions(rows):
+        numbers, cells = [number for number, _ in region], _trim_columns([row for _, row in region])
+        if len(cells[0]) == 1:
+            for row in cells:
+                built.add(BlockKind.PARAGRAPH, row[0])
+            continue
+        above = 0
+        while above + 1 < len(cells) and _filled(cells[above]) == 1:
+            built.add(BlockKind.PARAGRAPH, next(filter(None, cells[above])))
+            above += 1
+        numbers, cells = numbers[above:], _trim_columns(cells[above:])
+        for first, last, text in _parts(cells, _header_rows(cells)):
+            rows_held = f"Row {numbers[first]}" if first == last else f"Rows {numbers[first]}–{numbers[last]}"
+            built.add(BlockKind.HEADING, rows_held, level=2)
+            built.add(BlockKind.TABLE, text)
+        if built.length > limits.text_characters:
+            raise ParseFailed(f"the file holds more than {limits.text_characters} characters", code="PARSE_TOO_LARGE")
+
+
+def _parts(rows: Sequence[Row], header_rows: int) -> Iterator[tuple[int, int, str]]:
+    """The parts of a table: the index of the first and of the last row in it, and its text."""
+    header_rows = min(header_rows, len(rows) - 1)
+    head: list[str] = []
+    if header_rows:
+        columns = zip(*rows[:header_rows], strict=True)
+        names = [" ".join(dict.fromkeys(name for name in column if name)) for column in columns]
+        head = [_line(names), _line(["---"] * len(names))]
+    head_length = sum(len(line) + 1 for line in head)
+    first, lines, length = header_rows, list[str](), head_length
+    for at in range(header_rows, len(rows)):
+        line = _line(rows[at])
+        if len(lines) >= _LEAST_ROWS and length + len(line) > _PART:
+            yield first, at - 1, "\n".join([*head, *lines])
+            first, lines, length = at, [], head_length
+        lines.append(line)
+        length += len(line) + 1
+    yield first, len(rows) - 1, "\n".join([*head, *lines])
+
+
+def _line(cells: Row) -> str:
+    """A row as a line. Outer bars keep an empty first or last cell in its column."""
+    inner = " | ".join(cells)
+    return inner if cells[0] and cells[-1] else f"| {inner} |"
+
+
+def _level(rows: Sequence[Row]) -> list[Row]:
+    width = max(map(len, rows), default=0)
+    return [[*row, *[""] * (width - len(row))] for row in rows]
+
+
+def _regions(rows: Iterable[tuple[int, Row]]) -> Iterator[list[tuple[int, Row]]]:
+    region: list[tuple[int, Row]] = []
+    for number, row in rows:
+        if any(row):
+            region.append((number, row))
+        elif region:
+            yield region
+            region = []
+    if region:
+        yield region
+
+
+def _trim_columns(rows: Sequence[Row]) -> list[Row]:
+    """The rows at one length, without the columns that are blank in all of them."""
+    level = _level(rows)
+    kept = [at for at, column in enumerate(zip(*level, strict=True)) if any(column)]
+    return [[row[at] for at in kept] for row in level]
+
+
+def _filled(row: Row) -> int:
+    return sum(map(bool, row))
+
+
+def _header_rows(rows: Sequence[Row]) -> int:
+    """How many rows at the top name the columns; two where a name of the first spans several of the second."""
+    if not _names_columns(rows):
+        return 0
+    spans = any(one and one == after for one, after in pairwise(rows[0]))
+    return 2 if spans and _names_columns(rows[1:]) else 1
+
+
+def _names_columns(rows: Sequence[Row]) -> bool:
+    """Whether the first row names the columns: words over at least three of them, or over two with figures below."""
+    names, below = rows[0], rows[1:]
+    if not below or _filled(names) < 2 or any(_FIGURE.fullmatch(one) and not _YEAR.fullmatch(one) for one in names):
+        return False
+    return len(names) > 2 or (len(below) >= _LEAST_FIGURES and all(_FIGURE.fullmatch(row[1]) for row in below))

@@ -1,0 +1,196 @@
+"""XLSX and XLSM by calamine: every sheet is a section, and every row stands under the names of its columns.
+
+Cells read as the sheet shows them. Formulas are never computed here: the value that the spreadsheet program stored is
+read, and where it stored none, the formula itself. Macros are not read.
+"""
+
+from __future__ import annotations
+
+import datetime
+import html
+import io
+import re
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum
+
+from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.loaders.archive import OFFICE, Package, open_package, relations_part, zip_parts
+from agentic_rag.adapters.parsing.loaders.tables import add_grid
+from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
+from agentic_rag.documents.document import BlockKind
+from agentic_rag.kernel.errors import ParseFailed
+from agentic_rag.kernel.text import strip_unstorable
+
+Place = tuple[int, int]
+"""Row and column of a cell, from 0."""
+
+_MAIN = f"{{{OFFICE}/spreadsheetml/2006/main}}"
+_RELATION = f"{{{OFFICE}/officeDocument/2006/relationships}}id"
+_WORKBOOK = "xl/workbook.xml"
+_STYLES = "xl/styles.xml"
+_CELL = re.compile(rb"""<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?c>)""", re.DOTALL)
+_REFERENCE = re.compile(rb"""\br=["']([A-Z]{1,3})(\d{1,7})["']""")
+_STYLE = re.compile(rb"""\bs=["'](\d+)["']""")
+_FORMULA = re.compile(rb"<(?:\w+:)?f\b[^>]*>(.*?)</(?:\w+:)?f>", re.DOTALL)
+_HAS_VALUE = re.compile(rb"<(?:\w+:)?(?:v|is)\b[^>/]*>\s*[^<\s]|<(?:\w+:)?is\b")
+_PERCENT = {9: "0%", 10: "0.00%"}
+"""Built-in formats by number that show a percentage (ECMA-376 Part 1, 18.8.30)."""
+_CURRENCY = re.compile(r"[$€£¥]|\b(?:EUR|USD|GBP|CHF|JPY)\b")
+_UNSEEN = re.compile(r"_.|\*.|\\")
+"""Padding, filling and escapes of a number format."""
+_DECIMALS = re.compile(r"[0#?]\.([0#?]+)")
+_MOST_MERGED = 1_000
+"""Cells of a merged range that take its value."""
+_SIGNIFICANT = 15
+"""Digits that spreadsheet programs keep of a number."""
+SAMPLE = zip_parts(
+    {
+        "[Content_Types].xml": (
+            f'<Types xmlns="{OFFICE}/package/2006/content-types"><Override PartName="/xl/workbook.xml" '
+            'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/></Types>'
+        ),
+        "_rels/.rels": relations_part("officeDocument", "xl/workbook.xml"),
+        "xl/workbook.xml": (
+            f'<workbook xmlns="{OFFICE}/spreadsheetml/2006/main" xmlns:r="{OFFICE}/officeDocument/2006/relationships">'
+            '<sheets><sheet name="warm" sheetId="1" r:id="a"/></sheets></workbook>'
+        ),
+        "xl/_rels/workbook.xml.rels": relations_part("worksheet", "worksheets/s.xml"),
+        "xl/worksheets/s.xml": (
+            f'<worksheet xmlns="{OFFICE}/spreadsheetml/2006/main"><sheetData><row r="1"><c r="A1" t="inlineStr"><is>'
+            "<t>warm</t></is></c></row></sheetData></worksheet>"
+        ),
+    }
+)
+
+
+def load(source: SourceFile) -> LoadedText:
+    """The sheets of a workbook in order.
+
+    Errors: `ParseFailed` codes PARSE_TOO_LARGE, PARSE_CORRUPT, PARSE_ENCRYPTED.
+    """
+    with open_package(source.content, source.limits, "XLSX") as package:
+        title = package.title()
+        built = TextBuilder()
+        try:
+            workbook = CalamineWorkbook.from_filelike(io.BytesIO(source.content))
+            parts = _sheet_parts(package)
+            formats = _formats(package)
+            for sheet in workbook.sheets_metadata:
+                if sheet.typ is not SheetTypeEnum.WorkSheet:
+                    continue
+                rows = _rows(workbook.get_sheet_by_name(sheet.name), _marks(package, parts.get(sheet.name), formats))
+                if any(any(row) for _, row in rows):
+                    built.add(BlockKind.HEADING, strip_unstorable(sheet.name), level=1)
+                    add_grid(built, rows, source.limits)
+        except CalamineError as error:
+            raise ParseFailed(f"the XLSX is damaged: {error}", code="PARSE_CORRUPT") from error
+    return LoadedText(built.text(), tuple(built.blocks), title=title)
+
+
+def _rows(sheet: CalamineSheet, marks: Mapping[Place, str]) -> list[tuple[int, Sequence[str]]]:
+    """The rows with their numbers, merged ranges filled in where something stands beside them."""
+    top, left = sheet.start or (0, 0)
+    rows = [
+        [_shown(value, marks.get((top + down, left + right), "")) for right, value in enumerate(row)]
+        for down, row in enumerate(sheet.to_python())
+    ]
+    for (first, start), (last, end) in sheet.merged_cell_ranges or ():
+        first, last, start, end = first - top, last - top, start - left, end - left
+        if not 0 <= first < len(rows) or not 0 <= start < len(rows[first]):
+            continue
+        row = rows[first]
+        if (last - first + 1) * (end - start + 1) <= _MOST_MERGED and (any(row[:start]) or any(row[end + 1 :])):
+            for down, right in product(range(first, min(last + 1, len(rows))), range(start, min(end + 1, len(row)))):
+                rows[down][right] = row[start]
+    return [(top + down + 1, row) for down, row in enumerate(rows)]
+
+
+def _sheet_parts(package: Package) -> dict[str, str]:
+    """The part of each sheet by its name."""
+    if _WORKBOOK not in package.names:
+        return {}
+    relations = package.relations(_WORKBOOK)
+    return {
+        sheet.get("name", ""): relations[sheet.get(_RELATION, "")][1]
+        for sheet in package.tree(_WORKBOOK).iter(f"{_MAIN}sheet")
+        if sheet.get(_RELATION) in relations
+    }
+
+
+def _formats(package: Package) -> dict[int, str]:
+    """The format codes that show a percentage or a currency, by the index of the cell style."""
+    if _STYLES not in package.names:
+        return {}
+    styles = package.tree(_STYLES)
+    codes = _PERCENT | {
+        int(one.get("numFmtId", "0")): _UNSEEN.sub("", one.get("formatCode", "")).replace('"', "")
+        for one in styles.iter(f"{_MAIN}numFmt")
+    }
+    cell_styles = styles.find(f"{_MAIN}cellXfs")
+    numbers = [int(one.get("numFmtId", "0")) for one in cell_styles] if cell_styles is not None else []
+    return {
+        at: code
+        for at, number in enumerate(numbers)
+        if "%" in (code := codes.get(number, "")) or _CURRENCY.search(code)
+    }
+
+
+def _marks(package: Package, part: str | None, formats: Mapping[int, str]) -> dict[Place, str]:
+    """What calamine does not tell of a sheet: the format of a cell, or "=" and the formula that has no value yet."""
+    if part is None or part not in package.names:
+        return {}
+    content = package.read(part)
+    if not formats and b"<f" not in content and b":f" not in content:
+        return {}
+    found: dict[Place, str] = {}
+    for cell in _CELL.finditer(content):
+        attributes, inner = cell[1], cell[2] or b""
+        reference = _REFERENCE.search(attributes)
+        if reference is None:
+            continue
+        style = _STYLE.search(attributes)
+        formula = _FORMULA.search(inner)
+        if formula is not None and _HAS_VALUE.search(inner) is None:
+            found[_place(reference)] = "=" + html.unescape(formula[1].decode("utf-8", "replace"))
+        elif style is not None and int(style[1]) in formats:
+            found[_place(reference)] = formats[int(style[1])]
+    return found
+
+
+def _place(reference: re.Match[bytes]) -> Place:
+    column = 0
+    for letter in reference[1]:
+        column = column * 26 + letter - ord("A") + 1
+    return int(reference[2]) - 1, column - 1
+
+
+def _shown(value: object, mark: str) -> str:
+    """A cell as the sheet shows it; `mark` is its format, or the formula that stands for a missing value."""
+    if isinstance(value, str):
+        return " ".join(strip_unstorable(value).split()) or (mark if mark.startswith("=") else "")
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, int | float):
+        return _number(value, mark)
+    if isinstance(value, datetime.datetime):
+        whole_day = value.time() == datetime.time()
+        return value.date().isoformat() if whole_day else value.isoformat(" ", "minutes")
+    return str(value)
+
+
+def _number(value: float, code: str) -> str:
+    positive = code.split(";", 1)[0]
+    decimals = _DECIMALS.search(positive)
+    if "%" in positive:
+        return f"{value * 100:.{len(decimals[1]) if decimals else 0}f}%"
+    shown = f"{value:.{_SIGNIFICANT}g}" if value != int(value) or abs(value) >= 1e15 else str(int(value))
+    currency = _CURRENCY.search(positive)
+    if currency is None:
+        return shown
+    if decimals and float(f"{value:.{len(decimals[1])}f}") == value:
+        shown = f"{value:.{len(decimals[1])}f}"
+    before = currency.start() < min((positive.find(one) for one in "0#?" if one in positive), default=0)
+    sign = "-" if shown.startswith("-") else ""
+    return f"{sign}{currency[0]}{shown.removeprefix('-')}" if before else f"{shown} {currency[0]}"
