@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from agentic_rag.documents.metadata import (
+    UNSAID,
+    FieldType,
+    FieldValue,
+    MetadataChange,
+    change_json,
+    field_type,
+    read_day,
+    validate_change,
+)
+from agentic_rag.documents.where import read_field_value
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.tenancy.access import groups_of, keys_of, users_of, validate_principals
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
@@ -37,11 +49,77 @@ KeyOption = Annotated[
 
 GroupOption = Annotated[list[str] | None, typer.Option("--group", help="Let this group read it; may be repeated.")]
 
+WhereOption = Annotated[
+    str | None,
+    typer.Option("--where", help="Only these documents: 'tag=a,b language=de date>=2024-01-01 field.team=core'."),
+]
+
+TagOption = Annotated[list[str] | None, typer.Option("--tag", help="Give it this tag; may be repeated.")]
+
+FieldOption = Annotated[
+    list[str] | None,
+    typer.Option("--field", metavar="NAME=VALUE", help="Give it this field; NAME= removes it; may be repeated."),
+]
+
+DomainOption = Annotated[str | None, typer.Option("--domain", help="What it is about; '' removes it.")]
+
+LanguageOption = Annotated[str | None, typer.Option("--language", help="Its language: de, en-GB; '' removes it.")]
+
+DateOption = Annotated[str | None, typer.Option("--date", help="The day it is of: 2024-01-31; '' removes it.")]
+
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most this many.")]
 
 WithParentOption = Annotated[
     bool, typer.Option("--with-parent", hidden=True, help="Stop when standard input closes (used by `rag up`).")
 ]
+
+
+def metadata_of(
+    tags: Sequence[str] | None,
+    fields: Sequence[str] | None,
+    domain: str | None,
+    language: str | None,
+    date: str | None,
+    title: str | None = None,
+) -> MetadataChange:
+    """What the options say of a document. Errors: `InvalidInput`."""
+    found: dict[str, FieldValue | None] = {}
+    for one in fields or ():
+        name, sign, value = one.partition("=")
+        if not sign:
+            raise InvalidInput(f"`--field` takes NAME=VALUE, not {one!r}.", path=("fields",))
+        found[name] = read_field_value(value) if value else None
+    day = read_day(date) if date else None
+    if date and day is None:
+        raise InvalidInput(f"A date is written 2024-01-31, not {date!r}.", path=("date",))
+    return validate_change(
+        MetadataChange(
+            title=UNSAID if title is None else title or None,
+            tags=UNSAID if tags is None else tuple(one for one in tags if one),
+            domain=UNSAID if domain is None else domain or None,
+            language=UNSAID if language is None else language or None,
+            document_date=UNSAID if date is None else day,
+            fields=found,
+        )
+    )
+
+
+def metadata_input(change: MetadataChange) -> dict[str, Any] | None:
+    """A change as GraphQL's `DocumentMetadataInput`; None when it says nothing."""
+    said = {name: value for name, value in change_json(change).items() if name not in ("title", "fields")}
+    fields = [
+        {"name": name, "value": None if value is None else {_INPUTS[field_type(value)]: value}}
+        for name, value in change.fields.items()
+    ]
+    return {**said, **({"fields": fields} if fields else {})} or None
+
+
+_INPUTS = {
+    FieldType.STRING: "string",
+    FieldType.NUMBER: "number",
+    FieldType.BOOLEAN: "boolean",
+    FieldType.DATE: "date",
+}
 
 
 def readers_of(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agentic_rag.documents.document_access import DocumentAccess
     from agentic_rag.documents.ports import BlobStore
     from agentic_rag.documents.read_text import ReadText
+    from agentic_rag.documents.update_document import UpdateDocument
     from agentic_rag.erasure.delete import DeleteDocument
     from agentic_rag.ingestion.attachments import Attachments
     from agentic_rag.ingestion.reingest import ReingestDocument
@@ -95,6 +96,7 @@ class ServerParts:
     attachments: Attachments
     document_access: DocumentAccess
     read_text: ReadText
+    update_document: UpdateDocument
     delete: DeleteDocument
     prove_erasure: ProveErasure
     reingest: ReingestDocument

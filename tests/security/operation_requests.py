@@ -108,6 +108,9 @@ FIELDS: Mapping[str, Request] = {
     "Mutation.uploadDocument": Request(
         f'uploadDocument(workspaceId: %(workspace)s, file: $file, sourcePath: "shared.md") {{ {FAULTS} }}'
     ),
+    "Mutation.updateDocument": Request(
+        f'updateDocument(id: %(document)s, metadata: {{tags: ["pumps"], domain: "machines"}}) {{ {FAULTS} }}'
+    ),
     "Mutation.setDocumentAccess": Request(f"setDocumentAccess(id: %(document)s, readableBy: {SHARED}) {{ {FAULTS} }}"),
     "Mutation.setDocumentWriters": Request(
         f'setDocumentWriters(id: %(document)s, writers: ["key:writer"]) {{ {FAULTS} }}'
@@ -190,6 +193,7 @@ ROUTES: Mapping[str, Request] = {
     ),
     "uploadDocument": Request("/v1/workspaces/%(workspace)s/documents", {**FORM, "data": {"sourcePath": "shared.md"}}),
     "reingestDocument": Request(f"{_DOCUMENT}/reingest"),
+    "updateDocument": Request("/v1/documents/%(document)s", {"json": {"metadata": {"tags": ["pumps"]}}}),
     "setDocumentReaders": Request(
         f"{_DOCUMENT}/readers", {"json": {"readableBy": ["key:owner", "key:writer", "key:reader"]}}
     ),

@@ -133,10 +133,17 @@ class GraphQLClient:
         return (await self.fetch(queries.ASK, input=asked))["run"]
 
     async def upload(
-        self, workspace_id: str, file: Path, key: str | None, readers: Mapping[str, list[str]] | None
+        self,
+        workspace_id: str,
+        file: Path,
+        key: str | None,
+        readers: Mapping[str, list[str]] | None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Upload a file, streamed from disk, for `readers` if given."""
-        variables = {"workspaceId": workspace_id, "file": None, "key": key, "readableBy": readers}
+        """Upload a file, streamed from disk, for `readers` if given, with a `DocumentMetadataInput`."""
+        variables = {
+            "workspaceId": workspace_id, "file": None, "key": key, "readableBy": readers, "metadata": metadata
+        }  # fmt: skip
         form = {
             "operations": json.dumps({"query": queries.UPLOAD, "variables": variables}),
             "map": json.dumps({"0": ["variables.file"]}),

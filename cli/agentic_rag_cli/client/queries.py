@@ -27,7 +27,7 @@ id sourcePath title url fileName mediaType size status
 error { code message attempts retryable }
 chunkCount chunksDone uploadedBy
 embedding { space chunks tokens reusedChunks costUsd estimatedCostUsd }
-provenance { name value } createdAt updatedAt
+provenance { name value } metadata { tags domain language date fields { name type value } } createdAt updatedAt
 """
 
 _DOCUMENTS = """
@@ -45,6 +45,14 @@ DOCUMENT_PATHS = _DOCUMENTS % "id sourcePath"
 DOCUMENT = f"query ($id: ID!) {{ document(id: $id) {{ {_DOCUMENT} readableBy {{ users keys groups }} }} }}"
 
 DOCUMENT_STATE = "query ($id: ID!) { document(id: $id) { status error { code message } chunksDone chunkCount } }"
+
+UPDATE_DOCUMENT = f"""
+mutation ($id: ID!, $title: String, $metadata: DocumentMetadataInput) {{
+  updateDocument(id: $id, title: $title, metadata: $metadata) {{
+    document {{ id sourcePath title metadata {{ tags domain language date fields {{ name type value }} }} }} {_ERRORS}
+  }}
+}}
+"""
 
 SHARE = f"""
 mutation ($id: ID!, $readableBy: ReadersInput, $allVersions: Boolean!) {{
@@ -77,8 +85,12 @@ _PLACE = "queuePlace { before estimatedSeconds }"
 QUEUE_PLACE = f"query ($id: ID!) {{ job(id: $id) {{ {_PLACE} }} }}"
 
 UPLOAD = f"""
-mutation ($workspaceId: ID!, $file: Upload!, $key: String, $readableBy: ReadersInput) {{
-  uploadDocument(workspaceId: $workspaceId, file: $file, idempotencyKey: $key, readableBy: $readableBy) {{
+mutation (
+  $workspaceId: ID!, $file: Upload!, $key: String, $readableBy: ReadersInput, $metadata: DocumentMetadataInput
+) {{
+  uploadDocument(
+    workspaceId: $workspaceId, file: $file, idempotencyKey: $key, readableBy: $readableBy, metadata: $metadata
+  ) {{
     document {{ id workspaceId sourcePath }} job {{ id {_PLACE} }} unchanged {_ERRORS}
   }}
 }}
@@ -174,7 +186,7 @@ query ($id: ID!) {{
     }}
     debug {{
       standaloneQuestion rewrittenQuery
-      plan {{ subQuestions {{ text }} answerType tools {{ tool argument }} planner }}
+      plan {{ subQuestions {{ text }} answerType tools {{ tool argument }} planner filters }}
       chat {{ calls inputTokens outputTokens costUsd }}
     }}
   }}

@@ -12,6 +12,7 @@ from agentic_rag.documents.document_access import DocumentAccess
 from agentic_rag.documents.originals import OriginalKeys
 from agentic_rag.documents.ports import Parser
 from agentic_rag.documents.read_text import ReadText
+from agentic_rag.documents.update_document import UpdateDocument
 
 PARSING_CHILDREN = 1
 
@@ -35,6 +36,10 @@ class DocumentParts(JobParts):
     @cached_property
     def document_access(self) -> DocumentAccess:
         return DocumentAccess(self.database, self.telemetry)
+
+    @cached_property
+    def update_document(self) -> UpdateDocument:
+        return UpdateDocument(self.database, self.telemetry)
 
     @cached_property
     def read_text(self) -> ReadText:

@@ -255,6 +255,11 @@ def metadata_from(stored: Mapping[str, Any]) -> DocumentMetadata:
     )
 
 
+def field_text(value: FieldValue) -> str:
+    """A value as people read it."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def field_label(name: str, value: FieldValue) -> str:
     """A field with one value as the database's index of labels holds it (`rag_metadata_labels`)."""
     if isinstance(value, float):

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
-from agentic_rag.documents.document import Document
+from agentic_rag.documents.document import Document, document_id_for
+from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange, require_room
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
 from agentic_rag.documents.ports import BlobStore, Parser
 from agentic_rag.erasure.delete import delete_job
@@ -107,8 +108,10 @@ class SyncSource:
         dry_run: bool = False,
         delete_missing: bool = False,
         readable_by: tuple[str, ...] = PUBLIC_PRINCIPALS,
+        metadata: MetadataChange = NO_CHANGE,
     ) -> SyncResult:
         """Synchronise; documents that are new are for the principals `readable_by`, the others keep their readers.
+        `metadata`, in the stored form, is said of every file that the source has.
 
         Errors: `InvalidInput` (no such source), `NotFound` (workspace), `DependencyUnavailable`, `MissingProviderKey`
         and `BudgetExceeded` before any file is read; `PolicyRefused` code SOURCE_SHRANK before anything changes, unless
@@ -140,6 +143,7 @@ class SyncSource:
             await self._hand_over(workspace, batch, profile, found, readable_by, dry_run=dry_run)
         if not dry_run:
             await self._remove([known[path] for path in changes.deleted])
+            await self._describe(workspace, [item.path for item in changes.upserted], metadata)
         result = SyncResult(
             new=tuple(found.new),
             changed=tuple(found.changed),
@@ -282,6 +286,15 @@ class SyncSource:
             async with self.database.transaction(workspace.org_id) as transaction:
                 if not await show_again(transaction, known[path]):
                     del known[path]  # Its grace ended meanwhile: the file is new.
+
+    async def _describe(self, workspace: WorkspaceRef, paths: Sequence[str], metadata: MetadataChange) -> None:
+        if metadata.is_empty or not paths:
+            return
+        async with self.database.transaction(workspace.org_id) as transaction:
+            ids = [document_id_for(workspace, path) for path in paths]
+            for document in (await transaction.documents.get_many(workspace, ids)).values():
+                require_room(document.metadata, metadata)
+            await transaction.documents.describe(workspace, ids, metadata)
 
     async def _remove(self, documents: Sequence[Document]) -> None:
         carrier = self.telemetry.carrier()

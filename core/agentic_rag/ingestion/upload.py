@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from agentic_rag.documents.document_access import DocumentRight, may_know, narrower_sets, require_right
+from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange, change_json, require_room
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
 from agentic_rag.documents.ports import HEAD_BYTES, BlobStore, Parser, SniffMediaType, StoredBlob
 from agentic_rag.documents.upload_arguments import validate_idempotency_key, validate_source_path, validate_title
 from agentic_rag.ingestion.missing import show_again
-from agentic_rag.ingestion.submit import Submission, ingest_job, is_published, submit
+from agentic_rag.ingestion.submit import Submission, describe, ingest_job, is_published, submit
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import (
     ContentRefused,
@@ -52,6 +54,8 @@ class UploadOptions:
     """Principals, none for the whole workspace; None: the readers of a document that is there, the whole workspace for
     a new one.
     """
+    metadata: MetadataChange = NO_CHANGE
+    """What is said of the document; in the stored form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +153,7 @@ class UploadDocument:
         try:
             path = validate_source_path(received.file_name if options.source_path is None else options.source_path)
             submission = self._submission(received, path, validate_title(options.title), uploaded_by.subject_id)
+            submission = replace(submission, metadata=options.metadata)
             given = validate_idempotency_key(options.idempotency_key)
             key = None if given is None else uploaded_by.own_key(given)
             async with self.database.transaction(received.workspace.ref.org_id) as transaction:
@@ -201,6 +206,7 @@ class UploadDocument:
             if not await may_know(transaction, uploader, document):
                 raise Forbidden("This path belongs to a document that is not yours to replace. Choose another one.")
             require_right(uploader, document, DocumentRight.WRITE)
+            require_room(document.metadata, submission.metadata)
             if access_id is not None and access_id != document.access_id:
                 require_right(uploader, document, DocumentRight.OWN)
                 await transaction.access.change(ref, document_id, access_id, older)
@@ -230,6 +236,7 @@ class UploadDocument:
         if document is not None and submission.is_underway(document):
             job, _ = await transaction.jobs.enqueue(ingest_job(ref, document_id, submission.content_hash, carrier))
             job_id = job.job_id
+            await describe(transaction, submission)
         elif document is None or not is_published(document, submission.content_hash, self.parser, profile):
             submitted = await submit(transaction, submission, carrier)
             job_id, blob_key = submitted.job.job_id, submitted.key
@@ -243,6 +250,8 @@ class UploadDocument:
                 bytes=submission.size,
                 new=document is None,
             )
+        else:
+            await describe(transaction, submission)
         if key is not None:
             await transaction.uploads.settle(ref, key, job_id)
         return _answer(submission, job_id), blob_key
@@ -285,6 +294,8 @@ def _input_hash(submission: Submission) -> bytes:
         digest.update(len(encoded).to_bytes(8, "big") + encoded)
     if submission.access_id is not None:
         digest.update(submission.access_id.to_bytes(4, "big"))
+    if not submission.metadata.is_empty:
+        digest.update(json.dumps(change_json(submission.metadata), sort_keys=True).encode())
     return digest.digest()
 
 

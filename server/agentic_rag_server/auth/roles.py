@@ -21,6 +21,7 @@ class Action(enum.Enum):
     CREATE_WORKSPACE = "create a workspace", Role.ADMIN
     DELETE_DOCUMENT = "delete a document", Role.MEMBER, KeyScope.DELETE
     SET_DOCUMENT_ACCESS = "say who reads a document", Role.MEMBER
+    UPDATE_DOCUMENT = "change what is said of a document", Role.MEMBER, KeyScope.UPLOAD
     REINGEST_DOCUMENT = "ingest a document again", Role.MEMBER, KeyScope.UPLOAD
     SEE_DEAD_LETTERS = "see dead letters", Role.ADMIN
     REPLAY_DEAD_LETTER = "replay a dead letter", Role.ADMIN

@@ -18,6 +18,7 @@ from agentic_rag_server.rest.answering.chat import ChatEndpoint
 from agentic_rag_server.rest.answering.context import ContextEndpoint
 from agentic_rag_server.rest.answering.search import SearchEndpoint
 from agentic_rag_server.rest.documents.agent_documents import AgentDocumentsEndpoint
+from agentic_rag_server.rest.documents.changes import ChangesEndpoint
 from agentic_rag_server.rest.documents.documents import DocumentEndpoint
 from agentic_rag_server.rest.documents.guidelines import GuidelinesEndpoint
 from agentic_rag_server.rest.documents.source import SourceEndpoint
@@ -30,6 +31,7 @@ from agentic_rag_server.rest.http.operations import OperationSpec, admit
 _ENDPOINTS = (
     UploadsEndpoint,
     DocumentEndpoint,
+    ChangesEndpoint,
     SourceEndpoint,
     TextEndpoint,
     GuidelinesEndpoint,

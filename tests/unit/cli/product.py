@@ -47,6 +47,7 @@ from agentic_rag.answering.runs.explanation import (
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.documents.document import ChunkDraft, Document, DocumentFault, DocumentStatus, Revision
 from agentic_rag.documents.document_access import DocumentAccess
+from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange
 from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure, coverage_gaps
 from agentic_rag.erasure.delete import Deletion
 from agentic_rag.erasure.ports import Erasure
@@ -483,6 +484,7 @@ class Product:
         dry_run: bool = False,
         delete_missing: bool = False,
         readable_by: tuple[str, ...] = (),
+        metadata: MetadataChange = NO_CHANGE,
     ) -> SyncResult:
         self.confirmed.append(delete_missing)
         self.readers.append(readable_by)

@@ -12,7 +12,7 @@ from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.client.access import asked_server
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import node_id, require_id
-from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
+from agentic_rag_cli.options import JsonOption, UrlOption, WhereOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.answer_view import answer_json, answer_text
 from agentic_rag_cli.wiring import on_graphql, wiring_of
@@ -29,6 +29,7 @@ def ask(
         str | None,
         typer.Option(metavar="RUN", help="The run that this question follows (“And when?”): its id, or `last`."),
     ] = None,
+    where: WhereOption = None,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -39,6 +40,8 @@ def ask(
     Example: rag ask "Who signs off the annual isolation audit?" --workspace handbook
 
     Example: rag ask --after last "And when?"
+
+    Example: rag ask "What is the limit?" --where "tag=policy date>=2024-01-01"
     """
     if after is not None and after != LAST:
         require_id(after, NodeKind.RUN)
@@ -48,7 +51,8 @@ def ask(
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
         chosen = await client.workspace_id(workspace, *filter(None, [after]))
-        return await client.ask(text, chosen, after=await _run_to_follow(client, chosen, after))
+        options = {} if where is None else {"options": {"filter": {"where": where}}}
+        return await client.ask(text, chosen, after=await _run_to_follow(client, chosen, after), **options)
 
     run = on_graphql(context, work, address=asked_server(wiring_of(context).settings(), url))
     terminal.show(answer_json(run), answer_text(run), as_json=as_json)

@@ -13,7 +13,7 @@ from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.access import asked_server
 from agentic_rag_cli.client.graphql_client import GraphQLClient
-from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
+from agentic_rag_cli.options import JsonOption, UrlOption, WhereOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.answer_view import citation_place
 from agentic_rag_cli.wiring import on_graphql, wiring_of
@@ -31,6 +31,7 @@ def search(
     workspace: WorkspaceOption = None,
     top: TopOption = None,
     min_similarity: SimilarityOption = None,
+    where: WhereOption = None,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -42,7 +43,7 @@ def search(
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
         chosen = await client.workspace_id(workspace)
-        asked = {"query": text, "workspaceId": chosen, "topK": top, "minSimilarity": min_similarity}
+        asked = {"query": text, "workspaceId": chosen, "topK": top, "minSimilarity": min_similarity, **_filter(where)}
         return _without_errors(await client.fetch(queries.SEARCH, input=asked))
 
     found = _run(context, work, url)
@@ -60,6 +61,7 @@ def prepare_context(
     max_tokens: Annotated[int | None, typer.Option("--max-tokens", min=1, help="Budget, in estimated tokens.")] = None,
     top: TopOption = None,
     min_similarity: SimilarityOption = None,
+    where: WhereOption = None,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -81,6 +83,7 @@ def prepare_context(
             "maxTokens": max_tokens,
             "topK": top,
             "minSimilarity": min_similarity,
+            **_filter(where),
         }
         return _without_errors(await client.fetch(queries.CONTEXT, input=asked))
 
@@ -94,6 +97,10 @@ async def _part(client: GraphQLClient, named: str | None) -> dict[str, str]:
     """A workspace given as NAME or NAME=AGENT."""
     name, _, agent = (named or "").partition("=")
     return {"workspaceId": await client.workspace_id(name or None), "agent": agent}
+
+
+def _filter(where: str | None) -> dict[str, Any]:
+    return {} if where is None else {"filter": {"where": where}}
 
 
 def _read(query: str) -> str:

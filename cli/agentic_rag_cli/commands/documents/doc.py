@@ -15,6 +15,7 @@ from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.commands.documents.describe import metadata_json, metadata_rows, set_document
 from agentic_rag_cli.commands.documents.proving import prove_document_erased
 from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import (
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from agentic_rag.erasure.delete import Deletion
 
 app = typer.Typer(help="Documents of a workspace.", no_args_is_help=True, rich_markup_mode=None)
+
+app.command("set")(set_document)
 
 _OPENING = 60
 """Characters of a passage in a list."""
@@ -87,7 +90,8 @@ def show(
     async def work(client: GraphQLClient) -> dict[str, Any]:
         return await client.fetch(queries.DOCUMENT, id=await client.document_id(workspace, document))
 
-    shown = _json(on_graphql(context, work))
+    one = on_graphql(context, work)
+    shown = _json(one)
     readers = None if shown["readableBy"] is None else _principals(shown["readableBy"])
     shown["readableBy"] = readers
     if as_json:
@@ -97,8 +101,10 @@ def show(
     shown["readableBy"] = "the whole workspace" if readers is None else ", ".join(readers) or nobody
     error = shown.pop("error")
     provenance = shown.pop("provenance")
+    said = metadata_rows(one["metadata"])
+    shown.pop("metadata")
     cost = {f"embedding {name}": value for name, value in (shown.pop("embedding") or {}).items()}
-    terminal.result(terminal.table(("FIELD", "VALUE"), [*shown.items(), *cost.items(), *provenance.items()]))
+    terminal.result(terminal.table(("FIELD", "VALUE"), [*shown.items(), *said, *cost.items(), *provenance.items()]))
     if error:
         tries = format_count(error["attempts"], "attempt")
         terminal.result(f"\nfailed [{error['code']}]: {error['message']} ({tries})")
@@ -325,7 +331,8 @@ async def _reingest_kept(client: GraphQLClient, document_id: str) -> dict[str, A
 
 def _json(document: dict[str, Any]) -> dict[str, Any]:
     """A document with its error, if any."""
-    return {**document, "provenance": {one["name"]: one["value"] for one in document["provenance"]}}
+    provenance = {one["name"]: one["value"] for one in document["provenance"]}
+    return {**document, "provenance": provenance, "metadata": metadata_json(document["metadata"])}
 
 
 def _principals(readers: dict[str, list[str]] | None) -> list[str]:

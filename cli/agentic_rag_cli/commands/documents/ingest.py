@@ -16,7 +16,19 @@ from agentic_rag_cli.commands.documents.ingestion import IngestSummary, ingest_d
 from agentic_rag_cli.corpus import corpus_directory
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import System
-from agentic_rag_cli.options import GroupOption, JsonOption, KeyOption, UserOption, readers_of
+from agentic_rag_cli.options import (
+    DateOption,
+    DomainOption,
+    FieldOption,
+    GroupOption,
+    JsonOption,
+    KeyOption,
+    LanguageOption,
+    TagOption,
+    UserOption,
+    metadata_of,
+    readers_of,
+)
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.json_view import json_fields
 from agentic_rag_cli.wiring import beside_worker, in_process, wiring_of
@@ -45,11 +57,18 @@ def ingest(
     user: UserOption = None,
     key: KeyOption = None,
     group: GroupOption = None,
+    tag: TagOption = None,
+    field: FieldOption = None,
+    domain: DomainOption = None,
+    language: LanguageOption = None,
+    date: DateOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bring a workspace up to date with a folder: new and changed files are ingested, gone ones hidden, later erased.
 
     With --user or --group only those read the files that are new; `rag doc share` changes who reads the others.
+
+    --tag, --field, --domain, --language and --date hold for every file, over what its front matter says.
 
     With --wait and no worker running, a worker is started for as long as the command lasts.
 
@@ -59,6 +78,7 @@ def ingest(
         raise typer.BadParameter(f"Two folders are named: {folder} and {source}. Leave one out.")
     directory = corpus_directory(wiring_of(context).settings(), folder or source)
     readers = readers_of(user, group, key) or ()
+    said = metadata_of(tag, field, domain, language, date)
     if estimate:
         _show_estimates(context, directory, workspace, as_json=as_json)
         return
@@ -75,6 +95,7 @@ def ingest(
                 readers,
                 wait=wait,
                 delete_missing=delete_missing,
+                metadata=said,
                 progress=bar.update,
             )
             return await (beside_worker(context, system, ingesting) if wait else ingesting())

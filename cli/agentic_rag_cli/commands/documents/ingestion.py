@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentic_rag.documents.document import Document, DocumentStatus
+from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange
 from agentic_rag.kernel.errors import Retryable
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
@@ -143,8 +144,10 @@ async def ingest_directory(
     wait: bool,
     progress: ProgressReport,
     delete_missing: bool = False,
+    metadata: MetadataChange = NO_CHANGE,
 ) -> IngestSummary:
-    """Synchronise a directory; the workspace is created when it is missing, and new files get `readers`. With `wait`
+    """Synchronise a directory; the workspace is created when it is missing, and new files get `readers`. `metadata` is
+    said of every file. With `wait`
     return when every file is done. `delete_missing` confirms that many files are gone.
 
     Errors: `IngestStalled`, `InvalidInput` for an invalid workspace name, those of the session.
@@ -154,7 +157,7 @@ async def ingest_directory(
     into = await system.ensure_workspace(workspace)
     source = system.container.directory_source(directory)
     result = await system.container.sync_source.run(
-        into.ref, source, ACTOR, delete_missing=delete_missing, readable_by=readers
+        into.ref, source, ACTOR, delete_missing=delete_missing, readable_by=readers, metadata=metadata
     )
     documents = await _documents_of(system, into.ref, directory, result, wait=wait, progress=progress)
     return _report(workspace, directory, _outcomes(result, documents), result, began)

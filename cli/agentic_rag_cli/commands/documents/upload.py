@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as value_field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,12 +27,19 @@ from agentic_rag_cli.commands.documents.ingestion import (
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import (
+    DateOption,
+    DomainOption,
+    FieldOption,
     GroupOption,
     JsonOption,
     KeyOption,
+    LanguageOption,
+    TagOption,
     UrlOption,
     UserOption,
     WorkspaceOption,
+    metadata_input,
+    metadata_of,
     readers_input,
     readers_of,
 )
@@ -51,6 +59,11 @@ def upload(
     user: UserOption = None,
     key: KeyOption = None,
     group: GroupOption = None,
+    tag: TagOption = None,
+    field: FieldOption = None,
+    domain: DomainOption = None,
+    language: LanguageOption = None,
+    date: DateOption = None,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -61,10 +74,11 @@ def upload(
     Example: rag upload policy.pdf travel.docx --workspace handbook --wait
     """
     readers = readers_of(user, group, key)
+    said = metadata_input(metadata_of(tag, field, domain, language, date))
     address = url or wiring_of(context).settings().client.url
 
     async def send(client: GraphQLClient) -> list[UploadOutcome]:
-        uploads = Uploads(client, await client.workspace_id(workspace), readers)
+        uploads = Uploads(client, await client.workspace_id(workspace), readers, said)
         with terminal.ProgressLine("uploading") as bar:
             return await upload_files(uploads, files, idempotency_key, wait=wait, progress=bar.update)
 
@@ -89,7 +103,7 @@ class UploadOutcome(FileOutcome):
     server's answer.
     """
 
-    response: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    response: Mapping[str, Any] = value_field(default_factory=dict[str, Any])
 
     def as_json(self) -> dict[str, Any]:
         """The JSON form, with the names of the REST API."""
@@ -109,11 +123,12 @@ class Uploads:
     client: GraphQLClient
     workspace_id: str
     readers: tuple[str, ...] | None = None
+    metadata: Mapping[str, Any] | None = None
 
     async def upload(self, file: Path, key: str | None) -> dict[str, Any]:
         """Upload a file. The result has the field names of the REST API."""
         digest, size = await asyncio.to_thread(_digest, file)
-        taken = await self.client.upload(self.workspace_id, file, key, readers_input(self.readers))
+        taken = await self.client.upload(self.workspace_id, file, key, readers_input(self.readers), self.metadata)
         document, job = taken["document"], taken["job"]
         return {
             "id": document["id"],

@@ -8,6 +8,8 @@ import strawberry
 
 from agentic_rag.answering import plan as plans
 from agentic_rag.answering import run as run_values
+from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.documents.where import where_terms
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.retrieval import candidates
 from agentic_rag_server.graphql.answering.citations import ArmScore, Hop, Suspicion, show_arms, show_path
@@ -35,6 +37,9 @@ class Plan:
     answer_type: AnswerType  # type: ignore[valid-type]
     tools: list[ToolRequest]
     planner: str = strawberry.field(description="`rules`, or the model's name.")
+    filters: list[str] = strawberry.field(
+        description="What narrowed the search, as terms of `where`; empty when every document was searched."
+    )
 
 
 @strawberry.type(description="A tool that ran, and what it gave.")
@@ -133,7 +138,11 @@ class AnswerDebug:
 def show_debug(run: run_values.Run) -> AnswerDebug:
     """The trace of a run."""
     debug = run.answer.debug
-    return to_schema(AnswerDebug, debug, fetched_pages=debug.fetched, timings=run.stages, source=run)
+    plan = None
+    if debug.plan is not None:
+        wanted = DocumentFilter() if debug.search is None else debug.search.filter
+        plan = to_schema(Plan, debug.plan, filters=list(where_terms(wanted, run.workspace.workspace_id)))
+    return to_schema(AnswerDebug, debug, plan=plan, fetched_pages=debug.fetched, timings=run.stages, source=run)
 
 
 def _candidate(candidate: candidates.CandidateTrace, workspace_id: UUID) -> Candidate:

@@ -16,13 +16,14 @@ from agentic_rag.answering.question import (
     Question,
     Turn,
 )
-from agentic_rag.documents.document import CitedPassage, DocumentFilter
+from agentic_rag.documents.document import CitedPassage
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag.kernel.text import require_no_nul
 from agentic_rag.retrieval import fusion_options
 from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag_server.graphql.answering.filters import DocumentFilterInput, read_filter
 
 FusionMethod = strawberry.enum(fusion_options.FusionMethod, description="How the arms' results are merged.")
 CacheMode = strawberry.enum(
@@ -47,14 +48,6 @@ class TurnInput:
         default=None,
         description=f"What the answer cited, at most {MAX_TURN_CITED}; kept as evidence where it still matters.",
     )
-
-
-@strawberry.input(description="Narrows retrieval to some documents; what is left out does not restrict.")
-class DocumentFilterInput:
-    document_ids: list[strawberry.ID] | None = None
-    without_ids: list[strawberry.ID] | None = strawberry.field(default=None, description="Documents to leave out.")
-    source_path_prefix: str | None = None
-    media_types: list[str] | None = None
 
 
 @strawberry.input(description="Shares of the arms, each 0 to 1.")
@@ -168,28 +161,6 @@ def _options(given: AnswerOptionsInput, workspace: WorkspaceRef) -> AnswerOption
         diversity=given.diversity,
         min_similarity=given.min_similarity,
     )
-
-
-def read_filter(given: DocumentFilterInput | None, workspace: WorkspaceRef, path: tuple[str, ...]) -> DocumentFilter:
-    """The filter of a request, which stands at `path`. Errors: `InvalidInput`."""
-    if given is None:
-        return DocumentFilter()
-    prefix = given.source_path_prefix
-    return DocumentFilter(
-        document_ids=_documents(given.document_ids, workspace, (*path, "documentIds")),
-        without_ids=_documents(given.without_ids, workspace, (*path, "withoutIds")),
-        source_path_prefix=require_no_nul(prefix, *path, "sourcePathPrefix") if prefix else None,
-        media_types=tuple(
-            require_no_nul(it, *path, "mediaTypes", str(at)) for at, it in enumerate(given.media_types or ())
-        ),
-    )
-
-
-def _documents(given: list[strawberry.ID] | None, workspace: WorkspaceRef, path: tuple[str, ...]) -> tuple[UUID, ...]:
-    documents = [decode(it, NodeKind.DOCUMENT, path=(*path, str(at))) for at, it in enumerate(given or ())]
-    if any(it.workspace_id != workspace.workspace_id for it in documents):
-        raise InvalidInput("A filter names documents of the asked workspace only.", path=path)
-    return tuple(it.key for it in documents)
 
 
 def _key(key: str | None) -> str | None:

@@ -15,7 +15,7 @@ from agentic_rag.kernel.text import require_no_nul
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.answering.citations import ArmScore, Hop, Suspicion, TextSpan, show_arms, show_path
-from agentic_rag_server.graphql.answering.inputs import DocumentFilterInput, read_filter
+from agentic_rag_server.graphql.answering.filters import DocumentFilterInput, read_filter
 from agentic_rag_server.graphql.answering.runs import Dependency
 from agentic_rag_server.graphql.documents.documents import Document, show_document
 from agentic_rag_server.graphql.http.context import Info

@@ -16,7 +16,7 @@ from agentic_rag.kernel.text import require_no_nul
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.answering.citations import Suspicion, TextSpan
-from agentic_rag_server.graphql.answering.inputs import DocumentFilterInput, read_filter
+from agentic_rag_server.graphql.answering.filters import DocumentFilterInput, read_filter
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Payload, mutation, to_schema
 

@@ -17,6 +17,12 @@ from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, enco
 from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, read_cost
 from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS, groups_of, keys_of, users_of, validate_principals
 from agentic_rag_server.auth.roles import Action, can_perform
+from agentic_rag_server.graphql.documents.metadata import (
+    DocumentMetadata,
+    DocumentMetadataInput,
+    read_change,
+    show_metadata,
+)
 from agentic_rag_server.graphql.documents.text import DocumentText, show_text
 from agentic_rag_server.graphql.erasure.erasures import (
     DeletionCertificate,
@@ -89,6 +95,7 @@ class Document(Node):
     created_at: datetime
     updated_at: datetime
     provenance: list[Property]
+    metadata: DocumentMetadata
     download_path: str = strawberry.field(description="Path on this server that returns the original.")
     source: strawberry.Private[documents.Document]
 
@@ -133,6 +140,11 @@ class DeleteDocumentPayload(Payload):
     unfinished: list[str] = strawberry.field(
         default_factory=list, description="Stores that did not answer; a job empties them as soon as they do."
     )
+
+
+@strawberry.type(description="The document as it is now, or why it could not be changed.")
+class UpdateDocumentPayload(Payload):
+    document: Document | None = None
 
 
 @strawberry.type(description="The document with its new readers, or why they are the old ones.")
@@ -198,6 +210,29 @@ class DocumentQuery:
 
 @strawberry.type
 class DocumentMutation:
+    @mutation(
+        Action.UPDATE_DOCUMENT,
+        UpdateDocumentPayload,
+        right=DocumentRight.WRITE,
+        document="id",
+        description="Rename a document (`title`: null lets its text decide when it is ingested next) and change what "
+        "is said of it, from the next question on. Its text stays as it is. Takes the owner or a writer of the "
+        "document with the role member, or the role admin.",
+    )
+    async def update_document(
+        self,
+        info: Info,
+        id: strawberry.ID,
+        title: str | None = strawberry.UNSET,
+        metadata: DocumentMetadataInput | None = None,
+    ) -> UpdateDocumentPayload:
+        """Applies all changes or none. Every answer from then on shows the new title; older answers keep theirs."""
+        context = info.context
+        node = decode(id, NodeKind.DOCUMENT)
+        change = read_change(metadata, ("metadata",), title)
+        document = await context.parts.update_document.run(context.principal, context.ref(node), node.key, change)
+        return UpdateDocumentPayload(document=show_document(document))
+
     @mutation(
         Action.SET_DOCUMENT_ACCESS,
         SetDocumentAccessPayload,
@@ -322,6 +357,7 @@ def show_document(document: documents.Document) -> Document:
             if name not in PROVENANCE_KEYS
         ],
         download_path=f"/v1/documents/{public_id}/source",
+        metadata=show_metadata(document.metadata),
         source=document,
     )
 

@@ -16,6 +16,7 @@ from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.documents.documents import Document, ReadersInput, read_readers, show_document
+from agentic_rag_server.graphql.documents.metadata import DocumentMetadataInput, read_change
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Payload, mutation
 from agentic_rag_server.graphql.http.responses import GraphQLRequest, RequestFault, operation_from
@@ -69,13 +70,15 @@ class UploadMutation:
         title: str | None = None,
         idempotency_key: str | None = None,
         readable_by: ReadersInput | None = None,
+        metadata: DocumentMetadataInput | None = None,
     ) -> UploadDocumentPayload:
         """The file streams to the blob store while this runs. Without `readableBy` a new document is open to the whole
         workspace, and an existing one keeps its readers.
         """
         context = info.context
         readers = None if readable_by is None else read_readers(readable_by)
-        options = UploadOptions(source_path, title, idempotency_key, readers)
+        said = read_change(metadata, ("metadata",))
+        options = UploadOptions(source_path, title, idempotency_key, readers, said)
         ref = context.ref(decode(workspace_id, NodeKind.WORKSPACE, path=("workspaceId",)))
         upload = await context.parts.upload.run(ref, file.file_name, file.content, options, context.principal)
         async with context.parts.database.transaction(ref.org_id) as transaction:

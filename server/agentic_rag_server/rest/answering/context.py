@@ -19,6 +19,9 @@ from agentic_rag.answering.context.prepare_context import (
 from agentic_rag.answering.context.template import TEMPLATES
 from agentic_rag.answering.options import CONTEXT_TOKENS, TIMEOUT_MS
 from agentic_rag.answering.question import AnswerOptions
+from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.documents.where import parse_where
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_workspace
 from agentic_rag.kernel.text import require_no_nul
 from agentic_rag.language.prompt_injection import Suspicion
@@ -26,7 +29,7 @@ from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces.rate_limits import Traffic
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule, Sight
-from agentic_rag_server.rest.answering.search import REFUSALS, TAG, Count, Share, Version
+from agentic_rag_server.rest.answering.search import REFUSALS, TAG, Count, Share, Version, Where
 from agentic_rag_server.rest.http.bodies import read_json
 from agentic_rag_server.rest.http.models import NOT_STORED, Model, answer
 from agentic_rag_server.rest.http.operations import Endpoint, ResponseSpec, admitted, operation
@@ -48,6 +51,7 @@ class ContextQuery(Model, frozen=True, forbid_unknown_fields=True):
     max_tokens: Annotated[int, Meta(ge=1, le=CONTEXT_TOKENS[1])] | None = None
     top_k: Count | None = None
     min_similarity: Share | None = None
+    where: Annotated[Where | None, Meta(description="For a single workspace.")] = None
     as_of: Version | None = None
     timeout_ms: Annotated[int, Meta(ge=TIMEOUT_MS[0], le=TIMEOUT_MS[1])] | None = None
     enabled: bool = True
@@ -102,10 +106,18 @@ class ContextEndpoint(Endpoint):
         """Prepare a context. Errors: those of `PrepareContext` and `read_json`."""
         principal = admitted(request).principal
         given = await read_json(request, ContextQuery, self._parts.options.max_body_bytes)
-        options = AnswerOptions(top_k=given.top_k, min_similarity=given.min_similarity, timeout_ms=given.timeout_ms)
+        parts = tuple(_part(principal, one, at) for at, one in enumerate(given.workspaces))
+        narrowed = DocumentFilter()
+        if given.where is not None:
+            if len(parts) != 1:
+                raise InvalidInput("A filter takes a single workspace.", path=("where",))
+            narrowed = parse_where(given.where, parts[0].workspace.workspace_id)
+        options = AnswerOptions(
+            top_k=given.top_k, min_similarity=given.min_similarity, timeout_ms=given.timeout_ms, filter=narrowed
+        )
         wanted = ContextRequest(
             text=require_no_nul(given.query, "query"),
-            parts=tuple(_part(principal, one, at) for at, one in enumerate(given.workspaces)),
+            parts=parts,
             template=given.template,
             options=options,
             tokens=given.max_tokens,

@@ -13,6 +13,7 @@ from agentic_rag.answering.context.search_passages import FoundPassage
 from agentic_rag.answering.options import MAX_TOP_K
 from agentic_rag.answering.question import MAX_QUESTION_CHARACTERS, AnswerOptions, Question
 from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.documents.where import MAX_WHERE_CHARACTERS, merge_filters, parse_where
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode
 from agentic_rag.kernel.text import require_no_nul
@@ -33,6 +34,13 @@ Query = Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION_CHARACTERS)]
 Count = Annotated[int, Meta(ge=1, le=MAX_TOP_K)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Version = Annotated[int, Meta(ge=0)]
+Where = Annotated[
+    str,
+    Meta(
+        max_length=MAX_WHERE_CHARACTERS,
+        description="Which documents are searched: `tag=a,b language=de date>=2024-01-01 field.team=core`.",
+    ),
+]
 
 
 class SearchRequest(Model, frozen=True, forbid_unknown_fields=True):
@@ -44,6 +52,7 @@ class SearchRequest(Model, frozen=True, forbid_unknown_fields=True):
     min_similarity: Annotated[Share | None, Meta(description="Least similarity to the query; 0: any.")] = None
     source_path_prefix: str | None = None
     media_types: list[str] | None = None
+    where: Where | None = None
     as_of: Annotated[Version | None, Meta(description="A corpus version to read at.")] = None
 
 
@@ -116,6 +125,8 @@ class SearchEndpoint(Endpoint):
             source_path_prefix=None if not prefix else require_no_nul(prefix, "sourcePathPrefix"),
             media_types=tuple(require_no_nul(one, "mediaTypes") for one in given.media_types or ()),
         )
+        if given.where is not None:
+            narrowed = merge_filters(narrowed, parse_where(given.where, workspace.workspace_id))
         options = AnswerOptions(top_k=given.top_k, min_similarity=given.min_similarity, filter=narrowed)
         asked = Question(workspace, require_no_nul(given.query, "query"), as_of=given.as_of, options=options)
         found = await self._parts.search.run(principal, asked)

@@ -21,6 +21,7 @@ from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule
 from agentic_rag_server.rest.documents.uploads import DOCUMENT, PATH, TAG, WORKSPACE
 from agentic_rag_server.rest.http.bodies import read_json
+from agentic_rag_server.rest.http.metadata import MetadataBody, show_metadata
 from agentic_rag_server.rest.http.models import NOT_STORED, Instant, Model, answer, instant
 from agentic_rag_server.rest.http.operations import Endpoint, Parameter, ResponseSpec, operation
 
@@ -57,6 +58,7 @@ class DocumentState(Model, frozen=True):
     status: DocumentStatus
     error: Fault | None
     progress: Progress
+    metadata: MetadataBody
     created_at: Instant
     updated_at: Instant
     source_url: str
@@ -329,6 +331,7 @@ def show_document(document: Document) -> DocumentState:
         if fault is None
         else Fault(code=fault.code, message=fault.message, attempts=fault.attempts, retryable=fault.retryable),
         progress=Progress(chunks_done=document.chunks_done, chunk_count=document.chunk_count),
+        metadata=show_metadata(document.metadata),
         created_at=instant(document.created_at),
         updated_at=instant(document.updated_at),
         source_url=f"/v1/documents/{public_id}/source",

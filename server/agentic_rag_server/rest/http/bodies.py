@@ -8,19 +8,22 @@ from typing import TypeVar
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 
+from agentic_rag.documents.metadata import NO_CHANGE
 from agentic_rag.documents.upload_arguments import MAX_KEY_CHARACTERS, MAX_PATH_CHARACTERS, MAX_TITLE_CHARACTERS
 from agentic_rag.ingestion.upload import ReceivedUpload, UploadOptions
 from agentic_rag.kernel.errors import ContentUnsupported, InvalidInput, UploadTooLarge
 from agentic_rag.tenancy.access import MAX_PRINCIPALS, parse_principals
 from agentic_rag.tenancy.principals import MAX_NAME_CHARACTERS
+from agentic_rag_server.rest.http.metadata import parse_metadata
 from agentic_rag_server.rest.http.models import Model
-from agentic_rag_server.rest.http.multipart import MultipartBody
+from agentic_rag_server.rest.http.multipart import MAX_FIELD_BYTES, MultipartBody
 from agentic_rag_server.rest.http.operations import FileForm, FormField, Parameter
 
 FIELDS_BYTES = 256 * 1024
 """The allowance of a body beside its file."""
 
 READABLE_BY = "readableBy"
+METADATA = "metadata"
 MAX_READERS_CHARACTERS = MAX_PRINCIPALS * (MAX_NAME_CHARACTERS + len("group:,"))
 
 FORM = FileForm(
@@ -32,6 +35,12 @@ FORM = FileForm(
             "Who may read it, separated by commas: `user:NAME`, `group:NAME`, or `everyone`. Default: the whole "
             "workspace; a document that is there keeps its readers.",
             MAX_READERS_CHARACTERS,
+        ),
+        FormField(
+            METADATA,
+            'What is said of it, as JSON: `{"tags": ["hr"], "domain": …, "language": "de", "date": "2024-01-31", '
+            '"fields": {"team": "core"}}`.',
+            MAX_FIELD_BYTES,
         ),
     )
 )
@@ -69,18 +78,20 @@ async def read_upload(
                 fields[part.name] = await part.text()
             else:
                 raise InvalidInput(
-                    "Send one file as `file`, and if you like the fields `sourcePath`, `title` and `readableBy`.",
+                    "Send one file as `file`, and if you like the fields `sourcePath`, `title`, `readableBy` and "
+                    "`metadata`.",
                     path=(part.name,),
                 )
         if received is None:
             raise InvalidInput("The body has no part `file`.", path=("file",))
         if READABLE_BY in fields:
             readers = parse_principals([one.strip() for one in fields[READABLE_BY].split(",")])
+        said = parse_metadata(fields[METADATA]) if METADATA in fields else NO_CHANGE
     except BaseException:
         if received is not None:
             await discard(received)
         raise
-    return received, UploadOptions(fields.get("sourcePath"), fields.get("title"), idempotency_key, readers)
+    return received, UploadOptions(fields.get("sourcePath"), fields.get("title"), idempotency_key, readers, said)
 
 
 async def read_json(request: Request, body: type[_Body], most: int) -> _Body:
