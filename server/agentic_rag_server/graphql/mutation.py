@@ -6,6 +6,7 @@ import strawberry
 
 from agentic_rag_server.graphql.answering.answers import AnswerMutation
 from agentic_rag_server.graphql.documents.documents import DocumentMutation
+from agentic_rag_server.graphql.documents.updates import UpdateMutation
 from agentic_rag_server.graphql.documents.uploads import UploadMutation
 from agentic_rag_server.graphql.jobs.jobs import JobMutation
 from agentic_rag_server.graphql.models.models import ModelMutation
@@ -25,6 +26,7 @@ class Mutation(
     AnswerMutation,
     UploadMutation,
     DocumentMutation,
+    UpdateMutation,
     JobMutation,
     WorkspaceMutation,
     OrganisationMutation,

@@ -17,12 +17,7 @@ from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, enco
 from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, read_cost
 from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS, groups_of, keys_of, users_of, validate_principals
 from agentic_rag_server.auth.roles import Action, can_perform
-from agentic_rag_server.graphql.documents.metadata import (
-    DocumentMetadata,
-    DocumentMetadataInput,
-    read_change,
-    show_metadata,
-)
+from agentic_rag_server.graphql.documents.metadata import DocumentMetadata, show_metadata
 from agentic_rag_server.graphql.documents.text import DocumentText, show_text
 from agentic_rag_server.graphql.erasure.erasures import (
     DeletionCertificate,
@@ -142,11 +137,6 @@ class DeleteDocumentPayload(Payload):
     )
 
 
-@strawberry.type(description="The document as it is now, or why it could not be changed.")
-class UpdateDocumentPayload(Payload):
-    document: Document | None = None
-
-
 @strawberry.type(description="The document with its new readers, or why they are the old ones.")
 class SetDocumentAccessPayload(Payload):
     document: Document | None = None
@@ -210,29 +200,6 @@ class DocumentQuery:
 
 @strawberry.type
 class DocumentMutation:
-    @mutation(
-        Action.UPDATE_DOCUMENT,
-        UpdateDocumentPayload,
-        right=DocumentRight.WRITE,
-        document="id",
-        description="Rename a document (`title`: null lets its text decide when it is ingested next) and change what "
-        "is said of it, from the next question on. Its text stays as it is. Takes the owner or a writer of the "
-        "document with the role member, or the role admin.",
-    )
-    async def update_document(
-        self,
-        info: Info,
-        id: strawberry.ID,
-        title: str | None = strawberry.UNSET,
-        metadata: DocumentMetadataInput | None = None,
-    ) -> UpdateDocumentPayload:
-        """Applies all changes or none. Every answer from then on shows the new title; older answers keep theirs."""
-        context = info.context
-        node = decode(id, NodeKind.DOCUMENT)
-        change = read_change(metadata, ("metadata",), title)
-        document = await context.parts.update_document.run(context.principal, context.ref(node), node.key, change)
-        return UpdateDocumentPayload(document=show_document(document))
-
     @mutation(
         Action.SET_DOCUMENT_ACCESS,
         SetDocumentAccessPayload,
