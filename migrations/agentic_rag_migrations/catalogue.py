@@ -46,6 +46,7 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_dead_payloads": TableClass.GLOBAL,
         "rag_workers": TableClass.GLOBAL,
         "rag_provider_keys": TableClass.ORGANISATION,
+        "rag_sources": TableClass.WORKSPACE,
         "rag_jobs": TableClass.WORKSPACE,
         "rag_job_attempts": TableClass.WORKSPACE,
         "rag_eval_runs": TableClass.WORKSPACE,

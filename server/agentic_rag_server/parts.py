@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from agentic_rag.erasure.delete import DeleteDocument
     from agentic_rag.ingestion.attachments import Attachments
     from agentic_rag.ingestion.reingest import ReingestDocument
+    from agentic_rag.ingestion.sources.manage import ManageSources
     from agentic_rag.ingestion.upload import UploadDocument
     from agentic_rag.jobs.ports import JobBoard
     from agentic_rag.kernel.clock import Clock
@@ -93,6 +94,7 @@ class ServerParts:
     explain: ExplainRun
     read_runs: ReadRuns
     upload: UploadDocument
+    sources: ManageSources
     attachments: Attachments
     document_access: DocumentAccess
     read_text: ReadText

@@ -74,6 +74,8 @@ FIELDS: Mapping[str, Request] = {
     "Query.explainRun": Request("explainRun(runId: %(run)s) { searches }"),
     "Query.evalRun": Request("evalRun(jobId: %(evaluation)s) { dataset }"),
     "Query.snapshots": Request("snapshots(workspaceId: %(workspace)s) { id }", seen="snapshot"),
+    "Query.sources": Request("sources(workspaceId: %(workspace)s) { id }", seen="source"),
+    "Query.source": Request("source(id: %(source)s) { id }"),
     "Query.proveErased": Request("proveErased(documentId: %(document)s) { erased }"),
     "Query.ragAnswer": Request(f"{ASK} {{ outcome {FAULTS} }}"),
     "Query.searchPassages": Request(
@@ -118,6 +120,12 @@ FIELDS: Mapping[str, Request] = {
     "Mutation.transferOwnership": Request(f'transferOwnership(id: %(document)s, to: "key:owner") {{ {FAULTS} }}'),
     "Mutation.reingest": Request(f"reingest(documentId: %(document)s) {{ {FAULTS} }}"),
     "Mutation.deleteDocument": Request(f"deleteDocument(id: %(new_document)s) {{ {FAULTS} }}"),
+    "Mutation.addSource": Request(
+        f"addSource(input: {{workspaceId: %(workspace)s, name: %(fresh)s, kind: SITEMAP, everySeconds: 0, "
+        f'location: "https://docs.example.com/sitemap.xml"}}) {{ {FAULTS} }}'
+    ),
+    "Mutation.syncSource": Request(f"syncSource(id: %(source)s) {{ {FAULTS} }}"),
+    "Mutation.removeSource": Request(f"removeSource(id: %(new_source)s) {{ {FAULTS} }}"),
     "Mutation.replayDeadLetter": Request(f"replayDeadLetter(id: %(dead)s) {{ {FAULTS} }}"),
     "Mutation.purgeDeadLetter": Request(f"purgeDeadLetter(id: %(dead)s) {{ {FAULTS} }}"),
     "Mutation.createSnapshot": Request(f"createSnapshot(workspaceId: %(workspace)s) {{ {FAULTS} }}"),

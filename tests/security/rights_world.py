@@ -23,6 +23,7 @@ from agentic_rag.bootstrap import Container
 from agentic_rag.documents.document_access import parse_writers
 from agentic_rag.embedded.loopback import free_port
 from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
+from agentic_rag.ingestion.sources.source import NewSource, SourceKind
 from agentic_rag.ingestion.upload import Upload, UploadOptions
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_in_organisation
 from agentic_rag.models.embedding.calibration import CalibratedLine, CalibrationSource, SupportCalibration
@@ -93,6 +94,8 @@ class RightsWorld:
             public_id = encode(NodeKind.DOCUMENT, self.project.workspace_id, upload.document_id)
             fresh |= {"new_document": public_id, "new_guideline": str(upload.document_id)}
             fresh |= {"document": public_id} if is_absent else {}
+        if "new_source" in needs:
+            fresh["new_source"] = await _follow(self.container, self.project, f"site-{self.made}")
         if "new_attached" in needs:
             upload = await upload_shared(self.container, self.agent, path, owner)
             fresh["new_attached"] = str(upload.document_id)
@@ -155,6 +158,7 @@ async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceR
     calibrated = SupportCalibration(0.05, CalibrationSource.GIVEN, line, 1, 1, container.clock.now())
     for is_trial in (False, True):
         await container.calibrate_support.keep(project, calibrated, CalibrationWish(is_trial=is_trial))
+    source = await _follow(container, project, "site")
     snapshot = await container.take_snapshot.request(project, "system:test")
     spare = await container.api_keys.create(
         project.org_id,
@@ -176,11 +180,19 @@ async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceR
     }
     return {
         **{name: encode(kind, project.workspace_id, key) for name, (kind, key) in in_project.items()},
+        "source": source,
         "workspace": encode_in_organisation(NodeKind.WORKSPACE, project.workspace_id),
         "key": encode_in_organisation(NodeKind.API_KEY, spare.key.key_id),
         "guideline": str(shared.document_id),
         "attached": str(attached.document_id),
     }
+
+
+async def _follow(container: Container, workspace: WorkspaceRef, name: str) -> str:
+    """A source that nothing looks at."""
+    new = NewSource(name, SourceKind.SITEMAP, "https://docs.example.com/sitemap.xml", every_seconds=0)
+    added = await container.sources.add(workspace, new, None, "system:test")
+    return encode(NodeKind.SOURCE, workspace.workspace_id, added.source_id)
 
 
 async def upload_shared(

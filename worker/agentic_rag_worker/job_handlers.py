@@ -37,6 +37,7 @@ class Handler:
 def job_handlers(container: Container) -> Mapping[JobKind, Handler]:
     """The handlers of the kinds that core implements."""
     ingest, snapshot, index = container.ingest, container.take_snapshot, container.keep_index
+    follow = container.follow_source
     retention = ApplyRetention(container.database, container.blobs)
 
     async def write_passage(lease: Lease, progress: JobProgress) -> None:
@@ -47,6 +48,8 @@ def job_handlers(container: Container) -> Mapping[JobKind, Handler]:
         JobKind.INGEST: Handler(
             ingest.run, 3_600.0, 300.0, ingest.record_failure, ingest.is_rejection, ingest.is_published
         ),
+        # The slowest single step is fetching a repository; every batch of files is progress.
+        JobKind.SYNC: Handler(follow.run, 21_600.0, 1_900.0, follow.record_failure, follow.is_rejection),
         JobKind.DELETE: Handler(container.delete.run_job, 600.0, 300.0),
         JobKind.COMPACT: Handler(CompactSegments(container.database).run, 600.0, 300.0),
         JobKind.RETENTION: Handler(retention.run, 600.0, 300.0),

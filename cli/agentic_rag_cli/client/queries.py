@@ -80,6 +80,31 @@ mutation ($id: ID!, $force: Boolean!) {{
 }}
 """
 
+_SOURCE = """
+id name kind location prefix include readableBy everySeconds internal hasCredential addedBy leaving
+failures resting errorCode errorMessage
+counts { new changed unchanged inProgress moved hidden returned unreadable done total }
+unreadable { path code message } documents { ready pending failed } createdAt startedAt syncedAt nextAt
+"""
+
+SOURCES = f"query ($workspaceId: ID!) {{ sources(workspaceId: $workspaceId) {{ {_SOURCE} }} }}"
+
+SOURCE = f"query ($id: ID!) {{ source(id: $id) {{ {_SOURCE} }} }}"
+
+ADD_SOURCE = f"mutation ($input: AddSourceInput!) {{ addSource(input: $input) {{ source {{ {_SOURCE} }} {_ERRORS} }} }}"
+
+SYNC_SOURCE = f"""
+mutation ($id: ID!, $deleteMissing: Boolean!) {{
+  syncSource(id: $id, deleteMissing: $deleteMissing) {{ jobId source {{ {_SOURCE} }} {_ERRORS} }}
+}}
+"""
+
+REMOVE_SOURCE = f"""
+mutation ($id: ID!, $keepDocuments: Boolean!) {{
+  removeSource(id: $id, keepDocuments: $keepDocuments) {{ removed {_ERRORS} }}
+}}
+"""
+
 _PLACE = "queuePlace { before estimatedSeconds }"
 
 QUEUE_PLACE = f"query ($id: ID!) {{ job(id: $id) {{ {_PLACE} }} }}"

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from agentic_rag.adapters.parsing.file_types import ZipAwareSniffer
+from agentic_rag.adapters.sources.connectors import CONNECTORS
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.bootstrap.answering import AnsweringParts
 from agentic_rag.erasure.delete import DeleteDocument
@@ -19,6 +20,8 @@ from agentic_rag.ingestion.ingest import IngestDocument
 from agentic_rag.ingestion.ingest_chunks import IngestChunks
 from agentic_rag.ingestion.ports import SourceConnector
 from agentic_rag.ingestion.reingest import ReingestDocument
+from agentic_rag.ingestion.sources.follow import FollowSource
+from agentic_rag.ingestion.sources.manage import ManageSources
 from agentic_rag.ingestion.sync import SyncSource
 from agentic_rag.ingestion.upload import UploadDocument
 from agentic_rag.language.token_estimate import TokenEstimator
@@ -72,6 +75,16 @@ class IngestionParts(AnsweringParts):
 
     def directory_source(self, root: Path) -> SourceConnector:
         return DirectorySource(root)
+
+    @cached_property
+    def sources(self) -> ManageSources:
+        """What callers do with the sources that workspaces follow."""
+        return ManageSources(self.database, self._vault, self.ids, self.clock, self.telemetry)
+
+    @cached_property
+    def follow_source(self) -> FollowSource:
+        """The body of SYNC jobs."""
+        return FollowSource(self.database, self.sync_source, CONNECTORS, self._vault, self.clock, self.telemetry)
 
     @cached_property
     def estimate(self) -> EstimateIngest:

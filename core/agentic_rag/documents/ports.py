@@ -49,6 +49,16 @@ class NewDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentLabel:
+    """What a source says of a document beside its content. `provenance` is added to what is stored."""
+
+    source_path: str
+    file_name: str
+    url: str | None
+    provenance: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
 class StagedChunk:
     """A chunk of an unpublished revision; once embedded, `vector` is its bytes (little-endian float16) in the space
     numbered `space_id`. It carries no text: the caller that stages a revision has it.
@@ -158,6 +168,19 @@ class DocumentStore(Protocol):
         What readers see of any of them changes as a new corpus version. The change is in its stored form; a title that
         is removed stays until the next publish. The documents' own text (`DocumentPublication.metadata`) holds where
         nobody says anything.
+        """
+        ...
+
+    async def occupants(
+        self, workspace: WorkspaceRef, paths: Sequence[str], document_ids: Sequence[UUID]
+    ) -> Mapping[UUID, str]:
+        """The source paths of the documents that stand at these paths or have these ids, by id."""
+        ...
+
+    async def relabel(self, workspace: WorkspaceRef, document_id: UUID, label: DocumentLabel) -> bool:
+        """Give a document another path, name and address; content, status and readers stay. What readers see of another
+        path changes as a new corpus version. False when it is gone. Errors: `Retryable` code DATABASE_CONFLICT when
+        another document has the path.
         """
         ...
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from agentic_rag.documents.document import document_id_for
+from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.ports import Parser
 from agentic_rag.documents.revision_diff import VisibleChunk, diff_revision
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.ports import SourceConnector, SourceItem
-from agentic_rag.ingestion.sync import SyncSource
+from agentic_rag.ingestion.sync import SyncOptions, SyncSource
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import AgenticRagError, ParseFailed
 from agentic_rag.models.billing.embedding_cost import EmbeddingCost
@@ -49,16 +49,16 @@ class EstimateIngest:
         """
         wanted: frozenset[str] | None = None
         if workspace is not None:
-            found = await self.sync.run(workspace, source, "estimate", dry_run=True)
+            found = await self.sync.run(workspace, source, "estimate", SyncOptions(dry_run=True))
             wanted = frozenset((*found.new, *found.changed))
         changes = await source.changes(frozenset(), None)
-        items = [item for item in changes.upserted if wanted is None or item.path in wanted]
+        items = [item for item in (changes.upserted if changes else ()) if wanted is None or item.path in wanted]
         return [await self._estimate(workspace, source, item) for item in items]
 
     async def _estimate(
         self, workspace: WorkspaceRef | None, source: SourceConnector, item: SourceItem
     ) -> FileEstimate:
-        document_id = _NOBODYS if workspace is None else document_id_for(workspace, item.path)
+        document_id = _NOBODYS
         visible: list[VisibleChunk] = []
         embedders = await self.embedders.of(workspace or WorkspaceRef(DEFAULT_ORG_ID, _NOBODYS))
         profile, space = self.chunk_profile, embedders.default.space
@@ -68,9 +68,11 @@ class EstimateIngest:
                 profile = (effective_settings(stored).chunk_profile if stored else None) or profile
                 active = await transaction.workspaces.active_space(workspace)
                 space = space if active is None else active.space
+                document_id = (await resolve_ids(transaction.documents, workspace, [item.path]))[item.path]
                 visible = await transaction.documents.visible_chunks(workspace, document_id)
+        content = await source.read(item)
         try:
-            parsed = await self.parser.parse(await source.read(item), item.path.rsplit("/", 1)[-1], None)
+            parsed = await self.parser.parse(content.data if content else b"", item.path.rsplit("/", 1)[-1], None)
         except ParseFailed as fault:
             return FileEstimate(item.path, None, fault)
         drafts = await self.analysis.chunk(document_id, parsed, profile)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
@@ -95,16 +95,30 @@ class Publisher(Protocol):
         ...
 
 
+UNKNOWN_SIZE = -1
+"""The size of an item whose source tells none before it is read."""
+
+
 @dataclass(frozen=True, slots=True)
 class SourceItem:
     """A file of a source. `path` is relative, POSIX, unique in the source; `fingerprint` changes when the content may
-    have changed.
+    have changed, and is empty where only reading tells.
     """
 
     path: str
     size: int
     fingerprint: str
     url: str | None = None
+    readable_by: tuple[str, ...] | None = None
+    """The principals that the source names for it; None where it names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceContent:
+    """The bytes of an item, and the fingerprint that they have."""
+
+    data: bytes
+    fingerprint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +132,9 @@ class UnreadableItem:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What changed since a cursor: `upserted` may include unchanged items; `deleted` are paths that are gone."""
+    """What a source holds: `upserted` may include unchanged items; `deleted` are known paths that are gone. A file that
+    moved is in both; its content tells.
+    """
 
     upserted: tuple[SourceItem, ...]
     deleted: tuple[str, ...]
@@ -127,7 +143,8 @@ class Changes:
 
 
 class SourceConnector(Protocol):
-    """Errors: `InvalidInput` (no such source), `DependencyUnavailable`, `NotFound` from `read` when the item went
+    """Errors: `InvalidInput` (no such source, or one that is refused), `PolicyRefused` (an address that may not be
+    asked), `DependencyUnavailable` and `Retryable` (it does not answer), `NotFound` from `read` when the item went
     away.
     """
 
@@ -136,16 +153,12 @@ class SourceConnector(Protocol):
         """Names the source inside a workspace: documents it brought carry it in their provenance as `source`."""
         ...
 
-    def list(self) -> AsyncIterator[SourceItem | UnreadableItem]:
-        """Every item, in path order."""
-        ...
-
-    async def changes(self, known: frozenset[str], cursor: str | None) -> Changes:
-        """What differs from the state at `cursor` (None: everything); `known` are the paths the workspace holds from
-        this source.
+    async def changes(self, known: frozenset[str], cursor: str | None) -> Changes | None:
+        """What the source holds now; `known` are the paths the workspace holds from it. None when nothing changed since
+        `cursor`; without a cursor everything is compared.
         """
         ...
 
-    async def read(self, item: SourceItem) -> bytes:
-        """The content of an item."""
+    async def read(self, item: SourceItem, known: str | None = None) -> SourceContent | None:
+        """The content of an item; None when it still has the fingerprint `known`."""
         ...

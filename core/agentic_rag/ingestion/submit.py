@@ -38,11 +38,15 @@ class Submission:
     provenance: Mapping[str, str] = field(default_factory=dict[str, str])
     metadata: MetadataChange = NO_CHANGE
     """What is said of it, in the stored form."""
+    standing: UUID | None = None
+    """The document at the path where it is not the first that was there (`documents.document_ids`)."""
+    is_renamed: bool = False
+    """Another name may mean another title or loader: every chunk is made anew."""
 
     @property
     def document_id(self) -> UUID:
-        """The same path in the same workspace is the same document."""
-        return document_id_for(self.workspace, self.source_path)
+        """The same path in the same workspace is the same document, and a document that moves stays the same."""
+        return self.standing or document_id_for(self.workspace, self.source_path)
 
     def is_underway(self, document: Document) -> bool:
         """Whether these very bytes were handed over and wait or are being ingested."""
@@ -123,5 +127,7 @@ async def submit(transaction: Transaction, submission: Submission, carrier: Mapp
     )
     for kind in (JobKind.INGEST, JobKind.DELETE):
         await transaction.jobs.cancel_for_document(workspace, document_id, kind)
-    ref, _ = await transaction.jobs.enqueue(ingest_job(workspace, document_id, submission.content_hash, carrier))
+    ref, _ = await transaction.jobs.enqueue(
+        ingest_job(workspace, document_id, submission.content_hash, carrier, force=submission.is_renamed)
+    )
     return SubmissionResult(ref, key)

@@ -4,40 +4,30 @@ erased after a grace.
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import hashlib
-import mimetypes
 import posixpath
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from uuid import UUID
 
-from agentic_rag.documents.document import Document, document_id_for
+from agentic_rag.documents.document import Document
+from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange, require_room
-from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
-from agentic_rag.documents.ports import BlobStore, Parser
+from agentic_rag.documents.originals import OriginalKeys
+from agentic_rag.documents.ports import BlobStore, DocumentLabel, Parser
 from agentic_rag.erasure.delete import delete_job
+from agentic_rag.ingestion.hand_over import HandOver, SyncPlan, SyncTally, SyncWatch
 from agentic_rag.ingestion.missing import DEFAULT_GRACE, find_hidden, hide, require_plausible, show_again
-from agentic_rag.ingestion.ports import SourceConnector, SourceItem, UnreadableItem
-from agentic_rag.ingestion.submit import Submission, ingest_job, is_published, submit
+from agentic_rag.ingestion.moves import find_moves, needs_new_chunks
+from agentic_rag.ingestion.ports import Changes, SourceConnector, SourceItem, UnreadableItem
 from agentic_rag.jobs.job import JobKind
 from agentic_rag.kernel.database import Database
-from agentic_rag.kernel.errors import DependencyUnavailable, NotFound
+from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.workspace import Workspace, effective_settings
-
-SOURCE_PROVENANCE = "source"
-FINGERPRINT_PROVENANCE = "fingerprint"
-UNREADABLE_WHEN_READ = "SOURCE_UNREADABLE"
-
-BATCH_ITEMS = 16
-BATCH_BYTES = 32 * 1024 * 1024
-"""Items read, kept and registered together; bounds memory and the commits per file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +49,28 @@ class SyncResult:
     """Files that are gone, hidden until the grace ends."""
     returned: tuple[str, ...] = ()
     """Files that were hidden and are back, new or not."""
+    moved: tuple[str, ...] = ()
+    """Files that stood at another path; they keep their document."""
+    cursor: str | None = None
+    """The state of the source that this result brought the workspace to."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncOptions:
+    """How a synchronisation treats what it finds."""
+
+    dry_run: bool = False
+    delete_missing: bool = False
+    """Go on although many files are gone."""
+    readable_by: tuple[str, ...] = PUBLIC_PRINCIPALS
+    """The readers of documents that are new, where the source names none; the others keep their readers."""
+    keeps_off: bool = False
+    """Leave documents alone that another source, or an upload, brought to the same path, and report them."""
+    retry_failed: bool = True
+    """Try documents again that FAILED with the same content."""
+    cursor: str | None = None
+    metadata: MetadataChange = NO_CHANGE
+    """What is said of every file that the source has; in the stored form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +82,13 @@ class _KnownDocuments:
 
 
 @dataclass(slots=True)
-class _SyncChanges:
-    new: list[str]
-    changed: list[str]
-    unchanged: int
-    in_progress: int
-    unreadable: list[UnreadableItem]
-    waiting_for: list[UUID]
+class _Placement:
+    """Where the items of a source stand in the workspace."""
 
-
-@dataclass(frozen=True, slots=True)
-class _FetchResult:
-    submission: Submission
-    content: bytes
-    known: Document | None
+    ids: Mapping[str, UUID]
+    moves: Mapping[str, Document]
+    refused: Sequence[UnreadableItem]
+    renamed: set[str] = field(default_factory=set[str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,60 +109,91 @@ class SyncSource:
         workspace: WorkspaceRef,
         source: SourceConnector,
         uploaded_by: str,
-        *,
-        dry_run: bool = False,
-        delete_missing: bool = False,
-        readable_by: tuple[str, ...] = PUBLIC_PRINCIPALS,
-        metadata: MetadataChange = NO_CHANGE,
+        options: SyncOptions | None = None,
+        watch: SyncWatch | None = None,
     ) -> SyncResult:
-        """Synchronise; documents that are new are for the principals `readable_by`, the others keep their readers.
-        `metadata`, in the stored form, is said of every file that the source has.
+        """Synchronise.
 
         Errors: `InvalidInput` (no such source), `NotFound` (workspace), `DependencyUnavailable`, `MissingProviderKey`
         and `BudgetExceeded` before any file is read; `PolicyRefused` code SOURCE_SHRANK before anything changes, unless
         `delete_missing` confirms it.
 
-        A file that is registered and READY under the same content, parser and chunk profile is left alone; a FAILED
-        one is tried again.
+        A file that is registered and READY under the same content, parser and chunk profile is left alone. A file that
+        moved keeps its document.
         """
+        options, watch = options or SyncOptions(), watch or SyncWatch()
         stored, held = await self._load_documents(workspace, source)
         known = held.documents
         await self.embedders.admit(workspace)
-        profile = effective_settings(stored).chunk_profile or self.chunk_profile
-        changes = await source.changes(frozenset(known), None)
-        missing = [path for path in changes.deleted if path not in held.hidden]
+        changes = await source.changes(frozenset(known), options.cursor)
+        if changes is None:
+            return SyncResult(
+                (), (), len(known) - len(held.hidden), 0, (), (), (), options.dry_run, cursor=options.cursor
+            )
+        place = await self._place(workspace, source, known, changes, options)
+        moved_from = {document.source_path for document in place.moves.values()}
+        gone = [path for path in changes.deleted if path not in moved_from]
+        missing = [path for path in gone if path not in held.hidden]
         returned = sorted(held.hidden.difference(changes.deleted))
-        if not dry_run:
-            if not delete_missing:
+        if not options.dry_run:
+            if not options.delete_missing:
                 require_plausible(len(missing), len(known) - len(held.hidden))
-            await self._show_again(workspace, known, returned)
-        found = _SyncChanges([], [], 0, 0, list(changes.unreadable), [])
-        suspects: list[SourceItem] = []
-        for item in changes.upserted:
-            document = known.get(item.path)
-            if document is not None and self._has_same_fingerprint(item, document, profile):
-                found.unchanged += 1
-            else:
-                suspects.append(item)
-        async for batch in self._fetch(stored, source, uploaded_by, suspects, known, found):
-            await self._hand_over(workspace, batch, profile, found, readable_by, dry_run=dry_run)
-        if not dry_run:
-            await self._remove([known[path] for path in changes.deleted])
-            await self._describe(workspace, [item.path for item in changes.upserted], metadata)
+            await self._show_again(known, returned)
+            await self._move(known, place, {item.path: item for item in changes.upserted})
+        tally = await self._hand_over(stored, source, uploaded_by, known, changes, place, options, watch)
+        if not options.dry_run:
+            await self._remove([known[path] for path in gone], watch)
+            ids = {**place.ids, **{path: document.document_id for path, document in known.items()}}
+            refused = {one.path for one in place.refused}
+            held_paths = [item.path for item in changes.upserted if item.path not in refused]
+            await self._describe(workspace, [ids[path] for path in held_paths], options.metadata)
         result = SyncResult(
-            new=tuple(found.new),
-            changed=tuple(found.changed),
-            unchanged=found.unchanged,
-            in_progress=found.in_progress,
-            deleted=() if self.grace else changes.deleted,
-            unreadable=tuple(found.unreadable),
-            waiting_for=() if dry_run else tuple(found.waiting_for),
-            dry_run=dry_run,
+            new=tuple(tally.new),
+            changed=tuple(tally.changed),
+            unchanged=tally.unchanged,
+            in_progress=tally.in_progress,
+            deleted=() if self.grace else tuple(gone),
+            unreadable=tuple(tally.unreadable),
+            waiting_for=() if options.dry_run else tuple(tally.waiting_for),
+            dry_run=options.dry_run,
             hidden=tuple(missing) if self.grace else (),
             returned=tuple(returned),
+            moved=tuple(sorted(place.moves)),
+            cursor=changes.cursor,
         )
         self._tell(result)
         return result
+
+    async def _hand_over(
+        self,
+        stored: Workspace,
+        source: SourceConnector,
+        uploaded_by: str,
+        known: Mapping[str, Document],
+        changes: Changes,
+        place: _Placement,
+        options: SyncOptions,
+        watch: SyncWatch,
+    ) -> SyncTally:
+        """Hand over what is new or changed; a dry run leaves out what would move."""
+        plan = SyncPlan(
+            workspace=stored,
+            source=source,
+            uploaded_by=uploaded_by,
+            profile=effective_settings(stored).chunk_profile or self.chunk_profile,
+            known=known,
+            ids=place.ids,
+            renamed=frozenset(place.renamed),
+            readable_by=options.readable_by,
+            dry_run=options.dry_run,
+            retry_failed=options.retry_failed,
+            watch=watch,
+        )
+        left_out = {one.path for one in place.refused}.union(place.moves if options.dry_run else ())
+        items = [item for item in changes.upserted if item.path not in left_out]
+        tally = SyncTally(unreadable=[*changes.unreadable, *place.refused])
+        await HandOver(self.database, self.blobs, self.keys, self.parser, self.telemetry).run(plan, items, tally)
+        return tally
 
     async def _load_documents(
         self, workspace: WorkspaceRef, source: SourceConnector
@@ -172,131 +208,58 @@ class SyncSource:
             known, frozenset(path for path, one in known.items() if one.document_id in hidden)
         )
 
-    def _has_same_fingerprint(self, item: SourceItem, document: Document, profile: str) -> bool:
-        return (
-            document.provenance.get(FINGERPRINT_PROVENANCE) == item.fingerprint
-            and document.content_hash is not None
-            and is_published(document, document.content_hash, self.parser, profile)
-        )
-
-    async def _fetch(
+    async def _place(
         self,
-        workspace: Workspace,
+        workspace: WorkspaceRef,
         source: SourceConnector,
-        uploaded_by: str,
-        items: Sequence[SourceItem],
         known: Mapping[str, Document],
-        found: _SyncChanges,
-    ) -> AsyncIterator[list[_FetchResult]]:
-        batch: list[_FetchResult] = []
-        size = 0
-        for item in items:
-            try:
-                content = await source.read(item)
-            except NotFound:
-                continue  # Gone since it was listed; the next synchronisation sees it as deleted.
-            except DependencyUnavailable as error:
-                found.unreadable.append(UnreadableItem(item.path, UNREADABLE_WHEN_READ, error.message))
-                continue
-            key = self.keys.new(workspace, item.path)
-            submission = _submission(workspace.ref, source, item, content, uploaded_by, key)
-            batch.append(_FetchResult(submission, content, known.get(item.path)))
-            size += len(content)
-            if len(batch) >= BATCH_ITEMS or size >= BATCH_BYTES:
-                yield batch
-                batch, size = [], 0
-        if batch:
-            yield batch
-
-    async def _hand_over(
-        self,
-        workspace: WorkspaceRef,
-        batch: list[_FetchResult],
-        profile: str,
-        found: _SyncChanges,
-        readable_by: tuple[str, ...],
-        *,
-        dry_run: bool,
-    ) -> None:
-        fresh: list[_FetchResult] = []
-        underway: list[Submission] = []
-        for fetched in batch:
-            submission, document = fetched.submission, fetched.known
-            if document is not None and is_published(document, submission.content_hash, self.parser, profile):
-                found.unchanged += 1
-            elif document is not None and submission.is_underway(document):
-                found.in_progress += 1
-                underway.append(submission)
-            else:
-                (found.new if document is None else found.changed).append(submission.source_path)
-                fresh.append(fetched)
-        found.waiting_for += [one.document_id for one in (*underway, *(fetched.submission for fetched in fresh))]
-        if dry_run or not (fresh or underway):
-            return
-        await self._store(workspace, fresh, underway, readable_by)
-
-    async def _store(
-        self,
-        workspace: WorkspaceRef,
-        fresh: Sequence[_FetchResult],
-        underway: Sequence[Submission],
-        readable_by: tuple[str, ...],
-    ) -> None:
-        """Keep the bytes, then register; blobs that nothing came to name do not stay."""
-        try:
-            puts = [self.blobs.put(one.submission.key, one.content) for one in fresh]
-            for outcome in await asyncio.gather(*puts, return_exceptions=True):
-                if outcome is not None:
-                    raise outcome  # Only now: none is under way any more.
-            spare = await self._register(workspace, [one.submission for one in fresh], underway, readable_by)
-        except BaseException:
-            for fetched in fresh:
-                await delete_unless_in_use(self.database, self.blobs, workspace, fetched.submission.key)
-            raise
-        with contextlib.suppress(DependencyUnavailable):  # Then they stay, named by nothing.
-            for key in spare:
-                await self.blobs.delete(key)
-
-    async def _register(
-        self,
-        workspace: WorkspaceRef,
-        fresh: Sequence[Submission],
-        underway: Sequence[Submission],
-        readable_by: tuple[str, ...],
-    ) -> list[str]:
-        """Hand over in one transaction. Keys of blobs whose content was there already."""
-        spare: list[str] = []
-        carrier = self.telemetry.carrier()
+        changes: Changes,
+        options: SyncOptions,
+    ) -> _Placement:
+        """The ids of new paths, the documents that moved there, and the paths that belong to something else."""
+        new = [item for item in changes.upserted if item.path not in known]
+        if not new:
+            return _Placement({}, {}, ())
+        own = {document.document_id for document in known.values()}
         async with self.database.transaction(workspace.org_id) as transaction:
-            access_id = await transaction.access.intern(workspace, readable_by)
-            # In id order, as publishing locks them.
-            for submission in sorted(fresh, key=lambda one: one.document_id):
-                submitted = await submit(transaction, replace(submission, access_id=access_id), carrier)
-                if submitted.key != submission.key:
-                    spare.append(submission.key)
-            # Last: a publish locks the documents of its batch before any of their jobs.
-            for submission in underway:
-                await transaction.jobs.enqueue(
-                    ingest_job(workspace, submission.document_id, submission.content_hash, carrier)
-                )
-        return spare
+            ids = await resolve_ids(transaction.documents, workspace, [item.path for item in new])
+            occupants = await transaction.documents.occupants(workspace, [item.path for item in new], [])
+        taken = {path for document_id, path in occupants.items() if document_id not in own}
+        moves: Mapping[str, Document] = {}
+        if changes.deleted:
+            gone = {path: known[path] for path in changes.deleted}
+            moves = await find_moves(source, gone, [item for item in new if item.path not in taken])
+        return _Placement(ids, moves, [_path_conflict(path) for path in sorted(taken)] if options.keeps_off else ())
 
-    async def _show_again(self, workspace: WorkspaceRef, known: dict[str, Document], paths: Sequence[str]) -> None:
+    async def _show_again(self, known: dict[str, Document], paths: Sequence[str]) -> None:
         for path in paths:
-            async with self.database.transaction(workspace.org_id) as transaction:
+            async with self.database.transaction(known[path].workspace.org_id) as transaction:
                 if not await show_again(transaction, known[path]):
                     del known[path]  # Its grace ended meanwhile: the file is new.
 
-    async def _describe(self, workspace: WorkspaceRef, paths: Sequence[str], metadata: MetadataChange) -> None:
-        if metadata.is_empty or not paths:
+    async def _move(self, known: dict[str, Document], place: _Placement, items: Mapping[str, SourceItem]) -> None:
+        """Give documents that moved their new path, and show those that were hidden."""
+        for path, document in place.moves.items():
+            name = posixpath.basename(path)
+            label = DocumentLabel(path, name, items[path].url)
+            async with self.database.transaction(document.workspace.org_id) as transaction:
+                await show_again(transaction, document)
+                stays = await transaction.documents.relabel(document.workspace, document.document_id, label)
+            del known[document.source_path]
+            if stays:
+                known[path] = replace(document, source_path=path, file_name=name, url=label.url)
+            if stays and needs_new_chunks(document, path):
+                place.renamed.add(path)
+
+    async def _describe(self, workspace: WorkspaceRef, ids: Sequence[UUID], metadata: MetadataChange) -> None:
+        if metadata.is_empty or not ids:
             return
         async with self.database.transaction(workspace.org_id) as transaction:
-            ids = [document_id_for(workspace, path) for path in paths]
             for document in (await transaction.documents.get_many(workspace, ids)).values():
                 require_room(document.metadata, metadata)
             await transaction.documents.describe(workspace, ids, metadata)
 
-    async def _remove(self, documents: Sequence[Document]) -> None:
+    async def _remove(self, documents: Sequence[Document], watch: SyncWatch) -> None:
         carrier = self.telemetry.carrier()
         for document in documents:
             workspace, document_id = document.workspace, document.document_id
@@ -307,6 +270,7 @@ class SyncSource:
                 else:
                     await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.INGEST)
                     await transaction.jobs.enqueue(delete_job(workspace, document_id, carrier))
+                await watch.guard(transaction)
 
     def _tell(self, result: SyncResult) -> None:
         self.telemetry.event(
@@ -317,26 +281,15 @@ class SyncSource:
             deleted=len(result.deleted),
             hidden=len(result.hidden),
             returned=len(result.returned),
+            moved=len(result.moved),
             unreadable=len(result.unreadable),
             dry_run=result.dry_run,
         )
 
 
-def _submission(
-    workspace: WorkspaceRef, source: SourceConnector, item: SourceItem, content: bytes, uploaded_by: str, key: str
-) -> Submission:
-    file_name = posixpath.basename(item.path)
-    guessed, _ = mimetypes.guess_type(file_name, strict=False)
-    return Submission(
-        workspace=workspace,
-        source_path=item.path,
-        key=key,
-        content_hash=hashlib.sha256(content).digest(),
-        size=len(content),
-        title=posixpath.splitext(file_name)[0],
-        file_name=file_name,
-        media_type=guessed or "application/octet-stream",
-        uploaded_by=uploaded_by,
-        url=item.url,
-        provenance={SOURCE_PROVENANCE: source.source_id, FINGERPRINT_PROVENANCE: item.fingerprint},
+def _path_conflict(path: str) -> UnreadableItem:
+    return UnreadableItem(
+        path,
+        "SOURCE_PATH_TAKEN",
+        "Another source, or an upload, brought the document at this path. Give this source another prefix.",
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from agentic_rag.documents.document_access import DocumentRight, may_know, narrower_sets, require_right
+from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange, change_json, require_room
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
 from agentic_rag.documents.ports import HEAD_BYTES, BlobStore, Parser, SniffMediaType, StoredBlob
@@ -157,6 +158,8 @@ class UploadDocument:
             given = validate_idempotency_key(options.idempotency_key)
             key = None if given is None else uploaded_by.own_key(given)
             async with self.database.transaction(received.workspace.ref.org_id) as transaction:
+                ids = await resolve_ids(transaction.documents, submission.workspace, [path])
+                submission = replace(submission, standing=ids[path])
                 submission = await self._admit(transaction, submission, uploaded_by, options.readable_by)
                 upload, blob_key = await self._register(transaction, submission, received.workspace, key)
         except BaseException:

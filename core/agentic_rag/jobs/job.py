@@ -20,6 +20,8 @@ class JobKind(enum.Enum):
 
     INGEST = "ingest"
     DELETE = "delete"
+    SYNC = "sync"
+    """Bring a workspace up to date with a source that it follows."""
     COMPACT = "compact"
     GRAPH = "graph"
     """Bring a graph outside Postgres to the corpus version."""

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from agentic_rag.documents.ports import DocumentReader, DocumentStore, OriginalStore, UploadStore
     from agentic_rag.erasure.ports import ErasureStore
     from agentic_rag.ingestion.ports import Publisher
+    from agentic_rag.ingestion.sources.ports import SourceStore
     from agentic_rag.jobs.ports import JobStore
     from agentic_rag.models.billing.ports import UsageStore
     from agentic_rag.models.embedding.ports import SpaceStore
@@ -65,6 +66,7 @@ class Transaction(Protocol):
     usage: UsageStore
     erasures: ErasureStore
     snapshots: SnapshotStore
+    sources: SourceStore
     eval_runs: EvalRunStore
 
 

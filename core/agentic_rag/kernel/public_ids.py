@@ -26,6 +26,7 @@ class NodeKind(enum.Enum):
     CHUNK = b"C"
     SNAPSHOT = b"S"
     API_KEY = b"K"
+    SOURCE = b"F"
 
 
 _KINDS = {kind.value: kind for kind in NodeKind}

@@ -14,7 +14,12 @@ from agentic_rag.kernel.public_ids import NodeKind, encode
 
 _ID_NAMESPACE = UUID("6a1f0c52-3a5e-4c1e-9d0b-2f8f6f1f3b77")
 
-_KINDS = {"document": NodeKind.DOCUMENT, "dead_letter": NodeKind.JOB, "snapshot": NodeKind.SNAPSHOT}
+_KINDS = {
+    "document": NodeKind.DOCUMENT,
+    "dead_letter": NodeKind.JOB,
+    "snapshot": NodeKind.SNAPSHOT,
+    "source": NodeKind.SOURCE,
+}
 """The kind of an act's subject, by the first part of the act's name."""
 
 SYSTEM_ACTOR = "system:jobs"
@@ -44,6 +49,9 @@ class AuditAction(enum.Enum):
     SNAPSHOT = "snapshot.create"
     DELETE_SNAPSHOT = "snapshot.delete"
     RESTORE = "snapshot.restore"
+    ADD_SOURCE = "source.add"
+    SYNC_SOURCE = "source.sync"
+    REMOVE_SOURCE = "source.remove"
     SET_PROVIDER_KEY = "provider_key.set"
     REMOVE_PROVIDER_KEY = "provider_key.remove"
     SET_BUDGET = "budget.set"

@@ -38,6 +38,8 @@ class FetchedPage:
     url: str
     media_type: str
     body: bytes
+    validator: str = ""
+    """The entity tag, or the time of the last change; empty where the server tells neither."""
 
 
 _BINARY_STARTS = (

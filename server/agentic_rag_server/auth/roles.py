@@ -30,6 +30,8 @@ class Action(enum.Enum):
     MANAGE_GUIDELINES = "manage guidelines", Role.ADMIN
     TAKE_SNAPSHOT = "take or list snapshots", Role.ADMIN
     EVALUATE = "start or read evaluations", Role.ADMIN
+    MANAGE_SOURCES = "see, add, synchronise or remove sources", Role.ADMIN
+    ADD_INTERNAL_SOURCE = "add a source that reaches files or addresses inside", Role.OPERATOR
     SWITCH_SPACE = "switch the embedding model", Role.ADMIN
     MANAGE_PROVIDER_KEYS = "manage keys of providers", Role.ADMIN
     CHANGE_WORKSPACE = "change a workspace's settings", Role.ADMIN

@@ -8,6 +8,7 @@ from agentic_rag_server.graphql.answering.answers import AnswerMutation
 from agentic_rag_server.graphql.documents.documents import DocumentMutation
 from agentic_rag_server.graphql.documents.updates import UpdateMutation
 from agentic_rag_server.graphql.documents.uploads import UploadMutation
+from agentic_rag_server.graphql.ingestion.sources import SourceMutation
 from agentic_rag_server.graphql.jobs.jobs import JobMutation
 from agentic_rag_server.graphql.models.models import ModelMutation
 from agentic_rag_server.graphql.models.provider_keys import ProviderKeyMutation
@@ -27,6 +28,7 @@ class Mutation(
     UploadMutation,
     DocumentMutation,
     UpdateMutation,
+    SourceMutation,
     JobMutation,
     WorkspaceMutation,
     OrganisationMutation,

@@ -15,6 +15,7 @@ from agentic_rag_server.graphql.answering.runs import RunQuery, find_run
 from agentic_rag_server.graphql.documents.documents import DocumentQuery, find_document
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Node, field
+from agentic_rag_server.graphql.ingestion.sources import SourceQuery
 from agentic_rag_server.graphql.jobs.jobs import JobQuery, find_job
 from agentic_rag_server.graphql.jobs.workers import WorkerQuery
 from agentic_rag_server.graphql.models.models import ModelQuery
@@ -44,6 +45,7 @@ class Query(
     PassageQuery,
     ContextQuery,
     DocumentQuery,
+    SourceQuery,
     JobQuery,
     WorkerQuery,
     WorkspaceQuery,

@@ -59,7 +59,7 @@ async def test_keys_of_another_organisation_are_out_of_reach(adapter: Backend) -
     async with adapter.database.transaction(ours) as transaction:
         assert await transaction.providers.keys() == []
         assert not await transaction.providers.remove(Provider.OPENAI)
-        assert not await transaction.providers.rewrap(Provider.OPENAI, sealed(1), sealed(2, "two"))
+        assert not await transaction.providers.rewrap(Provider.OPENAI.value, sealed(1), sealed(2, "two"))
     async with adapter.database.transaction(theirs) as transaction:
         assert [key.sealed for key in await transaction.providers.keys()] == [sealed(1)]
 
@@ -94,10 +94,10 @@ async def test_rewrapping_keeps_a_key_that_was_stored_meanwhile(adapter: Backend
     async with adapter.database.transaction(org_id) as transaction:
         await transaction.providers.put(a_key(1))
         rewrapped = replace(sealed(1, "two"), wrapped_key=b"w" * 48)
-        assert await transaction.providers.rewrap(Provider.OPENAI, sealed(1), rewrapped)
+        assert await transaction.providers.rewrap(Provider.OPENAI.value, sealed(1), rewrapped)
         assert [key.sealed for key in await transaction.providers.keys()] == [rewrapped]
         await transaction.providers.put(a_key(3))
-        assert not await transaction.providers.rewrap(Provider.OPENAI, rewrapped, sealed(1, "three"))
+        assert not await transaction.providers.rewrap(Provider.OPENAI.value, rewrapped, sealed(1, "three"))
         assert [key.sealed for key in await transaction.providers.keys()] == [sealed(3)]
 
 

@@ -43,7 +43,7 @@ from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest import IngestDocument
 from agentic_rag.ingestion.maintenance import ApplyRetention, CompactSegments
-from agentic_rag.ingestion.sync import SyncResult, SyncSource
+from agentic_rag.ingestion.sync import SyncOptions, SyncResult, SyncSource
 from agentic_rag.jobs.job import Job, JobKind, RetryPolicy
 from agentic_rag.kernel.errors import SpaceMismatch
 from agentic_rag.kernel.pagination import PageRequest
@@ -311,7 +311,10 @@ class DataPlane:
             self.missing_grace,
         )
         return await use_case.run(
-            self.workspace, DirectorySource(folder), "tester", dry_run=dry_run, delete_missing=delete_missing
+            self.workspace,
+            DirectorySource(folder),
+            "tester",
+            SyncOptions(dry_run=dry_run, delete_missing=delete_missing),
         )
 
     @asynccontextmanager

@@ -19,7 +19,7 @@ from agentic_rag.documents.document import (
     Revision,
 )
 from agentic_rag.documents.metadata import DocumentMetadata, MetadataChange, change_json, merge_json
-from agentic_rag.documents.ports import NewDocument, StagedChunk
+from agentic_rag.documents.ports import DocumentLabel, NewDocument, StagedChunk
 from agentic_rag.documents.revision_diff import VisibleChunk
 from agentic_rag.kernel.errors import NotFound, Retryable
 from agentic_rag.kernel.pagination import Page, PageRequest
@@ -138,6 +138,39 @@ class MemoryDocumentStore:
         if any(known[document_id].revision_id is not None for document_id in changed):
             state.next_version()
         return len(changed)
+
+    async def occupants(
+        self, workspace: WorkspaceRef, paths: Sequence[str], document_ids: Sequence[UUID]
+    ) -> Mapping[UUID, str]:
+        """The source paths of documents at these paths or of these ids, by id."""
+        return {
+            one.document_id: one.source_path
+            for one in self._documents(workspace).values()
+            if one.source_path in paths or one.document_id in document_ids
+        }
+
+    async def relabel(self, workspace: WorkspaceRef, document_id: UUID, label: DocumentLabel) -> bool:
+        """Give a document another path, name and address; False when it is gone."""
+        document = self._documents(workspace).get(document_id)
+        if document is None:
+            return False
+        for other in self._documents(workspace).values():
+            if other.source_path == label.source_path and other.document_id != document_id:
+                raise Retryable(
+                    f"Another document has the source path {label.source_path!r}.", code="DATABASE_CONFLICT"
+                )
+        state = self._working.write(workspace)
+        if document.revision_id is not None and document.source_path != label.source_path:
+            state.next_version()
+        state.documents[document_id] = replace(
+            document,
+            source_path=label.source_path,
+            file_name=label.file_name,
+            url=label.url,
+            provenance={**document.provenance, **label.provenance},
+            updated_at=self._working.now(),
+        )
+        return True
 
     async def set_status(
         self,

@@ -12,6 +12,7 @@ from tests.memory_store.session.state import StoredJob, WorkspaceState, expired_
 from tests.memory_store.session.store import MemoryStore
 
 from agentic_rag.adapters.postgres.jobs.job_board import CalibrationSchedule
+from agentic_rag.ingestion.sources.source import Source
 from agentic_rag.jobs.job import JobKind, JobRef, JobState, MaintenanceTask, QueueName, partition_of
 from agentic_rag.jobs.turns import LastTurns, WaitingWorkspace, take_turns
 from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
@@ -101,6 +102,11 @@ class MemoryJobBoard:
             expired = expired_runs(state, now) or any(is_expired(space, now) for space in state.spaces)
             if expired and not _is_under_way(state, JobKind.RETENTION):
                 due.append(MaintenanceTask(workspace, JobKind.RETENTION, "expired"))
+            due += [
+                MaintenanceTask(workspace, JobKind.SYNC, one.source_id.hex)
+                for one in state.sources.values()
+                if _is_due(one, now) and not _is_under_way(state, JobKind.SYNC, one.source_id.hex)
+            ]
             if _is_scattered(state) and not _is_under_way(state, JobKind.COMPACT):
                 due.append(MaintenanceTask(workspace, JobKind.COMPACT, "segments"))
             if self._calibration is not None and _is_uncalibrated(state, self._calibration, now):
@@ -149,8 +155,13 @@ def _is_unfinished(stored: StoredJob) -> bool:
     return stored.job.state in (JobState.QUEUED, JobState.RUNNING)
 
 
-def _is_under_way(state: WorkspaceState, kind: JobKind) -> bool:
-    return any(stored.job.kind is kind and _is_unfinished(stored) for stored in state.jobs.values())
+def _is_under_way(state: WorkspaceState, kind: JobKind, key: str | None = None) -> bool:
+    jobs = [stored for stored in state.jobs.values() if stored.job.kind is kind and key in (None, stored.job.key)]
+    return any(_is_unfinished(stored) for stored in jobs)
+
+
+def _is_due(source: Source, now: datetime) -> bool:
+    return source.is_leaving or (source.health.next_at is not None and source.health.next_at <= now)
 
 
 def _is_scattered(state: WorkspaceState) -> bool:

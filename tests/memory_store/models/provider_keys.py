@@ -36,12 +36,16 @@ class MemoryProviderStore:
         self._keep({held: key for held, key in self._held.items() if held is not provider})
         return True
 
-    async def rewrap(self, provider: Provider, before: SealedKey, after: SealedKey) -> bool:
+    async def envelopes(self) -> Mapping[str, SealedKey]:
+        """The envelope of every key, by the provider's name."""
+        return {key.provider.value: key.sealed for key in await self.keys()}
+
+    async def rewrap(self, owner: str, before: SealedKey, after: SealedKey) -> bool:
         """Replace an envelope, unless it is not the one it was."""
-        key = self._held.get(provider)
+        key = self._held.get(Provider(owner))
         if key is None or key.sealed != before:
             return False
-        self._keep({**self._held, provider: replace(key, sealed=after)})
+        self._keep({**self._held, key.provider: replace(key, sealed=after)})
         return True
 
     @property
@@ -61,9 +65,14 @@ class MemoryMasterKeyUsage:
 
     async def organisations_to_rewrap(self, active: str) -> Sequence[UUID]:
         """Organisations with a key whose envelope names another master key than `active`."""
-        states = self._store.organisations.items()
-        return [
+        homes = {
             org_id
-            for org_id, state in states
+            for org_id, state in self._store.organisations.items()
             if any(key.sealed.master_id != active for key in state.provider_keys.values())
-        ]
+        }
+        homes |= {
+            workspace.org_id
+            for workspace, state in self._store.committed.items()
+            if any(one.sealed and one.sealed.master_id != active for one in state.sources.values())
+        }
+        return sorted(homes)

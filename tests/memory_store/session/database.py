@@ -14,6 +14,7 @@ from tests.memory_store.documents.originals import MemoryOriginalStore, MemoryUp
 from tests.memory_store.documents.reader import MemoryDocumentReader
 from tests.memory_store.erasure.erasures import MemoryErasureStore
 from tests.memory_store.ingestion.publication import MemoryPublisher
+from tests.memory_store.ingestion.sources import MemorySourceStore
 from tests.memory_store.jobs.jobs import MemoryJobStore
 from tests.memory_store.models.provider_keys import MemoryProviderStore
 from tests.memory_store.models.spaces import MemorySpaceStore
@@ -156,6 +157,11 @@ class MemoryTransaction:
     def snapshots(self) -> MemorySnapshotStore:
         """What is known of snapshots."""
         return MemorySnapshotStore(self.working)
+
+    @property
+    def sources(self) -> MemorySourceStore:
+        """Sources that workspaces follow."""
+        return MemorySourceStore(self.working, self.org_id)
 
     @property
     def eval_runs(self) -> MemoryEvalRunStore:

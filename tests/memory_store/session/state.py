@@ -16,6 +16,7 @@ from agentic_rag.documents.document import ChunkDraft, Document, Revision
 from agentic_rag.documents.metadata import merge_json, metadata_from
 from agentic_rag.documents.ports import Original, StagedChunk, UploadRecord
 from agentic_rag.erasure.certificate import StoreErasure
+from agentic_rag.ingestion.sources.source import Source
 from agentic_rag.jobs.job import Job, JobAttempt
 from agentic_rag.models.embedding.calibration import CalibrationRecord
 from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate
@@ -200,6 +201,7 @@ class WorkspaceState:
     """In the order they were recorded."""
     evals: dict[UUID, StoredEval] = field(default_factory=dict[UUID, StoredEval])
     """By job."""
+    sources: dict[UUID, Source] = field(default_factory=dict[UUID, Source])
     snapshots: dict[UUID, SnapshotRecord] = field(default_factory=dict[UUID, SnapshotRecord])
     """In the order they were begun."""
     restores: dict[UUID, RestoreRecord] = field(default_factory=dict[UUID, RestoreRecord])
@@ -228,6 +230,7 @@ class WorkspaceState:
             jobs=dict(self.jobs),
             runs=dict(self.runs),
             evals=dict(self.evals),
+            sources=dict(self.sources),
             snapshots=dict(self.snapshots),
             restores=dict(self.restores),
             originals=dict(self.originals),

@@ -113,7 +113,7 @@ async def test_an_item_that_became_a_link_to_elsewhere_is_not_read(tmp_path: Pat
     write(tmp_path, "secret.md")
     source = DirectorySource(root)
     (item,) = [item async for item in source.list() if isinstance(item, SourceItem)]
-    assert await source.read(item) == b"a.md"
+    assert (await source.read(item)).data == b"a.md"
     (root / "a.md").unlink()
     (root / "a.md").symlink_to(tmp_path / "secret.md")
 

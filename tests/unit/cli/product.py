@@ -47,14 +47,13 @@ from agentic_rag.answering.runs.explanation import (
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.documents.document import ChunkDraft, Document, DocumentFault, DocumentStatus, Revision
 from agentic_rag.documents.document_access import DocumentAccess
-from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange
 from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure, coverage_gaps
 from agentic_rag.erasure.delete import Deletion
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.ingestion.estimate import FileEstimate
 from agentic_rag.ingestion.ingest_chunks import ChunkIngestReport, PlainTextDocument
 from agentic_rag.ingestion.reingest import Reingestion
-from agentic_rag.ingestion.sync import SyncResult
+from agentic_rag.ingestion.sync import SyncOptions, SyncResult
 from agentic_rag.ingestion.upload import Upload, UploadOptions
 from agentic_rag.jobs.job import Job, JobAttempt, JobKind, JobRef, JobState, QueueName
 from agentic_rag.jobs.message import StoredUndecodableMessage
@@ -480,16 +479,12 @@ class Product:
         workspace: WorkspaceRef,
         source: object,
         actor: str,
-        *,
-        dry_run: bool = False,
-        delete_missing: bool = False,
-        readable_by: tuple[str, ...] = (),
-        metadata: MetadataChange = NO_CHANGE,
+        options: SyncOptions,
     ) -> SyncResult:
-        self.confirmed.append(delete_missing)
-        self.readers.append(readable_by)
-        self.dry_runs.append(dry_run)
-        return replace(self.result, dry_run=dry_run)
+        self.confirmed.append(options.delete_missing)
+        self.readers.append(options.readable_by)
+        self.dry_runs.append(options.dry_run)
+        return replace(self.result, dry_run=options.dry_run)
 
     async def _estimate(self, workspace: WorkspaceRef | None, source: object) -> list[FileEstimate]:
         self.estimated_for.append(workspace)

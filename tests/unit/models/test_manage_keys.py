@@ -44,7 +44,7 @@ class World:
     async def opened(self, org_id: UUID, masters: Mapping[str, bytes]) -> list[str]:
         async with self.database.transaction(org_id) as transaction:
             held = await transaction.providers.keys()
-        return [EnvelopeVault(masters).open(org_id, key.provider, key.sealed).reveal() for key in held]
+        return [EnvelopeVault(masters).open(org_id, key.provider.value, key.sealed).reveal() for key in held]
 
 
 def given_key(text: str = CANARY) -> NewProviderKey:

@@ -56,8 +56,8 @@ class IngestStalled(Retryable):
 
 @dataclass(frozen=True, slots=True)
 class FileOutcome:
-    """The outcome of a file: READY, FAILED, QUEUED, HIDDEN, RETURNED, DELETED, UNREADABLE or SKIPPED; in a dry run NEW,
-    CHANGED or GONE.
+    """The outcome of a file: READY, FAILED, QUEUED, MOVED, HIDDEN, RETURNED, DELETED, UNREADABLE or
+    SKIPPED; in a dry run NEW, CHANGED or GONE.
     """
 
     path: str
@@ -124,6 +124,8 @@ class IngestSummary:
 
 async def plan_directory(system: System, workspace: str, directory: Path) -> IngestSummary:
     """The plan of a synchronisation; changes nothing, even when the workspace is missing."""
+    from agentic_rag.ingestion.sync import SyncOptions
+
     began = time.monotonic()
     workspace = validate_name(workspace, ("workspace",))
     known = await system.find_workspace(workspace)
@@ -131,7 +133,7 @@ async def plan_directory(system: System, workspace: str, directory: Path) -> Ing
     if known is None:
         result = await _preview(source)
     else:
-        result = await system.container.sync_source.run(known.ref, source, ACTOR, dry_run=True)
+        result = await system.container.sync_source.run(known.ref, source, ACTOR, SyncOptions(dry_run=True))
     return _report(workspace, directory, _plan_outcomes(result), result, began)
 
 
@@ -152,13 +154,14 @@ async def ingest_directory(
 
     Errors: `IngestStalled`, `InvalidInput` for an invalid workspace name, those of the session.
     """
+    from agentic_rag.ingestion.sync import SyncOptions
+
     began = time.monotonic()
     workspace = validate_name(workspace, ("workspace",))
     into = await system.ensure_workspace(workspace)
     source = system.container.directory_source(directory)
-    result = await system.container.sync_source.run(
-        into.ref, source, ACTOR, delete_missing=delete_missing, readable_by=readers, metadata=metadata
-    )
+    options = SyncOptions(delete_missing=delete_missing, readable_by=readers, metadata=metadata)
+    result = await system.container.sync_source.run(into.ref, source, ACTOR, options)
     documents = await _documents_of(system, into.ref, directory, result, wait=wait, progress=progress)
     return _report(workspace, directory, _outcomes(result, documents), result, began)
 
@@ -169,12 +172,12 @@ async def _preview(source: SourceConnector) -> SyncResult:
 
     found = await source.changes(frozenset(), None)
     return SyncResult(
-        new=tuple(item.path for item in found.upserted),
+        new=tuple(item.path for item in found.upserted) if found else (),
         changed=(),
         unchanged=0,
         in_progress=0,
         deleted=(),
-        unreadable=found.unreadable,
+        unreadable=found.unreadable if found else (),
         waiting_for=(),
         dry_run=True,
     )
@@ -228,7 +231,13 @@ async def _documents_of(
 
 def _plan_outcomes(result: SyncResult) -> list[FileOutcome]:
     gone = result.hidden + result.deleted
-    plan = (("NEW", result.new), ("CHANGED", result.changed), ("GONE", gone), ("RETURNED", result.returned))
+    plan = (
+        ("NEW", result.new),
+        ("CHANGED", result.changed),
+        ("MOVED", result.moved),
+        ("GONE", gone),
+        ("RETURNED", result.returned),
+    )
     return [FileOutcome(path, outcome) for outcome, paths in plan for path in paths] + _unreadable_outcomes(result)
 
 
@@ -249,6 +258,7 @@ def _outcomes(result: SyncResult, documents: Mapping[str, Document]) -> list[Fil
             )
         )
     handled = {file.path for file in files}
+    files += [FileOutcome(path, "MOVED") for path in result.moved if path not in handled]
     files += [FileOutcome(path, "RETURNED") for path in result.returned if path not in handled]
     files += [FileOutcome(path, "HIDDEN", message=_HIDDEN_MESSAGE) for path in result.hidden]
     return files + [FileOutcome(path, "QUEUED" if path in documents else "DELETED") for path in result.deleted]

@@ -9,11 +9,10 @@ import stat
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-from agentic_rag.ingestion.ports import Changes, SourceItem, UnreadableItem
+from agentic_rag.ingestion.ports import Changes, SourceContent, SourceItem, UnreadableItem
+from agentic_rag.ingestion.sources.listing import HIDDEN, LINK_OUTSIDE, changes_of
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound
 
-HIDDEN = "SOURCE_HIDDEN"
-LINK_OUTSIDE = "SOURCE_LINK_OUTSIDE"
 UNREADABLE = "SOURCE_UNREADABLE"
 NOT_A_FILE = "SOURCE_NOT_A_FILE"
 NAME_UNUSABLE = "SOURCE_NAME_UNUSABLE"
@@ -58,17 +57,14 @@ class DirectorySource:
                 items.append(entry)
             else:
                 unreadable.append(entry)
-        present = {item.path for item in items}
-        doubtful = [item.path for item in unreadable if item.code not in (HIDDEN, LINK_OUTSIDE)]
-        deleted = sorted(path for path in known - present if not _may_lie_in(path, doubtful))
-        return Changes(tuple(items), tuple(deleted), tuple(unreadable), digest.hexdigest())
+        return changes_of(known, items, unreadable, digest.hexdigest())
 
-    async def read(self, item: SourceItem) -> bytes:
+    async def read(self, item: SourceItem, known: str | None = None) -> SourceContent:
         """The content of an item. Errors: `NotFound` when it is gone, `DependencyUnavailable` when it cannot be
         read.
         """
         try:
-            return await asyncio.to_thread(self._read, item.path)
+            return SourceContent(await asyncio.to_thread(self._read, item.path), item.fingerprint)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
             raise NotFound(f"{item.path} is no longer in {self._given}.") from error
         except OSError as error:
@@ -151,7 +147,3 @@ class DirectorySource:
         if status.st_size > self._max_bytes:
             return UnreadableItem(relative, TOO_LARGE, f"It is larger than {self._max_bytes} bytes.")
         return SourceItem(relative, status.st_size, f"{status.st_size}:{status.st_mtime_ns}")
-
-
-def _may_lie_in(path: str, folders: list[str]) -> bool:
-    return any(not folder or path == folder or path.startswith(f"{folder}/") for folder in folders)

@@ -29,7 +29,15 @@ from agentic_rag.web.url_policy import AddressRefused, Target, parse_target, res
 
 USER_AGENT = "agentic-rag"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_GONE = frozenset({404, 410})
+_NOT_MODIFIED = 304
 _PIECE = 64 * 1024
+
+
+class PageGone(Retryable):
+    """The server has no such page (any more)."""
+
+    code = "FETCH_FAILED"
 
 
 class GuardedFetcher:
@@ -50,9 +58,18 @@ class GuardedFetcher:
 
     async def fetch(self, url: str) -> FetchedPage:
         """The page at an address; see the port."""
+        page = await self.fetch_if_new(url, "")
+        if page is None:
+            raise Retryable("The page's server answered 304.", code="FETCH_FAILED")
+        return page
+
+    async def fetch_if_new(self, url: str, validator: str) -> FetchedPage | None:
+        """The page at an address; None when it is still the one that had this validator. Errors: those of `fetch`;
+        `PageGone`.
+        """
         try:
             async with asyncio.timeout(self._policy.seconds):
-                return await self._follow_redirects(url)
+                return await self._follow_redirects(url, validator)
         except AddressRefused as refused:
             raise PolicyRefused(f"The address is not allowed: {refused}.", code="ADDRESS_REFUSED") from refused
         except (TimeoutError, httpcore2.TimeoutException) as error:
@@ -60,13 +77,13 @@ class GuardedFetcher:
         except (httpcore2.NetworkError, httpcore2.ProtocolError, ssl.SSLError, zlib.error, OSError) as error:
             raise Retryable("The page could not be read.", code="FETCH_FAILED") from error
 
-    async def _follow_redirects(self, url: str) -> FetchedPage:
+    async def _follow_redirects(self, url: str, validator: str) -> FetchedPage | None:
         target = parse_target(url)
         if not self._policy.hosts.allows(target.host):
             raise AddressRefused("its host is not on the list of hosts that may be asked")
         for _ in range(self._policy.max_redirects + 1):
-            answer = await self._request(target)
-            if isinstance(answer, FetchedPage):
+            answer = await self._request(target, validator)
+            if answer is None or isinstance(answer, FetchedPage):
                 return answer
             onward = resolve_redirect(target, answer)
             if not shares_domain(onward.host, target.host) and onward.host not in self._policy.hosts.patterns:
@@ -74,8 +91,8 @@ class GuardedFetcher:
             target = onward
         raise AddressRefused(f"it redirects more than {self._policy.max_redirects} times")
 
-    async def _request(self, target: Target) -> FetchedPage | str:
-        """The page, or the target of a redirect."""
+    async def _request(self, target: Target, validator: str) -> FetchedPage | str | None:
+        """The page, the target of a redirect, or None for a page that did not change."""
         addresses = await resolve_safely(target, self._resolve)
         meter = ByteLimit(self._policy.max_bytes)
         backend = PinnedAddressBackend(addresses, self._dial, self._policy.seconds, meter)
@@ -86,6 +103,7 @@ class GuardedFetcher:
             "Accept": ", ".join(sorted(self._policy.media_types)),
             "Accept-Encoding": "gzip",
             "Connection": "close",
+            **_conditions(validator),
         }
         async with (
             httpcore2.AsyncConnectionPool(
@@ -96,8 +114,11 @@ class GuardedFetcher:
             named = {name.lower(): value.decode("latin-1").strip() for name, value in response.headers}
             if response.status in _REDIRECTS:
                 return named.get(b"location", "")
+            if response.status == _NOT_MODIFIED and validator:
+                return None
             if response.status != 200:
-                raise Retryable(f"The page's server answered {response.status}.", code="FETCH_FAILED")
+                fault = PageGone if response.status in _GONE else Retryable
+                raise fault(f"The page's server answered {response.status}.", code="FETCH_FAILED")
             media_type = self._readable_type(named.get(b"content-type", ""))
             packed = _uses_gzip(named.get(b"content-encoding", "identity"))
             if _content_length(named.get(b"content-length", "")) > self._policy.max_bytes:
@@ -107,13 +128,20 @@ class GuardedFetcher:
             raise ContentUnsupported(
                 "The page's bytes do not match the content type that its server names.", code="FETCH_TYPE"
             )
-        return FetchedPage(target.url, media_type, body)
+        return FetchedPage(target.url, media_type, body, named.get(b"etag") or named.get(b"last-modified", ""))
 
     def _readable_type(self, content_type: str) -> str:
         media_type = content_type.partition(";")[0].strip().lower()
         if media_type not in self._policy.media_types:
             raise ContentUnsupported("Pages of this content type cannot be read.", code="FETCH_TYPE")
         return media_type
+
+
+def _conditions(validator: str) -> dict[str | bytes, str | bytes]:
+    """The header that asks for a changed page only: entity tags are quoted, times are not (RFC 9110 §13.1)."""
+    if not validator or not validator.isascii() or not validator.isprintable():
+        return {}
+    return {"If-None-Match" if validator.endswith('"') else "If-Modified-Since": validator}
 
 
 def _uses_gzip(encoding: str) -> bool:

@@ -64,7 +64,7 @@ class ManageProviderKeys:
         now = self._clock.now()
         key = ProviderKey(
             provider=checked.provider,
-            sealed=self._vault.seal(org_id, checked.provider, checked.key),
+            sealed=self._vault.seal(org_id, checked.provider.value, checked.key),
             hint=checked.hint,
             base_url=checked.base_url,
             set_by=actor,
@@ -73,7 +73,7 @@ class ManageProviderKeys:
         )
         async with self._database.transaction(org_id) as transaction:
             stored = await transaction.providers.put(key)
-            await self._audit(transaction, AuditAction.SET_PROVIDER_KEY, checked.provider, actor)
+            await self._audit(transaction, AuditAction.SET_PROVIDER_KEY, checked.provider.value, actor)
             # Documents that failed for want of a key go on; one that still misses another key fails again.
             await transaction.jobs.repeat_failed(MissingProviderKey.code)
         self._on_change(org_id)
@@ -84,7 +84,7 @@ class ManageProviderKeys:
         async with self._database.transaction(org_id) as transaction:
             removed = await transaction.providers.remove(provider)
             if removed:
-                await self._audit(transaction, AuditAction.REMOVE_PROVIDER_KEY, provider, actor)
+                await self._audit(transaction, AuditAction.REMOVE_PROVIDER_KEY, provider.value, actor)
         self._on_change(org_id)
         return removed
 
@@ -97,22 +97,23 @@ class ManageProviderKeys:
         active = self._vault.active
         for org_id in await self._homes.organisations_to_rewrap(active):
             async with self._database.transaction(org_id) as transaction:
-                for key in await transaction.providers.keys():
-                    if key.sealed.master_id == active:
-                        continue
-                    try:
-                        sealed = self._vault.rewrap(org_id, key.provider, key.sealed)
-                    except Permanent as error:
-                        unreadable += 1
-                        self._telemetry.event(
-                            "rag_provider_key_unreadable", level="error", provider=key.provider.value, code=error.code
-                        )
-                        continue
-                    if await transaction.providers.rewrap(key.provider, key.sealed, sealed):
-                        rewrapped += 1
-                        await self._audit(transaction, AuditAction.ROTATE_MASTER_KEY, key.provider, actor)
+                for store in (transaction.providers, transaction.sources):
+                    for owner, before in (await store.envelopes()).items():
+                        if before.master_id == active:
+                            continue
+                        try:
+                            after = self._vault.rewrap(org_id, owner, before)
+                        except Permanent as error:
+                            unreadable += 1
+                            self._telemetry.event(
+                                "rag_provider_key_unreadable", level="error", owner=owner, code=error.code
+                            )
+                            continue
+                        if await store.rewrap(owner, before, after):
+                            rewrapped += 1
+                            await self._audit(transaction, AuditAction.ROTATE_MASTER_KEY, owner, actor)
         self._telemetry.event("rag_master_key_rotated", rewrapped=rewrapped, unreadable=unreadable)
         return RotationReport(active, rewrapped, unreadable)
 
-    async def _audit(self, transaction: Transaction, action: AuditAction, provider: Provider, actor: str) -> None:
-        await audit(transaction, self._telemetry, action, None, provider.value, actor)
+    async def _audit(self, transaction: Transaction, action: AuditAction, owner: str, actor: str) -> None:
+        await audit(transaction, self._telemetry, action, None, owner, actor)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
@@ -15,7 +15,8 @@ from agentic_rag.models.providers.provider_keys import Provider, ProviderKey, Se
 
 
 class KeyVault(Protocol):
-    """Envelope encryption. An envelope is bound to its organisation and provider: in another row it does not open.
+    """Envelope encryption. An envelope is bound to its organisation and owner (a provider's name, or a source): in
+    another row it does not open.
 
     Errors of every call: `Misconfigured` code MASTER_KEY_MISSING when the master key of the envelope, or any master
     key, is not set.
@@ -26,16 +27,16 @@ class KeyVault(Protocol):
         """The id of the master key that wraps new data keys."""
         ...
 
-    def seal(self, org_id: UUID, provider: Provider, key: Secret) -> SealedKey:
+    def seal(self, org_id: UUID, owner: str, key: Secret) -> SealedKey:
         """Encrypt a key under the active master key."""
         ...
 
-    def open(self, org_id: UUID, provider: Provider, sealed: SealedKey) -> Secret:
+    def open(self, org_id: UUID, owner: str, sealed: SealedKey) -> Secret:
         """The key. Errors: `Permanent` code PROVIDER_KEY_UNREADABLE when the envelope was changed or moved."""
         ...
 
-    def rewrap(self, org_id: UUID, provider: Provider, sealed: SealedKey) -> SealedKey:
-        """The envelope with its data key wrapped by the active master key, without decrypting the provider key.
+    def rewrap(self, org_id: UUID, owner: str, sealed: SealedKey) -> SealedKey:
+        """The envelope with its data key wrapped by the active master key, without decrypting the key.
         Errors: as `open`.
         """
         ...
@@ -56,7 +57,11 @@ class ProviderStore(Protocol):
         """Delete a key; False when there was none."""
         ...
 
-    async def rewrap(self, provider: Provider, before: SealedKey, after: SealedKey) -> bool:
+    async def envelopes(self) -> Mapping[str, SealedKey]:
+        """The envelope of every stored key, by the owner that it is bound to: the provider's name."""
+        ...
+
+    async def rewrap(self, owner: str, before: SealedKey, after: SealedKey) -> bool:
         """Replace the envelope `before` by `after`; False when the stored envelope is no longer `before`."""
         ...
 

@@ -158,7 +158,9 @@ class TenantModels:
 
     def _decrypt_keys(self, org_id: UUID, keys: list[ProviderKey]) -> Mapping[Provider, Credentials]:
         return {
-            key.provider: Credentials(key.provider, self._vault.open(org_id, key.provider, key.sealed), key.base_url)
+            key.provider: Credentials(
+                key.provider, self._vault.open(org_id, key.provider.value, key.sealed), key.base_url
+            )
             for key in keys
         }
 

@@ -18,7 +18,7 @@ from agentic_rag.documents.document import (
     DocumentStatus,
 )
 from agentic_rag.documents.metadata import MetadataChange, change_json
-from agentic_rag.documents.ports import NewDocument
+from agentic_rag.documents.ports import DocumentLabel, NewDocument
 from agentic_rag.documents.revision_diff import VisibleChunk
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -96,6 +96,19 @@ SET given_metadata = t.given_metadata, title = coalesce(t.given_metadata ->> 'ti
 FROM told t
 WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = t.document_id
 RETURNING d.revision_id IS NOT NULL AS is_published
+"""
+
+OCCUPANTS = """
+SELECT document_id, source_path FROM rag_documents
+WHERE org_id = $1 AND workspace_id = $2 AND (source_path = ANY ($3::text[]) OR document_id = ANY ($4::uuid[]))
+"""
+
+RELABEL = """
+UPDATE rag_documents d
+SET source_path = $4, file_name = $5, url = $6, provenance = d.provenance || $7::text::jsonb, updated_at = now()
+FROM (SELECT source_path FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3) before
+WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = $3
+RETURNING d.revision_id IS NOT NULL AND before.source_path <> $4 AS is_seen
 """
 
 SET_STATUS = """
@@ -199,6 +212,26 @@ class PostgresDocumentStore(StagingRows):
         if any(row["is_published"] for row in rows):
             await next_version(self._connection, workspace, is_followed=self._is_followed)
         return len(rows)
+
+    async def occupants(
+        self, workspace: WorkspaceRef, paths: Sequence[str], document_ids: Sequence[UUID]
+    ) -> Mapping[UUID, str]:
+        rows = await self._connection.fetch(OCCUPANTS, *workspace.key, list(paths), list(document_ids))
+        return {row["document_id"]: row["source_path"] for row in rows}
+
+    async def relabel(self, workspace: WorkspaceRef, document_id: UUID, label: DocumentLabel) -> bool:
+        row = await self._connection.fetchrow(
+            RELABEL,
+            *workspace.key,
+            document_id,
+            label.source_path,
+            label.file_name,
+            label.url,
+            json.dumps(dict(label.provenance)),
+        )
+        if row is not None and row["is_seen"]:
+            await next_version(self._connection, workspace, is_followed=self._is_followed)
+        return row is not None
 
     async def set_status(
         self,

@@ -4,7 +4,7 @@ encrypted keys only; the master key that decrypts them is elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from uuid import UUID
 
@@ -60,11 +60,14 @@ class PostgresProviderStore:
     async def remove(self, provider: Provider) -> bool:
         return await self._connection.change(REMOVE, self._org_id, provider.value) == 1
 
-    async def rewrap(self, provider: Provider, before: SealedKey, after: SealedKey) -> bool:
+    async def envelopes(self) -> Mapping[str, SealedKey]:
+        return {key.provider.value: key.sealed for key in await self.keys()}
+
+    async def rewrap(self, owner: str, before: SealedKey, after: SealedKey) -> bool:
         done = await self._connection.change(
             REWRAP,
             self._org_id,
-            provider.value,
+            owner,
             before.wrapped_key,
             after.master_id,
             after.wrap_nonce,

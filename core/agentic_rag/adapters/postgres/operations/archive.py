@@ -72,10 +72,11 @@ LEFT_OUT = frozenset(
         "rag_snapshots",
         "rag_restores",
         "rag_document_labels",
+        "rag_sources",
     }
 )
-"""Tables that are no part of a corpus: jobs, runs, caches, other snapshots, vector indexes, which maintenance
-rebuilds, and labels, which documents bring. A test compares both lists with the catalogue.
+"""Tables that are no part of a corpus: jobs, runs, caches, other snapshots, sources with their credentials, vector
+indexes, which maintenance rebuilds, and labels, which documents bring. A test compares both lists with the catalogue.
 """
 
 HEADER = """

@@ -15,6 +15,7 @@ from agentic_rag.adapters.postgres.documents.originals import PostgresOriginalSt
 from agentic_rag.adapters.postgres.documents.uploads import PostgresUploadStore
 from agentic_rag.adapters.postgres.erasure.certificates import PostgresErasureStore
 from agentic_rag.adapters.postgres.ingestion.publication import PostgresPublisher
+from agentic_rag.adapters.postgres.ingestion.sources import PostgresSourceStore
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.models.provider_keys import PostgresProviderStore
 from agentic_rag.adapters.postgres.models.space_rows import space_from
@@ -38,6 +39,7 @@ from agentic_rag.adapters.postgres.workspaces.workspaces import PostgresWorkspac
 from agentic_rag.documents.ports import DocumentReader, DocumentStore, OriginalStore, UploadStore
 from agentic_rag.erasure.ports import ErasureStore
 from agentic_rag.ingestion.ports import Publisher
+from agentic_rag.ingestion.sources.ports import SourceStore
 from agentic_rag.jobs.ports import JobStore
 from agentic_rag.kernel.database import CorpusSnapshot, Transaction
 from agentic_rag.kernel.errors import InvalidInput, Misconfigured, NotFound
@@ -162,6 +164,7 @@ class PostgresTransaction:
         self.usage: UsageStore = PostgresUsageStore(connection, org_id)
         self.erasures: ErasureStore = PostgresErasureStore(connection)
         self.snapshots: SnapshotStore = PostgresSnapshotStore(connection, org_id)
+        self.sources: SourceStore = PostgresSourceStore(connection, org_id)
         self.eval_runs: EvalRunStore = PostgresEvalRunStore(connection, org_id)
 
 
