@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agentic_rag.documents.update_document import UpdateDocument
     from agentic_rag.erasure.delete import DeleteDocument
     from agentic_rag.ingestion.attachments import Attachments
+    from agentic_rag.ingestion.copy_document import CopyDocument
     from agentic_rag.ingestion.reingest import ReingestDocument
     from agentic_rag.ingestion.sources.manage import ManageSources
     from agentic_rag.ingestion.upload import UploadDocument
@@ -96,6 +97,7 @@ class ServerParts:
     upload: UploadDocument
     sources: ManageSources
     attachments: Attachments
+    copy_document: CopyDocument
     document_access: DocumentAccess
     read_text: ReadText
     update_document: UpdateDocument

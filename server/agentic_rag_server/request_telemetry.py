@@ -90,4 +90,4 @@ def _internal_error_body(trace_id: str, path: str) -> bytes:
     if path == _GRAPHQL:
         extensions = {"code": "INTERNAL", "traceId": trace_id}
         return orjson.dumps({"errors": [{"message": INTERNAL_MESSAGE, "extensions": extensions}]})
-    return msgspec.json.encode(refusal_body(path, "INTERNAL", INTERNAL_MESSAGE, trace_id))
+    return msgspec.json.encode(refusal_body(path, 500, "INTERNAL", INTERNAL_MESSAGE, trace_id))

@@ -276,6 +276,9 @@ class _Workspaces:
     async def by_name(self, name: str) -> Workspace | None:
         return next((row for row in self.rows.values() if row.name == name), None)
 
+    async def by_reference(self, kind: WorkspaceKind, ref: str) -> Workspace | None:
+        return next((row for row in self.rows.values() if (row.kind, row.external_ref) == (kind, ref)), None)
+
     async def all(self) -> list[Workspace]:
         return sorted(self.rows.values(), key=lambda row: row.name)
 

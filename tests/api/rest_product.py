@@ -19,6 +19,7 @@ from agentic_rag.documents.read_text import ReadText
 from agentic_rag.documents.update_document import UpdateDocument
 from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.ingestion.attachments import Attachments
+from agentic_rag.ingestion.copy_document import CopyDocument
 from agentic_rag.ingestion.reingest import ReingestDocument
 from agentic_rag.ingestion.upload import UploadDocument, UploadOptions
 from agentic_rag.models.providers.embedder_registry import only
@@ -146,6 +147,7 @@ class RestProduct:
         self.attachments = Attachments(
             self.database, self.upload, self.delete, self.administer, self.provider, self.document_access
         )
+        self.copy_document = CopyDocument(self.database, self.blobs, self.upload, self.document_access)
         self.reingest = ReingestDocument(self.database, self.telemetry)
 
     async def aclose(self) -> None:

@@ -175,6 +175,7 @@ PARENTS = {
 _DOCUMENT = "/v1/workspaces/%(workspace)s/documents/%(document)s"
 _AGENT = "/organization/%(organisation)s/agents/a-7/documents"
 _GUIDELINES = "/api/projects/p-7/guidelines"
+_STORE = "/v1/vector_stores/%(workspace)s"
 FORM = {"files": {"file": FILE}}
 
 ROUTES: Mapping[str, Request] = {
@@ -185,6 +186,16 @@ ROUTES: Mapping[str, Request] = {
     "createChatCompletion": Request(
         "/v1/chat/completions", {"json": {"model": "handbook", "messages": [{"role": "user", "content": QUESTION}]}}
     ),
+    "createResponse": Request("/v1/responses", {"json": {"model": "handbook", "input": QUESTION}}),
+    "getResponse": Request("/v1/responses/resp_%(run)s"),
+    "listFiles": Request("/v1/files", owns_nothing=True),
+    "getFile": Request("/v1/files/%(document)s"),
+    "getFileContent": Request("/v1/files/%(document)s/content"),
+    "listVectorStores": Request("/v1/vector_stores", seen="workspace"),
+    "getVectorStore": Request(_STORE),
+    "searchVectorStore": Request(f"{_STORE}/search", {"json": {"query": QUESTION}}),
+    "listVectorStoreFiles": Request(f"{_STORE}/files", seen="document"),
+    "getVectorStoreFile": Request(f"{_STORE}/files/%(document)s"),
     "listGuidelines": Request(_GUIDELINES, seen="guideline"),
     "getInlineGuidelines": Request(f"{_GUIDELINES}/inline", owns_nothing=True),
     "listAgentDocuments": Request(_AGENT, seen="attached"),
@@ -199,6 +210,11 @@ ROUTES: Mapping[str, Request] = {
             }
         },
     ),
+    "createFile": Request("/v1/files", FORM, owns_nothing=True),
+    "createVectorStore": Request("/v1/vector_stores", {"json": {"name": "%(fresh)s"}}, owns_nothing=True),
+    "addVectorStoreFile": Request(f"{_STORE}/files", {"json": {"file_id": "%(document)s"}}),
+    "deleteVectorStoreFile": Request(f"{_STORE}/files/%(new_document)s"),
+    "deleteFile": Request("/v1/files/%(new_document)s"),
     "uploadDocument": Request("/v1/workspaces/%(workspace)s/documents", {**FORM, "data": {"sourcePath": "shared.md"}}),
     "reingestDocument": Request(f"{_DOCUMENT}/reingest"),
     "updateDocument": Request("/v1/documents/%(document)s", {"json": {"metadata": {"tags": ["pumps"]}}}),

@@ -34,6 +34,7 @@ from agentic_rag.tenancy.principals import KeyScope, Principal, Role, SubjectKin
 from agentic_rag.workspaces.administer import NewWorkspace
 from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
+from agentic_rag_server.rest.openai.places import uploads_of
 from tests.security.ground import Ground
 from tests.security.tenants import opened_server
 
@@ -119,6 +120,7 @@ async def _built(container: Container, http: httpx2.AsyncClient, url: str) -> Ri
     for name, org_id in organisations.items():
         await PostgresOrganisationRegister(url).create(org_id, name, f"issuer-{name}")
         await container.administer.set_feature(org_id, FeatureFlag.RAG_GUIDELINES, on=True, actor="system:test")
+        await container.attachments.open(uploads_of(org_id), "system:test")
     ours = organisations["ours"]
     project = await _workspace(container, ours, NewWorkspace("handbook", WorkspaceKind.PROJECT, "p-7"))
     agent = await _workspace(container, ours, NewWorkspace("helper", WorkspaceKind.AGENT, "a-7"))

@@ -14,6 +14,7 @@ from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.analysis.extract_entities import ExtractEntities
 from agentic_rag.ingestion.attachments import Attachments
+from agentic_rag.ingestion.copy_document import CopyDocument
 from agentic_rag.ingestion.estimate import EstimateIngest
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest import IngestDocument
@@ -113,6 +114,10 @@ class IngestionParts(AnsweringParts):
     @cached_property
     def delete(self) -> DeleteDocument:
         return DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
+
+    @cached_property
+    def copy_document(self) -> CopyDocument:
+        return CopyDocument(self.database, self.blobs, self.upload, self.document_access)
 
     @cached_property
     def attachments(self) -> Attachments:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from uuid import UUID
 
 from agentic_rag.documents.blob_keys import original_key
-from agentic_rag.documents.ports import BlobStore
+from agentic_rag.documents.document import Document
+from agentic_rag.documents.ports import BlobStore, Original
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
-from agentic_rag.kernel.errors import DependencyUnavailable
+from agentic_rag.kernel.errors import DependencyUnavailable, NotFound
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.workspace import Workspace
@@ -28,6 +30,16 @@ class OriginalKeys:
     def new(self, workspace: Workspace, file_name: str) -> str:
         """A new key for one upload of a file of that name."""
         return original_key(workspace, self._clock.now(), self._ids.new(), file_name)
+
+
+def key_of_original(document: Document, originals: Sequence[Original]) -> str:
+    """The key of the published original; before the first publish, of the newest. Errors: `NotFound` code
+    ORIGINAL_MISSING.
+    """
+    for held in originals:
+        if document.content_hash in (None, held.content_hash):
+            return held.key
+    raise NotFound("The original of this document was not stored.", code="ORIGINAL_MISSING")
 
 
 async def delete_marked_blobs(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -25,3 +26,8 @@ class Page(Generic[T]):
     items: tuple[T, ...]
     cursors: tuple[str, ...]
     has_next: bool
+
+
+def cursor_after(place: str) -> str:
+    """The cursor after the row with this place in a page's order, such as a document's path."""
+    return base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")

@@ -14,7 +14,6 @@ from agentic_rag_server.auth.bearer import address_of, principal_of
 from agentic_rag_server.auth.rules import Rule
 from agentic_rag_server.mcp.resource_metadata import ResourceMetadataEndpoint
 from agentic_rag_server.parts import ServerParts
-from agentic_rag_server.rest.answering.chat import ChatEndpoint
 from agentic_rag_server.rest.answering.context import ContextEndpoint
 from agentic_rag_server.rest.answering.search import SearchEndpoint
 from agentic_rag_server.rest.documents.agent_documents import AgentDocumentsEndpoint
@@ -27,6 +26,11 @@ from agentic_rag_server.rest.documents.uploads import UploadsEndpoint
 from agentic_rag_server.rest.health import HealthEndpoints
 from agentic_rag_server.rest.http.openapi import OpenAPIEndpoint
 from agentic_rag_server.rest.http.operations import OperationSpec, admit
+from agentic_rag_server.rest.openai.chat import ChatEndpoint
+from agentic_rag_server.rest.openai.files import FilesEndpoint
+from agentic_rag_server.rest.openai.responses import ResponsesEndpoint
+from agentic_rag_server.rest.openai.store_files import StoreFilesEndpoint
+from agentic_rag_server.rest.openai.vector_stores import VectorStoresEndpoint
 
 _ENDPOINTS = (
     UploadsEndpoint,
@@ -39,6 +43,10 @@ _ENDPOINTS = (
     SearchEndpoint,
     ContextEndpoint,
     ChatEndpoint,
+    ResponsesEndpoint,
+    FilesEndpoint,
+    VectorStoresEndpoint,
+    StoreFilesEndpoint,
     ResourceMetadataEndpoint,
     HealthEndpoints,
 )

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import quote
+from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from agentic_rag.documents.document import Document
 from agentic_rag.documents.document_access import DocumentRight
-from agentic_rag.documents.ports import Original
+from agentic_rag.documents.originals import key_of_original
 from agentic_rag.ingestion.upload import prepend
-from agentic_rag.kernel.errors import NotFound, no_such_document
+from agentic_rag.kernel.errors import no_such_document
 from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule
+from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.documents.uploads import DOCUMENT, TAG
 from agentic_rag_server.rest.http.operations import Endpoint, ResponseSpec, operation
 
@@ -59,36 +59,30 @@ class SourceEndpoint(Endpoint):
         """Errors: those of `require`, `InvalidInput`, `NotFound`, `DependencyUnavailable`."""
         node = decode(request.path_params["id"], NodeKind.DOCUMENT)
         ref, principal = await self.require(request, node)
-        async with self._parts.database.transaction(ref.org_id) as transaction:
-            document = await transaction.documents.get(ref, node.key)
-            originals = await transaction.originals.of(ref, node.key)
-        if document is None:
-            raise no_such_document()
-        stream = self._parts.blobs.stream(_key(document, originals))
-        first = await anext(stream, b"")
-        await self._record(ref, document, principal)
-        media = document.media_type if _MEDIA_TYPE.fullmatch(document.media_type) else "application/octet-stream"
-        headers = {
-            **SECURITY_HEADERS,
-            "content-type": media,
-            "content-disposition": content_disposition(document.file_name, inline=media in INLINE),
-        }
-        return StreamingResponse(prepend(first, stream), headers=headers)
-
-    async def _record(self, ref: WorkspaceRef, document: Document, reader: Principal) -> None:
-        """Whoever takes a copy is named in the audit log."""
-        async with self._parts.database.transaction(ref.org_id) as transaction:
-            act = AuditAction.READ_ORIGINAL
-            key, told = document.document_id, {"bytes": document.size}
-            await audit(transaction, self._parts.telemetry, act, ref, key, reader.subject_id, **told)
+        return await original_response(self._parts, ref, principal, node.key)
 
 
-def _key(document: Document, originals: Sequence[Original]) -> str:
-    """The key of the published original; before the first publish, of the newest."""
-    for held in originals:
-        if document.content_hash in (None, held.content_hash):
-            return held.key
-    raise NotFound("The original of this document was not stored.", code="ORIGINAL_MISSING")
+async def original_response(parts: ServerParts, ref: WorkspaceRef, reader: Principal, document_id: UUID) -> Response:
+    """The original of a document, as a stream. Whoever takes a copy is named in the audit log. Errors: `NotFound`,
+    `DependencyUnavailable`.
+    """
+    async with parts.database.transaction(ref.org_id) as transaction:
+        document = await transaction.documents.get(ref, document_id)
+        originals = await transaction.originals.of(ref, document_id)
+    if document is None:
+        raise no_such_document()
+    stream = parts.blobs.stream(key_of_original(document, originals))
+    first = await anext(stream, b"")
+    async with parts.database.transaction(ref.org_id) as transaction:
+        act, told = AuditAction.READ_ORIGINAL, {"bytes": document.size}
+        await audit(transaction, parts.telemetry, act, ref, document_id, reader.subject_id, **told)
+    media = document.media_type if _MEDIA_TYPE.fullmatch(document.media_type) else "application/octet-stream"
+    headers = {
+        **SECURITY_HEADERS,
+        "content-type": media,
+        "content-disposition": content_disposition(document.file_name, inline=media in INLINE),
+    }
+    return StreamingResponse(prepend(first, stream), headers=headers)
 
 
 def content_disposition(file_name: str, *, inline: bool) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from email.utils import format_datetime
 
 from starlette.requests import Request
@@ -77,14 +77,20 @@ def headers_of(error: AgenticRagError) -> dict[str, str]:
 
 def error_response(request: Request, error: AgenticRagError) -> Response:
     """The response for a product error."""
-    return refusal_response(request.scope, status_of(error), error.code, error.message, headers_of(error))
+    argument = error.path if isinstance(error, InvalidInput) else ()
+    return refusal_response(request.scope, status_of(error), error.code, error.message, headers_of(error), argument)
 
 
 def refusal_response(
-    scope: Scope, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+    scope: Scope,
+    status: int,
+    code: str,
+    message: str,
+    headers: Mapping[str, str] | None = None,
+    argument: Sequence[str] = (),
 ) -> Response:
     """The response that refuses the request."""
-    body = refusal_body(scope["path"], code, message, trace_id_of(scope))
+    body = refusal_body(scope["path"], status, code, message, trace_id_of(scope), argument)
     return answer(body, status, {**NOT_STORED, **(headers or {})})
 
 

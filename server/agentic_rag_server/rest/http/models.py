@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
@@ -11,6 +12,9 @@ from starlette.responses import Response
 
 ENVELOPED = "/organization/"
 """Below this path every body has the envelope `{status, message, data}`."""
+
+OPENAI = ("/v1/chat/", "/v1/models", "/v1/responses", "/v1/files", "/v1/vector_stores")
+"""Below these paths every refusal has OpenAI's members too."""
 
 NOT_STORED = {"cache-control": "no-store"}
 
@@ -52,8 +56,31 @@ class EnvelopedRefusal(Model, frozen=True):
     error: ErrorDetail
 
 
-def refusal_body(path: str, code: str, message: str, trace_id: str) -> Refusal | EnvelopedRefusal:
+class OpenAIError(ErrorDetail, frozen=True):
+    """A refusal as OpenAI's clients read it. `param` is the offending argument."""
+
+    type: Literal[
+        "invalid_request_error", "authentication_error", "permission_error", "rate_limit_error", "server_error"
+    ]
+    param: str | None
+
+
+class OpenAIRefusal(Model, frozen=True):
+    """The body of every answer from 400 on, with all that OpenAI's have."""
+
+    error: OpenAIError
+
+
+_ERROR_TYPES = {401: "authentication_error", 402: "permission_error", 403: "permission_error", 429: "rate_limit_error"}
+
+
+def refusal_body(
+    path: str, status: int, code: str, message: str, trace_id: str, argument: Sequence[str] = ()
+) -> Refusal | EnvelopedRefusal | OpenAIRefusal:
     """The body that a path answers a refusal with."""
+    if path.startswith(OPENAI):
+        kind: Any = "server_error" if status >= 500 else _ERROR_TYPES.get(status, "invalid_request_error")
+        return OpenAIRefusal(error=OpenAIError(code, message, trace_id, kind, ".".join(argument) or None))
     detail = ErrorDetail(code=code, message=message, trace_id=trace_id)
     if path.startswith(ENVELOPED):
         return EnvelopedRefusal(status="error", message=message, data=None, error=detail)

@@ -10,7 +10,7 @@ from agentic_rag.adapters.postgres.documents.document_rows import DOCUMENT_COLUM
 from agentic_rag.adapters.postgres.documents.staging import StagingRows
 from agentic_rag.adapters.postgres.jobs.corpus_versions import next_version
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
-from agentic_rag.adapters.postgres.session.page_cursors import decode_cursor, encode_cursor, page_size
+from agentic_rag.adapters.postgres.session.page_cursors import decode_cursor, page_size
 from agentic_rag.documents.document import (
     STATUS_TRANSITIONS,
     Document,
@@ -20,7 +20,7 @@ from agentic_rag.documents.document import (
 from agentic_rag.documents.metadata import MetadataChange, change_json
 from agentic_rag.documents.ports import DocumentLabel, NewDocument
 from agentic_rag.documents.revision_diff import VisibleChunk
-from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.kernel.pagination import Page, PageRequest, cursor_after
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 # Rows are passed as columns and inserted in id order, the order in which publishing locks them.
@@ -193,7 +193,7 @@ class PostgresDocumentStore(StagingRows):
             PAGE, *workspace.key, after, [status.value for status in statuses], size + 1, access_ids
         )
         documents = tuple(document_from(workspace, row) for row in rows[:size])
-        return Page(documents, tuple(encode_cursor(document.source_path) for document in documents), len(rows) > size)
+        return Page(documents, tuple(cursor_after(document.source_path) for document in documents), len(rows) > size)
 
     async def count(
         self, workspace: WorkspaceRef, access_ids: Sequence[int] | None = None

@@ -8,12 +8,7 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
-
-
-def encode_cursor(key: str) -> str:
-    """The cursor after a row with this sort key."""
-    return base64.urlsafe_b64encode(key.encode()).decode().rstrip("=")
+from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest, cursor_after
 
 
 def decode_cursor(cursor: str) -> str:
@@ -29,7 +24,7 @@ def decode_cursor(cursor: str) -> str:
 
 def instant_cursor(instant: datetime, row_id: UUID) -> str:
     """The cursor after a row of a page sorted by creation time, then id."""
-    return encode_cursor(f"{instant.isoformat()} {row_id}")
+    return cursor_after(f"{instant.isoformat()} {row_id}")
 
 
 def decode_instant_cursor(cursor: str | None) -> tuple[datetime | None, UUID | None]:

@@ -10,27 +10,35 @@ import json
 from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from agentic_rag.answering.answer import Citation, Outcome
-from agentic_rag.answering.question import MAX_HISTORY_TURNS, MAX_TURN_CHARACTERS, Question, Turn
+from agentic_rag.answering.answer import Answer, Citation, Outcome
+from agentic_rag.answering.question import (
+    MAX_HISTORY_TURNS,
+    MAX_TURN_CHARACTERS,
+    AnswerOptions,
+    Question,
+    Turn,
+)
 from agentic_rag.answering.run import Run
-from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.kernel.text import require_no_nul
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.token_estimate import estimate_tokens
-from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.rate_limits import Traffic
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule, Sight
 from agentic_rag_server.rest.documents.text import text_address
 from agentic_rag_server.rest.http.bodies import read_json
-from agentic_rag_server.rest.http.models import NOT_STORED, Model, answer
+from agentic_rag_server.rest.http.models import NOT_STORED, Model, OpenAIRefusal, answer
 from agentic_rag_server.rest.http.operations import Endpoint, ResponseSpec, admitted, operation
+from agentic_rag_server.rest.openai.places import model_workspace
 
 TAG = "chat"
 OWNER = "agentic-rag"
@@ -160,6 +168,7 @@ class ChatEndpoint(Endpoint):
         rule=Rule((Action.READ,), Sight.ORGANISATION),
         answers=(ResponseSpec(200, "The workspaces.", ChatModels),),
         refusals=(401, 403, 429, 500, 503),
+        refusal=OpenAIRefusal,
     )
     async def models(self, request: Request) -> Response:
         """Errors: `DependencyUnavailable`."""
@@ -184,29 +193,26 @@ class ChatEndpoint(Endpoint):
         traffic=Traffic.ASK,
         answers=(ResponseSpec(200, "The answer.", ChatCompletion, also="text/event-stream"),),
         refusals=(400, 401, 402, 403, 404, 413, 415, 429, 500, 503),
+        refusal=OpenAIRefusal,
     )
     async def complete(self, request: Request) -> Response:
         """Errors: those of `AnswerQuestion` and `read_json`, `NotFound` code WORKSPACE_NOT_FOUND."""
         principal = admitted(request).principal
         given = await read_json(request, ChatRequest, self._parts.options.max_body_bytes)
-        workspace = await self._workspace(principal, given.model)
-        run = await self._parts.answer.ask(principal, read_question(given.messages, workspace))
+        workspace = await model_workspace(self._parts, principal, given.model)
+        run = await self._parts.answer.ask(principal, read_question(given.messages, workspace.ref))
         completion = show_completion(run, given, str(request.base_url).rstrip("/"))
         if given.stream:
             return StreamingResponse(_events(completion), media_type="text/event-stream", headers=NOT_STORED)
         return answer(completion, headers=NOT_STORED)
 
-    async def _workspace(self, principal: Principal, name: str) -> WorkspaceRef:
-        found = None
-        if "\0" not in name:
-            async with self._parts.database.transaction(principal.org_id) as transaction:
-                found = await transaction.workspaces.by_name(name)
-        if found is None:
-            raise NotFound("`model` names no workspace; GET /v1/models lists them.", code="WORKSPACE_NOT_FOUND")
-        return found.ref
 
-
-def read_question(messages: Sequence[ChatMessage], workspace: WorkspaceRef) -> Question:
+def read_question(
+    messages: Sequence[ChatMessage],
+    workspace: WorkspaceRef,
+    options: AnswerOptions | None = None,
+    after: UUID | None = None,
+) -> Question:
     """The last message as a question that follows the turns before it, the last `MAX_HISTORY_TURNS` of them. Errors:
     `InvalidInput` when the last message is not the user's.
     """
@@ -218,16 +224,22 @@ def read_question(messages: Sequence[ChatMessage], workspace: WorkspaceRef) -> Q
         for (asker, question), (replier, reply) in pairwise(said)
         if (asker, replier) == ("user", "assistant") and question.strip()
     ]
-    return Question(workspace, said[-1][1], tuple(turns[-MAX_HISTORY_TURNS:]))
+    history = tuple(turns[-MAX_HISTORY_TURNS:])
+    return Question(workspace, said[-1][1], history, options=options or AnswerOptions(), after=after)
 
 
-def show_completion(run: Run, given: ChatRequest, base_url: str) -> ChatCompletion:
-    """A run as a chat completion. What is not established is said in the content: front ends show nothing else."""
-    found = run.answer
+def said_by(found: Answer) -> str:
+    """What front ends show of an answer: what is not established is said there, since they show nothing else."""
     said = [found.text] if found.text else []
     if found.abstention is not None:
         said.append(found.abstention.explanation)
-    content = "\n\n".join(said)
+    return "\n\n".join(said)
+
+
+def show_completion(run: Run, given: ChatRequest, base_url: str) -> ChatCompletion:
+    """A run as a chat completion."""
+    found = run.answer
+    content = said_by(found)
     workspace_id = run.workspace.workspace_id
     prompt = sum(estimate_tokens(one.text) for one in given.messages)
     spent = estimate_tokens(content)

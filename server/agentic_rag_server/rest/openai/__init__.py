@@ -1,0 +1,1 @@
+"""OpenAI's API over the product's use cases: chat, responses, files and vector stores."""

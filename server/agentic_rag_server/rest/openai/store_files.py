@@ -1,0 +1,208 @@
+"""`/v1/vector_stores/{id}/files`: the documents of a workspace by the name of OpenAI's API."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from agentic_rag.documents.document import Document, DocumentStatus, document_id_for
+from agentic_rag.documents.document_access import DocumentRight, visible_access_sets
+from agentic_rag.kernel.errors import no_such_document
+from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode_workspace
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.rules import Rule
+from agentic_rag_server.rest.documents.uploads import NODE_ID, UPLOAD_REFUSALS
+from agentic_rag_server.rest.http.bodies import read_json
+from agentic_rag_server.rest.http.models import NOT_STORED, Model, OpenAIRefusal, answer
+from agentic_rag_server.rest.http.operations import Endpoint, Parameter, ResponseSpec, admitted, operation
+from agentic_rag_server.rest.openai.files import PAGING, find_file, read_paging
+from agentic_rag_server.rest.openai.places import FileIds, file_ids, store_workspace
+from agentic_rag_server.rest.openai.vector_stores import PATH, STORE, TAG, refuse_chunking, refuse_unkept
+
+_PATH = f"{PATH}/{{id}}/files"
+_FILE = Parameter("file", "path", "Id of the file.", NODE_ID)
+_REFUSALS = (400, 401, 403, 404, 429, 500, 503)
+
+_STATUS: dict[DocumentStatus, Literal["in_progress", "completed", "failed"]] = {
+    DocumentStatus.PENDING: "in_progress",
+    DocumentStatus.PROCESSING: "in_progress",
+    DocumentStatus.READY: "completed",
+    DocumentStatus.FAILED: "failed",
+}
+
+
+class LastError(Model, frozen=True, rename=None):
+    """Why a file cannot be read; the message begins with the product's code."""
+
+    code: Literal["server_error", "invalid_file"]
+    message: str
+
+
+class StoreFile(Model, frozen=True, rename=None):
+    """A file of a vector store."""
+
+    id: str
+    object: Literal["vector_store.file"]
+    created_at: int
+    vector_store_id: str
+    status: Literal["in_progress", "completed", "failed"]
+    last_error: LastError | None
+    usage_bytes: int
+    attributes: dict[str, str]
+
+
+class StoreFileList(Model, frozen=True, rename=None):
+    """Files by path."""
+
+    object: Literal["list"]
+    data: list[StoreFile]
+    first_id: str | None
+    last_id: str | None
+    has_more: bool
+
+
+class NewStoreFile(Model, frozen=True, rename=None):
+    """A file to add. What would not be kept is refused."""
+
+    file_id: str
+    attributes: dict[str, Any] | None = None
+    chunking_strategy: dict[str, Any] | None = None
+
+
+class StoreFileDeleted(Model, frozen=True, rename=None):
+    """What is gone from the vector store; the uploaded file stays."""
+
+    id: str
+    object: Literal["vector_store.file.deleted"]
+    deleted: bool
+
+
+class StoreFilesEndpoint(Endpoint):
+    """A file that is added is copied, and read in the vector store's own way."""
+
+    tag = TAG
+
+    @operation(
+        "POST",
+        _PATH,
+        "addVectorStoreFile",
+        summary="Add a file to a vector store",
+        description="Takes the role member, and the right to read the file.",
+        rule=Rule((Action.UPLOAD_DOCUMENT,), DocumentRight.READ),
+        parameters=(STORE,),
+        takes=NewStoreFile,
+        answers=(ResponseSpec(200, "The file; a worker reads it.", StoreFile),),
+        refusals=UPLOAD_REFUSALS,
+        refusal=OpenAIRefusal,
+    )
+    async def add(self, request: Request) -> Response:
+        """Errors: those of `CopyDocument`, `store_workspace`; `InvalidInput`."""
+        principal = admitted(request).principal
+        given = await read_json(request, NewStoreFile, self._parts.options.max_body_bytes)
+        refuse_unkept(attributes=given.attributes)
+        refuse_chunking(given.chunking_strategy)
+        node = decode(given.file_id, NodeKind.DOCUMENT, path=("file_id",))
+        store = (await store_workspace(self._parts, principal, request.path_params["id"])).ref
+        if node.workspace_id == store.workspace_id:
+            return await self._answer(principal, await self._parts.copy_document.find(principal, node))
+        copied = await self._parts.copy_document.run(principal, node, store)
+        return await self._answer(principal, await find_file(self._parts, store, copied.document_id))
+
+    @operation(
+        "GET",
+        _PATH,
+        "listVectorStoreFiles",
+        summary="The files of a vector store",
+        rule=Rule((Action.READ,), DocumentRight.KNOW),
+        parameters=(STORE, *PAGING),
+        answers=(ResponseSpec(200, "The files.", StoreFileList),),
+        refusals=_REFUSALS,
+        refusal=OpenAIRefusal,
+    )
+    async def page(self, request: Request) -> Response:
+        """Errors: those of `store_workspace` and `read_paging`."""
+        principal = admitted(request).principal
+        store = (await store_workspace(self._parts, principal, request.path_params["id"])).ref
+        asked = await read_paging(self._parts, request, principal)
+        async with self._parts.database.transaction(store.org_id) as transaction:
+            sets = await visible_access_sets(transaction, principal, store)
+            page = await transaction.documents.page(store, asked, access_ids=sets)
+        ids = await file_ids(self._parts, principal)
+        files = [_show(one, ids) for one in page.items]
+        shown = [one.id for one in files]
+        body = StoreFileList("list", files, shown[0] if shown else None, shown[-1] if shown else None, page.has_next)
+        return answer(body, headers=NOT_STORED)
+
+    @operation(
+        "GET",
+        f"{_PATH}/{{file}}",
+        "getVectorStoreFile",
+        summary="A file of a vector store and where it stands",
+        rule=Rule((Action.READ,), DocumentRight.KNOW),
+        parameters=(STORE, _FILE),
+        answers=(ResponseSpec(200, "The file.", StoreFile),),
+        refusals=_REFUSALS,
+        refusal=OpenAIRefusal,
+    )
+    async def get(self, request: Request) -> Response:
+        """Errors: those of `_held`."""
+        return await self._answer(admitted(request).principal, await self._held(request))
+
+    @operation(
+        "DELETE",
+        f"{_PATH}/{{file}}",
+        "deleteVectorStoreFile",
+        summary="Erase a file from a vector store",
+        description="Takes its owner with the role member, or the role admin. The uploaded file stays.",
+        rule=Rule((Action.DELETE_DOCUMENT,), DocumentRight.OWN),
+        parameters=(STORE, _FILE),
+        answers=(ResponseSpec(200, "It is gone.", StoreFileDeleted),),
+        refusals=_REFUSALS,
+        refusal=OpenAIRefusal,
+    )
+    async def delete(self, request: Request) -> Response:
+        """Errors: those of `_held`."""
+        held = await self._held(request)
+        await self._parts.delete.run(held.workspace, held.document_id, admitted(request).principal.subject_id)
+        body = StoreFileDeleted(request.path_params["file"], "vector_store.file.deleted", True)
+        return answer(body, headers=NOT_STORED)
+
+    async def _held(self, request: Request) -> Document:
+        """The file of the store that an id means: its own, or that of the uploaded file that it is a copy of. Errors:
+        those of `store_workspace` and `require`.
+        """
+        principal = admitted(request).principal
+        store = (await store_workspace(self._parts, principal, request.path_params["id"])).ref
+        node = decode(request.path_params["file"], NodeKind.DOCUMENT, path=("file_id",))
+        if node.workspace_id != store.workspace_id:
+            source = WorkspaceRef(principal.org_id, node.workspace_id)
+            async with self._parts.database.transaction(source.org_id) as transaction:
+                uploaded = await transaction.documents.get(source, node.key)
+            if uploaded is None:
+                raise no_such_document()
+            key = document_id_for(store, uploaded.source_path)
+            node = NodeId(NodeKind.DOCUMENT, store.workspace_id, key)
+        await self.require(request, node)
+        return await find_file(self._parts, store, node.key)
+
+    async def _answer(self, principal: Principal, document: Document) -> Response:
+        return answer(_show(document, await file_ids(self._parts, principal)), headers=NOT_STORED)
+
+
+def _show(document: Document, ids: FileIds) -> StoreFile:
+    fault = document.fault
+    return StoreFile(
+        id=ids.of(document.workspace, document.document_id, document.source_path),
+        object="vector_store.file",
+        created_at=int(document.created_at.timestamp()),
+        vector_store_id=encode_workspace(document.workspace.workspace_id),
+        status=_STATUS[document.status],
+        last_error=None
+        if fault is None
+        else LastError("server_error" if fault.retryable else "invalid_file", f"{fault.code}: {fault.message}"),
+        usage_bytes=document.size,
+        attributes={},
+    )
