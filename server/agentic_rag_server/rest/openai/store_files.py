@@ -24,6 +24,9 @@ from agentic_rag_server.rest.openai.vector_stores import PATH, STORE, TAG, refus
 
 _PATH = f"{PATH}/{{id}}/files"
 _FILE = Parameter("file", "path", "Id of the file.", NODE_ID)
+_STORED_SOON = {**NOT_STORED, "openai-poll-after-ms": "250"}
+"""Clients that wait for a file ask again so soon."""
+
 _REFUSALS = (400, 401, 403, 404, 429, 500, 503)
 
 _STATUS: dict[DocumentStatus, Literal["in_progress", "completed", "failed"]] = {
@@ -189,7 +192,7 @@ class StoreFilesEndpoint(Endpoint):
         return await find_file(self._parts, store, node.key)
 
     async def _answer(self, principal: Principal, document: Document) -> Response:
-        return answer(_show(document, await file_ids(self._parts, principal)), headers=NOT_STORED)
+        return answer(_show(document, await file_ids(self._parts, principal)), headers=_STORED_SOON)
 
 
 def _show(document: Document, ids: FileIds) -> StoreFile:
