@@ -113,10 +113,12 @@ class IngestDocument:
         original = run.original()
         async with self._originals.acquire(_large(original.size), progress.advance) as waited:
             self._log_wait(run, waited)
-            parsed = await self._parse(run, original)
+            with self._telemetry.span("rag.parse", {"rag.document.bytes": original.size}):
+                parsed = await self._parse(run, original)
             async with self._texts.acquire(min(_large(len(parsed.text)), 1), progress.advance) as waited:
                 self._log_wait(run, waited)
-                drafts = await self._chunk(run, parsed)
+                with self._telemetry.span("rag.chunk"):
+                    drafts = await self._chunk(run, parsed)
                 report = await self._publish(run, parsed, run.revision(revision_id, parsed), drafts)
         log_report(self._telemetry, report)
         await self._remove_old_originals(run)
@@ -227,9 +229,11 @@ class IngestDocument:
         """
         for _ in range(MAX_LOOKS):
             plan = plan_publication(run.visible, drafts, run.vectors.keys(), keep_none=run.forced)
-            added = await self._embed(run, revision, plan)
+            with self._telemetry.span("rag.embed", {"rag.chunks": len(plan.unpaid)}):
+                added = await self._embed(run, revision, plan)
             publication = await self._publication(run, parsed, revision, plan, added)
-            report = await self._commit(run, publication, plan)
+            with self._telemetry.span("rag.publish"):
+                report = await self._commit(run, publication, plan)
             if report is not None:
                 return report
             if not await self._look_again(run):

@@ -15,7 +15,7 @@ from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.language.tokenizer import query_terms
-from agentic_rag.retrieval.arms.arm import SeedHits
+from agentic_rag.retrieval.arms.arm import SeedArm, SeedHits
 from agentic_rag.retrieval.arms.table import EXPANDING_ARMS, SEED_ARMS, arm_weights
 from agentic_rag.retrieval.candidates import (
     ArmHit,
@@ -127,10 +127,9 @@ class Retrieve:
         *scans, last = SEED_ARMS
         async with AsyncExitStack() as stack:
             scanning = [
-                await stack.enter_async_context(background_task(arm.search(snapshot, query, ARM_LIMIT, False)))
-                for arm in scans
+                await stack.enter_async_context(background_task(self._search(arm, snapshot, query))) for arm in scans
             ]
-            found = await last.search(snapshot, query, ARM_LIMIT, False)
+            found = await self._search(last, snapshot, query)
             terms = list({**query.terms, **query_terms(query.title_query)})
             rarity = await snapshot.lexical.rarity(terms, query.scope)
             entities = question_entities(query.workspace_id, query.text) if query.weights.graph > 0 else ()
@@ -146,7 +145,8 @@ class Retrieve:
             if arm.weight(query.weights, lexical_share) <= 0:
                 continue
             try:
-                linked = await arm.expand(snapshot, query, seeds)
+                with self._telemetry.span("rag.arm", {"rag.arm": arm.name.value}):
+                    linked = await arm.expand(snapshot, query, seeds)
             except DependencyUnavailable as error:
                 if error.dependency == "postgres":
                     raise
@@ -162,6 +162,10 @@ class Retrieve:
         self._telemetry.observe("rag_retrieval_fusion_seconds", perf_counter() - began)
         confidence = measure_confidence(arms, lexical_share, query.dense_trust, paths)
         return Ranking(arms, fused, rarity, confidence, paths, degraded)
+
+    async def _search(self, arm: SeedArm, snapshot: CorpusSnapshot, query: RetrievalQuery) -> Sequence[ArmHit] | None:
+        with self._telemetry.span("rag.arm", {"rag.arm": arm.name.value}):
+            return await arm.search(snapshot, query, ARM_LIMIT, False)
 
 
 def _merge_hits(found: Sequence[ArmHit], also: Sequence[ArmHit]) -> list[ArmHit]:

@@ -122,6 +122,7 @@ async def test_a_folder_is_ingested_found_and_erased_without_any_server(tmp_path
     await parser.aclose()
 
     assert after_ingestion == ["pump.md"]
+    assert [name for name, _ in telemetry.spans] == ["rag.parse", "rag.chunk", "rag.embed", "rag.publish"]
     async with database.transaction(workspace.org_id) as transaction:
         assert await transaction.jobs.page(workspace, PageRequest(), [JobState.QUEUED]) == Page((), (), False)
     assert deletion.erasure is not None

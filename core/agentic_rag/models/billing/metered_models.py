@@ -121,7 +121,9 @@ class MeteredEmbedder:
         estimate = sum(map(estimate_tokens, texts))
         if price != FREE:
             await self.meters.budgets.admit(self.workspace, None if price is None else price.of(estimate))
-        vectors, tokens = await _embed_with_usage(self.inner, texts)
+        call = {"rag.provider": self.space.provider, "rag.texts": len(texts)}
+        with self.meters.ledger.telemetry.span("rag.provider.embed", call):
+            vectors, tokens = await _embed_with_usage(self.inner, texts)
         tokens = estimate if tokens is None else tokens
         self.meters.ledger.note(
             Charge(

@@ -30,7 +30,7 @@ class UsageLedger:
 
     def __init__(self, database: Database, telemetry: Telemetry) -> None:
         self._database = database
-        self._telemetry = telemetry
+        self.telemetry = telemetry
         self.heard: Callable[[Charge], None] = lambda _: None
         self._waiting: dict[UUID, dict[UsageKey, UsageLine]] = defaultdict(dict)
         self._flushing: asyncio.Task[None] | None = None
@@ -52,7 +52,7 @@ class UsageLedger:
                 try:
                     await self._store(org_id, lines)
                 except AgenticRagError as error:
-                    self._telemetry.event("rag_usage_unrecorded", level="warning", code=error.code, lines=len(lines))
+                    self.telemetry.event("rag_usage_unrecorded", level="warning", code=error.code, lines=len(lines))
                     for line in lines.values():
                         self._take(org_id, line)
 
@@ -82,8 +82,8 @@ class UsageLedger:
 
     def _count(self, charge: Charge) -> None:
         given, written = _TOKENS[charge.kind]
-        self._telemetry.count("rag_tokens_total", float(charge.input_tokens), kind=given)
+        self.telemetry.count("rag_tokens_total", float(charge.input_tokens), kind=given)
         if written:
-            self._telemetry.count("rag_tokens_total", float(charge.output_tokens), kind=written)
+            self.telemetry.count("rag_tokens_total", float(charge.output_tokens), kind=written)
         if charge.cost_usd:
-            self._telemetry.count("rag_provider_cost_usd_total", charge.cost_usd)
+            self.telemetry.count("rag_provider_cost_usd_total", charge.cost_usd)
