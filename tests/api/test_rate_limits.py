@@ -1,5 +1,6 @@
 """What a caller sees of the limits on requests, by GraphQL and by REST."""
 
+from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -149,3 +150,30 @@ async def test_a_question_that_finds_no_room_is_503_and_says_when_to_ask_again()
     (error,) = refused.json()["errors"]
     assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
     assert (error["extensions"]["code"], error["extensions"]["retryAfterSeconds"]) == ("OVERLOADED", 5.0)
+
+
+SET = "mutation ($mb: Int) { setRateLimits(input: {storedMegabytes: $mb}) { rateLimits { storedMegabytes } } }"
+
+
+async def test_uploads_beyond_what_an_organisation_may_store_are_refused_and_leave_nothing() -> None:
+    product = await limited()
+    product.options = replace(product.options, max_upload_bytes=2_000_000)
+    product.upload = replace(product.upload, max_bytes=2_000_000)
+    text = b"# Report\n\n" + b"The crane lifts forty tonnes. " * 22_000
+
+    async def send(name: str) -> httpx2.Response:
+        async with client(product, "operator-token") as http:
+            return await http.post(UPLOADS, files={"file": (name, text + name.encode())})
+
+    shown = await query(product, SET, {"mb": 1}, "operator-token")
+    first = await send("a.md")
+    blobs = await product.blobs.keys("")
+    second = await send("b.md")
+    left = await product.blobs.keys("")
+    await query(product, SET, {"mb": 2}, "operator-token")
+    third = await send("b.md")
+
+    assert shown["data"]["setRateLimits"] == {"rateLimits": {"storedMegabytes": 1}}
+    assert (first.status_code, second.status_code, third.status_code) == (202, 400, 202)
+    assert second.json()["error"]["code"] == "STORAGE_QUOTA_EXCEEDED"
+    assert left == blobs

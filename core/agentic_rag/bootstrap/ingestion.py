@@ -105,6 +105,7 @@ class IngestionParts(AnsweringParts):
             self.embedders,
             chunk_profile=self._chunk_profile,
             max_bytes=self.settings.ingestion.max_upload_bytes,
+            stored_mb=self.settings.workspaces.default_rates.limits.stored_mb or 0,
         )
 
     @cached_property

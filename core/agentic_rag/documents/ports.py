@@ -291,6 +291,10 @@ class OriginalStore(Protocol):
         """The contents of a document, newest first."""
         ...
 
+    async def stored_bytes(self, org_id: UUID) -> int:
+        """The size of all originals of the organisation."""
+        ...
+
     async def supersede(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> int:
         """Mark for deletion all contents of these documents except the published one and the one registered last;
         returns the number of blobs.

@@ -36,6 +36,7 @@ from agentic_rag.tenancy.access import include_setter
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
+from agentic_rag.workspaces.rate_limits import BYTES_PER_MB
 from agentic_rag.workspaces.workspace import Workspace, effective_settings
 
 UPLOAD_SOURCE = "upload"
@@ -97,6 +98,8 @@ class UploadDocument:
     embedders: EmbedderSource
     chunk_profile: str
     max_bytes: int
+    stored_mb: int = 0
+    """What an organisation without a limit of its own may store; 0: no limit."""
 
     async def run(
         self,
@@ -118,7 +121,8 @@ class UploadDocument:
     ) -> ReceivedUpload:
         """Stream a file to the blob store; `accepted` are the media types that are taken (None: all that can be read).
 
-        Errors: `NotFound` code WORKSPACE_NOT_FOUND; `MissingProviderKey` and `BudgetExceeded` before
+        Errors: `NotFound` code WORKSPACE_NOT_FOUND; `InvalidInput` code STORAGE_QUOTA_EXCEEDED;
+        `MissingProviderKey` and `BudgetExceeded` before
         anything is read; `UploadTooLarge`
         as soon as the limit is passed; `ContentRefused`
         codes UPLOAD_EMPTY, CONTENT_MISMATCH, CONTENT_UNSUPPORTED, CONTENT_ENCRYPTED from the first bytes, before any
@@ -126,8 +130,9 @@ class UploadDocument:
         """
         async with self.database.transaction(workspace.org_id) as transaction:
             stored = await transaction.workspaces.get(workspace.workspace_id)
-        if stored is None:
-            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+            if stored is None:
+                raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+            await self._require_room(transaction, workspace.org_id)
         await self.embedders.admit(workspace)
         limited = self._limit_size(pieces)
         head = await _head(limited)
@@ -170,6 +175,20 @@ class UploadDocument:
                 await self.blobs.delete(received.key)
         self._tell(upload)
         return upload
+
+    async def _require_room(self, transaction: Transaction, org_id: UUID) -> None:
+        """Errors: `InvalidInput` code STORAGE_QUOTA_EXCEEDED where the organisation stores more than it may."""
+        try:
+            own = (await transaction.organisations.current()).settings.rates.stored_mb
+        except NotFound:
+            own = None
+        most = self.stored_mb if own is None else own
+        if most and await transaction.originals.stored_bytes(org_id) > most * BYTES_PER_MB:
+            raise InvalidInput(
+                f"Your organisation may store {most} MB of documents: delete some, or ask the operator for more.",
+                code="STORAGE_QUOTA_EXCEEDED",
+                path=("file",),
+            )
 
     async def discard(self, received: ReceivedUpload) -> None:
         """Remove the bytes of an upload that comes to nothing."""
@@ -243,6 +262,7 @@ class UploadDocument:
         elif document is None or not is_published(document, submission.content_hash, self.parser, profile):
             submitted = await submit(transaction, submission, carrier)
             job_id, blob_key = submitted.job.job_id, submitted.key
+            await self._require_room(transaction, ref.org_id)
             await audit(
                 transaction,
                 self.telemetry,

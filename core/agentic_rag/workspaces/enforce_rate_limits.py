@@ -6,7 +6,7 @@ gets at most its limit times the number of processes, and no request is refused 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from hashlib import blake2b
 from uuid import UUID
 
@@ -84,7 +84,7 @@ class Admission:
         async with self._database.transaction(org_id) as transaction:
             before = (await transaction.organisations.current()).settings.rates
             changed = await transaction.organisations.change(lambda settings: replace(settings, rates=limits))
-            told = {"asks": limits.asks, "writes": limits.writes, "reads": limits.reads, **differences(before, limits)}
+            told = {**asdict(limits), **differences(before, limits)}
             await audit(transaction, self._telemetry, AuditAction.SET_RATE_LIMITS, None, org_id, actor, **told)
         self._limits.forget(org_id)
         return changed

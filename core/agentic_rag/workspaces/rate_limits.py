@@ -18,6 +18,8 @@ WINDOW_MICROS = 60_000_000
 """A minute."""
 
 MAX_PER_MINUTE = 1_000_000
+MAX_STORED_MB = 1_000_000_000
+BYTES_PER_MB = 1_000_000
 MICROS_PER_SECOND = 1_000_000
 
 
@@ -42,11 +44,15 @@ def remaining_demand(demand: Demand, counted: Demand) -> Demand:
 
 @dataclass(frozen=True, slots=True)
 class RateLimits:
-    """Requests a minute; 0: no limit; None: the operator's setting. Raises `InvalidInput` for anything else."""
+    """Requests a minute, and what may be stored; 0: no limit; None: the operator's setting. Raises `InvalidInput` for
+    anything else.
+    """
 
     asks: int | None = None
     writes: int | None = None
     reads: int | None = None
+    stored_mb: int | None = None
+    """Megabytes (10⁶ bytes) of uploaded originals in all workspaces."""
 
     def __post_init__(self) -> None:
         for name, value in (("asks", self.asks), ("writes", self.writes), ("reads", self.reads)):
@@ -54,6 +60,10 @@ class RateLimits:
                 raise InvalidInput(
                     f"`{name}` takes requests a minute, 0 to {MAX_PER_MINUTE}; 0 is no limit.", path=(name,)
                 )
+        if self.stored_mb is not None and not 0 <= self.stored_mb <= MAX_STORED_MB:
+            raise InvalidInput(
+                f"`storedMegabytes` takes 0 to {MAX_STORED_MB}; 0 is no limit.", path=("storedMegabytes",)
+            )
 
     def of(self, traffic: Traffic) -> int | None:
         """The limit of one kind."""
@@ -61,7 +71,8 @@ class RateLimits:
 
     def over(self, defaults: RateLimits) -> RateLimits:
         """These limits, with `defaults` where they are None."""
-        return RateLimits(*(_first(self.of(one), defaults.of(one)) for one in Traffic))
+        rates = [_first(self.of(one), defaults.of(one)) for one in Traffic]
+        return RateLimits(*rates, stored_mb=_first(self.stored_mb, defaults.stored_mb))
 
 
 @dataclass(frozen=True, slots=True)

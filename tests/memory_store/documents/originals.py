@@ -36,6 +36,11 @@ class MemoryOriginalStore:
         found = [original for (owner, _), original in state.originals.items() if owner == document_id]
         return sorted(found, key=lambda original: (original.created_at, original.key), reverse=True)
 
+    async def stored_bytes(self, org_id: UUID) -> int:
+        """The size of all originals of the organisation."""
+        states = [self._working.read(one) for one in self._working.states if one.org_id == org_id]
+        return sum(one.size for state in states if state is not None for one in state.originals.values())
+
     async def supersede(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> int:
         """Doom what is neither published nor registered last; how many blobs."""
         state = self._working.write(workspace)

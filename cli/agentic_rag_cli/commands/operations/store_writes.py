@@ -70,7 +70,7 @@ async def try_postgres(connection: asyncpg.Connection) -> Check | None:
     remedy = "Look at the server's log; DATABASE_URL must name the primary, not a replica."
     try:
         async with connection.transaction():
-            read_only: str = await connection.fetchval(_WRITE)
+            read_only = await connection.fetchval(_WRITE)
     except asyncpg.DiskFullError as error:
         return failure("postgres", "STORAGE_FULL", str(error), "Free space on the disk of the database.")
     except asyncpg.PostgresError as error:

@@ -116,25 +116,28 @@ def set_limits(
     asks: Annotated[str | None, typer.Option("--asks", metavar="N", help="Questions a minute.")] = None,
     writes: Annotated[str | None, typer.Option("--writes", metavar="N", help="Uploads and other changes.")] = None,
     reads: Annotated[str | None, typer.Option("--reads", metavar="N", help="Requests that only read.")] = None,
+    stored_mb: Annotated[str | None, typer.Option("--stored-mb", metavar="N", help="Megabytes of uploads.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show how many requests a minute an organisation may send, or set it: 0 is no limit, `default` what the server's
-    settings say. Servers go by a change within 5 s.
+    """Show how many requests a minute an organisation may send and how much it may store, or set it: 0 is no limit,
+    `default` what the server's settings say. Servers go by a change within 5 s.
 
     Example: rag tenant limits acme --asks 120 --writes 60
     """
 
     wished = {
-        traffic: _per_minute(traffic.value, text)
+        traffic: _number(f"{traffic.value}s", text)
         for traffic, text in ((Traffic.ASK, asks), (Traffic.WRITE, writes), (Traffic.READ, reads))
         if text is not None
     }
 
     async def work(system: System) -> tuple[RateLimits, RateLimits]:
         organisation = await system.organisation(tenant)
-        if wished:
+        if wished or stored_mb is not None:
             own = organisation.settings.rates
-            limits = RateLimits(*(wished[one] if one in wished else own.of(one) for one in Traffic))
+            stored = own.stored_mb if stored_mb is None else _number("stored-mb", stored_mb)
+            rates = [wished[one] if one in wished else own.of(one) for one in Traffic]
+            limits = RateLimits(*rates, stored_mb=stored)
             organisation = await system.container.admission.set_limits(organisation.org_id, limits, ACTOR)
         return organisation.settings.rates, await system.container.admission.in_force(organisation.org_id)
 
@@ -142,16 +145,17 @@ def set_limits(
     rows = [
         (one.value, in_force.of(one) or "no limit", "settings" if own.of(one) is None else "its own") for one in Traffic
     ]
-    terminal.show(_limits_json(own, in_force), terminal.table(("REQUESTS", "A MINUTE", "FROM"), rows), as_json=as_json)
+    rows.append(("MB stored", in_force.stored_mb or "no limit", "settings" if own.stored_mb is None else "its own"))
+    terminal.show(_limits_json(own, in_force), terminal.table(("WHAT", "LIMIT", "FROM"), rows), as_json=as_json)
 
 
-def _per_minute(name: str, text: str) -> int | None:
+def _number(name: str, text: str) -> int | None:
     if text == "default":
         return None
     try:
         return int(text)
     except ValueError:
-        raise InvalidInput(f"--{name}s takes a number of requests, or `default`.", path=(name,)) from None
+        raise InvalidInput(f"--{name} takes a number, or `default`.", path=(name,)) from None
 
 
 @app.command("canaries")
@@ -207,8 +211,9 @@ def _organisation_json(organisation: Organisation) -> dict[str, object]:
 
 
 def _limits_json(own: RateLimits, in_force: RateLimits) -> dict[str, object]:
-    """Requests a minute (0: no limit), and which limits are the organisation's own."""
-    return {f"{one.value}s": {"perMinute": in_force.of(one) or 0, "own": own.of(one) is not None} for one in Traffic}
+    """Requests a minute and megabytes (0: no limit), and which limits are the organisation's own."""
+    rates = {f"{one.value}s": {"perMinute": in_force.of(one) or 0, "own": own.of(one) is not None} for one in Traffic}
+    return {**rates, "stored": {"megabytes": in_force.stored_mb or 0, "own": own.stored_mb is not None}}
 
 
 def _canaries_json(report: CanaryReport) -> dict[str, object]:

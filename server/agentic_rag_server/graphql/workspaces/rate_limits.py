@@ -11,18 +11,22 @@ from agentic_rag_server.graphql.http.context import Info, RequestContext
 from agentic_rag_server.graphql.http.fields import Payload, field, mutation
 
 
-@strawberry.type(description="Requests that the organisation may send in a minute; null: no limit.")
+@strawberry.type(
+    description="Requests that the organisation may send in a minute, and what it may store; null: no limit."
+)
 class RateLimits:
     asks: int | None = strawberry.field(description="Questions, and explanations of answers.")
     writes: int | None = strawberry.field(description="Uploads and every other change.")
     reads: int | None
+    stored_megabytes: int | None = strawberry.field(description="Of uploaded originals in all workspaces.")
 
 
-@strawberry.input(description="Requests a minute: 0 is no limit, null what the server's settings say.")
+@strawberry.input(description="Requests a minute, and megabytes: 0 is no limit, null what the server's settings say.")
 class SetRateLimitsInput:
     asks: int | None = None
     writes: int | None = None
     reads: int | None = None
+    stored_megabytes: int | None = None
 
 
 @strawberry.type(description="The limits in force.")
@@ -50,11 +54,16 @@ class RateLimitMutation:
     async def set_rate_limits(self, info: Info, input: SetRateLimitsInput) -> SetRateLimitsPayload:
         """Audited as `rate_limits.set`."""
         caller = info.context.principal
-        limits = rate_limits.RateLimits(input.asks, input.writes, input.reads)
+        limits = rate_limits.RateLimits(input.asks, input.writes, input.reads, input.stored_megabytes)
         await info.context.parts.admission.set_limits(caller.org_id, limits, caller.subject_id)
         return SetRateLimitsPayload(rate_limits=await _limits(info.context))
 
 
 async def _limits(context: RequestContext) -> RateLimits:
     limits = await context.parts.admission.in_force(context.principal.org_id)
-    return RateLimits(asks=limits.asks or None, writes=limits.writes or None, reads=limits.reads or None)
+    return RateLimits(
+        asks=limits.asks or None,
+        writes=limits.writes or None,
+        reads=limits.reads or None,
+        stored_megabytes=limits.stored_mb or None,
+    )

@@ -23,6 +23,8 @@ WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
 ORDER BY created_at DESC, blob_key DESC
 """
 
+STORED = "SELECT coalesce(sum(size), 0)::bigint FROM rag_originals WHERE org_id = $1"
+
 # $3: documents whose rows this transaction has locked.
 SUPERSEDE = """
 WITH gone AS (
@@ -80,6 +82,10 @@ class PostgresOriginalStore:
     async def of(self, workspace: WorkspaceRef, document_id: UUID) -> list[Original]:
         rows = await self._connection.fetch(OF, *workspace.key, document_id)
         return [value_from(Original, row) for row in rows]
+
+    async def stored_bytes(self, org_id: UUID) -> int:
+        stored: int = await self._connection.fetchval(STORED, org_id)
+        return stored
 
     async def supersede(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> int:
         return await self._connection.change(SUPERSEDE, *workspace.key, list(document_ids))
