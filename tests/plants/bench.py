@@ -95,7 +95,7 @@ def _large_process(_: Patch) -> None:
 def _slow_ingestion(patch: Patch) -> None:
     from agentic_rag.ingestion.ingest_chunks import IngestChunks
 
-    _paused(IngestChunks, "run", patch, seconds=5.0)
+    _paused(IngestChunks, "run", patch, seconds=2.0)
 
 
 def _texts_of_two_versions(patch: Patch) -> None:
@@ -150,7 +150,7 @@ GROUPS: Mapping[str, tuple[str, Mutant]] = {
     for group, mutant in (
         ("local", Mutant("the embedder takes 3 s a call", _slow_model, "local model, texts/s", is_slow=True)),
         ("local", Mutant("reading takes 3 s", _slow_reading, "local model, reading", is_slow=True)),
-        ("retrieval", Mutant("retrieval waits", _slow_retrieval, "p50 without the graph over the reference")),
+        ("retrieval", Mutant("retrieval waits", _slow_retrieval, "p50 without the graph over the reference", is_slow=True)),
         ("retrieval", Mutant("the graph waits", _slow_graph, "p50 with the graph over without it", is_slow=True)),
         ("retrieval", Mutant("the graph waits", _slow_graph, "p50 by default over the reference", is_slow=True)),
         ("retrieval", Mutant("nothing is found", _nothing_found, "known-item hit@10")),
@@ -162,9 +162,9 @@ GROUPS: Mapping[str, tuple[str, Mutant]] = {
         ("start", AT_NIGHT("a process thinks for 6 s first", _slow_start, "start to first answer")),
         ("start", AT_NIGHT("a process holds 160 MB", _large_process, "resident when idle")),
         ("determinism", AT_NIGHT("scores hang on the hash seed", _seeded_scores, "distinct answers")),
-        ("ingestion", Mutant("ingestion waits for 5 s", _slow_ingestion, "ingest of prepared chunks")),
+        ("ingestion", Mutant("ingestion waits for 2 s", _slow_ingestion, "ingest of prepared chunks")),
         ("publishing", Mutant("a text is of another version", _texts_of_two_versions, "mixed versions")),
-        ("publishing", Mutant("a chunk is missing", _half_a_document, "half documents")),
+        ("publishing", Mutant("a chunk is missing", _half_a_document, "half documents", is_slow=True)),
     )
 }
 """By figure, with the group of measures that it belongs to."""

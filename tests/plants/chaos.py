@@ -278,10 +278,12 @@ MUTANTS: Mapping[str, Mutant] = {
         "nearly all turns are the oldest workspace's", _the_oldest_first, "jobs between B's first and last"
     ),
     "crowd": AT_NIGHT("jobs are taken by age", _by_age, "jobs that start before it"),
-    "overload": CHILDREN("a busy process takes Redis for slow", _slow_for_slow_loops, "flagged degraded"),
+    "overload": AT_NIGHT("a busy process takes Redis for slow", _slow_for_slow_loops, "flagged degraded"),
     "runs-at-once": AT_NIGHT("nobody waits for a run of another process", _runs_unawaited, "found by run"),
     "verify": Mutant("an unfinished job is an error", _unfinished_is_wrong, "errors that are none later", is_slow=True),
-    "deletes": Mutant("cached answers outlive their documents", _cached_for_ever, "cached answers that hold"),
+    "deletes": Mutant(
+        "cached answers outlive their documents", _cached_for_ever, "cached answers that hold", is_slow=True
+    ),
     "files": AT_NIGHT("every file that cannot be read is called damaged", _every_fault_is_damage, "not as"),
     "throughput": AT_NIGHT("each document waits for 10 s", _slow_documents, "over tokenise"),
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +84,14 @@ def cited(valid: float, covered: float) -> Sequence[Row]:
     return citations.citation_rows([citations.Judged((valid,), (covered,))] * MANY)
 
 
+@cache
+def verified_truly() -> Sequence[Row]:
+    """The rows on the self-check as it is."""
+    return list(verifier.verifier_rows())
+
+
 def verified(lie: Callable[[Patch], None]) -> Sequence[Row]:
-    """The rows on the self-check while it lies."""
+    """The same while it lies."""
     undo: list[tuple[Any, str, Any]] = []
 
     def patch(owner: Any, name: str, value: Any) -> None:
@@ -192,9 +199,9 @@ LIES: Mapping[str, tuple[Lie, ...]] = {
         Lie("sentences have no marker", "citation coverage", lambda: cited(1.0, 1.0), lambda: cited(1.0, 0.0)),
     ),
     "verifier.verifier_rows": (
-        Lie("claims are not compared with their quotes", "verifier: false pass", lambda: list(verifier.verifier_rows()),
+        Lie("claims are not compared with their quotes", "verifier: false pass", verified_truly,
             lambda: verified(_everything_passes), SENTENCES),
-        Lie("every sentence is refused", "verifier: false strip", lambda: list(verifier.verifier_rows()),
+        Lie("every sentence is refused", "verifier: false strip", verified_truly,
             lambda: verified(_nothing_passes), SENTENCES),
     ),
 }  # fmt: skip

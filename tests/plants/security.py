@@ -229,7 +229,8 @@ MUTANTS: Mapping[str, Mutant] = {
     "bombs": Mutant("pages may be eight times as large", _pages_eight_times_as_large, "bomb"),
     "obedient-model": Mutant("links stay as they were written", _links_left_live, "live links"),
     "answers-in-viewers": Mutant("tags are left whole", _tags_left_whole, "live tags"),
-    "before-a-request": Mutant("a head may take any time", _heads_without_end, "borne too long"),
+    # One cell of it without this wall is in tests/security/test_planted_faults.py.
+    "before-a-request": Mutant("a head may take any time", _heads_without_end, "borne too long", is_slow=True),
     "fuzzed-answers": Mutant("what a model adds to its quote is not looked for", _claims_unread, "inventions"),
     "cost": Mutant("a wall takes 50 ms", _slow_wall, "with the walls", is_slow=True),
     "random-rights": Mutant("everybody reads everything", _everybody_reads, "unreadable documents named", is_slow=True),

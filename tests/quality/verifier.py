@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from uuid import UUID
 
 from agentic_rag.answering.extraction.extractive import DraftSentence
@@ -184,6 +185,12 @@ def changed(kinds: Mapping[str, Change], found: Sequence[Source]) -> dict[str, l
     return made
 
 
+@cache
+def _changed_sources() -> tuple[dict[str, list[tuple[Source, str]]], ...]:
+    found = sources()
+    return changed(PERTURBED, found), changed(PARAPHRASED, found)
+
+
 def passes(source: Source, text: str) -> bool:
     """True when the self-check lets a model say `text` of a quote that is the whole of `source`."""
     end = len(source.text)
@@ -198,10 +205,10 @@ def passes(source: Source, text: str) -> bool:
 
 def verifier_rows() -> Iterator[Row]:
     """False passes of perturbed sentences, false strips of paraphrases; the kinds are reported."""
-    found = sources()
+    perturbed, paraphrased = _changed_sources()
     for kinds, is_fault, name, limit in (
-        (changed(PERTURBED, found), True, "false pass", FALSE_PASS),
-        (changed(PARAPHRASED, found), False, "false strip", FALSE_STRIP),
+        (perturbed, True, "false pass", FALSE_PASS),
+        (paraphrased, False, "false strip", FALSE_STRIP),
     ):
         wrong = {kind: sum(passes(*pair) is is_fault for pair in pairs) for kind, pairs in kinds.items()}
         for kind, pairs in kinds.items():

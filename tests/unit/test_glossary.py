@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter
 from pathlib import Path
@@ -12,6 +11,7 @@ from tests.house import shape
 ROOT = Path(__file__).resolve().parents[2]
 MAX_TERMS = 40
 
+CLASS = re.compile(r"^ *class (\w+)[(:\[]", re.MULTILINE)
 ROW = re.compile(r"^\| (?P<term>[^|]+?) \| (?P<meaning>[^|]+?) \| `(?P<name>\w+)` \|$", re.MULTILINE)
 
 
@@ -28,11 +28,10 @@ def test_it_is_short_and_names_no_term_and_no_class_twice() -> None:
 
 def test_every_term_is_carried_by_a_class_that_is_defined_once() -> None:
     defined = Counter(
-        node.name
+        name
         for source in shape.product_sources(ROOT)
         if source.path.parts[0] in ("core", "worker")
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.ClassDef)
+        for name in CLASS.findall(source.text)
     )
 
     assert {row["name"]: defined[row["name"]] for row in rows() if defined[row["name"]] != 1} == {}

@@ -20,8 +20,10 @@ PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 SAID = r"(?:verif(?:y|ies|ied)|prove[sn]?|proofs?)"
-OF_ANSWERS = re.compile(rf"\b(?:answers?|sentences?)\b[^.;|]*?\b{SAID}\b", re.IGNORECASE)
-DIRECTLY = re.compile(rf"\b{SAID} (?:an? |the |of |each |every )*(?:answers?|sentences?)\b", re.IGNORECASE)
+SPOKEN_OF = r"(?:answers?|sentences?)"
+OF_ANSWERS = re.compile(rf"\b{SPOKEN_OF}\b[^.;|]*?\b{SAID}\b", re.IGNORECASE)
+DIRECTLY = re.compile(rf"\b{SAID} (?:an? |the |of |each |every )*{SPOKEN_OF}\b", re.IGNORECASE)
+SUBJECT, VERB = re.compile(SPOKEN_OF, re.IGNORECASE), re.compile(SAID, re.IGNORECASE)
 OF_QUOTES = re.compile(r"quot|\bcit(?:e|ation)|span|snippet", re.IGNORECASE)
 BEFORE, AFTER = 30, 20
 """Characters around a stretch in which a quote may be named."""
@@ -59,9 +61,11 @@ def test_no_page_calls_an_answer_verified() -> None:
 
 
 def test_no_text_of_the_product_calls_an_answer_verified() -> None:
+    # Without both words a file holds no claim; to parse all of them takes long.
+    likely = [one for one in shape.product_sources(ROOT) if all(word.search(one.text) for word in (SUBJECT, VERB))]
     found = {
         f"{source.path}:{node.lineno}": told
-        for source in shape.product_sources(ROOT)
+        for source in likely
         for node in ast.walk(source.tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and (told := claims(node.value))
     }
