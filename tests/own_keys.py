@@ -24,6 +24,7 @@ from agentic_rag_server.main import server_parts
 from agentic_rag_worker.job_handlers import job_handlers
 from agentic_rag_worker.timings import WorkerTimings
 from agentic_rag_worker.worker import WorkerOptions, run_worker
+from tests.api.builders import schema_of
 from tests.provider_stub import ProviderStub
 
 SET_KEY = """
@@ -152,7 +153,9 @@ async def running(settings: Settings) -> AsyncIterator[Product]:
     pool = PostgresPool(settings.stores.database_url)
     async with build_container(settings) as container:
         worker = asyncio.create_task(run_worker(container, job_handlers(container), options, stop=stop))
-        transport = httpx2.ASGITransport(app=build_app(server_parts(container)))
+        parts = server_parts(container)
+        app = build_app(parts, schema_of(introspection=parts.options.introspection))
+        transport = httpx2.ASGITransport(app=app)
         try:
             async with httpx2.AsyncClient(transport=transport, base_url="http://test", timeout=60) as http:
                 yield Product(container, http, pool)

@@ -2,24 +2,30 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 
-_POLL_SECONDS = 0.005
+
+def growing_pauses(first: float = 0.005, most: float = 0.1) -> Iterator[float]:
+    """Seconds between two looks: a look costs whom one waits for, and a tenth more is not noticed."""
+    pause = first
+    while True:
+        yield pause
+        pause = min(most, 1.1 * pause)
 
 
 def wait_until(condition: Callable[[], bool], what: str, seconds: float = 20.0) -> None:
     """Return as soon as `condition` holds; fail naming `what` after `seconds`."""
-    deadline = time.monotonic() + seconds
+    deadline, pauses = time.monotonic() + seconds, growing_pauses()
     while not condition():
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {seconds:.0f} s: {what}")
-        time.sleep(_POLL_SECONDS)
+        time.sleep(next(pauses))
 
 
 async def eventually(condition: Callable[[], Awaitable[bool]], what: str, seconds: float = 20.0) -> None:
     """`wait_until` for a condition that is awaited."""
-    deadline = time.monotonic() + seconds
+    deadline, pauses = time.monotonic() + seconds, growing_pauses()
     while not await condition():
         if time.monotonic() > deadline:
             raise AssertionError(f"not within {seconds:.0f} s: {what}")
-        await asyncio.sleep(_POLL_SECONDS)
+        await asyncio.sleep(next(pauses))

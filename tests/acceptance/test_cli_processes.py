@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.rag_terminal import RagTerminal
 from typer.testing import CliRunner
 
 from agentic_rag import __version__
@@ -20,14 +21,18 @@ HEAVY = ("asyncpg", "numpy", "strawberry", "httpx2", "alembic", "redis", "starle
 
 
 def rag(*arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    environ = {
+    command = [sys.executable, "-m", "agentic_rag_cli", *arguments]
+    environ = environment(cwd, **variables)
+    return subprocess.run(command, cwd=cwd, env=environ, capture_output=True, text=True, timeout=60)
+
+
+def environment(cwd: Path, **variables: str) -> dict[str, str]:
+    return {
         "PATH": os.environ["PATH"],
         "HOME": str(cwd),
         "PYTHONPATH": os.pathsep.join(str(ROOT / package) for package in PACKAGES),
         **variables,
     }
-    command = [sys.executable, "-m", "agentic_rag_cli", *arguments]
-    return subprocess.run(command, cwd=cwd, env=environ, capture_output=True, text=True, timeout=60)
 
 
 def test_help_lists_every_command_and_loads_nothing_heavy(tmp_path: Path) -> None:
@@ -111,9 +116,10 @@ def test_an_unreachable_database_is_one_line_and_4(tmp_path: Path) -> None:
 def test_migrate_up_then_status_on_a_real_database(tmp_path: Path, postgres_url: str, fresh_database: str) -> None:
     servers = {"DATABASE_URL": fresh_database, "REDIS_URL": "redis://127.0.0.1:1/0"}
 
-    before = rag("migrate", "status", "--json", cwd=tmp_path, **servers)
-    up = rag("migrate", "up", "--json", cwd=tmp_path, **servers)
-    after = rag("migrate", "status", "--json", cwd=tmp_path, **servers)
+    with RagTerminal(tmp_path, environment(tmp_path, **servers)) as terminal:
+        before = terminal.run("migrate", "status", "--json")
+        up = terminal.run("migrate", "up", "--json")
+        after = terminal.run("migrate", "status", "--json")
 
     assert (before.returncode, up.returncode, after.returncode) == (1, 0, 0), up.stderr
     assert json.loads(up.stdout)["applied"] == json.loads(before.stdout)["pending"]

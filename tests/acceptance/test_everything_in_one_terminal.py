@@ -84,7 +84,8 @@ def up(environ: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], dict[st
         process.communicate()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+# SIGINT ends it below.
+@pytest.mark.parametrize("number", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.nightly)])
 def test_up_leaves_no_process_behind(up: tuple[subprocess.Popen[str], dict[str, int]], number: signal.Signals) -> None:
     process, children = up
     assert set(children) == {"serve", "worker"}
@@ -112,7 +113,7 @@ def test_a_second_one_on_the_same_home_ends_clearly_and_leaves_the_first(
     assert second.returncode == 4
     assert process.poll() is None
     assert not any(gone(pid) for pid in children.values())
-    end(process, children, signal.SIGTERM)
+    end(process, children, signal.SIGINT)
 
 
 def test_whatever_dies_is_started_again(

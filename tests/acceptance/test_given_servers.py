@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +17,12 @@ import pytest
 from docker.errors import DockerException
 from testcontainers.community.postgres import PostgresContainer
 from testcontainers.community.redis import RedisContainer
+from tests.rag_terminal import RagTerminal
 from tests.stack import POSTGRES, Stack, open_home, redis_sources
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ("incident-2024-031-skn03-pitch-bearing.md", "quarterly-report-2025-q1.pdf", "staff-handbook.docx")
+QUESTION = "On which date did SKN-03 return to service?"
 DOCKER_SOCKET = Path("/var/run/docker.sock")
 PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")
 
@@ -80,37 +80,30 @@ def home() -> Iterator[Path]:
 
 
 def test_the_same_commands_work_on_given_servers(given: Given, home: Path) -> None:
-    def rag(*arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "agentic_rag_cli", *arguments],
-            cwd=home,
-            env={
-                "PATH": os.environ["PATH"],
-                "HOME": str(home),
-                "AGENTIC_RAG_HOME": str(home / "state"),
-                "DATABASE_URL": given.database_url,
-                "REDIS_URL": given.redis_url,
-                "PYTHONPATH": os.pathsep.join(str(ROOT / package) for package in PACKAGES),
-            },
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "AGENTIC_RAG_HOME": str(home / "state"),
+        "DATABASE_URL": given.database_url,
+        "REDIS_URL": given.redis_url,
+        "PYTHONPATH": os.pathsep.join(str(ROOT / package) for package in PACKAGES),
+    }
     source = home / "source"
     source.mkdir()
     for name in DOCUMENTS:
         shutil.copy(ROOT / "simulated_ingestion" / name, source / name)
 
-    rag("migrate", "up")
-    ingested = json.loads(rag("ingest", "--source", str(source), "--workspace", "w", "--json"))
-    answer = json.loads(rag("ask", "On which date did SKN-03 return to service?", "--workspace", "w", "--json"))
+    with RagTerminal(home, environ) as terminal:
+        terminal.rag("migrate", "up")
+        ingested = json.loads(terminal.rag("ingest", "--source", str(source), "--workspace", "w", "--json"))
+        answer = json.loads(
+            terminal.rag("ask", "On which date did SKN-03 return to service?", "--workspace", "w", "--json")
+        )
 
-    rag("tenant", "create", "acme")
-    rag("--tenant", "acme", "workspace", "create", "w")
-    theirs = json.loads(rag("--tenant", "acme", "doc", "list", "--workspace", "w", "--json"))
-    ours = json.loads(rag("doc", "list", "--workspace", "w", "--json"))
+        terminal.rag("tenant", "create", "acme")
+        terminal.rag("--tenant", "acme", "workspace", "create", "w")
+        theirs = json.loads(terminal.rag("--tenant", "acme", "doc", "list", "--workspace", "w", "--json"))
+        ours = json.loads(terminal.rag("doc", "list", "--workspace", "w", "--json"))
 
     assert (len(theirs), len(ours)) == (0, len(DOCUMENTS))
     assert ingested["failed"] == 0

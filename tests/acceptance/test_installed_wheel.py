@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.rag_terminal import RagTerminal
 from tests.stack import open_home
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,14 +91,14 @@ def test_it_migrates_ingests_the_packaged_corpus_answers_and_evaluates(rag: Path
     work = tmp_path
 
     run(rag, "migrate", "up", cwd=work, home=home)
-    ingested = run(rag, "ingest", "--workspace", "handbook", "--wait", "--json", cwd=work, home=home)
-    answer = run(
-        rag, "ask", "On which date did SKN-03 return to service?", "--workspace", "handbook", "--json",
-        cwd=work, home=home,
-    )  # fmt: skip
-    report = run(rag, "eval", "--workspace", "handbook", "--json", cwd=work, home=home)
+    environ = {"PATH": os.environ["PATH"], "HOME": str(work), "AGENTIC_RAG_HOME": str(home)}
+    with RagTerminal(work, environ, rag.with_name("python")) as terminal:
+        ingested = terminal.rag("ingest", "--workspace", "handbook", "--wait", "--json")
+        asked = "On which date did SKN-03 return to service?"
+        answer = terminal.rag("ask", asked, "--workspace", "handbook", "--json")
+        report = terminal.rag("eval", "--workspace", "handbook", "--json")
 
-    assert json.loads(ingested.stdout)["failed"] == 0
-    assert json.loads(answer.stdout)["outcome"] != "ABSTAINED"
-    assert all(citation["verified"] for citation in json.loads(answer.stdout)["citations"])
-    assert json.loads(report.stdout)["summary"]["questions"] >= 30
+    assert json.loads(ingested)["failed"] == 0
+    assert json.loads(answer)["outcome"] != "ABSTAINED"
+    assert all(citation["verified"] for citation in json.loads(answer)["citations"])
+    assert json.loads(report)["summary"]["questions"] >= 30

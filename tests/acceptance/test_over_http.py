@@ -317,9 +317,9 @@ def test_a_workspace_is_calibrated_by_itself_and_its_answers_follow(product: Pro
         f"# Hall {number}\n\n" + " ".join(
             f"In {1900 + (7 * number + line) % 100} the pump of cellar {number}-{line} was repaired by Ada Quill{line} "
             f"and {3 + line} helpers after storm {number} had flooded it."
-            for line in range(15)
+            for line in range(10)
         )
-        for number in range(130)
+        for number in range(115)
     )  # fmt: skip
     text = "\n\n".join(sections).encode()
     uploaded = product.http.post(f"/v1/workspaces/{workspace}/documents", files={"file": ("halls.md", text)})

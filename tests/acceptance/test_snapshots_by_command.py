@@ -8,13 +8,13 @@ import os
 import secrets
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from tests.rag_terminal import RagTerminal
 from tests.stack import POSTGRES, Stack, copy_statement, database_at, execute, open_home, redis_sources
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +32,7 @@ class Terminal:
     home: Path
     server: str
     template: str
-    redis: str
+    commands: RagTerminal
     database: str = ""
 
     def lose_database(self) -> None:
@@ -45,20 +45,7 @@ class Terminal:
         self.database = database_at(self.server, name)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "agentic_rag_cli", *arguments],
-            cwd=self.home,
-            env={
-                "PATH": os.environ["PATH"],
-                "HOME": str(self.home),
-                "AGENTIC_RAG_HOME": str(self.home / "state"),
-                "DATABASE_URL": self.database,
-                "REDIS_URL": self.redis,
-                "PYTHONPATH": os.pathsep.join(str(ROOT / package) for package in PACKAGES),
-            },
-            capture_output=True,
-            text=True,
-        )
+        return self.commands.run(*arguments, DATABASE_URL=self.database)
 
     def rag(self, *arguments: str) -> str:
         done = self.run(*arguments)
@@ -73,14 +60,21 @@ class Terminal:
 @pytest.fixture
 def terminal(session_stack: Stack) -> Iterator[Terminal]:
     home = open_home("rag-snapshots-")
-    redis = session_stack.redis_url(redis_sources()[0])
-    terminal = Terminal(home, session_stack.address(POSTGRES), session_stack.template(), redis)
-    terminal.lose_database()
-    (home / "source").mkdir()
-    for name in DOCUMENTS:
-        shutil.copy(ROOT / "simulated_ingestion" / name, home / "source" / name)
-    terminal.rag("ingest", "--source", str(home / "source"), "--workspace", "w")
-    yield terminal
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "AGENTIC_RAG_HOME": str(home / "state"),
+        "REDIS_URL": session_stack.redis_url(redis_sources()[0]),
+        "PYTHONPATH": os.pathsep.join(str(ROOT / package) for package in PACKAGES),
+    }
+    with RagTerminal(home, environ) as commands:
+        terminal = Terminal(home, session_stack.address(POSTGRES), session_stack.template(), commands)
+        terminal.lose_database()
+        (home / "source").mkdir()
+        for name in DOCUMENTS:
+            shutil.copy(ROOT / "simulated_ingestion" / name, home / "source" / name)
+        terminal.rag("ingest", "--source", str(home / "source"), "--workspace", "w")
+        yield terminal
     shutil.rmtree(home)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.rag_terminal import RagTerminal
 from tests.stack import open_home
 
 from agentic_rag.answering.evidence.answerability import AnswerabilityFeatures
@@ -71,16 +72,20 @@ def sets(home: Path) -> tuple[Path, Path]:
     return folder_of(home, "rivers", RIVERS, rivers), folder_of(home, "ships", SHIPS, ships)
 
 
-def run_module(home: Path, module: str, *arguments: str) -> Any:
-    """What a module prints as JSON; it finds no server in its environment."""
-    environ = {
+def environment(home: Path) -> dict[str, str]:
+    """It names no server."""
+    return {
         "PATH": os.environ["PATH"],
         "HOME": str(home),
         "AGENTIC_RAG_HOME": str(home / "home"),
         "PYTHONPATH": os.pathsep.join(str(ROOT / package) for package in (*PACKAGES, "")),
     }
+
+
+def run_module(home: Path, module: str, *arguments: str) -> Any:
+    """What a module prints as JSON."""
     command = [sys.executable, "-m", module, *arguments, "--json"]
-    ran = subprocess.run(command, cwd=home, env=environ, capture_output=True, text=True, timeout=120)
+    ran = subprocess.run(command, cwd=home, env=environment(home), capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
 
@@ -98,9 +103,9 @@ def test_the_ranker_is_fitted_to_folders_and_tried_on_the_one_left_out(home: Pat
 
 
 def test_weights_are_fitted_to_workspaces_and_tried_on_the_one_left_out(home: Path, sets: tuple[Path, Path]) -> None:
-    for one in sets:
-        files = ("--corpus", str(one / "corpus.jsonl"), "--dataset", str(one / "queries.jsonl"))
-        run_module(home, "agentic_rag_cli", "eval", *files)
+    with RagTerminal(home, environment(home)) as terminal:
+        for one in sets:
+            terminal.rag("eval", "--corpus", str(one / "corpus.jsonl"), "--dataset", str(one / "queries.jsonl"))
     out = home / "support.json"
     given = [part for one in sets for part in ("--set", f"{one.name}={one / 'queries.jsonl'}")]
 

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapp
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
@@ -43,6 +44,7 @@ from agentic_rag.workspaces.administer import Administer
 from agentic_rag.workspaces.rate_limits import Demand
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 from agentic_rag_server.app import build_app
+from agentic_rag_server.graphql.schema import build_schema
 from agentic_rag_server.parts import ServerOptions
 from tests.memory_store.telemetry import RecordingTelemetry
 
@@ -480,10 +482,14 @@ class Container:
         self.closed = True
 
 
+schema_of = cache(build_schema)
+"""One for all tests, since to build it takes longer than most of them. It keeps what documents parse to."""
+
+
 def client(container: Container, token: str | None = "admin-token") -> httpx2.AsyncClient:
     """A client of the application in this process."""
     headers = {"authorization": f"Bearer {token}"} if token else {}
-    transport = httpx2.ASGITransport(app=build_app(container))
+    transport = httpx2.ASGITransport(app=build_app(container, schema_of(introspection=container.options.introspection)))
     return httpx2.AsyncClient(transport=transport, base_url="http://test", headers=headers)
 
 

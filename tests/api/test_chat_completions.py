@@ -12,13 +12,13 @@ from openai import AsyncOpenAI, BadRequestError, NotFoundError
 from agentic_rag.answering.answer import Abstention, AbstentionReason, Outcome
 from agentic_rag.answering.question import Turn
 from agentic_rag_server.app import build_app
-from tests.api.builders import REF, Container, FakeAnswer, a_run, a_workspace
+from tests.api.builders import REF, Container, FakeAnswer, a_run, a_workspace, schema_of
 
 ASKED: Any = [{"role": "user", "content": "When does the valve open?"}]
 
 
 def _client(container: Container) -> AsyncOpenAI:
-    http = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=build_app(container)))
+    http = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=build_app(container, schema_of())))
     return AsyncOpenAI(base_url="http://test/v1", api_key="viewer-token", http_client=http, max_retries=0)
 
 

@@ -28,7 +28,7 @@ from agentic_rag.workspaces.workspace import agent, project
 from agentic_rag_server.app import build_app
 from agentic_rag_server.rest.api import operations
 from agentic_rag_server.rest.http.openapi import document
-from tests.api.builders import ORG, REF, WORKSPACE, WORKSPACE_ID, Container, client
+from tests.api.builders import ORG, REF, WORKSPACE, WORKSPACE_ID, Container, client, schema_of
 from tests.api.builders import TOKENS as CALLERS
 from tests.api.rest_product import RestProduct, pieces, rest_product
 
@@ -129,7 +129,7 @@ def test_the_document_holds_nothing_of_this_machine() -> None:
 @pytest.mark.network
 @pytest.mark.parametrize("name", [one.name for one in operations(Container()) if one.name != "openapi"])
 def test_generated_requests_get_no_answer_that_is_not_described(name: str) -> None:
-    schema = schemathesis.openapi.from_asgi("/openapi.json", build_app(asyncio.run(product())))
+    schema = schemathesis.openapi.from_asgi("/openapi.json", build_app(asyncio.run(product()), schema_of()))
     operation = next(
         found.ok() for found in schema.get_all_operations() if found.ok().definition.raw["operationId"] == name
     )

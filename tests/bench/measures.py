@@ -59,7 +59,7 @@ class Scale:
 
 
 FULL = Scale(300, 2000, 10, 200, 512, 3)
-SHORT = Scale(60, 200, 3, 20, 16, 1)
+SHORT = Scale(30, 48, 2, 10, 8, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,8 @@ class World:
         """Other questions than those measured, where there are some: a running server is warm, and does not know
         them.
         """
-        return [item.question for item in self.corpus.questions[self.scale.asked :]][:REPLAYED] or self.words
+        others = [item.question for item in self.corpus.questions[self.scale.asked :]]
+        return others[: min(REPLAYED, self.scale.asked)] or self.words
 
     def body(self, question: str, **options: Any) -> bytes:
         workspace = encode_workspace(self.workspace.workspace_id)

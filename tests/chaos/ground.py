@@ -33,10 +33,13 @@ from agentic_rag_migrations.upgrade import upgrade
 from tests.neo4j_server import Neo4jServer
 from tests.provider_stub import ProviderStub
 from tests.stack import copy_statement
+from tests.waiting import growing_pauses
 
 WORKSPACE = WorkspaceRef(DEFAULT_ORG_ID, uuid4())
 """The same in every database of this process, so that chunk and entity ids of two runs can be compared."""
 
+STOPPED = (asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError, asyncpg.InterfaceError, OSError)
+"""What a connection raises whose server was stopped."""
 TOKEN = "chaos-token-of-thirty-two-characters"
 LEASE_SECONDS = 1.0
 PATIENCE_SECONDS = 120.0
@@ -62,11 +65,19 @@ ROOT = Path(__file__).resolve().parents[2]
 PATHS = [str(ROOT / folder) for folder in ("core", "server", "worker", "cli", "eval", "migrations")]
 
 
+@dataclass(frozen=True)
+class GivenServers:
+    """Addresses of servers that somebody else runs, and others use too."""
+
+    database_url: str
+    redis_url: str
+
+
 @dataclass
 class Servers:
     """One Postgres and one Redis for all rows, and a migrated template that each row's database is copied from."""
 
-    stack: EmbeddedStack
+    stack: EmbeddedStack | GivenServers
     home: Path
     shared_neo4j: str = ""
     """Address of a Neo4j whose graphs are told apart by workspace; empty: rows take one of their own."""
@@ -139,6 +150,8 @@ class Ground:
     """In the environment of every process that the row starts."""
     workspace: WorkspaceRef = WORKSPACE
     _container: Container | None = None
+    _reader: Any = None
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def container(self) -> Container:
@@ -180,12 +193,32 @@ class Ground:
 
     async def value(self, statement: str, *arguments: object) -> Any:
         """One value, read by a superuser."""
-        async with self.connection() as connection:
-            return await connection.fetchval(statement, *arguments)
+        return await self._read(lambda reader: reader.fetchval(statement, *arguments))
 
     async def rows(self, statement: str, *arguments: object) -> list[Any]:
-        async with self.connection() as connection:
-            return await connection.fetch(statement, *arguments)
+        return await self._read(lambda reader: reader.fetch(statement, *arguments))
+
+    async def _read(self, work: Callable[[Any], Awaitable[Any]]) -> Any:
+        """By a connection that is kept, since who waits reads often; by a new one when its server was stopped."""
+        async with self._turn:
+            if self._reader is not None:
+                try:
+                    return await work(self._reader)
+                except (
+                    asyncpg.PostgresConnectionError,
+                    asyncpg.OperatorInterventionError,
+                    asyncpg.InterfaceError,
+                    OSError,
+                ):
+                    self._reader.terminate()
+            self._reader = None
+            self._reader = await asyncpg.connect(self.database_url)
+            return await work(self._reader)
+
+    async def close(self) -> None:
+        """Close the connection that is kept."""
+        if self._reader is not None:
+            await self._reader.close()
 
     async def ready(self) -> int:
         """Documents that are READY."""
@@ -250,6 +283,7 @@ async def new_ground(servers: Servers, **more: str) -> AsyncIterator[Ground]:
             await container.first_access.ensure_organisation()
             await ground.add_workspace(ground.workspace)
             yield ground
+        await ground.close()
     await servers.drop_database(url)
     shutil.rmtree(home, ignore_errors=True)
 
@@ -258,11 +292,11 @@ async def until(
     condition: Callable[[], Awaitable[bool]], what: str, seconds: float = PATIENCE_SECONDS, poll: float = 0.02
 ) -> None:
     """Return as soon as `condition` holds; fail naming `what` after `seconds`."""
-    ends = time.monotonic() + seconds
+    ends, pauses = time.monotonic() + seconds, growing_pauses(poll)
     while not await condition():
         if time.monotonic() > ends:
             raise AssertionError(f"not within {seconds:g} s: {what}")
-        await asyncio.sleep(poll)
+        await asyncio.sleep(next(pauses))
 
 
 def _named(url: str, database: str) -> str:

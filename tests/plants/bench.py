@@ -150,7 +150,10 @@ GROUPS: Mapping[str, tuple[str, Mutant]] = {
     for group, mutant in (
         ("local", Mutant("the embedder takes 3 s a call", _slow_model, "local model, texts/s", is_slow=True)),
         ("local", Mutant("reading takes 3 s", _slow_reading, "local model, reading", is_slow=True)),
-        ("retrieval", Mutant("retrieval waits", _slow_retrieval, "p50 without the graph over the reference", is_slow=True)),
+        (
+            "retrieval",
+            Mutant("retrieval waits", _slow_retrieval, "p50 without the graph over the reference", is_slow=True),
+        ),
         ("retrieval", Mutant("the graph waits", _slow_graph, "p50 with the graph over without it", is_slow=True)),
         ("retrieval", Mutant("the graph waits", _slow_graph, "p50 by default over the reference", is_slow=True)),
         ("retrieval", Mutant("nothing is found", _nothing_found, "known-item hit@10")),

@@ -11,21 +11,22 @@ from agentic_rag.documents import document_access
 from agentic_rag.tenancy.manage_api_keys import KeyWish
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Role
 from agentic_rag_server.connections import ConnectionLimits
-from tests.chaos.ground import new_ground
+from tests.chaos.ground import Servers, new_ground, started_servers
 from tests.security import table  # noqa: F401 - modules of rows are imported by it first
 from tests.security.before_request import Kind, judged
 from tests.security.credentials import credentials_of, undeclared
-from tests.security.ground import Ground, opened_ground
+from tests.security.ground import Ground, ground_on
 from tests.security.rights_matrix import declared_by, differing
 from tests.security.rights_world import in_short, rights_world
 from tests.security.rows.before_request import QUICK, SHORT, quick_server
+from tests.stack import Stack
 
 pytestmark = [pytest.mark.integration, pytest.mark.network, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module")
-def ground() -> Iterator[Ground]:
-    with opened_ground() as ground:
+def ground(session_stack: Stack) -> Iterator[Ground]:
+    with ground_on(session_stack) as ground:
         yield ground
 
 
@@ -61,8 +62,14 @@ async def test_the_matrix_before_a_request_misses_without_a_limit(
     assert verdict.faults(scale)
 
 
-async def test_the_matrix_of_credentials_misses_when_a_start_leaves_a_key_or_a_file_behind(ground: Ground) -> None:
-    async with new_ground(ground.servers()) as world:
+async def test_the_matrix_of_credentials_misses_when_a_start_leaves_a_key_or_a_file_behind() -> None:
+    # Servers of its own: other tests make logins on those of the session.
+    with started_servers() as servers:
+        await _leave_credentials_behind(servers)
+
+
+async def _leave_credentials_behind(servers: Servers) -> None:
+    async with new_ground(servers) as world:
         places = world.home, world.database_url, world.servers.stack.redis_url
         before = await credentials_of(*places)
 

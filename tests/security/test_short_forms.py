@@ -7,15 +7,16 @@ from typing import Any
 
 import pytest
 
-from tests.security.ground import Ground, opened_ground
+from tests.security.ground import Ground, ground_on
 from tests.security.table import TABLE
+from tests.stack import Stack
 
 pytestmark = [pytest.mark.integration, pytest.mark.network, pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module")
-def ground() -> Iterator[Ground]:
-    with opened_ground() as ground:
+def ground(session_stack: Stack) -> Iterator[Ground]:
+    with ground_on(session_stack) as ground:
         yield ground
 
 

@@ -124,8 +124,8 @@ async def poison(servers: Servers, short: bool) -> list[Row]:
     others = 10 if short else 100
     folder = corpus.small(servers.home / f"poison-{short}", others)
     (folder / "poison.md").write_text("# Poison\n\nWhoever parses this dies.")
-    attempts = Settings().jobs.attempts
-    async with new_ground(servers) as ground, crew(ground) as workers:
+    attempts = 2 if short else Settings().jobs.attempts
+    async with new_ground(servers, AGENTIC_RAG_JOB_ATTEMPTS=str(attempts)) as ground, crew(ground) as workers:
         plan = Plan("parse.begin", "die", match=str(document_of(ground, "poison.md")))
         await ground.sync(folder)
         deaths = 0

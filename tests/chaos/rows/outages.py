@@ -135,7 +135,7 @@ async def _until_jobs_are_held(ground: Ground) -> None:
 
 async def handovers(servers: Servers, short: bool) -> list[Row]:
     """A process that commits work and dies before anybody handed it over, × 50; and one that dies before the commit."""
-    times, together = (2, 2) if short else (50, 5)
+    times, together = (1, 1) if short else (50, 5)
     folder = corpus.small(servers.home / f"handover-{short}", times)
     wanted, _ = await clean_run(servers, folder)
     async with new_ground(servers, AGENTIC_RAG_JOB_ATTEMPTS="100") as ground, crew(ground) as workers:

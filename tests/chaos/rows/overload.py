@@ -26,7 +26,7 @@ ASK = "query Ask($input: RagAnswerInput!) { ragAnswer(input: $input) { outcome d
 
 async def questions_at_once(servers: Servers, short: bool) -> list[Row]:
     """64 clients ask one process for a minute, each the next question when it has its answer."""
-    documents, seconds = (40, 5.0) if short else (400, 60.0)
+    documents, seconds = (40, 2.0) if short else (400, 60.0)
     async with new_ground(servers, RAG_EMBEDDER="deterministic") as ground, crew(ground) as workers:
         await ground.sync(corpus.small(ground.home / "source", documents))
         workers.start()

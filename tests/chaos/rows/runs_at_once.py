@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 from collections import Counter
 from contextlib import AsyncExitStack
 from typing import Any
@@ -17,7 +16,6 @@ from tests.chaos.children import crew
 from tests.chaos.ground import TOKEN, Ground, Servers, new_ground
 from tests.chaos.rows.overload import server_process
 
-PROCESSES = 3
 CLIENTS = 4
 FIND = """
 query Find($id: ID!) { run(id: $id) { id } node(id: $id) { id } explainRun(runId: $id) { run { id } } }
@@ -26,18 +24,18 @@ query Find($id: ID!) { run(id: $id) { id } node(id: $id) { id } explainRun(runId
 
 async def runs_at_once(servers: Servers, short: bool) -> list[Row]:
     """Each answer is asked of one process, and its run of the others as soon as it is there."""
-    runs, documents = (15, 12) if short else (1_000, 100)
+    runs, documents, processes = (10, 12, 2) if short else (1_000, 100, 3)
     async with new_ground(servers, RAG_EMBEDDER="deterministic") as ground, crew(ground) as workers:
         await ground.sync(corpus.small(ground.home / "source", documents))
         workers.start()
         await ground.until_idle()
         await workers.stop()
         async with AsyncExitStack() as opened:
-            ports = [await opened.enter_async_context(server_process(ground)) for _ in range(PROCESSES)]
+            ports = [await opened.enter_async_context(server_process(ground)) for _ in range(processes)]
             http = await opened.enter_async_context(httpx2.AsyncClient(timeout=30, trust_env=False))
             found = await _ask_and_find(ground, http, ports, documents, runs)
-    print(f"    {runs} runs, {PROCESSES} processes: {dict(found)}")
-    name = f"{runs} runs asked of one of {PROCESSES} processes, at once of the others"
+    print(f"    {runs} runs, {processes} processes: {dict(found)}")
+    name = f"{runs} runs asked of one of {processes} processes, at once of the others"
     return [exactly(f"{name}: found by {how}", found[how], runs) for how in ("run", "node", "explainRun", "after")]
 
 
@@ -64,7 +62,9 @@ async def _ask_and_find(
 
     async def client() -> None:
         for number in numbers:
-            first, second, third = itertools.islice(itertools.cycle(ports), number % PROCESSES, number % PROCESSES + 3)
+            place = number % len(ports)
+            first, *others = [*ports[place:], *ports[:place]]
+            second, third = others[0], others[-1]
             run_id = await ask(first, number)
             if run_id is None:
                 found["unanswered"] += 1

@@ -19,7 +19,7 @@ LOOKS = 4
 
 async def verify_agrees(servers: Servers, short: bool) -> list[Row]:
     """Rounds of changed and deleted documents and kill -9, looked at at once and again when all jobs have ended."""
-    rounds, documents = (2, 12) if short else (11, 60)
+    rounds, documents = (1, 12) if short else (11, 60)
     settings = {} if short else {"NEO4J_URI": await empty_neo4j(servers)}
     async with new_ground(servers, AGENTIC_RAG_JOB_ATTEMPTS="100", **settings) as ground, crew(ground) as workers:
         ground.stub.otherwise = lambda _: Fault(delay_seconds=0.02)

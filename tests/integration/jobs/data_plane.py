@@ -14,8 +14,10 @@ from uuid import UUID, uuid4
 import numpy as np
 from arq.connections import ArqRedis
 from numpy.typing import NDArray
+from tests.inline_parser import InlineParser
 from tests.memory_store.compute import InlineCompute
 from tests.memory_store.telemetry import RecordingTelemetry
+from tests.waiting import growing_pauses
 
 from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
@@ -197,7 +199,7 @@ class DataPlane:
 
     @cached_property
     def parser(self) -> ProcessParser:
-        return ProcessParser(children=1)
+        return InlineParser()
 
     @cached_property
     def embedders(self) -> EmbedderRegistry:
@@ -392,6 +394,7 @@ class DataPlane:
 
 async def until(condition: Callable[[], object], what: str, seconds: float = 30.0) -> None:
     """Return as soon as `condition` (plain or asynchronous) holds; fail naming `what` after `seconds`."""
+    pauses = growing_pauses(most=0.03)
     try:
         async with asyncio.timeout(seconds):
             while True:
@@ -400,7 +403,7 @@ async def until(condition: Callable[[], object], what: str, seconds: float = 30.
                     holds = await holds
                 if holds:
                     return
-                await asyncio.sleep(0.005)
+                await asyncio.sleep(next(pauses))
     except TimeoutError:
         raise AssertionError(f"not within {seconds:g} s: {what}") from None
 

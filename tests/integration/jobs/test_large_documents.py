@@ -14,6 +14,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 from tests.integration.jobs.data_plane import DataPlane, until
 
+from agentic_rag.adapters.parsing.process.parser import ProcessParser
 from agentic_rag.documents.document import Document, DocumentStatus
 
 WORDS = (
@@ -69,6 +70,7 @@ async def ready(plane: DataPlane, path: str, seconds: float) -> Document:
 @pytest.mark.parametrize("pages", [250, pytest.param(2_000, marks=pytest.mark.nightly)])
 async def test_a_large_pdf_is_ingested_in_bounded_memory(plane: DataPlane, folder: Path, pages: int) -> None:
     plane.embedder = type(plane.embedder)(batch_size=100)
+    plane.parser = ProcessParser(children=1)
     content = report(pages)
     (folder / "register.pdf").write_bytes(content)
     del content

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.network, pytest.mark.slow]
 
 DATA = Path(os.environ.get("AGENTIC_RAG_TEST_DATA") or Path(__file__).parents[4] / "shared" / "data")
 WHOLE = os.environ.get("AGENTIC_RAG_TEST_WHOLE_SETS") == "1"
-PASSAGES, QUESTIONS = (None, None) if WHOLE else (250, 15)
+PASSAGES, QUESTIONS = (None, None) if WHOLE else (120, 8)
 """A part of each set, unless the whole is asked for."""
 
 Ranking = list[tuple[int, float, tuple[tuple[str, int, float], ...], tuple[Hop, ...]]]

@@ -21,7 +21,8 @@ import asyncpg
 
 from agentic_rag.embedded.loopback import free_port
 from tests.bench.reports import Row, exactly
-from tests.chaos.ground import PATHS, ROOT, until
+from tests.chaos.ground import PATHS, ROOT, Servers, started_servers, until
+from tests.rag_terminal import RagTerminal
 from tests.security.credentials import DECLARED, credentials_of, undeclared
 from tests.security.ground import Ground
 from tests.security.servers import end
@@ -51,19 +52,6 @@ class Operator:
                 stderr=log,
             )
 
-    async def run(self, *arguments: str) -> str:
-        done = await asyncio.to_thread(
-            subprocess.run,
-            [sys.executable, "-m", "agentic_rag_cli", *arguments],
-            env=self.environment,
-            cwd=self.home.parent,
-            capture_output=True,
-            check=False,
-        )
-        if done.returncode:
-            raise AssertionError(f"rag {' '.join(arguments)}: {done.stderr.decode()[-500:]}")
-        return done.stdout.decode()
-
     async def while_running(self, arguments: tuple[str, ...], ready: Callable[[], bool], seconds: float = 90) -> None:
         """Start a command, wait until it is ready, stop it."""
         process = self.start(*arguments)
@@ -85,9 +73,8 @@ def port_open(port: int) -> bool:
         return tried.connect_ex(("127.0.0.1", port)) == 0
 
 
-async def by_commands(ground: Ground) -> list[str]:
-    """The commands one after the other, on servers that are there."""
-    servers = ground.servers()
+async def by_commands(servers: Servers) -> list[str]:
+    """The commands one after the other, on servers that are there, and that nobody else makes logins on."""
     name = f"credentials_{secrets.token_hex(4)}"
     await _execute(servers.stack.database_url, f'CREATE DATABASE "{name}"')
     url = urlunsplit(urlsplit(servers.stack.database_url)._replace(path=f"/{name}"))
@@ -109,33 +96,34 @@ async def by_commands(ground: Ground) -> list[str]:
     )
     wrong = list[str]()
     before = await credentials_of(home, url, servers.stack.redis_url)
-    for command in DECLARED:
-        words = tuple(command.split())
-        match words[0]:
-            case "up":
-                continue
-            case "serve":
-                await operator.while_running(words, lambda: port_open(port))
-            case "worker":
-                await operator.while_running(words, lambda: port_open(metrics))
-            case "ingest":
-                await operator.run("ingest", "--source", str(sources), "--workspace", "w")
-            case "snapshot" if words[1] == "create":
-                taken = json.loads(await operator.run(*words, "--workspace", "w", "--json"))
-            case "snapshot":
-                await operator.run(*words, taken["id"], "--into", "copy")
-            case _:
-                await operator.run(*words)
-        after = await credentials_of(home, url, servers.stack.redis_url)
-        wrong += undeclared(command, before, after)
-        before = after
+    with RagTerminal(folder, operator.environment) as terminal:
+        for command in DECLARED:
+            words = tuple(command.split())
+            match words[0]:
+                case "up":
+                    continue
+                case "serve":
+                    await operator.while_running(words, lambda: port_open(port))
+                case "worker":
+                    await operator.while_running(words, lambda: port_open(metrics))
+                case "ingest":
+                    await asyncio.to_thread(terminal.rag, "ingest", "--source", str(sources), "--workspace", "w")
+                case "snapshot" if words[1] == "create":
+                    taken = json.loads(await asyncio.to_thread(terminal.rag, *words, "--workspace", "w", "--json"))
+                case "snapshot":
+                    await asyncio.to_thread(terminal.rag, *words, taken["id"], "--into", "copy")
+                case _:
+                    await asyncio.to_thread(terminal.rag, *words)
+            after = await credentials_of(home, url, servers.stack.redis_url)
+            wrong += undeclared(command, before, after)
+            before = after
     await servers.drop_database(url)
     return wrong
 
 
-async def by_up(ground: Ground) -> list[str]:
+async def by_up(servers: Servers) -> list[str]:
     """`rag up` on a home of its own, with embedded servers."""
-    folder = Path(tempfile.mkdtemp(prefix="credentials-", dir=ground.servers().home))
+    folder = Path(tempfile.mkdtemp(prefix="credentials-", dir=servers.home))
     folder.chmod(0o711)
     home = folder / "home"
     operator, port = Operator(home, {"AGENTIC_RAG_WORKER_METRICS_PORT": "0"}), free_port()
@@ -167,9 +155,10 @@ async def _execute(url: str, statement: str) -> None:
 
 async def credentials(ground: Ground, short: bool) -> list[Row]:
     """What differs from the list, printed; the short form leaves `rag up` out."""
-    wrong = await by_commands(ground)
-    if not short:
-        wrong += await by_up(ground)
+    with started_servers() as servers:
+        wrong = await by_commands(servers)
+        if not short:
+            wrong += await by_up(servers)
     for line in wrong:
         print(f"  {line}")
     return [exactly("credentials that differ from the declared list", len(wrong), 0)]

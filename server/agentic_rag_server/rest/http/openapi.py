@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -43,13 +44,17 @@ REFUSALS = {
 
 
 class OpenAPIEndpoint(Endpoint):
-    """Serves the document, which is made once."""
+    """Serves the document, which is made once, when it is first asked for."""
 
     tag = "description"
 
     def __init__(self, parts: ServerParts, others: Sequence[OperationSpec]) -> None:
         super().__init__(parts)
-        self._body = msgspec.json.encode(document([*others, *self.operations()]))
+        self._others = others
+
+    @cached_property
+    def _body(self) -> bytes:
+        return msgspec.json.encode(document([*self._others, *self.operations()]))
 
     @operation(
         "GET",

@@ -1,0 +1,47 @@
+"""The parser without its child process, whose start takes longer than most tests that read a small file."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from agentic_rag.adapters.parsing.process import child
+from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.process.parser import ProcessParser
+from agentic_rag.adapters.parsing.process.wire import LENGTHS
+
+
+class _Allowance:
+    """Of time: nobody counts it."""
+
+    def page_read(self) -> None:
+        """One more is read."""
+
+
+class _InlineChild:
+    """Answers as the child does, in the calling process, without walls."""
+
+    def usable(self, _: ParserLimits) -> bool:
+        return True
+
+    async def ask(self, request: bytes) -> tuple[bytes, bytes]:
+        head, content = _parts(request)
+        asked = json.loads(head)
+        allowance: Any = _Allowance()
+        return _parts(child._reply(content, asked["file_name"], asked["media_type"], ParserLimits(), allowance))
+
+    async def end(self, *, kill: bool = True) -> int:
+        return 0
+
+
+def _parts(framed: bytes) -> tuple[bytes, bytes]:
+    length, _ = LENGTHS.unpack_from(framed)
+    start = LENGTHS.size + length
+    return framed[LENGTHS.size : start], framed[start:]
+
+
+class InlineParser(ProcessParser):
+    """Not for files that harm who reads them."""
+
+    async def _child(self) -> Any:
+        return _InlineChild()
