@@ -41,6 +41,8 @@ _DESK = pytest.StashKey[StackDesk]()
 
 
 def pytest_configure() -> None:
+    # As `rag` sets it: to look for garbage among the modules of all tests again and again takes long.
+    gc.set_threshold(50_000, 20, 50)
     guards.install()
     held_transactions.install()
 
