@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from agentic_rag import __version__
-from agentic_rag_cli.commands.answering import ask, explain, run, search
+from agentic_rag_cli.commands.answering import ask, explain, run, search, template
 from agentic_rag_cli.commands.documents import doc, ingest, upload
 from agentic_rag_cli.commands.evaluation import calibrate, evaluate
 from agentic_rag_cli.commands.ingestion import source
@@ -89,6 +89,7 @@ app.command("ask")(ask.ask)
 app.command("search")(search.search)
 app.command("context")(search.prepare_context)
 app.command("explain")(explain.explain)
+app.add_typer(template.app, name="template")
 app.add_typer(tenant.app, name="tenant")
 app.add_typer(key.app, name="key")
 app.add_typer(token.app, name="token")

@@ -14,7 +14,6 @@ from agentic_rag.answering.context.prepare_context import (
     PreparedContext,
 )
 from agentic_rag.answering.context.search_passages import FoundPassage, FoundPassages
-from agentic_rag.answering.context.template import TEAM_GUIDELINES
 from agentic_rag.answering.question import Question
 from agentic_rag.documents.document import Chunk
 from agentic_rag.kernel.dependency import Dependency
@@ -62,7 +61,9 @@ class FakeContext:
     async def run(self, principal: object, request: ContextRequest) -> PreparedContext:
         self.asked.append(request)
         source = ContextSource(REF, numbered(1), numbered(201), "T", "docs/1.pdf", 10, 35, False, 0.8, "Judge", ())
-        return PreparedContext(TEAM_GUIDELINES, "## Team Guidelines\n\nX.", ContextStep.PASSAGES, (source,), "LATE")
+        return PreparedContext(
+            "team_guidelines", 1, "## Team Guidelines\n\nX.", ContextStep.PASSAGES, (source,), "LATE"
+        )
 
 
 @dataclass
@@ -201,3 +202,50 @@ async def test_a_malformed_request_is_refused(path: str, sent: dict[str, Any]) -
     assert response.status_code == 400
     assert container.search.asked == []
     assert container.context.asked == []
+
+
+SAVE = """mutation Save($input: SaveContextTemplateInput!) { saveContextTemplate(input: $input) {
+  template { name version isBuiltIn topK minSimilarity isFixed } userErrors { code path } } }"""
+
+
+async def test_a_workspaces_template_is_kept_listed_used_and_deleted() -> None:
+    product = await rest_product()
+    given = {"workspaceId": WORKSPACE_ID, "name": "rules", "heading": "## Rules", "item": "- {text}", "topK": 2}
+    asked = {"query": "pump", "workspaces": [{"workspaceId": WORKSPACE_ID}], "template": "rules"}
+
+    saved = await query(product, SAVE, {"input": given})
+    async with client(product) as http:
+        path = f"/v1/workspaces/{WORKSPACE_ID}/templates"
+        changed = await http.put(f"{path}/rules", json={"heading": "## House rules", "maxTokens": 100})
+        listed = (await http.get(path)).json()["templates"]
+        context = (await http.post("/v1/context", json=asked)).json()
+        deleted = await http.delete(f"{path}/rules")
+        again = await http.delete(f"{path}/rules")
+
+    assert saved["data"]["saveContextTemplate"]["template"] == {
+        "name": "rules", "version": 1, "isBuiltIn": False, "topK": 2, "minSimilarity": 0.7, "isFixed": True,
+    }  # fmt: skip
+    assert changed.json()["version"] == 2
+    assert [(one["name"], one["version"]) for one in listed[-2:]] == [("rules", 1), ("rules", 2)]
+    assert [one["isBuiltIn"] for one in listed] == [True] * 4 + [False] * 2
+    assert (context["template"], context["templateVersion"], context["fault"]) == ("rules", 2, None)
+    assert deleted.json() == {"deletedName": "rules"}
+    assert (again.status_code, again.json()["error"]["code"]) == (404, "TEMPLATE_NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("changed", "code", "path"),
+    [
+        ({"heading": "## {agnet}"}, "TEMPLATE_INVALID", ["input", "heading"]),
+        ({"name": "team_guidelines"}, "TEMPLATE_INVALID", ["name"]),
+        ({"maxTokens": 2}, "CONTEXT_BUDGET_TOO_SMALL", ["input", "maxTokens"]),
+        ({"minSimilarity": 2.0}, "INVALID_INPUT", ["input", "ragConfig", "similarityThreshold"]),
+    ],
+)
+async def test_a_template_that_cannot_be_kept_is_refused(changed: dict[str, Any], code: str, path: list[str]) -> None:
+    product = await rest_product()
+    given = {"workspaceId": WORKSPACE_ID, "name": "rules", "heading": "## Rules", **changed}
+
+    body = await query(product, SAVE, {"input": given})
+
+    assert body["data"]["saveContextTemplate"] == {"template": None, "userErrors": [{"code": code, "path": path}]}

@@ -69,6 +69,7 @@ FIELDS: Mapping[str, Request] = {
     "Query.embeddingSpaces": Request("embeddingSpaces(workspaceId: %(workspace)s) { done }"),
     "Query.usage": Request('usage(from: "2026-11-01", to: "2026-11-02", workspaceId: %(workspace)s) { pricedOn }'),
     "Query.budgets": Request("budgets(workspaceId: %(workspace)s) { scope }"),
+    "Query.contextTemplates": Request("contextTemplates(workspaceId: %(workspace)s) { name }"),
     "Query.run": Request("run(id: %(run)s) { id }"),
     "Query.runs": Request("runs(workspaceId: %(workspace)s) { nodes { id } }", seen="run"),
     "Query.explainRun": Request("explainRun(runId: %(run)s) { searches }"),
@@ -106,6 +107,13 @@ FIELDS: Mapping[str, Request] = {
     ),
     "Mutation.updateWorkspaceSettings": Request(
         f"updateWorkspaceSettings(input: {{workspaceId: %(workspace)s, historyDays: 5}}) {{ {FAULTS} }}"
+    ),
+    "Mutation.saveContextTemplate": Request(
+        'saveContextTemplate(input: {workspaceId: %(workspace)s, name: "own", heading: "## Own"}) '
+        f"{{ template {{ version }} {FAULTS} }}"
+    ),
+    "Mutation.deleteContextTemplate": Request(
+        f"deleteContextTemplate(workspaceId: %(workspace)s, name: %(template)s) {{ {FAULTS} }}"
     ),
     "Mutation.uploadDocument": Request(
         f'uploadDocument(workspaceId: %(workspace)s, file: $file, sourcePath: "shared.md") {{ {FAULTS} }}'
@@ -215,6 +223,9 @@ ROUTES: Mapping[str, Request] = {
     "addVectorStoreFile": Request(f"{_STORE}/files", {"json": {"file_id": "%(document)s"}}),
     "deleteVectorStoreFile": Request(f"{_STORE}/files/%(new_document)s"),
     "deleteFile": Request("/v1/files/%(new_document)s"),
+    "listContextTemplates": Request("/v1/workspaces/%(workspace)s/templates"),
+    "saveContextTemplate": Request("/v1/workspaces/%(workspace)s/templates/own-2", {"json": {"heading": "## Own"}}),
+    "deleteContextTemplate": Request("/v1/workspaces/%(workspace)s/templates/%(template)s"),
     "uploadDocument": Request("/v1/workspaces/%(workspace)s/documents", {**FORM, "data": {"sourcePath": "shared.md"}}),
     "reingestDocument": Request(f"{_DOCUMENT}/reingest"),
     "updateDocument": Request("/v1/documents/%(document)s", {"json": {"metadata": {"tags": ["pumps"]}}}),

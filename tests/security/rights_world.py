@@ -9,7 +9,7 @@ import json
 import secrets
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import product
 from uuid import UUID
@@ -32,6 +32,7 @@ from agentic_rag.operations.evaluation import EvalDataset, EvalQuestion
 from agentic_rag.tenancy.manage_api_keys import KeyWish
 from agentic_rag.tenancy.principals import KeyScope, Principal, Role, SubjectKind, WorkspaceRef
 from agentic_rag.workspaces.administer import NewWorkspace
+from agentic_rag.workspaces.context_template import ContextTemplate, add_template
 from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 from agentic_rag_server.rest.openai.places import uploads_of
@@ -40,6 +41,7 @@ from tests.security.tenants import opened_server
 
 KILL = "UPDATE rag_jobs SET state = 'DEAD', error_code = 'PARSE_CORRUPT' WHERE org_id = $1 AND job_id = $2"
 PUMP = "The pump lifts seven cubic metres of water. It is serviced in March."
+RULES = ContextTemplate("rules", "## Rules")
 QUESTION = "How much water does the pump lift?"
 
 
@@ -100,6 +102,11 @@ class RightsWorld:
         if "new_attached" in needs:
             upload = await upload_shared(self.container, self.agent, path, owner)
             fresh["new_attached"] = str(upload.document_id)
+        if "template" in needs:
+            fresh["template"] = RULES.name
+            await self.container.administer.change_workspace(
+                self.project, lambda one: replace(one, templates=add_template(one.templates, RULES)), "test"
+            )
         return {**self.ids, **fresh}
 
 

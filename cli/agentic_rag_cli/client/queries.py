@@ -159,6 +159,22 @@ query ($input: ContextInput!) {{
 }}
 """
 
+_TEMPLATE = "name version isBuiltIn heading opening item joint topK minSimilarity isFixed itemCharacters maxTokens"
+
+TEMPLATES = f"query ($workspaceId: ID!) {{ contextTemplates(workspaceId: $workspaceId) {{ {_TEMPLATE} }} }}"
+
+SAVE_TEMPLATE = f"""
+mutation ($input: SaveContextTemplateInput!) {{
+  saveContextTemplate(input: $input) {{ template {{ {_TEMPLATE} }} {_ERRORS} }}
+}}
+"""
+
+DELETE_TEMPLATE = f"""
+mutation ($workspaceId: ID!, $name: String!) {{
+  deleteContextTemplate(workspaceId: $workspaceId, name: $name) {{ deletedName {_ERRORS} }}
+}}
+"""
+
 ASK = f"""
 mutation ($input: RagAnswerInput!) {{
   ragAnswer(input: $input) {{

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.models.billing.limits import SpendingLimits
 from agentic_rag.workspaces.chunk_profiles import chunk_profile
+from agentic_rag.workspaces.context_template import ContextTemplate
+from agentic_rag.workspaces.rag_config import RagConfig
 
 MAX_INLINE_CHARACTERS = 50_000
 """Most characters of a workspace's plain-text guidelines; a prompt takes 2,000 tokens of them."""
@@ -19,25 +20,6 @@ LEAST_DAYS = {"history_days": 0, "runs_days": 1, "jobs_days": 7, "usage_days": 3
 
 MAX_DIMENSIONS = 4000
 """As `models.embedding.space.MAX_DIMENSIONS`."""
-
-MAX_RESULTS = 50
-"""As `answering.options.MAX_TOP_K`."""
-
-
-@dataclass(frozen=True, slots=True)
-class RagConfig:
-    """The number of passages of a search and their minimal similarity to the question (0 to 1). Raises `InvalidInput`
-    outside the range of the API.
-    """
-
-    top_k: int = 5
-    similarity_threshold: float = 0.7
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.top_k <= MAX_RESULTS:
-            raise InvalidInput(f"`topK` takes 1 to {MAX_RESULTS}.", path=("ragConfig", "topK"))
-        if not (math.isfinite(self.similarity_threshold) and 0 <= self.similarity_threshold <= 1):
-            raise InvalidInput("`similarityThreshold` takes 0 to 1.", path=("ragConfig", "similarityThreshold"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +41,8 @@ class WorkspaceSettings:
     usage_days: int | None = None
     audit_days: int | None = None
     """None: for ever."""
+    templates: tuple[ContextTemplate, ...] = ()
+    """Of prompt sections, each with its last versions."""
 
     def __post_init__(self) -> None:
         if self.chunk_profile is not None:

@@ -17,6 +17,7 @@ from agentic_rag_server.graphql.models.spending import SpendingMutation
 from agentic_rag_server.graphql.operations.evaluations import EvaluationMutation
 from agentic_rag_server.graphql.operations.snapshots import SnapshotMutation
 from agentic_rag_server.graphql.workspaces.calibrations import CalibrationMutation
+from agentic_rag_server.graphql.workspaces.context_templates import ContextTemplateMutation
 from agentic_rag_server.graphql.workspaces.organisations import OrganisationMutation
 from agentic_rag_server.graphql.workspaces.rate_limits import RateLimitMutation
 from agentic_rag_server.graphql.workspaces.workspaces import WorkspaceMutation
@@ -31,6 +32,7 @@ class Mutation(
     SourceMutation,
     JobMutation,
     WorkspaceMutation,
+    ContextTemplateMutation,
     OrganisationMutation,
     RateLimitMutation,
     ModelMutation,

@@ -25,6 +25,7 @@ from agentic_rag_server.graphql.models.spending import SpendingQuery
 from agentic_rag_server.graphql.operations.evaluations import EvaluationQuery
 from agentic_rag_server.graphql.operations.snapshots import SnapshotQuery
 from agentic_rag_server.graphql.tenancy.audit import AuditQuery
+from agentic_rag_server.graphql.workspaces.context_templates import ContextTemplateQuery
 from agentic_rag_server.graphql.workspaces.organisations import OrganisationQuery
 from agentic_rag_server.graphql.workspaces.rate_limits import RateLimitQuery
 from agentic_rag_server.graphql.workspaces.workspaces import WorkspaceQuery, find_workspace
@@ -44,6 +45,7 @@ class Query(
     ExplanationQuery,
     PassageQuery,
     ContextQuery,
+    ContextTemplateQuery,
     DocumentQuery,
     SourceQuery,
     JobQuery,

@@ -16,6 +16,7 @@ from agentic_rag_server.mcp.resource_metadata import ResourceMetadataEndpoint
 from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.answering.context import ContextEndpoint
 from agentic_rag_server.rest.answering.search import SearchEndpoint
+from agentic_rag_server.rest.answering.templates import TemplatesEndpoint
 from agentic_rag_server.rest.documents.agent_documents import AgentDocumentsEndpoint
 from agentic_rag_server.rest.documents.changes import ChangesEndpoint
 from agentic_rag_server.rest.documents.documents import DocumentEndpoint
@@ -42,6 +43,7 @@ _ENDPOINTS = (
     AgentDocumentsEndpoint,
     SearchEndpoint,
     ContextEndpoint,
+    TemplatesEndpoint,
     ChatEndpoint,
     ResponsesEndpoint,
     FilesEndpoint,

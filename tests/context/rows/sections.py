@@ -11,12 +11,13 @@ from uuid import UUID
 from agentic_rag.answering.context import prepare_context
 from agentic_rag.answering.context.prepare_context import ContextPart, PreparedContext, assemble_context
 from agentic_rag.answering.context.search_passages import FoundPassage
-from agentic_rag.answering.context.template import TEMPLATES, ContextTemplate, SectionItem, fill, require_room
+from agentic_rag.answering.context.template import SectionItem, fill
 from agentic_rag.documents.document import Chunk
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.language import token_estimate
 from agentic_rag.retrieval.candidates import Candidate
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.context_template import TEMPLATES, ContextTemplate, require_room
 from tests.bench.reports import Row, exactly
 from tests.context.ground import PRINCIPAL, Ground
 
@@ -24,7 +25,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 
 ITEMS: Mapping[str, tuple[SectionItem, ...]] = {
     "plain": (
-        SectionItem("standards/lang-python.md", "Use Pydantic for type validation.\nWrite docstrings."),
+        SectionItem("standards/lang-python.md", "Use Pydantic for type validation.\nWrite docstrings.", "{text}"),
         SectionItem("knowledge/security.md", "Always hash passwords with bcrypt."),
     ),
     "unicode": (
@@ -42,13 +43,22 @@ ITEMS: Mapping[str, tuple[SectionItem, ...]] = {
         SectionItem("never.md", "Nobody reads this."),
     ),
 }
+OWN = ContextTemplate(
+    name="house-rules",
+    heading="=== Rules for {agent} {}",
+    item="* {title} ({source})\n    > {text}\n--",
+    opening="\n",
+    joint="; ",
+    item_characters=1_000,
+)
+"""One that a workspace might keep."""
 OVER = 300
 """Tokens of the budget that the last case is over."""
 
 
 def sections() -> Iterator[tuple[Path, str]]:
     """Each template with each case, and the file that holds what it must be."""
-    for template in TEMPLATES.values():
+    for template in (*TEMPLATES.values(), OWN):
         for name, items in ITEMS.items():
             tokens = OVER if name == "over-budget" else template.tokens
             yield GOLDEN / f"{template.name}.{name}.txt", fill(template, items, tokens, "Brand\n Judge").text
@@ -101,7 +111,7 @@ class Cases:
     def context(self) -> tuple[PreparedContext, int]:
         """A context and its budget. Budgets that hold no heading are refused before."""
         draw = self._draw
-        template: ContextTemplate = draw.choice(list(TEMPLATES.values()))
+        template: ContextTemplate = draw.choice([*TEMPLATES.values(), OWN])
         known = list[FoundPassage]()
         materials = [self.material(known) for _ in range(draw.choice((1, 1, 1, 2, 3, 10)))]
         while True:

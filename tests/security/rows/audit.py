@@ -33,6 +33,8 @@ KILL = "UPDATE rag_jobs SET state = 'DEAD', error_code = 'PARSE_CORRUPT' WHERE o
 MUTATIONS: Mapping[str, str] = {
     "createWorkspace": '(input: {name: "second"}) { workspace { id } %s }',
     "updateWorkspaceSettings": "(input: {workspaceId: %(workspace)s, historyDays: 5}) { %s }",
+    "saveContextTemplate": '(input: {workspaceId: %(workspace)s, name: "own", heading: "## Own"}) { %s }',
+    "deleteContextTemplate": '(workspaceId: %(workspace)s, name: "own") { %s }',
     "uploadDocument": '(workspaceId: %(workspace)s, file: $file, sourcePath: "b.md") { %s }',
     "setDocumentAccess": '(id: %(document)s, readableBy: {users: ["ada"]}) { %s }',
     "setDocumentWriters": '(id: %(document)s, writers: ["user:ada"]) { %s }',
@@ -84,6 +86,8 @@ WRITES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         "/v1/workspaces/%(workspace)s/documents/%(uploadDocument)s/owner",
         {"json": {"owner": "user:ada"}},
     ),
+    "saveContextTemplate": ("/v1/workspaces/%(workspace)s/templates/rules", {"json": {"heading": "## Rules"}}),
+    "deleteContextTemplate": ("/v1/workspaces/%(workspace)s/templates/rules", {}),
     "deleteDocument": ("/v1/workspaces/%(workspace)s/documents/%(uploadDocument)s", {}),
     "setInlineGuidelines": ("/api/projects/new/guidelines/inline", {"json": {"inlineGuidelines": "Be brief."}}),
     "uploadGuideline": ("/api/projects/new/guidelines/upload", {"files": {"file": FILE}}),

@@ -27,6 +27,7 @@ BODIES: Mapping[str, Any] = {
     "setDocumentReaders": {"readableBy": ["user:ada"]},
     "setDocumentWriters": {"writers": ["user:ada"]},
     "transferOwnership": {"owner": "user:ada"},
+    "saveContextTemplate": {"heading": "## Rules"},
     "setInlineGuidelines": {"inlineGuidelines": "Be brief."},
 }
 NOBODY = UUID(int=0xDEAD)
@@ -82,6 +83,7 @@ def _foreign(world: TwoTenants) -> Asker:
             "docId": documents,
             "orgId": organisations,
             "id": names,
+            "name": Names("rules", (("theirs-rules", "nobodys-rules"),)),
             "source": documents,
         },
     )

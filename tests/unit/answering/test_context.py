@@ -27,12 +27,14 @@ from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.question import AnswerOptions, Question
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.dependency import Dependency
-from agentic_rag.kernel.errors import InvalidInput, NotFound, Retryable
+from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound, Retryable
 from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.retrieval.retrieve import Retrieve
 from agentic_rag.tenancy.audit import AuditEntry
 from agentic_rag.tenancy.principals import Role, WorkspaceRef
-from agentic_rag.workspaces.settings import RagConfig
+from agentic_rag.workspaces.context_template import ContextTemplate
+from agentic_rag.workspaces.rag_config import RagConfig
+from agentic_rag.workspaces.settings import WorkspaceSettings
 
 VALVE = "The relief valve of the boiler opens at 3 bar."
 LEAVE = "Employees apply for leave two weeks ahead."
@@ -58,19 +60,19 @@ class Product:
         return await self.context.run(principal, replace(request, **changes))
 
 
-def _product(corpus: Corpus, inline: str | None = None) -> Product:
+def _product(corpus: Corpus, inline: str | None = None, templates: tuple[ContextTemplate, ...] = ()) -> Product:
     telemetry, embedder = Telemetry(), Embedder(opened=corpus)
-    database: Any = _WithSettings(corpus, inline)
+    database: Any = _WithSettings(corpus, WorkspaceSettings(inline_guidelines=inline, templates=templates))
     search = SearchPassages(database, only(embedder), Retrieve(telemetry), AnswerDefaults(), waiting_room(), telemetry)
     return Product(corpus, embedder, telemetry, search, PrepareContext(database, search, telemetry))
 
 
 class _WithSettings:
-    """A corpus whose workspace has plain-text guidelines."""
+    """A corpus whose workspace has settings."""
 
-    def __init__(self, corpus: Corpus, inline: str | None) -> None:
+    def __init__(self, corpus: Corpus, settings: WorkspaceSettings) -> None:
         self._corpus = corpus
-        self._inline = inline
+        self._settings = settings
         self.entries: list[AuditEntry] = []
 
     def __getattr__(self, name: str) -> Any:
@@ -78,7 +80,9 @@ class _WithSettings:
 
     @asynccontextmanager
     async def transaction(self, org_id: UUID) -> AsyncIterator[Any]:
-        workspace = SimpleNamespace(settings=SimpleNamespace(inline_guidelines=self._inline))
+        if self._corpus.database_down:
+            raise DependencyUnavailable("down", dependency="database")
+        workspace = SimpleNamespace(settings=self._settings)
 
         async def get(workspace_id: UUID) -> Any:
             return workspace
@@ -258,6 +262,37 @@ async def test_a_budget_that_holds_no_sentence_leaves_nothing(corpus: Corpus) ->
     prepared = await _product(corpus).prepare(SELECTORS, tokens=8)
 
     assert (prepared.text, prepared.sources) == ("", ())
+
+
+OWN = ContextTemplate("rules", "## Rules", item="> {text}", config=RagConfig(top_k=1), is_fixed=True)
+
+
+async def test_a_template_of_the_workspace_is_used_at_the_version_asked_for(corpus: Corpus) -> None:
+    product = _product(corpus, templates=(OWN, replace(OWN, heading="## New rules", version=2)))
+
+    newest = await product.prepare(SELECTORS, "rules")
+    older = await product.prepare(SELECTORS, "rules@1")
+
+    assert newest.text == f"## New rules\n\n> {SELECTORS}"
+    assert (newest.template, newest.template_version) == ("rules", 2)
+    assert (older.text, older.template_version) == (f"## Rules\n\n> {SELECTORS}", 1)
+    assert product.telemetry.counts["rag_contexts_total", (("outcome", "PASSAGES"), ("template", "own"))] == 2
+
+
+async def test_a_template_that_nobody_made_is_unknown(corpus: Corpus) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        await _product(corpus, templates=(OWN,)).prepare(SELECTORS, "rulez")
+
+    assert refused.value.code == "TEMPLATE_UNKNOWN"
+
+
+async def test_a_template_of_the_workspace_needs_the_database_in_time(corpus: Corpus) -> None:
+    product = _product(corpus, templates=(OWN,))
+    corpus.database_down = True
+
+    prepared = await product.prepare(SELECTORS, "rules")
+
+    assert (prepared.text, prepared.fault, prepared.template) == ("", "DEPENDENCY_UNAVAILABLE", "rules")
 
 
 @pytest.mark.parametrize("count", [0, 11])

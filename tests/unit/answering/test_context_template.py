@@ -6,22 +6,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.answering.context.template import (
+from agentic_rag.answering.context.template import SectionItem, fair_shares, fill, join_sections
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.workspaces.context_template import (
     MULTI_AGENT,
     PROJECT_KNOWLEDGE,
     REFERENCE_GUIDELINES,
     TEAM_GUIDELINES,
     TEMPLATES,
-    SectionItem,
-    fair_shares,
-    fill,
     find_template,
-    heading_of,
-    join_sections,
     require_room,
 )
-from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.language.token_estimate import estimate_tokens
 
 STANDARD = SectionItem("standards/lang-python.md", "Use Pydantic for type validation.\nWrite docstrings.")
 SECURITY = SectionItem("knowledge/security.md", "Always hash passwords with bcrypt.")
@@ -116,12 +112,12 @@ def test_empty_sections_leave_no_gap() -> None:
 
 
 def test_an_agents_name_is_one_short_line() -> None:
-    assert heading_of(MULTI_AGENT, "A\n# B" + "x" * 200).count("\n") == 0
-    assert len(heading_of(MULTI_AGENT, "x" * 5_000)) < 150
+    assert MULTI_AGENT.start("A\n# B" + "x" * 200).count("\n") == 0
+    assert len(MULTI_AGENT.start("x" * 5_000)) < 150
 
 
 def test_an_agents_name_may_hold_braces() -> None:
-    assert heading_of(MULTI_AGENT, "{agent} {0}") == "### Context from {agent} {0}'s documents:"
+    assert MULTI_AGENT.start("{agent} {0}") == "### Context from {agent} {0}'s documents:"
 
 
 def test_a_budget_below_the_heading_is_refused() -> None:

@@ -67,7 +67,7 @@ def prepare_context(
 ) -> None:
     """Print a section for a prompt, made of the passages for a text; nothing where there are none.
 
-    Templates: project_knowledge, team_guidelines, reference_guidelines, multi_agent.
+    Templates: project_knowledge, team_guidelines, reference_guidelines, multi_agent, and those of `rag template`.
 
     Example: rag context "Fix the login test" --workspace web-shop --template team_guidelines
 

@@ -11,14 +11,11 @@ from uuid import UUID
 from agentic_rag.answering.context.search_passages import FoundPassage, SearchPassages
 from agentic_rag.answering.context.template import (
     JOINT,
-    ContextTemplate,
     SectionItem,
     UsedText,
     fair_shares,
     fill,
-    find_template,
     join_sections,
-    require_room,
 )
 from agentic_rag.answering.options import CONTEXT_TOKENS, MAX_QUESTION_CHARACTERS
 from agentic_rag.answering.question import AnswerOptions, Question
@@ -29,6 +26,7 @@ from agentic_rag.kernel.errors import (
     DependencyUnavailable,
     InvalidInput,
     MissingProviderKey,
+    NotFound,
     Permanent,
     Retryable,
 )
@@ -36,6 +34,12 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.language.prompt_injection import Suspicion
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
+from agentic_rag.workspaces.context_template import (
+    TEMPLATES,
+    ContextTemplate,
+    find_template,
+    require_room,
+)
 
 MAX_AGENTS = 10
 """Workspaces that one context may be made of."""
@@ -105,7 +109,10 @@ class ContextSource:
 class PreparedContext:
     """A context, empty where there is nothing to say or something failed: then `fault` is the code of the failure."""
 
-    template: ContextTemplate
+    template: str
+    """Its name."""
+    template_version: int
+    """0: a template of the workspace that could not be read."""
     text: str = ""
     step: ContextStep = ContextStep.NOTHING
     sources: tuple[ContextSource, ...] = ()
@@ -130,7 +137,10 @@ class _Material:
     def items(self) -> list[SectionItem]:
         if self.inline is not None:
             return [SectionItem(INLINE_SOURCE, self.inline)]
-        return [SectionItem(one.chunk.source_path, one.chunk.text.strip()) for one in self.passages]
+        return [
+            SectionItem(one.chunk.source_path, one.chunk.text.strip(), one.chunk.document_title)
+            for one in self.passages
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,25 +158,48 @@ class PrepareContext:
         Errors: `InvalidInput` (TEMPLATE_UNKNOWN, CONTEXT_BUDGET_TOO_SMALL, OPTION_OUT_OF_RANGE, QUESTION_EMPTY,
         AS_OF_UNAVAILABLE), `NotFound` code WORKSPACE_NOT_FOUND.
         """
-        template = find_template(request.template)
-        tokens = _budget(request, template)
-        if not request.is_enabled:
-            return self._counted(PreparedContext(template))
-        # Of a long task description the beginning says what is wanted.
-        text = request.text.strip()[:MAX_QUESTION_CHARACTERS]
-        asked = replace(request, text=text, options=_options(request, template))
+        if not 1 <= len(request.parts) <= MAX_AGENTS:
+            raise InvalidInput(
+                f"A context is made of 1 to {MAX_AGENTS} workspaces.", code="OPTION_OUT_OF_RANGE", path=("workspaces",)
+            )
+        context = PreparedContext(request.template, 0)
         limit = request.options.timeout_ms
         try:
             async with asyncio.timeout(CONTEXT_SECONDS if limit is None else limit / 1000):
                 async with asyncio.timeout(ALIVE_SECONDS):
-                    await self.database.corpus_version(request.parts[0].workspace)
-                found = [self._material(principal, asked, part, template) for part in request.parts]
-                materials = await asyncio.gather(*found)
+                    template = await self._template(principal, request)
+                context = PreparedContext(template.name, template.version)
+                tokens = _budget(request, template)
+                if request.is_enabled:
+                    context = await self._filled(principal, request, template, tokens)
         except TimeoutError:
-            return self._counted(PreparedContext(template, fault=LATE))
+            context = replace(context, fault=LATE)
         except DependencyUnavailable as error:
-            return self._counted(PreparedContext(template, fault=error.code))
-        return self._counted(assemble_context(template, materials, tokens))
+            context = replace(context, fault=error.code)
+        return self._counted(context)
+
+    async def _template(self, principal: Principal, request: ContextRequest) -> ContextTemplate:
+        """The built-in one, else one of the first workspace's own."""
+        if request.template in TEMPLATES:
+            return TEMPLATES[request.template]
+        ref, workspace = request.parts[0].workspace, None
+        if ref.org_id == principal.org_id:
+            async with self.database.transaction(ref.org_id) as transaction:
+                workspace = await transaction.workspaces.get(ref.workspace_id)
+        if workspace is None:
+            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        return find_template(request.template, workspace.settings.templates)
+
+    async def _filled(
+        self, principal: Principal, request: ContextRequest, template: ContextTemplate, tokens: int
+    ) -> PreparedContext:
+        async with asyncio.timeout(ALIVE_SECONDS):
+            await self.database.corpus_version(request.parts[0].workspace)
+        # Of a long task description the beginning says what is wanted.
+        text = request.text.strip()[:MAX_QUESTION_CHARACTERS]
+        asked = replace(request, text=text, options=_options(request, template))
+        found = [self._material(principal, asked, part, template) for part in request.parts]
+        return assemble_context(template, await asyncio.gather(*found), tokens)
 
     async def _material(
         self, principal: Principal, request: ContextRequest, part: ContextPart, template: ContextTemplate
@@ -191,9 +224,11 @@ class PrepareContext:
 
     def _counted(self, context: PreparedContext) -> PreparedContext:
         outcome = context.fault or context.step.value
-        self.telemetry.count("rag_contexts_total", template=context.template.name, outcome=outcome)
+        # The names that users give are theirs, and too many for a label.
+        template = context.template if context.template in TEMPLATES else "own"
+        self.telemetry.count("rag_contexts_total", template=template, outcome=outcome)
         if context.fault:
-            self.telemetry.event("rag_context_failed", template=context.template.name, code=context.fault)
+            self.telemetry.event("rag_context_failed", template=template, code=context.fault)
         return context
 
 
@@ -215,7 +250,8 @@ def assemble_context(template: ContextTemplate, materials: Sequence[_Material], 
         is_inline = all(one.inline is not None for one, _ in used)
         step = ContextStep.INLINE if is_inline else ContextStep.PASSAGES
     return PreparedContext(
-        template,
+        template.name,
+        template.version,
         join_sections(sections),
         step,
         tuple(_source(one, text) for one, section in used if one.inline is None for text in section.used),
@@ -271,10 +307,6 @@ def _options(request: ContextRequest, template: ContextTemplate) -> AnswerOption
 
 def _budget(request: ContextRequest, template: ContextTemplate) -> int:
     """The budget in tokens. Errors: `InvalidInput`."""
-    if not 1 <= len(request.parts) <= MAX_AGENTS:
-        raise InvalidInput(
-            f"A context is made of 1 to {MAX_AGENTS} workspaces.", code="OPTION_OUT_OF_RANGE", path=("workspaces",)
-        )
     tokens = template.tokens if request.tokens is None else request.tokens
     if tokens > CONTEXT_TOKENS[1]:
         raise InvalidInput(

@@ -6,13 +6,13 @@ import strawberry
 
 from agentic_rag.answering.context import prepare_context
 from agentic_rag.answering.context.prepare_context import MAX_AGENTS, ContextPart, ContextRequest
-from agentic_rag.answering.context.template import TEMPLATES
 from agentic_rag.answering.options import MAX_TOP_K
 from agentic_rag.answering.question import AnswerOptions
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from agentic_rag.kernel.text import require_no_nul
+from agentic_rag.workspaces.context_template import CHOICE
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.answering.citations import Suspicion, TextSpan
@@ -38,7 +38,7 @@ class ContextWorkspaceInput:
 class ContextInput:
     query: str = strawberry.field(description="The task or question; of a longer one the first 4000 characters count.")
     workspaces: list[ContextWorkspaceInput] = strawberry.field(description=f"1 to {MAX_AGENTS}.")
-    template: str = strawberry.field(description=f"One of {', '.join(TEMPLATES)}.")
+    template: str = strawberry.field(description=CHOICE)
     max_tokens: int | None = strawberry.field(
         default=None, description="Of the whole context, estimated; null: the template's."
     )
@@ -117,8 +117,8 @@ def show_context(prepared: prepare_context.PreparedContext) -> ContextPayload:
         text=prepared.text,
         step=prepared.step,
         tokens=prepared.tokens,
-        template=prepared.template.name,
-        template_version=prepared.template.version,
+        template=prepared.template,
+        template_version=prepared.template_version,
         sources=[_show_source(one) for one in prepared.sources],
         fault=prepared.fault,
     )

@@ -10,13 +10,13 @@ from msgspec import Meta
 
 from agentic_rag.answering.context.prepare_context import MAX_AGENTS, ContextPart, ContextRequest
 from agentic_rag.answering.context.search_passages import FoundPassage
-from agentic_rag.answering.context.template import PROJECT_KNOWLEDGE, TEMPLATES
 from agentic_rag.answering.options import CONTEXT_TOKENS, MAX_TOP_K
 from agentic_rag.answering.question import AnswerOptions, Question
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.kernel.text import require_no_nul
 from agentic_rag.language.programming import SOURCE_MEDIA_TYPE, first_symbol, language_of
+from agentic_rag.workspaces.context_template import CHOICE, PROJECT_KNOWLEDGE
 from agentic_rag.workspaces.rate_limits import Traffic
 from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_server.mcp.tool import Arguments, ToolCaller
@@ -148,7 +148,7 @@ class ContextArguments(Arguments, frozen=True):
 
     query: Query
     workspaces: WorkspaceNames | None = None
-    template: Annotated[str, Meta(description=f"One of {', '.join(TEMPLATES)}.")] = PROJECT_KNOWLEDGE.name
+    template: Annotated[str, Meta(description=CHOICE)] = PROJECT_KNOWLEDGE.name
     max_tokens: Annotated[int, Meta(ge=1, le=CONTEXT_TOKENS[1])] | None = None
     top_k: Count | None = None
     min_similarity: Share | None = None

@@ -16,7 +16,6 @@ from agentic_rag.answering.context.prepare_context import (
     ContextStep,
     PreparedContext,
 )
-from agentic_rag.answering.context.template import TEMPLATES
 from agentic_rag.answering.options import CONTEXT_TOKENS, TIMEOUT_MS
 from agentic_rag.answering.question import AnswerOptions
 from agentic_rag.documents.document import DocumentFilter
@@ -26,6 +25,7 @@ from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_works
 from agentic_rag.kernel.text import require_no_nul
 from agentic_rag.language.prompt_injection import Suspicion
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag.workspaces.context_template import CHOICE
 from agentic_rag.workspaces.rate_limits import Traffic
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule, Sight
@@ -47,7 +47,10 @@ class ContextQuery(Model, frozen=True, forbid_unknown_fields=True):
 
     query: Annotated[str, Meta(min_length=1)]
     workspaces: Annotated[list[ContextWorkspace], Meta(min_length=1, max_length=MAX_AGENTS)]
-    template: Annotated[str, Meta(description=f"One of {', '.join(TEMPLATES)}.")]
+    template: Annotated[
+        str,
+        Meta(description=CHOICE),
+    ]
     max_tokens: Annotated[int, Meta(ge=1, le=CONTEXT_TOKENS[1])] | None = None
     top_k: Count | None = None
     min_similarity: Share | None = None
@@ -138,8 +141,8 @@ def show_context(prepared: PreparedContext) -> ContextResponse:
         text=prepared.text,
         step=prepared.step,
         tokens=prepared.tokens,
-        template=prepared.template.name,
-        template_version=prepared.template.version,
+        template=prepared.template,
+        template_version=prepared.template_version,
         sources=[_show_source(one) for one in prepared.sources],
         fault=prepared.fault,
     )
