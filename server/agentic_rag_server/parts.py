@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agentic_rag.answering.runs.read import ReadRuns
     from agentic_rag.documents.document_access import DocumentAccess
     from agentic_rag.documents.ports import BlobStore
+    from agentic_rag.documents.read_chunk import ReadChunk
     from agentic_rag.documents.read_text import ReadText
     from agentic_rag.documents.update_document import UpdateDocument
     from agentic_rag.erasure.delete import DeleteDocument
@@ -100,6 +101,7 @@ class ServerParts:
     copy_document: CopyDocument
     document_access: DocumentAccess
     read_text: ReadText
+    read_chunk: ReadChunk
     update_document: UpdateDocument
     delete: DeleteDocument
     prove_erasure: ProveErasure

@@ -15,6 +15,7 @@ from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.documents.document import ParsedDocument
 from agentic_rag.documents.document_access import DocumentAccess
 from agentic_rag.documents.originals import OriginalKeys
+from agentic_rag.documents.read_chunk import ReadChunk
 from agentic_rag.documents.read_text import ReadText
 from agentic_rag.documents.update_document import UpdateDocument
 from agentic_rag.erasure.delete import DeleteDocument
@@ -138,6 +139,7 @@ class RestProduct:
         self.administer = Administer(self.database, self.ids, self.telemetry)
         self.document_access = DocumentAccess(self.database, self.telemetry)
         self.read_text = ReadText(self.database, self.telemetry)
+        self.read_chunk = ReadChunk(self.database, self.telemetry)
         self.update_document = UpdateDocument(self.database, self.telemetry)
         embedders, retrieve = only(DeterministicEmbedder()), Retrieve(self.telemetry)
         self.search = SearchPassages(

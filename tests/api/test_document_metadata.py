@@ -8,7 +8,7 @@ from typing import Any
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from tests.api.builders import REF, WORKSPACE, WORKSPACE_ID, client, query
-from tests.api.rest_product import RestProduct, rest_product
+from tests.api.rest_product import rest_product
 
 UPDATE = """mutation($id: ID!, $title: String, $metadata: DocumentMetadataInput) {
   updateDocument(id: $id, title: $title, metadata: $metadata) {
@@ -21,18 +21,18 @@ SAID = {"tags": ["HR", "hr"], "domain": "People", "language": "de_AT", "date": "
 SHOWN = {"tags": ["hr"], "domain": "people", "language": "de-at", "date": "2024-03-01", "fields": {"n": 2}}
 
 
-async def upload(product: RestProduct, name: str, metadata: str, token: str = "admin-token") -> Any:
+async def upload(product: Any, name: str, metadata: str, token: str = "admin-token") -> Any:
     form = {"files": {"file": (name, b"# Valve\n\nIt opens.", "text/markdown")}, "data": {"metadata": metadata}}
-    async with client(product, token) as http:  # type: ignore[arg-type]
+    async with client(product, token) as http:
         return await http.post(f"/v1/workspaces/{WORKSPACE_ID}/documents", **form)
 
 
 async def test_metadata_comes_with_an_upload_and_again_with_the_same_bytes() -> None:
-    product = await rest_product()
+    product: Any = await rest_product()
 
     first = await upload(product, "valve.md", json.dumps(SAID))
     again = await upload(product, "valve.md", '{"tags": ["new"]}')
-    async with client(product) as http:  # type: ignore[arg-type]
+    async with client(product) as http:
         shown = (await http.get(first.json()["statusUrl"])).json()
 
     assert (first.status_code, again.status_code) == (202, 202)
@@ -40,7 +40,7 @@ async def test_metadata_comes_with_an_upload_and_again_with_the_same_bytes() -> 
 
 
 async def test_metadata_that_does_not_fit_is_refused_and_leaves_nothing() -> None:
-    product = await rest_product()
+    product: Any = await rest_product()
     wrong = ("{", "[]", '{"colour": 1}', '{"tags": "hr"}', '{"language": "german"}', '{"fields": {"a b": 1}}')
 
     refused = [await upload(product, "valve.md", text) for text in wrong]
@@ -51,8 +51,8 @@ async def test_metadata_that_does_not_fit_is_refused_and_leaves_nothing() -> Non
 
 
 async def test_patch_renames_and_describes_and_removes() -> None:
-    product = await rest_product()
-    async with client(product) as http:  # type: ignore[arg-type]
+    product: Any = await rest_product()
+    async with client(product) as http:
         path = f"/v1/documents/{HANDBOOK}"
         named = await http.patch(path, json={"title": "The handbook", "metadata": SAID})
         less = await http.patch(
@@ -69,7 +69,7 @@ async def test_patch_renames_and_describes_and_removes() -> None:
 
 
 async def test_graphql_says_the_same_and_refuses_with_a_path() -> None:
-    product = await rest_product()
+    product: Any = await rest_product()
     fields = [
         {"name": "team", "value": {"string": "core"}},
         {"name": "due", "value": {"date": "2024-06-30"}},
@@ -94,11 +94,11 @@ async def test_graphql_says_the_same_and_refuses_with_a_path() -> None:
 
 
 async def test_a_broken_filter_is_refused_by_both_with_its_place() -> None:
-    product = await rest_product()
+    product: Any = await rest_product()
     asked = {"query": "pump", "workspaceId": WORKSPACE_ID}
 
     by_graphql = await query(product, SEARCH, {"input": {**asked, "filter": {"where": "tag=a colour=red"}}})
-    async with client(product) as http:  # type: ignore[arg-type]
+    async with client(product) as http:
         by_rest = await http.post("/v1/search", json={**asked, "where": "tag=a colour=red"})
         fitting = await http.post("/v1/search", json={**asked, "where": "tag=a path=*.md"})
 

@@ -50,6 +50,7 @@ FIELDS: Mapping[str, Request] = {
     "Query.node": Request("node(id: %(document)s) { id }"),
     "Query.document": Request("document(id: %(document)s) { id }"),
     "Query.documents": Request("documents(workspaceId: %(workspace)s) { nodes { id } }", seen="document"),
+    "Query.chunk": Request("chunk(id: %(chunk)s) { id }", is_public=True),
     "Query.job": Request("job(id: %(job)s) { id }"),
     "Query.jobs": Request("jobs(workspaceId: %(workspace)s, first: 100) { nodes { id } }", seen="job"),
     "Query.deadLetters": Request("deadLetters(workspaceId: %(workspace)s) { nodes { id } }", seen="dead"),
@@ -190,6 +191,7 @@ ROUTES: Mapping[str, Request] = {
     "getDocument": Request(_DOCUMENT),
     "getOriginal": Request("/v1/documents/%(document)s/source"),
     "getDocumentText": Request("/v1/documents/%(document)s/text?start=0&end=4"),
+    "getChunk": Request("/v1/chunks/%(chunk)s", is_public=True),
     "listModels": Request("/v1/models", owns_nothing=True),
     "createChatCompletion": Request(
         "/v1/chat/completions", {"json": {"model": "handbook", "messages": [{"role": "user", "content": QUESTION}]}}

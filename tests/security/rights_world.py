@@ -20,6 +20,7 @@ import httpx2
 from agentic_rag.adapters.postgres.workspaces.organisation_register import PostgresOrganisationRegister
 from agentic_rag.answering.question import Question
 from agentic_rag.bootstrap import Container
+from agentic_rag.documents.document import chunk_id_for, content_hash, document_id_for
 from agentic_rag.documents.document_access import parse_writers
 from agentic_rag.embedded.loopback import free_port
 from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
@@ -181,6 +182,7 @@ async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceR
     assert dead.job_id is not None
     in_project = {
         "document": (NodeKind.DOCUMENT, shared.document_id),
+        "chunk": (NodeKind.CHUNK, chunk_id_for(document_id_for(project, "pump.txt"), content_hash(cut.texts[0]), 0)),
         "job": (NodeKind.JOB, shared.job_id),
         "dead": (NodeKind.JOB, dead.job_id),
         "evaluation": (NodeKind.JOB, evaluation.job_id),

@@ -11,6 +11,7 @@ from agentic_rag.bootstrap.jobs import JobParts
 from agentic_rag.documents.document_access import DocumentAccess
 from agentic_rag.documents.originals import OriginalKeys
 from agentic_rag.documents.ports import Parser
+from agentic_rag.documents.read_chunk import ReadChunk
 from agentic_rag.documents.read_text import ReadText
 from agentic_rag.documents.update_document import UpdateDocument
 
@@ -40,6 +41,10 @@ class DocumentParts(JobParts):
     @cached_property
     def update_document(self) -> UpdateDocument:
         return UpdateDocument(self.database, self.telemetry)
+
+    @cached_property
+    def read_chunk(self) -> ReadChunk:
+        return ReadChunk(self.database, self.telemetry)
 
     @cached_property
     def read_text(self) -> ReadText:

@@ -92,9 +92,7 @@ class DocumentReader(Protocol):
         ...
 
     async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkVersion]:
-        """Every stored version of these chunks for readers of the access sets, by ordinal, then version. Scans the
-        whole workspace: for explanations, not for retrieval.
-        """
+        """Every stored version of these chunks for readers of the access sets, by ordinal, then version."""
         ...
 
     async def ordinals_matching(self, wanted: DocumentFilter, access_ids: Sequence[int]) -> frozenset[int]:

@@ -12,6 +12,7 @@ from agentic_rag_server.graphql.answering.explanations import ExplanationQuery
 from agentic_rag_server.graphql.answering.passages import PassageQuery
 from agentic_rag_server.graphql.answering.prompt_context import ContextQuery
 from agentic_rag_server.graphql.answering.runs import RunQuery, find_run
+from agentic_rag_server.graphql.documents.chunks import ChunkQuery
 from agentic_rag_server.graphql.documents.documents import DocumentQuery, find_document
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Node, field
@@ -48,6 +49,7 @@ class Query(
     ContextTemplateQuery,
     DocumentQuery,
     SourceQuery,
+    ChunkQuery,
     JobQuery,
     WorkerQuery,
     WorkspaceQuery,

@@ -19,6 +19,7 @@ from agentic_rag_server.rest.answering.search import SearchEndpoint
 from agentic_rag_server.rest.answering.templates import TemplatesEndpoint
 from agentic_rag_server.rest.documents.agent_documents import AgentDocumentsEndpoint
 from agentic_rag_server.rest.documents.changes import ChangesEndpoint
+from agentic_rag_server.rest.documents.chunks import ChunkEndpoint
 from agentic_rag_server.rest.documents.documents import DocumentEndpoint
 from agentic_rag_server.rest.documents.guidelines import GuidelinesEndpoint
 from agentic_rag_server.rest.documents.source import SourceEndpoint
@@ -39,6 +40,7 @@ _ENDPOINTS = (
     ChangesEndpoint,
     SourceEndpoint,
     TextEndpoint,
+    ChunkEndpoint,
     GuidelinesEndpoint,
     AgentDocumentsEndpoint,
     SearchEndpoint,

@@ -1,0 +1,78 @@
+"""One chunk by its public id, also one that readers of the newest version no longer see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from agentic_rag.documents.document import Chunk, ChunkVersion, nearest_version
+from agentic_rag.kernel.database import CorpusSnapshot, Database
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.tenancy.access import ReadIdentity, read_identity
+from agentic_rag.tenancy.audit import AuditAction
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag.tenancy.record_audit import audit
+
+
+@dataclass(frozen=True, slots=True)
+class FoundChunk:
+    """A chunk that the caller may read."""
+
+    version: ChunkVersion
+    chunk: Chunk | None
+    """As readers of its last version saw it; None where that is past its retention."""
+    corpus_version: int
+    """The newest one."""
+
+    @property
+    def retired_at(self) -> int | None:
+        """The first corpus version without the chunk; None for one that readers see."""
+        return self.version.visible_to
+
+
+@dataclass(frozen=True, slots=True)
+class ReadChunk:
+    """The use case behind `chunk(id)` and `GET /v1/chunks/{id}`."""
+
+    database: Database
+    telemetry: Telemetry
+
+    async def run(self, principal: Principal, workspace: WorkspaceRef, chunk_id: UUID) -> FoundChunk | None:
+        """The chunk; None for one that is not there, and for one that the caller may not read. Who read it is in the
+        audit log. Errors: `DependencyUnavailable`.
+        """
+        readers = read_identity(principal)
+        try:
+            async with self.database.snapshot(workspace, readers=readers) as snapshot:
+                access_ids, newest = snapshot.access.access_ids, snapshot.version
+                places = await snapshot.documents.placements([chunk_id], access_ids)
+                place = nearest_version(places, chunk_id, newest)
+                if place is None:
+                    return None
+                chunk = await _at(snapshot, place) if place.visible_to is None else None
+        except NotFound:
+            return None
+        if place.visible_to is not None:
+            chunk = await self._last_seen(workspace, readers, place, place.visible_to - 1)
+        if chunk is not None:
+            span = {"start": chunk.start, "end": chunk.end}
+            async with self.database.transaction(workspace.org_id) as transaction:
+                act, key = AuditAction.READ_TEXT, place.document_id
+                await audit(transaction, self.telemetry, act, workspace, key, principal.subject_id, **span)
+        return FoundChunk(place, chunk, newest)
+
+    async def _last_seen(
+        self, workspace: WorkspaceRef, readers: ReadIdentity, place: ChunkVersion, version: int
+    ) -> Chunk | None:
+        try:
+            async with self.database.snapshot(workspace, version, readers=readers) as snapshot:
+                return await _at(snapshot, place)
+        except InvalidInput:
+            # The version is past its retention.
+            return None
+
+
+async def _at(snapshot: CorpusSnapshot, place: ChunkVersion) -> Chunk | None:
+    chunks = await snapshot.documents.chunks([place.ordinal], snapshot.access.access_ids)
+    return chunks[0] if chunks else None
