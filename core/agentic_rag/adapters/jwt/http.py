@@ -9,11 +9,13 @@ TIMEOUT_SECONDS = 5.0
 
 
 class KeySetClient:
-    """Reads one address; no redirects, bounded in time and size."""
+    """Reads one address; no redirects, bounded in time and size. Like every address that an operator names, it is asked
+    through the proxies of the environment.
+    """
 
     def __init__(self, url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
         self._url = url
-        self._client = httpx2.AsyncClient(timeout=timeout_seconds, follow_redirects=False, trust_env=False)
+        self._client = httpx2.AsyncClient(timeout=timeout_seconds, follow_redirects=False)
 
     async def fetch(self) -> bytes:
         """The response body. Errors: `OSError` if the address does not return status 200 with at most 1 MB."""
