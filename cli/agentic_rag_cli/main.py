@@ -13,7 +13,7 @@ from agentic_rag import __version__
 from agentic_rag_cli.commands.answering import ask, explain, run, search, template
 from agentic_rag_cli.commands.documents import doc, ingest, upload
 from agentic_rag_cli.commands.evaluation import calibrate, evaluate
-from agentic_rag_cli.commands.ingestion import source
+from agentic_rag_cli.commands.ingestion import knowledge, source
 from agentic_rag_cli.commands.jobs import dlq, job
 from agentic_rag_cli.commands.models import embeddings, model, provider_key, spending
 from agentic_rag_cli.commands.operations import doctor, graph, snapshot, verify
@@ -96,6 +96,7 @@ app.add_typer(token.app, name="token")
 app.add_typer(workspace.app, name="workspace")
 app.add_typer(doc.app, name="doc")
 app.add_typer(source.app, name="source")
+app.add_typer(knowledge.app, name="knowledge")
 app.add_typer(run.app, name="run")
 app.add_typer(job.app, name="job")
 app.add_typer(snapshot.app, name="snapshot")

@@ -84,7 +84,7 @@ _SOURCE = """
 id name kind location prefix include readableBy everySeconds internal hasCredential addedBy leaving
 failures resting errorCode errorMessage
 counts { new changed unchanged inProgress moved hidden returned unreadable done total }
-unreadable { path code message } documents { ready pending failed } createdAt startedAt syncedAt nextAt
+unreadable { path code message } documentCounts { ready pending failed } createdAt startedAt syncedAt nextAt
 """
 
 SOURCES = f"query ($workspaceId: ID!) {{ sources(workspaceId: $workspaceId) {{ {_SOURCE} }} }}"

@@ -379,7 +379,9 @@ class Product:
     def directory_source(self, directory: Path) -> SimpleNamespace:
         async def changes(known: object, since: object) -> SimpleNamespace:
             return SimpleNamespace(
-                upserted=[SimpleNamespace(path=path) for path in self.result.new], unreadable=self.result.unreadable
+                upserted=[SimpleNamespace(path=path) for path in self.result.new],
+                unreadable=self.result.unreadable,
+                cursor="c1",
             )
 
         return SimpleNamespace(source_id="folder", changes=changes)

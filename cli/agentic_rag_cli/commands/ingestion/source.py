@@ -182,7 +182,9 @@ def sync(
     address = url or wiring_of(context).settings().client.url
     found = on_graphql(context, work, address=address) if address or not wait else in_process(context, work_here)
     terminal.show(found, "\n\n".join(_text(one) for one in found), as_json=as_json)
-    if wait and any(one["errorCode"] or one["counts"]["unreadable"] or one["documents"]["failed"] for one in found):
+    if wait and any(
+        one["errorCode"] or one["counts"]["unreadable"] or one["documentCounts"]["failed"] for one in found
+    ):
         raise typer.Exit(ExitCode.PARTIAL)
 
 
@@ -226,7 +228,7 @@ def _named(known: Sequence[dict[str, Any]], name: str) -> dict[str, Any]:
     for one in known:
         if name in (one["name"], one["id"]):
             return one
-    raise NotFound(f"There is no source {name!r}; `rag source list` shows them.", code="SOURCE_UNKNOWN")
+    raise NotFound(f"There is no source {name!r}; `rag source list` shows them.")
 
 
 async def _synchronise(
@@ -248,14 +250,14 @@ async def _synchronise(
         found = [one for one in found if one is not None]
         states = [await client.fetch(queries.JOB_STATE, id=job_id) for job_id in jobs.values()] if wait else []
         running = [one for one in states if one is not None and one["state"] in ("QUEUED", "RUNNING")]
-        pending = sum(one["documents"]["pending"] for one in found)
+        pending = sum(one["documentCounts"]["pending"] for one in found)
         if not wait or not (running or pending):
             return found
         if watch.is_stalled((found, running)):
             raise IngestStalled(
                 "Nothing moves any more. The jobs stay queued: see `rag job list`, and whether a worker runs."
             )
-        total = sum(sum(one["documents"].values()) for one in found)
+        total = sum(sum(one["documentCounts"].values()) for one in found)
         progress(total - pending, total + len(running), found[0]["name"] if found else "")
         await asyncio.sleep(_POLL_SECONDS)
 
@@ -266,9 +268,9 @@ def _table(found: Sequence[Mapping[str, Any]]) -> str:
             one["name"],
             one["kind"].lower(),
             _state(one),
-            one["documents"]["ready"],
-            one["documents"]["pending"],
-            one["documents"]["failed"],
+            one["documentCounts"]["ready"],
+            one["documentCounts"]["pending"],
+            one["documentCounts"]["failed"],
             one["syncedAt"] or "",
             one["location"],
         )
@@ -288,7 +290,7 @@ def _state(source: Mapping[str, Any]) -> str:
 def _text(source: Mapping[str, Any]) -> str:
     """A source in a few lines."""
     counts = [f"{count} {_WORDS.get(name, name)}" for name, count in source["counts"].items() if count]
-    documents = source["documents"]
+    documents = source["documentCounts"]
     lines = [
         f"{source['name']}: {source['kind'].lower()} {source['location']} ({_state(source)})",
         f"  last look: {', '.join(counts) or 'nothing'}; synchronised {source['syncedAt'] or 'never'}",

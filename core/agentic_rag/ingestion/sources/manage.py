@@ -95,7 +95,7 @@ class ManageSources:
         self, workspace: WorkspaceRef, source_id: UUID, actor: str, *, delete_missing: bool = False
     ) -> JobRef:
         """Queue a synchronisation that tries failed documents again; one that waits or runs already is returned.
-        `delete_missing` goes on although many files are gone. Errors: `NotFound` code SOURCE_UNKNOWN.
+        `delete_missing` goes on although many files are gone. Errors: `NotFound`.
         """
         async with self.database.transaction(workspace.org_id) as transaction:
             source = await transaction.sources.get(workspace, source_id)
@@ -119,7 +119,7 @@ class ManageSources:
         self, workspace: WorkspaceRef, source_id: UUID, actor: str, *, keep_documents: bool = False
     ) -> None:
         """Stop following a source. A job hides its documents, which are erased after the grace, and then forgets it;
-        with `keep_documents` it is forgotten at once. Errors: `NotFound` code SOURCE_UNKNOWN.
+        with `keep_documents` it is forgotten at once. Errors: `NotFound`.
         """
         async with self.database.transaction(workspace.org_id) as transaction:
             source = await transaction.sources.get(workspace, source_id)
@@ -147,4 +147,4 @@ class ManageSources:
 
 def no_such_source() -> NotFound:
     """What is said of a source that is not there."""
-    return NotFound("There is no such source.", code="SOURCE_UNKNOWN")
+    return NotFound("There is no such source.")

@@ -72,7 +72,7 @@ class Source:
     error_message: str | None
     counts: SourceCounts
     unreadable: list[UnreadableFile] = strawberry.field(description="The first files that it could not read.")
-    documents: SourceDocuments
+    document_counts: SourceDocuments
     created_at: datetime
     started_at: datetime | None
     synced_at: datetime | None = strawberry.field(description="When it was last brought up to date.")
@@ -229,7 +229,7 @@ def _show(status: SourceStatus) -> Source:
         resting=is_open(health.failures),
         counts=SourceCounts(**health.counts),
         unreadable=[to_schema(UnreadableFile, one) for one in health.unreadable],
-        documents=SourceDocuments(
+        document_counts=SourceDocuments(
             ready=documents[DocumentStatus.READY], pending=unfinished, failed=documents[DocumentStatus.FAILED]
         ),
     )

@@ -1,0 +1,276 @@
+"""`rag knowledge`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentic_rag.documents.document import DocumentStatus
+from agentic_rag.kernel.errors import AgenticRagError, InvalidInput
+from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
+from agentic_rag_cli.commands.documents.ingestion import IngestStalled, StallWatch
+from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.in_process import ACTOR, System
+from agentic_rag_cli.options import JsonOption
+from agentic_rag_cli.output import terminal
+from agentic_rag_cli.wiring import beside_worker, in_process
+
+if TYPE_CHECKING:
+    from agentic_rag.ingestion.sources.knowledge import KnowledgeDirectory
+    from agentic_rag.ingestion.sync import SyncResult
+
+app = typer.Typer(help="The folders that a project's agents know.", no_args_is_help=True, rich_markup_mode=None)
+
+_POLL_SECONDS = 0.25
+_WATCH_SECONDS = 1.0
+
+
+@app.callback()
+def knowledge() -> None:
+    """The folders that a project's agents know."""
+
+
+@app.command("sync")
+def sync(
+    context: typer.Context,
+    settings: Annotated[
+        Path | None, typer.Option("--settings", help="The project's settings; agent/settings.yaml or settings.yaml.")
+    ] = None,
+    root: Annotated[Path, typer.Option("--root", help="The project that the paths are relative to.")] = Path(),
+    workspace: Annotated[
+        str, typer.Option("--workspace", "-w", help="Name of the workspace; made when there is none.")
+    ] = "knowledge",
+    watch: Annotated[bool, typer.Option("--watch", help="Go on whenever a file changes, until Ctrl-C.")] = False,
+    delete_missing: Annotated[
+        bool, typer.Option("--delete-missing", help="Go on although most files are gone from a folder.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring a workspace up to date with the folders of `knowledge.directories`, all at once. Without settings the
+    folders agent/knowledge, agent/how-to, docs/explanation and agent/skills/knowledge/standards are read, where they
+    exist.
+
+    Exits with 3 when a folder or a file failed; the others are done all the same.
+
+    Example: rag knowledge sync --watch
+    """
+    directories, are_stated = read_directories(root, settings)
+    table = LiveTable(shown=not as_json)
+
+    async def work(system: System) -> list[FolderState]:
+        into = (await system.ensure_workspace(validate_name(workspace, ("workspace",)))).ref
+        folders = [FolderState(one, is_stated=are_stated) for one in directories]
+        run = KnowledgeRun(system, into, root, table, tell, delete_missing=delete_missing)
+        return await beside_worker(context, system, partial(run.watch if watch else run.once, folders))
+
+    def tell(folders: Sequence[FolderState]) -> None:
+        shown = {"workspace": workspace, "directories": [one.as_json() for one in folders]}
+        terminal.show(shown, "\n".join(one.line() for one in folders), as_json=as_json)
+
+    done = in_process(context, work)
+    tell(done)
+    if any(one.needs_attention for one in done):
+        raise typer.Exit(ExitCode.PARTIAL)
+
+
+def read_directories(root: Path, settings: Path | None) -> tuple[Sequence[KnowledgeDirectory], bool]:
+    """The folders of the settings, and whether the settings name them. Errors: `InvalidInput` code
+    SETTINGS_FILE_INVALID.
+    """
+    from agentic_rag.ingestion.sources.knowledge import DEFAULT_DIRECTORIES, SETTINGS_FILES, parse_knowledge
+
+    candidates = [settings] if settings else [root / name for name in SETTINGS_FILES]
+    file = next((one for one in candidates if one.is_file()), None)
+    if file is None and settings is not None:
+        raise InvalidInput(f"There is no file {settings}.", code="SETTINGS_FILE_INVALID", path=("settings",))
+    if file is None:
+        return DEFAULT_DIRECTORIES, False
+    try:
+        stated = parse_knowledge(file.read_text(encoding="utf-8"), str(file))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(
+            f"{file} cannot be read as UTF-8 text.", code="SETTINGS_FILE_INVALID", path=("settings",)
+        ) from error
+    return (DEFAULT_DIRECTORIES, False) if stated is None else (stated, True)
+
+
+@dataclass(slots=True)
+class FolderState:
+    """One folder of a run: its state, what its synchronisation did, and its documents."""
+
+    directory: KnowledgeDirectory
+    is_stated: bool
+    state: str = "waiting"
+    result: SyncResult | None = None
+    error: AgenticRagError | None = None
+    documents: Mapping[DocumentStatus, int] = field(default_factory=dict[DocumentStatus, int])
+    signature: str = ""
+
+    @property
+    def pending(self) -> int:
+        """Documents that are not done."""
+        return self.documents.get(DocumentStatus.PENDING, 0) + self.documents.get(DocumentStatus.PROCESSING, 0)
+
+    @property
+    def needs_attention(self) -> bool:
+        """Whether a person has to look: the folder, a file or a document failed."""
+        return self.error is not None or bool(self.documents.get(DocumentStatus.FAILED) or self._counts["unreadable"])
+
+    @property
+    def _counts(self) -> dict[str, int]:
+        from agentic_rag.ingestion.sources.listing import LEFT_OUT_ON_PURPOSE
+
+        result = self.result
+        if result is None:
+            return dict.fromkeys(("new", "changed", "moved", "hidden", "returned", "unchanged", "unreadable"), 0)
+        return {
+            "new": len(result.new),
+            "changed": len(result.changed),
+            "moved": len(result.moved),
+            "hidden": len(result.hidden) + len(result.deleted),
+            "returned": len(result.returned),
+            "unchanged": result.unchanged,
+            "unreadable": sum(one.code not in LEFT_OUT_ON_PURPOSE for one in result.unreadable),
+        }
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON form, with stable names."""
+        return {
+            "path": self.directory.path,
+            "domain": self.directory.domain,
+            "description": self.directory.description,
+            "state": self.state,
+            "error": None if self.error is None else {"code": self.error.code, "message": self.error.message},
+            **self._counts,
+            "documents": {one.value.lower(): self.documents.get(one, 0) for one in DocumentStatus},
+        }
+
+    def line(self) -> str:
+        """The folder in one line."""
+        counts = [f"{count} {name}" for name, count in self._counts.items() if count]
+        done = [f"{count} {one.value.lower()}" for one, count in self.documents.items() if count]
+        fault = f"  [{self.error.code}] {self.error.message}" if self.error else ""
+        told = "; ".join(", ".join(part) for part in (counts, done) if part)
+        return f"{self.state:<9} {self.directory.path}  ({self.directory.domain})  {told}{fault}".rstrip()
+
+
+class LiveTable:
+    """A line for each folder, redrawn in place on a terminal; elsewhere a line when a folder's state changes."""
+
+    def __init__(self, *, shown: bool) -> None:
+        self._lives = shown and sys.stderr.isatty()
+        self._shown = shown
+        self._drawn = 0
+        self._last: dict[str, str] = {}
+
+    def update(self, folders: Sequence[FolderState]) -> None:
+        """Show the folders as they are."""
+        if self._lives:
+            up = f"\033[{self._drawn}F" if self._drawn else ""
+            lines = [f"\033[K{terminal.shorten(one.line(), 160)}" for one in folders]
+            print(up + "\n".join(lines), file=sys.stderr, flush=True)
+            self._drawn = len(lines)
+            return
+        for one in folders if self._shown else ():
+            if one.state in ("done", "failed") and self._last.get(one.directory.path) != one.line():
+                terminal.note(one.line())
+                self._last[one.directory.path] = one.line()
+
+
+@dataclass
+class KnowledgeRun:
+    """Synchronises folders with a workspace, side by side."""
+
+    system: System
+    into: WorkspaceRef
+    root: Path
+    table: LiveTable
+    tell: Callable[[Sequence[FolderState]], None]
+    """Prints what a round came to."""
+    delete_missing: bool = False
+
+    async def once(self, folders: Sequence[FolderState]) -> list[FolderState]:
+        """One round, until every document is done. Errors: `IngestStalled`."""
+        reading = asyncio.gather(*(self._synchronise(one) for one in folders))
+        while not reading.done():
+            self.table.update(folders)
+            await asyncio.wait([reading], timeout=_POLL_SECONDS)
+        await reading
+        watch = StallWatch()
+        while True:
+            await asyncio.gather(*(self._count(one) for one in folders))
+            for one in folders:
+                if one.state == "ingesting" and not one.pending:
+                    one.state = "done"
+            self.table.update(folders)
+            if not any(one.pending for one in folders):
+                return list(folders)
+            if watch.is_stalled([one.documents for one in folders]):
+                raise IngestStalled("Nothing moves any more. The jobs stay queued: see `rag job list`.")
+            await asyncio.sleep(_POLL_SECONDS)
+
+    async def watch(self, folders: Sequence[FolderState]) -> list[FolderState]:
+        """Round after round, each for the folders that changed since the last."""
+        changed: Sequence[FolderState] = folders
+        while True:
+            if changed:
+                await self.once(changed)
+                self.tell(folders)
+            await asyncio.sleep(_WATCH_SECONDS)
+            changed = [one for one in folders if await self._signature(one) != one.signature]
+
+    async def _synchronise(self, folder: FolderState) -> None:
+        from agentic_rag.documents.metadata import MetadataChange, validate_change
+        from agentic_rag.ingestion.sources.placed import PlacedSource
+        from agentic_rag.ingestion.sync import SyncOptions
+
+        folder.state, folder.error = "reading", None
+        folder.signature = await self._signature(folder)
+        path = folder.directory.path
+        if not folder.is_stated and folder.signature == _MISSING and not await self._known(folder):
+            folder.state = "absent"
+            return
+        try:
+            metadata = validate_change(MetadataChange(domain=folder.directory.domain))
+            inner = self.system.container.directory_source(self.root / path)
+            source = PlacedSource(inner, _source_id(folder), f"{path}/")
+            options = SyncOptions(delete_missing=self.delete_missing, keeps_off=True, metadata=metadata)
+            folder.result = await self.system.container.sync_source.run(self.into, source, ACTOR, options)
+        except AgenticRagError as error:
+            folder.state, folder.error = "failed", error
+        else:
+            folder.state = "ingesting"
+
+    async def _signature(self, folder: FolderState) -> str:
+        """Changes when a file of the folder does."""
+        try:
+            found = await self.system.container.directory_source(self.root / folder.directory.path).changes(
+                frozenset(), None
+            )
+        except AgenticRagError:
+            return _MISSING
+        return found.cursor if found else ""
+
+    async def _known(self, folder: FolderState) -> bool:
+        async with self.system.container.database.transaction(self.into.org_id) as transaction:
+            return bool(await transaction.documents.paths(self.into, _source_id(folder)))
+
+    async def _count(self, folder: FolderState) -> None:
+        async with self.system.container.database.transaction(self.into.org_id) as transaction:
+            known = await transaction.documents.paths(self.into, _source_id(folder))
+        statuses = [one.status for one in known.values()]
+        folder.documents = {status: statuses.count(status) for status in DocumentStatus}
+
+
+_MISSING = "missing"
+
+
+def _source_id(folder: FolderState) -> str:
+    return f"knowledge:{folder.directory.path}"

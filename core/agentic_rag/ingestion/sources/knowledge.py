@@ -1,0 +1,174 @@
+"""`knowledge.directories` of a project's settings.yaml: the folders that its agents know."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from agentic_rag.kernel.errors import InvalidInput
+
+SETTINGS_FILES = ("agent/settings.yaml", "settings.yaml")
+"""Where a project's settings are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnowledgeDirectory:
+    """A folder, relative to the project. Its files are documents of the domain."""
+
+    path: str
+    domain: str = "knowledge"
+    description: str = ""
+
+
+DEFAULT_DIRECTORIES = (
+    KnowledgeDirectory("agent/knowledge", "knowledge", "Project knowledge base"),
+    KnowledgeDirectory("agent/how-to", "workflow", "How-to guides"),
+    KnowledgeDirectory("docs/explanation", "architecture", "Architecture docs"),
+    KnowledgeDirectory("agent/skills/knowledge/standards", "standards", "Coding standards"),
+)
+"""The folders of a project that names none."""
+
+_KEYS = ("path", "domain", "description")
+_PAIR = re.compile(r"(?P<key>[\w.-]+|\"[^\"]+\"|'[^']+')\s*:(?:\s+(?P<value>.*))?")
+_COMMENT = re.compile(r"(?:^|\s)#.*$")
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    number: int
+    indent: int
+    text: str
+
+
+def parse_knowledge(text: str, name: str = "settings.yaml") -> tuple[KnowledgeDirectory, ...] | None:
+    """The folders that a settings file names; None for a file that says nothing of them. The part of YAML that is read
+    is mappings and lists in lines of their own, with plain and quoted values. Errors: `InvalidInput` code
+    SETTINGS_FILE_INVALID with the line's number.
+    """
+    try:
+        knowledge = _block(_lines(text), "knowledge")
+        directories = None if knowledge is None else _block(knowledge, "directories")
+        return None if directories is None else _directories(directories)
+    except _WrongLine as wrong:
+        raise InvalidInput(
+            f"{name}, line {wrong.number}: {wrong.reason}. Nothing was changed.",
+            code="SETTINGS_FILE_INVALID",
+            path=("knowledge", "directories"),
+        ) from wrong
+
+
+class _WrongLine(Exception):
+    def __init__(self, number: int, reason: str) -> None:
+        super().__init__(reason)
+        self.number = number
+        self.reason = reason
+
+
+def _lines(text: str) -> list[_Line]:
+    """The lines that say something. Errors: `_WrongLine` for a tab in an indentation."""
+    found: list[_Line] = []
+    for number, raw in enumerate(text.removeprefix("\ufeff").splitlines(), 1):
+        bare = raw.strip()
+        if not bare or bare.startswith("#") or bare in ("---", "..."):
+            continue
+        indent = raw[: len(raw) - len(raw.lstrip())]
+        if "\t" in indent:
+            raise _WrongLine(number, "it is indented with a tab; write spaces")
+        found.append(_Line(number, len(indent), bare))
+    return found
+
+
+def _block(lines: Sequence[_Line], key: str) -> list[_Line] | None:
+    """The lines below a key of a mapping; None where the mapping has no such key."""
+    if not lines:
+        return None
+    outer = lines[0].indent
+    found: list[_Line] | None = None
+    for place, line in enumerate(lines):
+        if line.indent > outer or line.text.startswith("- "):
+            continue
+        if line.indent < outer:
+            raise _WrongLine(line.number, "it is indented less than the line before allows")
+        pair = _PAIR.fullmatch(line.text)
+        if pair is None:
+            raise _WrongLine(line.number, f"{line.text[:40]!r} is not written as `key: value`")
+        if pair["key"].strip("\"'") != key:
+            continue
+        if found is not None:
+            raise _WrongLine(line.number, f"`{key}` stands there twice")
+        if _COMMENT.sub("", pair["value"] or "").strip() not in ("", "[]", "null", "~"):
+            raise _WrongLine(line.number, f"`{key}` has its entries on lines of their own")
+        found = list(_below(lines[place + 1 :], line.indent))
+    return found
+
+
+def _below(lines: Sequence[_Line], indent: int) -> Iterator[_Line]:
+    """The lines that belong to the one before: deeper ones, and a list at the same depth."""
+    for line in lines:
+        if line.indent < indent or (line.indent == indent and not line.text.startswith("-")):
+            return
+        yield line
+
+
+def _directories(lines: Sequence[_Line]) -> tuple[KnowledgeDirectory, ...]:
+    found: dict[str, KnowledgeDirectory] = {}
+    for entry in _entries(lines):
+        directory = _directory(entry)
+        if directory.path in found:
+            raise _WrongLine(entry[0].number, f"the folder {directory.path!r} stands there twice")
+        found[directory.path] = directory
+    return tuple(found.values())
+
+
+def _entries(lines: Sequence[_Line]) -> Iterator[list[_Line]]:
+    """The lines of each entry of a list, without their dash."""
+    entry: list[_Line] = []
+    for line in lines:
+        if line.text == "-" or line.text.startswith("- "):
+            if entry:
+                yield entry
+            rest = line.text[1:].strip()
+            entry = [_Line(line.number, line.indent, rest)]
+        elif entry:
+            entry.append(line)
+        else:
+            raise _WrongLine(line.number, "an entry of `directories` begins with a dash")
+    if entry:
+        yield entry
+
+
+def _directory(entry: Sequence[_Line]) -> KnowledgeDirectory:
+    stated: dict[str, str] = {}
+    for line in entry:
+        if not line.text and line is entry[0]:
+            continue
+        pair = _PAIR.fullmatch(line.text)
+        if pair is None and len(entry) == 1:
+            stated["path"] = _value(line, line.text)
+            break
+        key = "" if pair is None else pair["key"].strip("\"'")
+        if pair is None or key not in _KEYS:
+            raise _WrongLine(line.number, f"{line.text[:40]!r} is none of {', '.join(_KEYS)}")
+        if key in stated:
+            raise _WrongLine(line.number, f"`{key}` stands there twice")
+        stated[key] = _value(line, pair["value"] or "")
+    path = stated.get("path", "").rstrip("/").removeprefix("./")
+    if not path:
+        raise _WrongLine(entry[0].number, "the entry names no `path`")
+    if path.startswith("/") or ".." in path.split("/") or not path.isprintable():
+        raise _WrongLine(entry[0].number, f"the path {path!r} is not relative to the project")
+    return KnowledgeDirectory(path, stated.get("domain") or "knowledge", stated.get("description", ""))
+
+
+def _value(line: _Line, text: str) -> str:
+    """A plain or quoted value."""
+    bare = text.strip()
+    if bare[:1] in ('"', "'"):
+        end = bare.find(bare[0], 1)
+        if end < 0 or _COMMENT.sub("", bare[end + 1 :]).strip():
+            raise _WrongLine(line.number, "its quotes do not close")
+        return bare[1:end]
+    if bare[:1] in ("|", ">", "{", "[", "&", "*", "!"):
+        raise _WrongLine(line.number, f"a value that begins with {bare[0]!r} is not read here; write it in quotes")
+    return _COMMENT.sub("", bare).strip()

@@ -1,0 +1,78 @@
+"""`knowledge.directories`: what is read of a settings file, and the line of what is wrong."""
+
+import pytest
+
+from agentic_rag.ingestion.sources.knowledge import KnowledgeDirectory, parse_knowledge
+from agentic_rag.kernel.errors import InvalidInput
+
+SEED = """\
+# agent/settings.yaml
+model: {name: "x"}   # not ours
+knowledge:
+  templates:
+    - name: own
+  directories:
+    - path: "agent/knowledge"
+      domain: "knowledge"
+      description: "Project knowledge base"   # shown in lists
+    - path: agent/how-to/
+      domain: 'workflow'
+
+    - docs/explanation
+other:
+  - a
+"""
+
+
+def test_the_folders_of_a_project_are_read() -> None:
+    assert parse_knowledge(SEED) == (
+        KnowledgeDirectory("agent/knowledge", "knowledge", "Project knowledge base"),
+        KnowledgeDirectory("agent/how-to", "workflow", ""),
+        KnowledgeDirectory("docs/explanation", "knowledge", ""),
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["", "model: x\n", "knowledge:\n", "knowledge:\n  templates: []\n", "---\n# nothing\n"]
+)
+def test_a_file_that_says_nothing_of_folders_leaves_the_defaults(text: str) -> None:
+    assert parse_knowledge(text) is None
+
+
+def test_an_empty_list_means_no_folder() -> None:
+    assert parse_knowledge("knowledge:\n  directories: []\n") == ()
+
+
+def test_a_list_may_stand_at_the_depth_of_its_key() -> None:
+    assert parse_knowledge("knowledge:\n  directories:\n  - path: a\n    domain: b\n") == (
+        KnowledgeDirectory("a", "b"),
+    )
+
+
+HEAD = "knowledge:\n  directories:\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        (f"{HEAD}    - path: a\n      domian: b\n", 4, "domian"),
+        (f"{HEAD}\t- path: a\n", 3, "tab"),
+        (f"{HEAD}    - domain: b\n", 3, "names no `path`"),
+        (f"{HEAD}    - path: /etc\n", 3, "not relative"),
+        (f"{HEAD}    - path: ../up\n", 3, "not relative"),
+        (f"{HEAD}    - path: a\n    - path: a/\n", 4, "twice"),
+        (f"{HEAD}    - path: a\n      path: b\n", 4, "twice"),
+        (f'{HEAD}    - path: "a\n', 3, "do not close"),
+        (f"{HEAD}    - path: a\n      description: |\n        long\n", 4, "not read here"),
+        (f"{HEAD}    path: a\n", 3, "begins with a dash"),
+        ("knowledge:\n  directories: here\n", 2, "lines of their own"),
+        ("knowledge\n", 1, "key: value"),
+        ("knowledge:\n  directories:\n    - a\nknowledge:\n", 4, "twice"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(text: str, line: int, reason: str) -> None:
+    with pytest.raises(InvalidInput, match=reason) as wrong:
+        parse_knowledge(text, "agent/settings.yaml")
+
+    assert wrong.value.code == "SETTINGS_FILE_INVALID"
+    assert f"agent/settings.yaml, line {line}:" in wrong.value.message
