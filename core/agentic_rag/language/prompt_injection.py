@@ -238,15 +238,12 @@ def _find_suspicions(text: str) -> tuple[Suspicion, ...]:
     examined = text[:MAX_SCAN_CHARACTERS]
     seen = strip_hidden_characters(examined)
     folded = fold_case(seen)
-    found: set[Suspicion] = set()
-    for clause in INJECTION_PATTERNS:
-        if clause.suspicion not in found and clause.matches(seen, folded):
-            found.add(clause.suspicion)
+    found = [clause.suspicion for clause in INJECTION_PATTERNS if clause.matches(seen, folded)]
     if len(seen) != len(examined):
-        found.add(Suspicion.HIDDEN_CHARACTERS)
+        found.append(Suspicion.HIDDEN_CHARACTERS)
     if max(map(len, seen.split()), default=0) >= _LEAST_ENCODED and _ENCODED.search(seen):
-        found.add(Suspicion.ENCODED)
-    return sort_suspicions(found)
+        found.append(Suspicion.ENCODED)
+    return sort_suspicions(found) if found else ()
 
 
 @lru_cache(_CACHED_TEXTS)

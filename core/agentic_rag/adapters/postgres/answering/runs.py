@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple
+from dataclasses import fields
 from itertools import groupby
+from operator import attrgetter
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
@@ -40,7 +41,6 @@ _COLUMNS = """
     pipeline_version, models, answer::text AS answer, idempotency_key, input_hash, created_at
 """
 
-# Versions and stages are in the order of the fields of `RunVersions` and `StageRecord`.
 ADD_RUN = """
 INSERT INTO rag_runs (org_id, workspace_id, run_id, trace_id, subject, question, outcome, cache, seconds,
                       corpus_version, graph_version, space, weights_version, pipeline_version, models, document_ids,
@@ -82,6 +82,10 @@ SELECT run_id, stage, started, seconds, outcome FROM rag_run_stages
 WHERE org_id = $1 AND workspace_id = $2 AND run_id = ANY ($3::uuid[])
 ORDER BY run_id, position
 """
+
+# In the order of the columns of `ADD_RUN` and `ADD_STAGES`. `astuple` would copy each value deeply.
+_VERSIONS = attrgetter(*(one.name for one in fields(RunVersions)))
+_STAGE = attrgetter(*(one.name for one in fields(StageRecord)))
 
 
 class PostgresRunStore:
@@ -148,7 +152,7 @@ class PostgresRunStore:
             run.answer.outcome.value,
             run.cache.value,
             run.seconds,
-            *astuple(run.versions),
+            *_VERSIONS(run.versions),
             sorted(collect_document_ids(run.answer)),
             encode(run.answer).decode(),
             run.idempotency_key,
@@ -183,4 +187,4 @@ async def _redact_erasures(connection: PostgresConnection, org_id: UUID, runs: l
 def _stage_rows(runs: Iterable[Run]) -> Iterable[tuple[object, ...]]:
     for run in runs:
         for position, stage in enumerate(run.stages):
-            yield run.workspace.workspace_id, run.run_id, position, *astuple(stage)
+            yield run.workspace.workspace_id, run.run_id, position, *_STAGE(stage)
