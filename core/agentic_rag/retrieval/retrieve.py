@@ -31,7 +31,10 @@ from agentic_rag.retrieval.graph.entities import question_entities
 from agentic_rag.retrieval.graph.paths import GraphPaths, PathStep, describe_steps
 from agentic_rag.retrieval.query import ARM_LIMIT, RetrievalQuery
 from agentic_rag.retrieval.rerank import Rerank
-from agentic_rag.retrieval.selection import select
+from agentic_rag.retrieval.selection import TOP_K, SelectionOutcome, select
+
+SHOWN_CANDIDATES = 10
+"""Candidates of a search that are shown at least, however few of them are handed on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +87,9 @@ class Retrieve:
         """
         rules = query.rules
         wanted = rules.candidate_count if self._rerank is None else max(rules.candidate_count, self._rerank.depth)
-        ranking = await self.rank(snapshot, query, wanted)
+        ranking = await self.rank(snapshot, query, max(wanted, SHOWN_CANDIDATES))
         found = await _with_texts(snapshot, query, ranking)
+        found, further = found[:wanted], found[wanted:]
         degraded = ranking.degraded
         if self._rerank is not None:
             reranked = await self._rerank.order(query.text, found)
@@ -94,6 +98,7 @@ class Retrieve:
         if rules.has_min_similarity:
             cosines = await cosines_of(snapshot, query, found)
         judged = select(found, rules, _too_far(query, found, cosines))
+        judged += [SelectionOutcome(*one, TOP_K) for one in further]
         return RetrievalResult(
             chunks=tuple((one.chunk, one.candidate) for one in judged if one.drop_reason is None),
             traces=tuple(trace_of(one.chunk, one.candidate, one.drop_reason) for one in judged),

@@ -158,9 +158,11 @@ async def test_each_candidate_has_its_rank_its_arms_its_path_and_its_fate(world:
 
     explained = await world.explain.run(world.asker, world.workspace, run.run_id)
 
-    first, second, third = explained.candidates
+    first, second, third, *below = explained.candidates
     assert [story.trace.title for story in explained.candidates[:2]] == ["Anton Berg", "Norrland Hockey League"]
-    assert [story.rank for story in explained.candidates] == [1, 2, 3]
+    assert [story.rank for story in explained.candidates] == [1, 2, 3, *range(4, 4 + len(below))]
+    assert below
+    assert {story.fate for story in below} == {CandidateFate.TOP_K}
     assert (first.fate, first.markers, first.reason) == (CandidateFate.CITED, (1,), "Cited as [1].")
     assert [hop.to_title for hop in second.trace.path] == ["Norrland Hockey League"]
     assert {arm.retriever for arm in second.trace.arms} == set(Retriever)
@@ -183,6 +185,27 @@ async def test_a_passage_below_the_cut_has_its_rank_and_score_in_every_arm(world
     assert set(arms) == set(Retriever)
     assert all(arms[one].state is ArmState.PROPOSED for one in (Retriever.DENSE, Retriever.LEXICAL))
     assert arms[Retriever.LEXICAL].raw is not None
+
+
+async def test_what_is_shown_at_ranks_nine_and_ten_is_explained_by_its_rank(world: World) -> None:
+    for name in ("Aker", "Birk", "Dahl", "Eng", "Foss", "Gran", "Holm", "Ivar"):
+        await world.add(f"{name} League", f"The {name} League was founded by {name} Lind, who played in it.")
+    run = await world.ask(options=AnswerOptions(top_k=8))
+
+    explained = await world.explain.run(world.asker, world.workspace, run.run_id)
+    told = [await world.why_not(run, story.trace.title) for story in explained.candidates]
+
+    assert [story.fate is CandidateFate.TOP_K for story in explained.candidates] == [False] * 8 + [True] * 2
+    assert [one.verdict for one in told] == [WhyNotVerdict.CANDIDATE] * 8 + [WhyNotVerdict.OUTRANKED] * 2
+    for one, story in zip(told[8:], explained.candidates[8:], strict=True):
+        standing = one.searches[0]
+        assert (standing.rank, standing.score, standing.cutoff) == (story.rank, story.trace.score, 8)
+        assert standing.cutoff_score == explained.candidates[7].trace.score
+        assert one.candidate == story
+        assert one.explanation == (
+            f"Rank {story.rank} of {standing.candidates} with a score of {story.trace.score:.3f}; "
+            f"the last of the 8 that are handed on has {standing.cutoff_score:.3f}."
+        )
 
 
 async def test_a_passage_without_a_term_of_the_question_is_told_so(world: World) -> None:

@@ -42,6 +42,15 @@ async def test_as_many_passages_are_handed_on_as_the_workspace_says(world: World
     assert len(handed_on(await world.ask(QUESTION))) == top_k
 
 
+@pytest.mark.parametrize("top_k", [2, 8])
+async def test_ten_candidates_are_shown_however_few_are_handed_on(world: World, top_k: int) -> None:
+    world.corpus.rag_config = RagConfig(top_k, 0.0)
+
+    shown = (await world.ask(QUESTION)).answer.debug.candidates
+
+    assert [one.dropped_because for one in shown] == [None] * top_k + ["top_k"] * (10 - top_k)
+
+
 async def test_a_caller_may_ask_for_another_number(world: World) -> None:
     world.corpus.rag_config = RagConfig(5, 0.0)
 

@@ -97,9 +97,9 @@ class ExplainRun:
     ) -> Explanation:
         """Explain a run to a caller who may see it; `why_not` are chunk ids, at most `MAX_WHY_NOT_PASSAGES`.
 
-        Searches are repeated only for chunks that are no candidates, or that a model may have moved below the cut: at
-        the corpus version and in the space of the run, among the documents the caller may read now. A chunk that is
-        not judged within the deadline is LATE.
+        Searches are repeated only for chunks that were not handed on for their rank, whether they are shown as
+        candidates or not: at the corpus version and in the space of the run, among the documents the caller may read
+        now. A chunk that is not judged within the deadline is LATE.
 
         Errors: `NotFound` code RUN_NOT_FOUND; `InvalidInput` codes TOO_MANY_CHUNKS, RUN_VERSION_GONE (retention) and
         RUN_SPACE_GONE; `SpaceMismatch` (this process has no embedder for the space); those of the embedder;
@@ -116,9 +116,7 @@ class ExplainRun:
             raise NotFound("There is no such run.", code="RUN_NOT_FOUND")
         explained = explain_candidates(run.answer)
         known = {story.trace.chunk_id: story for story in explained}
-        asked = [
-            one for one in dict.fromkeys(why_not) if one not in known or self._may_differ_by_model(run, known[one])
-        ]
+        asked = [one for one in dict.fromkeys(why_not) if one not in known or known[one].fate is CandidateFate.TOP_K]
         found = {one.chunk_id: one for one in await self._in_time(read_identity(principal), run, asked)}
         answers = (_explain_passage(found.get(one), known.get(one)) for one in dict.fromkeys(why_not))
         return Explanation(run, _searches(run), explained, tuple(answers))
@@ -200,11 +198,6 @@ class ExplainRun:
             path=("runId",),
         )
 
-    def _may_differ_by_model(self, run: Run, story: CandidateExplanation) -> bool:
-        """True when a model may have moved a candidate below the cut."""
-        by_model = run.answer.debug.hyde_text is not None or self._has_reranking(run)
-        return story.fate is CandidateFate.TOP_K and by_model
-
     def _has_reranking(self, run: Run) -> bool:
         """True when the run's reranker ordered its searches and is available now."""
         name = _settings(run).reranker
@@ -269,7 +262,9 @@ class ExplainRun:
 
 
 def _explain_passage(found: WhyNot | None, story: CandidateExplanation | None) -> WhyNot:
-    """The explanation of a passage; of a candidate that a model moved below the cut, both explanations."""
+    """The explanation of a passage: what the repeated searches say of one that was not handed on, and the record of
+    every other candidate. Of one that a model moved below the cut, both.
+    """
     if story is None:
         if found is None:
             raise AssertionError("what is no candidate was looked for")
@@ -277,7 +272,16 @@ def _explain_passage(found: WhyNot | None, story: CandidateExplanation | None) -
     explanation = f"It is a candidate, at rank {story.rank}. {story.reason}"
     if found is not None and found.verdict in _MOVED:
         return replace(found, explanation=f"{explanation} {found.explanation}", candidate=story)
+    if found is not None and found.verdict is WhyNotVerdict.OUTRANKED and not _is_reranked(found):
+        return replace(found, candidate=story)
+    if found is not None and found.verdict is WhyNotVerdict.NOT_FOUND:
+        return found
     return WhyNot(story.trace.chunk_id, story.trace.title, WhyNotVerdict.CANDIDATE, explanation, story)
+
+
+def _is_reranked(found: WhyNot) -> bool:
+    """True where a reranker decided: the score of the last passage that is handed on says nothing then."""
+    return any(one.reranked is not None for one in found.searches)
 
 
 _MOVED = frozenset({WhyNotVerdict.RERANKED, WhyNotVerdict.HYDE})

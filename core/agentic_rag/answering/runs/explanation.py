@@ -120,10 +120,10 @@ class SearchPlacement:
 
 
 class WhyNotVerdict(enum.Enum):
-    """Why a passage is not among the candidates."""
+    """Why a passage was not handed on."""
 
     CANDIDATE = "candidate"
-    """It is a candidate."""
+    """It is a candidate; the record of the run says all."""
     OUTRANKED = "outranked"
     """It was fused, below the cutoff."""
     RERANKED = "reranked"

@@ -107,7 +107,10 @@ def _merge(searches: Sequence[PartSearch], whole: RetrievalResult | None) -> _Me
             merged.add(chunk, candidate, (place,), weight * candidate.score)
     for result in (*([whole] if whole is not None else []), *(one.result for one in searches)):
         for trace in result.traces:
-            merged.traces.setdefault(trace.chunk_id.hex, trace)
+            known = merged.traces.get(trace.chunk_id.hex)
+            # What one search hands on was not left out, whatever another did with it.
+            if known is None or (known.dropped_because is not None and trace.dropped_because is None):
+                merged.traces[trace.chunk_id.hex] = trace
     return merged
 
 

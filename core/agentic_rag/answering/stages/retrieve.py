@@ -176,9 +176,11 @@ def _query(
 
 
 def _add_evidence(retrieved: Retrieved, evidence: FoundEvidence) -> Retrieved:
-    added = evidence.passages[len(retrieved.passages) :]
+    added = {one.chunk.chunk_id: one for one in evidence.passages[len(retrieved.passages) :]}
     known = frozenset(one.chunk_id for one in retrieved.candidates)
-    traces = (trace_of(one.chunk, one.candidate) for one in added if one.chunk.chunk_id not in known)
-    candidates = (*retrieved.candidates, *traces)
+    candidates = (
+        *(replace(one, dropped_because=None) if one.chunk_id in added else one for one in retrieved.candidates),
+        *(trace_of(one.chunk, one.candidate) for one in added.values() if one.chunk.chunk_id not in known),
+    )
     quotes = (*retrieved.figures, *evidence.quotes)
     return replace(retrieved, passages=evidence.passages, figures=quotes, candidates=candidates)

@@ -29,7 +29,7 @@ ArmState = strawberry.enum(
 )
 WhyNotVerdict = strawberry.enum(
     explanation.WhyNotVerdict,
-    description="Why a passage is no candidate. NOT_FOUND is also the answer for passages of other workspaces; "
+    description="Why a passage was not handed on. NOT_FOUND is also the answer for passages of other workspaces; "
     "WITHIN_REACH: the same searches find it when they are run again; RERANKED: fusion would have handed it on, the "
     "reranker put others before it; HYDE: by the question alone it would be handed on, with the hypothetical passage "
     "it is not; LATE: the searches could not be run again in time.",
@@ -95,7 +95,7 @@ class ExplanationQuery:
     @field(
         Action.READ,
         right=Sight.ASKER,
-        description="Why a run used what it used; and, for up to 10 passages that are no candidates of it, why not.",
+        description="Why a run used what it used; and, for up to 10 passages that were not handed on, why not.",
     )
     async def explain_run(
         self, info: Info, run_id: strawberry.ID, why_not: list[strawberry.ID] | None = None
