@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from agentic_rag import __version__
+from agentic_rag_cli.client.url_option import add_url_option
 from agentic_rag_cli.commands.answering import ask, explain, run, search, template
 from agentic_rag_cli.commands.documents import doc, ingest, upload
 from agentic_rag_cli.commands.evaluation import calibrate, evaluate
@@ -29,6 +30,10 @@ class ProductGroup(TyperGroup):
     """Prints a product error in one line and exits with its code. Any other exception is a bug and shows its
     traceback.
     """
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        add_url_option(self.commands)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen command."""

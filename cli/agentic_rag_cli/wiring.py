@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.settings import Settings, load_settings
 from agentic_rag_cli.client.access import token_of
 from agentic_rag_cli.client.graphql_client import GraphQLClient
@@ -55,6 +56,8 @@ class Wiring:
     """Start a worker that lives as long as the children."""
     transport: httpx2.AsyncBaseTransport | None = None
     """The HTTP transport; None: the network."""
+    address: str = ""
+    """The server of `--url`; empty: this process."""
 
     def remote(self, settings: Settings, address: str) -> GraphQLClient:
         """A client of a server, with the token from the settings. Errors: `Unauthenticated` code TOKEN_MISSING."""
@@ -106,10 +109,13 @@ def on_graphql(
     tenant: str | None = None,
     address: str = "",
 ) -> T:
-    """Run `work` with a GraphQL client: of the server at `address`, else of the application in this process, acting in
-    the organisation `tenant` if given.
+    """Run `work` with a GraphQL client: of the server at `address`, or of `--url`, else of the application in this
+    process, acting in the organisation `tenant` if given. Errors: `InvalidInput` for an organisation beside a server.
     """
     wiring = wiring_of(context)
+    address = address or wiring.address
+    if address and tenant is not None:
+        raise InvalidInput("A server acts in the organisation of the token: give --url or --tenant.", path=("tenant",))
 
     async def with_server() -> T:
         async with wiring.remote(wiring.settings(), address) as client:

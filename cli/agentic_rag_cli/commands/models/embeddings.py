@@ -20,7 +20,7 @@ from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.recall import recall_line
-from agentic_rag_cli.wiring import beside_worker, in_process, on_graphql
+from agentic_rag_cli.wiring import beside_worker, in_process, on_graphql, wiring_of
 from agentic_rag_eval.dataset import load_dataset
 
 if TYPE_CHECKING:
@@ -75,16 +75,21 @@ def switch(
     """
     judged = None if gate is None else gate_from(gate, gate_k, gate_tolerance)
 
-    async def work(system: System) -> Mapping[str, Any]:
+    async def work(client: GraphQLClient, system: System | None = None) -> Mapping[str, Any]:
+        workspace_id = await client.workspace_id(workspace)
+        begun = await begin_switch(client, workspace_id, to, judged)
+        if not wait or begun["jobId"] is None:
+            return begun["space"]
+        if system is None:
+            return await wait_for_switch(client, workspace_id, begun)
+        return await beside_worker(context, system, lambda: wait_for_switch(client, workspace_id, begun))
+
+    async def work_here(system: System) -> Mapping[str, Any]:
         async with system.client() as client:
-            workspace_id = await client.workspace_id(workspace)
-            begun = await begin_switch(client, workspace_id, to, judged)
-            if not wait or begun["jobId"] is None:
-                return begun["space"]
-            return await beside_worker(context, system, lambda: wait_for_switch(client, workspace_id, begun))
+            return await work(client, system)
 
     try:
-        record = in_process(context, work)
+        record = on_graphql(context, work) if wiring_of(context).address else in_process(context, work_here)
     except AgenticRagError as error:
         if error.code != "SWITCH_GATE_REFUSED":
             raise
