@@ -320,6 +320,31 @@ async def test_filters_by_what_is_said_of_documents(adapter: Backend) -> None:
     assert found == expected
 
 
+async def test_a_filter_follows_what_is_said_and_keeps_to_the_access_sets(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    document_id = document_id_for(workspace, "a.md")
+    await adapter.publish(workspace, "a.md", ["one"])
+    seen: list[list[int]] = []
+
+    async def look(access_ids: tuple[int, ...] = EVERYBODY, as_of: int | None = None) -> None:
+        async with adapter.database.snapshot(workspace, as_of) as snapshot:
+            wanted = DocumentFilter(tags=(("new",),))
+            seen.append(sorted(await snapshot.documents.ordinals_matching(wanted, access_ids)))
+
+    await look()
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        await transaction.documents.describe(workspace, [document_id], MetadataChange(tags=("new",)))
+    await look()
+    await look(as_of=1)
+    await look((7,))
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        await transaction.documents.describe(workspace, [document_id], MetadataChange(tags=None))
+    await look()
+    await look(as_of=1)
+
+    assert seen == [[], [0], [0], [], [], []]
+
+
 async def test_what_is_said_of_a_document_wins_over_its_text_and_is_a_new_version(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     document_id = document_id_for(workspace, "a.md")

@@ -64,7 +64,7 @@ class ChunkEndpoint(Endpoint):
         ref = WorkspaceRef(principal.org_id, node.workspace_id)
         found = await self._parts.read_chunk.run(principal, ref, node.key)
         if found is None:
-            raise NotFound("There is no such chunk.", code="CHUNK_NOT_FOUND")
+            raise NotFound("There is no such chunk.")
         chunk = found.chunk
         body = StoredChunk(
             id=request.path_params["id"],

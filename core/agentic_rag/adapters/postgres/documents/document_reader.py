@@ -7,6 +7,7 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.documents.document_rows import DOCUMENT_COLUMNS, document_from
 from agentic_rag.adapters.postgres.documents.filter_sql import matching_statement
+from agentic_rag.adapters.postgres.retrieval.segments import ORDINAL_BYTES, SegmentCache
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
 from agentic_rag.documents.document import (
     Chunk,
@@ -127,7 +128,17 @@ LIMIT $5
 class PostgresDocumentReader:
     """Every call sees the same corpus version."""
 
-    def __init__(self, connection: PostgresConnection, workspace: WorkspaceRef, version: int) -> None:
+    def __init__(
+        self,
+        connection: PostgresConnection,
+        workspace: WorkspaceRef,
+        version: int,
+        cache: SegmentCache,
+        state: tuple[int, int, tuple[UUID, ...]],
+    ) -> None:
+        """`state`: the newest corpus version, the access version and the segments."""
+        self._cache = cache.matching
+        self._state = state
         self._connection = connection
         self._workspace = workspace
         self._key = workspace.key
@@ -160,9 +171,17 @@ class PostgresDocumentReader:
         return frozenset(row["ordinal"] for row in rows)
 
     async def ordinals_matching(self, wanted: DocumentFilter, access_ids: Sequence[int]) -> frozenset[int]:
+        newest, access_version, segments = self._state
+        versions = (self._version, newest, access_version)
+        key = (self._workspace.workspace_id, versions, segments, tuple(access_ids), wanted)
+        known = self._cache.get(key)
+        if known is not None:
+            return known
         statement, arguments = matching_statement(wanted)
         rows = await self._connection.fetch(statement, *self._key, access_ids, self._version, *arguments)
-        return frozenset(row["ordinal"] for row in rows)
+        found = frozenset(row["ordinal"] for row in rows)
+        self._cache.put(key, found, ORDINAL_BYTES * (len(found) + 16))
+        return found
 
     async def revision_spans(self, requests: Sequence[SpanRequest]) -> list[RevisionSpan | None]:
         if not requests:

@@ -9,6 +9,7 @@ from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
+from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.retrieval.lexical.bm25 import VisiblePostings
 from agentic_rag.retrieval.lexical.postings import AccessChanges, Segment, SegmentBytes, decode_segment, encode_segment
 
@@ -85,6 +86,13 @@ VisibleKey: TypeAlias = tuple[UUID, tuple[int, int], tuple[UUID, ...], tuple[int
 """Workspace, (corpus version, access version), segments, access sets."""
 
 
+MatchingKey: TypeAlias = tuple[UUID, tuple[int, int, int], tuple[UUID, ...], tuple[int, ...], DocumentFilter]
+"""Workspace, (corpus version read, newest one, access version), segments, access sets, filter."""
+
+ORDINAL_BYTES = 64
+"""Of a number in a set, with its share of the set's table."""
+
+
 class SegmentCache:
     """Shared by all readers of a process. Keys name immutable values: a segment never changes, nor does the visible
     part of given segments at one version.
@@ -93,6 +101,8 @@ class SegmentCache:
     def __init__(self, capacity_bytes: int = DEFAULT_CACHE_BYTES) -> None:
         self.segments: ByteBoundedCache[tuple[UUID, UUID], Segment] = ByteBoundedCache(capacity_bytes // 2)
         """By (workspace, segment)."""
+        self.matching: ByteBoundedCache[MatchingKey, frozenset[int]] = ByteBoundedCache(capacity_bytes // 8)
+        """The ordinals that a filter lets through. What is said of documents changes with the newest version only."""
         self.visible: ByteBoundedCache[VisibleKey, VisiblePostings] = ByteBoundedCache(capacity_bytes // 2)
 
 

@@ -121,7 +121,9 @@ class PostgresCorpusSnapshot:
         cache: SegmentCache,
         graph: GraphStore | None,
     ) -> None:
-        documents = PostgresDocumentReader(connection, workspace, version)
+        segments = tuple(header["segment_ids"])
+        state = (header["corpus_version"], access.version, segments)
+        documents = PostgresDocumentReader(connection, workspace, version, cache, state)
         self.version = version
         self.space = None if header["space_id"] is None else space_from(header)
         self.access = access
@@ -130,7 +132,7 @@ class PostgresCorpusSnapshot:
             connection, workspace, version, self.space, header["is_indexed"]
         )
         self.lexical: LexicalReader = PostgresLexicalReader(
-            connection, workspace, version, tuple(header["segment_ids"]), cache, self.access.version
+            connection, workspace, version, segments, cache, self.access.version
         )
         self.graph: GraphReader = PostgresGraphReader(connection, workspace, version, self.access)
         if graph is not None and version == header["corpus_version"]:
