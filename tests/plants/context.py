@@ -55,11 +55,24 @@ def _next_character(patch: Patch) -> None:
     patch(ReadText, "run", shifted)
 
 
+def _first_caller(patch: Patch) -> None:
+    from agentic_rag_server.mcp import protocol
+
+    of, known = protocol._caller, list[Any]()
+
+    def remembered(context: Any) -> Any:
+        known.append(of(context))
+        return known[0]
+
+    patch(protocol, "_caller", remembered)
+
+
 MUTANTS: Mapping[str, Mutant] = {
     "golden": Mutant("a text that was cut does not say so", _no_dots, "golden templates"),
     "budgets": Mutant("tokens are counted by half", _half_the_tokens, "that are exceeded"),
     "beyond-retrieval": Mutant("a context waits", partial(_slow_contexts, seconds=0.1), "p50", is_slow=True),
     "rate": AT_NIGHT("a context waits for 5 s", partial(_slow_contexts, seconds=5.0), "contexts/s"),
     "postgres-away": AT_NIGHT("the database may take a second", _patient, "Postgres frozen: slowest"),
+    "tenants-of-tools": Mutant("a process takes every caller for its first one", _first_caller, "another tenant"),
     "texts-at-spans": AT_NIGHT("the text begins one character later", _next_character, "another text"),
 }
