@@ -70,7 +70,7 @@ from agentic_rag_worker.worker import WorkerOptions, run_worker
 
 QUICK = WorkerTimings(
     lease=1.0, poll_shortest=0.01, poll_longest=0.05, follow=0.1, expire=0.05, counts=0.5, grace=5.0,
-    consumer_poll=0.01, outage=0.05,
+    consumer_poll=0.02, outage=0.05,
 )  # fmt: skip
 """Durations short enough to wait for."""
 
