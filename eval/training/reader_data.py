@@ -33,7 +33,7 @@ _NOBODY = UUID(int=0)
 @dataclass(frozen=True, slots=True)
 class AskedText:
     """Units of one place with the questions on them. `headings` and `before` are places among the units and, behind
-    them, `beside`, -1 for none; `answers` are the units that answer each question, `near` those only on its subject.
+    them, `beside`, -1 for none; `answers` are the units that answer each question.
     """
 
     units: tuple[str, ...]
@@ -42,7 +42,6 @@ class AskedText:
     before: tuple[int, ...]
     questions: tuple[str, ...]
     answers: tuple[tuple[int, ...], ...]
-    near: tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,6 @@ class Pairs:
         return AskedText(
             self.sentences[first:last], (), (-1,) * (last - first), before,
             tuple(self.questions[one] for one in asked), tuple((self.answers[one] - first,) for one in asked),
-            ((),) * len(asked),
         )  # fmt: skip
 
 
@@ -104,7 +102,6 @@ def _asked_text(text: str, rows: Sequence[Mapping[str, Any]]) -> AskedText:
         tuple(places.get(one.before, -1) for one in placed),
         tuple(str(rows[place]["question"]) for place in kept),
         tuple(answers[place] for place in kept),
-        tuple(_matching(units, passages, [rows[place].get("near") or ""]) for place in kept),
     )
 
 

@@ -1,11 +1,10 @@
-"""Writes a trained reader as the product runs it, and fits the probability that it tells."""
+"""Writes a trained reader as the product runs it."""
 
 # pyright: reportMissingImports=false
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +26,8 @@ NAMES = {
 """Those of `ReaderModel` and those of BERT."""
 
 
-def write_reader(model: ReaderModel, directory: Path, slope: float, offset: float) -> None:
-    """The model in int8, with its head."""
+def write_reader(model: ReaderModel, directory: Path) -> None:
+    """The model in int8, with what its surroundings count."""
     weights = {
         "embeddings.word_embeddings.weight": model.words.numpy(),
         "embeddings.position_embeddings.weight": model.places[:LONGEST].numpy(),
@@ -46,29 +45,8 @@ def write_reader(model: ReaderModel, directory: Path, slope: float, offset: floa
     head = {
         "heading": float(state["heading"].clip(0, 1)),
         "before": float(state["before"].clip(0, 1)),
-        "wide": state["answers.0.weight"].tolist(),
-        "wide_bias": state["answers.0.bias"].tolist(),
-        "narrow": state["answers.2.weight"][0].tolist(),
-        "slope": slope,
-        "offset": offset + slope * float(state["answers.2.bias"][0]),
     }
     shape = BertShape(len(model.asked), HEADS, HIDDEN, EPSILON)
     models = build_reader(shape, len(model.units), weights, {HEAD: json.dumps(head)})
     for name, serialised in zip((UNITS_FILE, QUESTION_FILE), models, strict=True):
         (directory / name).write_bytes(serialised)
-
-
-def fit_probability(logits: Sequence[float], answered: Sequence[bool]) -> tuple[float, float]:
-    """Slope and offset of the logistic curve from the strongest logit to being answered; both outcomes weigh the same
-    (Platt's scaling).
-    """
-    signs = np.stack([np.array(logits), np.ones(len(logits))])
-    right = np.array(answered, np.float64)
-    weights = np.where(right > 0, 0.5 / right.mean(), 0.5 / (1 - right.mean()))
-    found = np.array([1.0, 0.0])
-    for _ in range(50):
-        told = 1 / (1 + np.exp(-found @ signs))
-        slope = signs @ (weights * (told - right))
-        bend = (signs * (weights * told * (1 - told))) @ signs.T
-        found = found - np.linalg.solve(bend + 1e-6 * np.eye(2), slope)
-    return float(found[0]), float(found[1])

@@ -19,8 +19,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 HEADS, HIDDEN, EPSILON = 12, 384, 1e-12
-SIGNS, WIDE = 5, 16
-"""What the head that tells answered from unanswered sees of a question and a unit, and its width."""
 RUN = 16
 """Texts of similar length that run together."""
 DROPOUT = 0.1
@@ -97,7 +95,6 @@ class ReaderModel(nn.Module):
         self.sharpness = nn.Parameter(torch.tensor(3.0))
         self.heading = nn.Parameter(torch.tensor(1.0))
         self.before = nn.Parameter(torch.tensor(0.8))
-        self.answers = nn.Sequential(nn.Linear(SIGNS, WIDE), nn.GELU(), nn.Linear(WIDE, 1))
 
     def encode(self, ids: Sequence[Sequence[int]], stack: nn.ModuleList) -> Encoded:
         """The texts through `units` or `asked`."""
@@ -133,9 +130,9 @@ class ReaderModel(nn.Module):
 
     def compare(
         self, asked: Encoded, units: Encoded, beside: Encoded | None, headings: Tensor, before: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """The scores and the logits of being answered, both (questions, units). `beside` are further texts; `headings`
-        and `before` say where, among units and then further texts, those of each unit stand (-1: none).
+    ) -> Tensor:
+        """The scores: (questions, units). `beside` are further texts; `headings` and `before` say where, among units
+        and then further texts, those of each unit stand (-1: none).
         """
         others = own = _most_alike(asked, units)
         if beside is not None:
@@ -147,13 +144,7 @@ class ReaderModel(nn.Module):
         held = _inner(asked)
         weights = functional.softplus(self.weigh(asked.states)).squeeze(-1) * held
         shares = (weights / weights.sum(1, keepdim=True))[:, :, None]
-        mean = (found * shares).sum(1)
-        plain = (found * held[:, :, None]).sum(1) / held.sum(1)[:, None]
-        least = found.masked_fill(~held[:, :, None], 2.0).amin(1)
-        whole = asked.vectors[:, 0] @ units.vectors[:, 0].T
-        missed = (functional.relu(0.6 - found) * shares).sum(1)
-        signs = torch.stack([mean, plain, least, whole, missed], dim=-1)
-        return mean * self.sharpness.exp(), self.answers((signs - 0.5) * 4).squeeze(-1)
+        return (found * shares).sum(1) * self.sharpness.exp()
 
 
 def _inner(texts: Encoded) -> Tensor:

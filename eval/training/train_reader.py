@@ -30,11 +30,10 @@ from eval.training.reader_data import (
     read_pairs,
     read_workplace,
 )
-from eval.training.reader_export import fit_probability, write_reader
+from eval.training.reader_export import write_reader
 from eval.training.reader_model import ReaderModel, read_weights
 from tokenizers import Tokenizer
 from torch import Tensor, nn
-from torch.nn import functional
 
 from agentic_rag.adapters.onnx.embedder import MODEL_FILE, TOKENIZER_FILE
 from agentic_rag.adapters.onnx.unit_reader import LONGEST, LONGEST_HEADING
@@ -46,7 +45,6 @@ WINDOW, WINDOWS, MOST_ASKED = 32, 2, 72
 RIVALS = 45
 WARM, LEAST = 17, 0.03
 """Steps until the full rate, and the share of it at the end."""
-NEAR_WEIGHT, ANSWER_WEIGHT = 0.5, 0.3
 HEAD_RATE = 1e-3
 
 
@@ -57,8 +55,8 @@ class Trainer:
     model: ReaderModel
     tokenizer: Tokenizer
 
-    def score(self, text: AskedText) -> tuple[Tensor, Tensor]:
-        """The scores and the logits of being answered: (questions, units)."""
+    def score(self, text: AskedText) -> Tensor:
+        """The scores: (questions, units)."""
         model = self.model
         units = model.encode(self._ids(text.units), model.units)
         beside = (
@@ -70,22 +68,13 @@ class Trainer:
         return model.compare(asked, units, beside, torch.tensor(text.headings), torch.tensor(text.before))
 
     def loss(self, text: AskedText) -> Tensor:
-        """Over the units of each question, and whether each of them answers: those that answer and the likeliest others
-        weigh 1 each, those on the subject a little more.
-        """
-        scores, logits = self.score(text)
-        right, near = torch.zeros_like(scores), torch.zeros_like(scores)
-        for row, (answers, beside) in enumerate(zip(text.answers, text.near, strict=True)):
-            right[row, list(answers)] = 1.0
-            near[row, list(beside)] = NEAR_WEIGHT
-        told = right.any(1)
-        ranked = (scores.logsumexp(1) - scores.masked_fill(right == 0, -1e4).logsumexp(1))[told].mean()
-        with torch.no_grad():
-            wrong = (scores / 4).softmax(1) * (1 - right)
-            weights = right / right.sum(1, keepdim=True).clamp_min(1) + near * (1 - right)
-            weights += wrong / wrong.sum(1, keepdim=True).clamp_min(1e-9)
-        told_apart = functional.binary_cross_entropy_with_logits(logits, right, reduction="none") * weights
-        return ranked + ANSWER_WEIGHT * told_apart.sum(1).mean()
+        """Over the units of each question that one of them answers."""
+        scores = self.score(text)
+        right = torch.zeros_like(scores, dtype=torch.bool)
+        for row, answers in enumerate(text.answers):
+            right[row, list(answers)] = True
+        ranked = scores.logsumexp(1) - scores.masked_fill(~right, -1e4).logsumexp(1)
+        return ranked[right.any(1)].mean()
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
         return [one.ids for one in self.tokenizer.encode_batch([*texts])]
@@ -119,10 +108,9 @@ def main() -> None:
         "pairs": precision(trainer, judged),
         "workplace": precision(trainer, held),
     }
-    slope, offset = fit_probability(*_strongest(trainer, [*chosen, *known]))
-    write_reader(model, options.out, slope, offset)
+    write_reader(model, options.out)
     shutil.copy(options.model / TOKENIZER_FILE, options.out / TOKENIZER_FILE)
-    print(json.dumps(figures | {"slope": slope, "offset": offset}))
+    print(json.dumps(figures))
 
 
 def precision(trainer: Trainer, texts: Sequence[AskedText]) -> tuple[float, float]:
@@ -130,29 +118,13 @@ def precision(trainer: Trainer, texts: Sequence[AskedText]) -> tuple[float, floa
     hits, count = np.zeros(2), 0
     with torch.no_grad():
         for text in texts:
-            order = trainer.score(text)[0].argsort(dim=1, descending=True).tolist()
+            order = trainer.score(text).argsort(dim=1, descending=True).tolist()
             for ranked, answers in zip(order, text.answers, strict=True):
                 if answers:
                     hits += [not set(answers).isdisjoint(ranked[:most]) for most in (1, 2)]
                     count += 1
     first, first_two = (100 * hits / max(1, count)).round(1).tolist()
     return first, first_two
-
-
-def _strongest(trainer: Trainer, texts: Sequence[AskedText]) -> tuple[list[float], list[bool]]:
-    """The strongest logit of each question, also without the units that answer it, and whether it is answered."""
-    found: list[float] = []
-    answered: list[bool] = []
-    with torch.no_grad():
-        for text in texts:
-            for row, answers in zip(trainer.score(text)[1], text.answers, strict=True):
-                found.append(float(row.max()))
-                answered.append(bool(answers))
-                others = [place for place in range(len(row)) if not {place, place - 1} & set(answers)]
-                if answers and others:
-                    found.append(float(row[others].max()))
-                    answered.append(False)
-    return found, answered
 
 
 def _train(trainer: Trainer, texts: Iterator[AskedText], options: argparse.Namespace) -> None:
@@ -222,7 +194,7 @@ def _join(texts: Sequence[AskedText], chance: random.Random) -> AskedText:
         ]
     asked = chance.sample(asked, MOST_ASKED) if len(asked) > MOST_ASKED else asked
     questions, answers = (tuple(one) for one in zip(*asked, strict=True))
-    return AskedText(tuple(units), (), (-1,) * len(units), tuple(before), questions, answers, ((),) * len(questions))
+    return AskedText(tuple(units), (), (-1,) * len(units), tuple(before), questions, answers)
 
 
 def _rivals(pairs: Pairs, first: int, last: int) -> list[AskedText]:
