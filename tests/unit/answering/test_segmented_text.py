@@ -1,5 +1,8 @@
+import pytest
+
 from agentic_rag.answering.extraction.segmented_text import SegmentedText
 from agentic_rag.answering.extraction.term_matching import find_hits, mask_of, weigh_terms
+from agentic_rag.answering.extraction.text_units import UnitKind
 
 TEXT = "# Limits\n\nCrew transfer stops at 1.5 m. The master decides.\n\nYou must bring:\n\n- a life jacket\n- boots"
 
@@ -12,18 +15,59 @@ def test_a_paragraph_that_announces_a_list_brings_it_along() -> None:
     assert TEXT[start:end].endswith("- boots")
 
 
+def headings(text: str, before: str) -> list[str]:
+    """The headings above the paragraph that holds `before`."""
+    reading = SegmentedText(text, cut_off=False)
+    return [text[slice(*one)] for one in reading.headings(reading.block_of(text.index(before)))]
+
+
 def test_a_paragraph_stands_under_the_heading_above_it() -> None:
-    reading = SegmentedText(TEXT, cut_off=False)
-    heading = reading.heading(reading.block_of(TEXT.index("Crew")))
-    assert heading is not None
-    assert TEXT[slice(*heading)] == "# Limits"
-    plain = SegmentedText("Wave limits\n\nTransfers stop at 1.5 m.", cut_off=False)
-    assert plain.heading(1) == (0, len("Wave limits"))
-    assert plain.heading(0) is None
-    long = SegmentedText(
-        "Transfers stop at once when the waves in the sound exceed one and a half metres\n\nElse not.", False
+    assert headings(TEXT, "Crew") == ["# Limits"]
+    assert headings("Wave limits\n\nTransfers stop at 1.5 m.\n\nThe master decides.", "master") == ["Wave limits"]
+    long = "Transfers stop at once when the waves in the sound exceed one and a half metres\n\nElse not."
+    assert headings(long, "Else") == []
+
+
+def test_a_paragraph_stands_under_all_headings_of_higher_levels() -> None:
+    text = (
+        "# Notes\n\n## 5.1\n### New\n- Quarantine for pallets.\n\n### Upgrade\nStop the service.\n\n"
+        "## 5.0\n\nSwitched off."
     )
-    assert long.heading(1) is None
+
+    assert headings(text, "Quarantine") == ["# Notes", "## 5.1", "### New"]
+    assert headings(text, "Stop") == ["# Notes", "## 5.1", "### Upgrade"]
+    assert headings(text, "Switched") == ["# Notes", "## 5.0"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Opening\n\nSick notes\nFor the first seven days you certify yourself.",
+        "Opening\n\n**A label does not print.**\nLook whether there is a red light.",
+        "Opening\n\nHow do I join?\nFill in the form at the desk.",
+        "Opening\n\nWhat Not to Flush\n- Nappies\n- Wipes",
+        "- Oil\n- Grease\n\n2. Have Your Pipes Inspected by a Plumber Every Year\n\nInspections find leaks early.",
+    ],
+)
+def test_the_first_line_of_a_paragraph_may_head_it(text: str) -> None:
+    reading = SegmentedText(text, cut_off=False)
+    start, end = reading.headings(len(reading.ends) - 1)[-1]
+    assert text[start:end] == text.split("\n\n")[-2 if "\n2. " in text else -1].split("\n")[0]
+    assert reading.kind((start, end)) in (UnitKind.HEADING, UnitKind.QUESTION)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The pump was stopped on Monday and the\nValve stayed shut until the fitter came on Tuesday.",
+        "Present: Ada Hill\nThe chair opened the meeting and welcomed everybody who had come.",
+        "1. Ask the lender for a condition report\n\n2. Have the agreement signed by the director",
+        "Adult ticket 9.50\nFamilies of two adults and three children pay seventeen pounds.",
+    ],
+)
+def test_lines_of_running_text_items_and_values_head_nothing(text: str) -> None:
+    reading = SegmentedText(text, cut_off=False)
+    assert [reading.headings(place) for place in range(len(reading.ends))] == [()] * len(reading.ends)
 
 
 def test_the_terms_found_are_those_of_the_question_asked_last() -> None:

@@ -225,9 +225,12 @@ class PartUnits:
         if context is None:
             read = paragraph.scan
             context = read.context_mask
-            paragraph.heading = read.reading.heading(paragraph.place)
-            if paragraph.heading is not None and read.mask & ~paragraph.mask:
-                context |= mask_of(read.reading.low[slice(*paragraph.heading)], self._part.terms)
+            above = read.reading.headings(paragraph.place)
+            paragraph.heading = above[-1] if above else None
+            if above and read.mask & ~context:
+                for at, bit in read.reading.hits(self._part.terms):
+                    if at < above[-1][1] and any(start <= at < end for start, end in above):
+                        context |= bit
             paragraph.context_mask = context
         return context
 

@@ -60,8 +60,7 @@ def headings_above(passage: Passage, at: int) -> tuple[str, ...]:
     in it.
     """
     chunk, reading = passage.chunk, segment_passage(passage)
-    nearest = reading.heading(reading.block_of(at))
-    inside = () if nearest is None else (chunk.text[slice(*nearest)].strip("# \n"),)
+    inside = (chunk.text[slice(*one)].strip("#* \n") for one in reading.headings(reading.block_of(at)))
     return (chunk.document_title, *chunk.heading_path, *inside)
 
 

@@ -6,13 +6,16 @@ It is a pure function of the text, computed as far as questions need it.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from agentic_rag.answering.extraction.term_matching import QuestionTerm, find_hits, lower_text
 from agentic_rag.answering.extraction.text_units import (
-    SECTION_LINE,
     UnitKind,
     classify_unit,
+    heads_paragraph,
+    is_numbered_title,
     join_terms,
     may_be_heading,
     split_section_lines,
@@ -31,13 +34,18 @@ SHORTEST_SENTENCE = 5
 LONGEST_HEADING = 120
 """Characters."""
 
+_OF_ITS_OWN, _IN_PARAGRAPH = 8, 9
+"""The levels of headings without a mark: deeper than those with one."""
+_HEADS = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.FRAGMENT})
+"""What a heading is taken for where its neighbours are not looked at."""
+
 Span = tuple[int, int]
 
 
 class SegmentedText:
     """A chunk's text in lower case (same offsets), the ends of its paragraphs, and on demand its sentences."""
 
-    __slots__ = ("_asked", "_front", "_headings", "_kinds", "_sentences", "_starts", "cut_off", "ends", "low", "text")
+    __slots__ = ("_asked", "_front", "_kinds", "_sentences", "_starts", "cut_off", "ends", "low", "text")
 
     def __init__(self, text: str, cut_off: bool) -> None:
         self.text = text
@@ -47,7 +55,6 @@ class SegmentedText:
         self._sentences: dict[Span, list[Span]] = {}
         self._starts: dict[Span, list[int]] = {}
         self._kinds: dict[Span, UnitKind] = {}
-        self._headings: dict[int, Span | None] = {}
         self._front: int | None = 0 if cut_off else None
         self._asked: tuple[tuple[QuestionTerm, ...], list[tuple[int, int]], int] = ((), [], 0)
 
@@ -86,34 +93,9 @@ class SegmentedText:
         one_line = self.text.find("\n", start + len(BLANK_LINE) if start else 0, end) < 0
         return one_line and end - start < LONGEST_HEADING and self.text.find(CELL_SEPARATOR, end, following) >= 0
 
-    def heading(self, place: int) -> Span | None:
-        """The heading that a paragraph stands under within this chunk: the nearest line above that is marked as one,
-        or the short line that is the paragraph before it.
-        """
-        if place in self._headings:
-            return self._headings[place]
-        start = self.ends[place - 1] if place else 0
-        found = self._headings[place] = self._section_line(start) or self._line_above(place, start)
-        return found
-
-    def _line_above(self, place: int, start: int) -> Span | None:
-        marked = self.text.rfind("\n#", 0, start) + 1
-        if marked or (start and self.text.startswith("#")):
-            line_end = self.text.find("\n", marked)
-            return marked, start if line_end < 0 else min(line_end, start)
-        if place:
-            before = (self.ends[place - 2] if place > 1 else 0, start)
-            if may_be_heading(self.text[slice(*before)].strip()):
-                spans, _ = self.sentences(before)
-                if len(spans) == 1 and self.kind(spans[0]) is UnitKind.HEADING:
-                    return spans[0]
-        return None
-
-    def _section_line(self, start: int) -> Span | None:
-        """The line at `start` where it heads the paragraph that it opens."""
-        start += len(self.text[start:]) - len(self.text[start:].lstrip("\n")) if start else 0
-        end = self.text.find("\n", start)
-        return (start, end) if end > start and SECTION_LINE.match(self.text[start:end]) else None
+    def headings(self, place: int) -> tuple[Span, ...]:
+        """The headings that a paragraph stands under within this chunk, outermost first."""
+        return find_headings(self.text).above[place]
 
     def front_end(self) -> int:
         """Where the paragraphs end that name the document: those before its second heading and its first sentence."""
@@ -149,6 +131,8 @@ class SegmentedText:
         kind = self._kinds.get(span)
         if kind is None:
             kind = classify_unit(self.text[span[0] : span[1]], cut_off=span[0] == 0 and self.cut_off)
+            if kind in _HEADS and span in find_headings(self.text).lines:
+                kind = UnitKind.HEADING
             self._kinds[span] = kind
         return kind
 
@@ -157,6 +141,76 @@ class SegmentedText:
 def segment_text(text: str, cut_off: bool) -> SegmentedText:
     """The segmentation of a text; `cut_off` says that it opens in the middle of a document."""
     return SegmentedText(text, cut_off)
+
+
+@dataclass(frozen=True, slots=True)
+class Headings:
+    """The lines of a text that head what stands below them, and for each paragraph those above it, outermost first."""
+
+    lines: frozenset[Span]
+    above: tuple[tuple[Span, ...], ...]
+
+
+@lru_cache(_CACHED_TEXTS)
+def find_headings(text: str) -> Headings:
+    """Lines marked as headings count by their level; under them the last line of its own that is one, and the first
+    line of a paragraph that heads it.
+    """
+    paragraphs = _paragraph_lines(text)
+    levels: list[tuple[int, Span]] = []
+    heads: set[Span] = set()
+    paths: list[tuple[Span, ...]] = []
+    for place, lines in enumerate(paragraphs):
+        path = tuple(span for _, span in levels)
+        opening = 0
+        for at, span in enumerate(lines):
+            level = _level(text, paragraphs, place, at, opens=opening == at)
+            if level is None:
+                continue
+            heads.add(span)
+            levels = [*(one for one in levels if one[0] < level), (level, span)]
+            if opening == at:
+                opening += 1
+                path = path if opening == len(lines) else tuple(one for _, one in levels)
+        paths.append(path)
+    return Headings(frozenset(heads), tuple(paths))
+
+
+def _level(text: str, paragraphs: Sequence[Sequence[Span]], place: int, at: int, *, opens: bool) -> int | None:
+    """How deep a line stands as a heading; None where it is none."""
+    lines = paragraphs[place]
+    line = text[slice(*lines[at])]
+    if line.startswith("#"):
+        return len(line) - len(line.lstrip("#"))
+    if at or not opens:
+        return None
+    if len(lines) > 1:
+        return _IN_PARAGRAPH if heads_paragraph(line, text[slice(*lines[1])]) else None
+    if not may_be_heading(line) or line[-1] in ".!?":
+        return None
+    before = text[slice(*paragraphs[place - 1][-1])] if place and paragraphs[place - 1] else ""
+    after = text[slice(*paragraphs[place + 1][0])] if place + 1 < len(paragraphs) and paragraphs[place + 1] else ""
+    is_alone = classify_unit(line) is UnitKind.HEADING or is_numbered_title(line, before, after)
+    return _OF_ITS_OWN if is_alone else None
+
+
+def _paragraph_lines(text: str) -> list[list[Span]]:
+    """The lines of each paragraph without the white space around them."""
+    found: list[list[Span]] = []
+    at = 0
+    for end in _paragraph_ends(text):
+        lines: list[Span] = []
+        while at < end:
+            stop = text.find("\n", at, end)
+            stop = end if stop < 0 else stop
+            said = text[at:stop].strip()
+            if said:
+                start = text.index(said[0], at)
+                lines.append((start, start + len(said)))
+            at = stop + 1
+        at = end
+        found.append(lines)
+    return found
 
 
 def _paragraph_ends(text: str) -> list[int]:

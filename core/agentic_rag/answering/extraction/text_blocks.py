@@ -8,8 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agentic_rag.answering.extraction.segmented_text import Span
-from agentic_rag.answering.extraction.text_units import CAPTION, LIST_MARK, SECTION_LINE, UnitKind, classify_unit
+from agentic_rag.answering.extraction.segmented_text import Span, find_headings
+from agentic_rag.answering.extraction.text_units import (
+    CAPTION,
+    LIST_MARK,
+    SECTION_LINE,
+    UnitKind,
+    classify_unit,
+)
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import RULE_ROW, is_row
 
@@ -118,6 +124,7 @@ def _line_spans(text: str) -> list[Span]:
 
 def _line_kinds(text: str, spans: Sequence[Span]) -> list[_Line]:
     kinds: list[_Line] = []
+    heads = find_headings(text).lines
     fenced = False
     for at, (start, end) in enumerate(spans):
         line = text[start:end]
@@ -131,7 +138,7 @@ def _line_kinds(text: str, spans: Sequence[Span]) -> list[_Line]:
         )
         if not line:
             kinds.append(_Line.BLANK)
-        elif line.startswith("#") or SECTION_LINE.match(line):
+        elif line.startswith("#") or SECTION_LINE.match(line) or (start, end) in heads:
             kinds.append(_Line.HEADING)
         elif is_row(line):
             kinds.append(_Line.ROW)

@@ -6,6 +6,7 @@ import enum
 import re
 from collections.abc import Sequence
 
+from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.orders import is_order
 from agentic_rag.language.tables import RULE_ROW, format_row, is_row
 
@@ -51,6 +52,10 @@ _NO_VALUE = re.compile(
 )
 """Numbers that do not make a line a row of a table: years, and what numbers a heading."""
 
+_BOLD_LINE = re.compile(r"(\*\*|__)[^*_\n]{2,100}\1[.:]?$")
+LONGEST_HEAD_LINE, LONGEST_QUESTION_LINE = 45, 120
+CLEARLY_LONGER = 1.3
+"""Code points of a line that heads a paragraph, and how much longer the line below it is."""
 MAX_VALUE_CHARACTERS = 60
 MIN_PROSE_WORDS = 4
 MAX_PROSE_WORDS = 70
@@ -80,6 +85,44 @@ class UnitKind(enum.Enum):
 
 
 QUOTABLE = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.TABLE_ROW, UnitKind.LABELLED, UnitKind.LEAD_IN})
+
+
+def heads_paragraph(line: str, below: str) -> bool:
+    """True for the first line of a paragraph that heads the line below it, without a blank line between them: one with
+    a section's number, one in bold, a question, or a short line that does not break off, above an item or a clearly
+    longer line.
+    """
+    if not below or is_row(line) or is_row(below):
+        return False
+    if SECTION_LINE.match(line):
+        return True
+    if _BOLD_LINE.match(line):
+        return not _BOLD_LINE.match(below)
+    if LIST_MARK.match(line) or below[0].islower():
+        return False
+    if line.endswith(("?", "？")):
+        return len(line) <= LONGEST_QUESTION_LINE
+    if len(line) > LONGEST_HEAD_LINE or not line[0].isupper() or ": " in line or line[-1] == ",":
+        return False
+    if line.rsplit(" ", 1)[-1] in FUNCTION_WORDS:
+        return False
+    is_above = LIST_MARK.match(below) is not None or len(below) > CLEARLY_LONGER * len(line)
+    return is_above and classify_unit(line) is UnitKind.HEADING
+
+
+def is_numbered_title(line: str, before: str, after: str) -> bool:
+    """True for a numbered line between blank lines that heads what stands below it: its neighbours `before` and `after`
+    are not numbered, so that it is no item of a list.
+    """
+    return (
+        line[:1].isdigit()
+        and line.count(" ") < MAX_HEADING_WORDS
+        and _TERMINAL.search(line) is None
+        and bool(after)
+        and LIST_MARK.match(line) is not None
+        and not before[:1].isdigit()
+        and not after[:1].isdigit()
+    )
 
 
 def split_section_lines(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
