@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.evidence.stated import has_form, is_stated
-from agentic_rag.answering.extraction.extractive import draft_part
+from agentic_rag.answering.evidence.stated import has_form, is_stated, is_tied
+from agentic_rag.answering.extraction.extractive import DraftSentence, draft_part
 from agentic_rag.answering.extraction.subquery import build_subquery
+from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.query.planner import detect_answer_type
 from agentic_rag.answering.shapes.question_kind import question_kind
+from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tokenizer import query_terms
 
 
@@ -51,3 +53,20 @@ def test_an_answer_has_the_form_that_its_question_asks_for(question: str, establ
 
     assert formed(established)
     assert not formed(nearest)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_its_value"),
+    [
+        ("One scanner licence covers ten scanners and costs 40 euros.", True),
+        ("One scanner licence covers ten scanners. It costs 40 euros.", True),
+        ("One scanner licence covers ten scanners. Hired pallets cost 12 euros a year.", False),
+    ],
+)
+def test_a_value_is_tied_to_what_is_asked_about(text: str, is_its_value: bool) -> None:
+    question = "How much does a scanner licence cost?"
+    part = build_subquery(question, detect_answer_type(question), dict.fromkeys(query_terms(question), 0.5))
+    passages = [passage(1, "Notes", text)]
+    quotes = [DraftSentence(0, 0, *span, text[slice(*span)], UnitKind.PROSE, 1.0) for span in sentence_spans(text)]
+    assert is_stated(part, quotes, passages)
+    assert is_tied(part, quotes, passages) is is_its_value

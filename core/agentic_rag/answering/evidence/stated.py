@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable, Sequence
 
 from agentic_rag.answering.extraction.answer_type_match import asks_for_place, gives_reason, states_answer
-from agentic_rag.answering.extraction.candidate_units import Subquery
-from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.candidate_units import Subquery, depends_on_previous
+from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
+from agentic_rag.answering.extraction.reading import headings_above
+from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.verification.citations import quotes_of
 from agentic_rag.retrieval.candidates import Passage
@@ -18,6 +20,7 @@ _PLACE = re.compile(
     r"(?:(?:the|a|an|its|his|her|their|our|each|every|both|all) )?([^\W\d_][\w’'-]+)",
     re.IGNORECASE,
 )
+MIN_TIED_SHARE = 0.5
 _SEVERAL = re.compile(r"[,;\n]| and | or ")
 _REQUIRED: tuple[tuple[Callable[[Subquery, QuestionKind], bool], Callable[[str, Subquery], bool]], ...] = (
     (lambda part, kind: asks_for_place(part.text), lambda said, part: _names_place(said, part.text)),
@@ -38,6 +41,29 @@ def has_form(
     """True when the quotes together have what a question of this kind asks for: a place, several things, a reason."""
     said = "\n".join(_quotes(sentences, passages))
     return all(holds(said, part) for asked, holds in _REQUIRED if asked(part, kind))
+
+
+def is_tied(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """True where a value is asked for and a quote that states one holds half of what all quotes hold of the question,
+    or leans on the one before it: else it is the value of another thing.
+    """
+    if part.answer_type not in VALUES:
+        return True
+    quotes = [quote for sentence in sentences for quote in quotes_of(sentence)]
+    texts = [passages[one.passage].chunk.text[one.start : one.end] for one in quotes]
+    held = [
+        mask_of(lower_text(" ".join((*headings_above(passages[one.passage], one.start), text))), part.terms)
+        for one, text in zip(quotes, texts, strict=True)
+    ]
+    together = 0
+    for mask in held:
+        together |= mask
+    least = MIN_TIED_SHARE * weight_of(together, part.terms)
+    return any(
+        states_answer(text, part.answer_type, part.text)
+        and (weight_of(mask, part.terms) >= least or (at > 0 and depends_on_previous(text)))
+        for at, (text, mask) in enumerate(zip(texts, held, strict=True))
+    )
 
 
 def _quotes(sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> list[str]:

@@ -109,5 +109,6 @@ def depends_on_previous(sentence: str) -> bool:
 
 _DANGLING = re.compile(
     r"^(?:It|Its|This|These|They|Their|Those|He|She|His|Her|Such|However|Therefore|Thus|But|Also|Otherwise|Instead|"
-    r"In addition|Moreover|Furthermore|Hence|So|Then|Both|The (?:former|latter|same))\b"
+    r"In addition|Moreover|Furthermore|Hence|So|Then|Both|The (?:former|latter|same)|"
+    r"(?:For|To|With|From|By|Of|In|On|At|After|Before|Until) (?:them|it|this|that|these|those|him|her))\b"
 )

@@ -49,7 +49,8 @@ LONGEST_HEAD = 240
 MAX_NEAREST = 3
 """Passages shown with an abstention."""
 
-_VALUES = frozenset({AnswerType.FIGURE, AnswerType.DATE, AnswerType.PERSON})
+VALUES = frozenset({AnswerType.FIGURE, AnswerType.DATE, AnswerType.PERSON})
+"""What a sentence has to hold to answer."""
 
 _SAID_BESIDE_FIGURES = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.LABELLED})
 """What adds to rows: other rows would only be less fitting ones."""
@@ -111,7 +112,7 @@ def draft_part(
     chosen = _choose(units, passages, part, limit)
     stated = partial(_statement, passages=passages)
     sides = find_contradiction(units, passages, part, stated)
-    if sides is None and part.answer_type in _VALUES:
+    if sides is None and part.answer_type in VALUES:
         sides = find_contradiction(_units_with_value(held, passages, excluded), passages, part, stated)
     if sides is None:
         sentences: list[DraftSentence] = []

@@ -41,9 +41,9 @@ _DEFINED = re.compile(
     r"(?:mean|meant|stand for)\b",
     re.IGNORECASE,
 )
-_QUESTION_LINE = re.compile(r"[?？]\n")
-LONGEST_ANSWER = 400
-"""Characters quoted below a question of the text."""
+_QUESTION_LINE = re.compile(r"[?？][*_]*\n")
+LONGEST_ANSWER, MOST_ANSWERED = 400, 3
+"""Characters and sentences quoted below a question of the text, where a value, a reason or yes or no is asked for."""
 
 
 def ranked_blocks(
@@ -58,17 +58,36 @@ def ranked_blocks(
 def answered_before(
     part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
 ) -> tuple[DraftSentence, ...]:
-    """What stands below the same question in a text."""
+    """What stands first below the same question in a text."""
+    one = _same_question(part, place, passages, excluded)
+    if one is None:
+        return ()
+    span = _first_sentences(passages[one.passage].chunk.text, (one.block.start, one.block.end))
+    return (_sentence(one, passages, place, span, UnitKind.PROSE),)
+
+
+def answered_whole(
+    part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
+) -> tuple[DraftSentence, ...]:
+    """All that stands below the same question in a text."""
+    one = _same_question(part, place, passages, excluded)
+    if one is None or one.block.end - one.block.start > LONGEST_BLOCK:
+        return answered_before(part, place, passages, draft, excluded)
+    return (quote_block(one, passages, place),)
+
+
+def _same_question(
+    part: Subquery, place: int, passages: Sequence[Passage], excluded: ExcludedSpans
+) -> RankedBlock | None:
+    """The section below a heading that asks what the part asks."""
     for one in rank_blocks(part, place, passages, {TextBlockKind.SECTION}, only=_QUESTION_LINE):
         text, heading = passages[one.passage].chunk.text, one.block.heading
-        if heading is None or not text[slice(*heading)].endswith(("?", "？")) or is_excluded(one, passages, excluded):
+        if heading is None or is_excluded(one, passages, excluded):
             continue
-        if weight_of(one.above_mask, part.terms) < MIN_ASKED_SHARE:
-            continue
-        return (
-            _sentence(one, passages, place, _first_sentences(text, (one.block.start, one.block.end)), UnitKind.PROSE),
-        )
-    return ()
+        is_question = text[slice(*heading)].rstrip("*_").endswith(("?", "？"))
+        if is_question and weight_of(one.above_mask, part.terms) >= MIN_ASKED_SHARE:
+            return one
+    return None
 
 
 def documents_with_it(
@@ -209,10 +228,10 @@ def _format_item(item: str) -> str:
 
 
 def _first_sentences(text: str, span: Span) -> Span:
-    """The sentences of a span that fit into `LONGEST_ANSWER`."""
+    """The sentences of a span that fit into `LONGEST_ANSWER`, at most `MOST_ANSWERED`."""
     held = text[slice(*span)]
     end = 0
-    for _, stop in sentence_spans(held):
+    for _, stop in sentence_spans(held)[:MOST_ANSWERED]:
         if end and stop > LONGEST_ANSWER:
             break
         end = stop

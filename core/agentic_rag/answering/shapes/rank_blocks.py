@@ -47,7 +47,8 @@ def rank_blocks(
         if only is not None and only.search(chunk.text) is None:
             continue
         title = mask_of(lower_text(" ".join((chunk.document_title, *chunk.heading_path))), part.terms)
-        hits = segment_passage(passage).hits(part.terms)
+        reading = segment_passage(passage)
+        hits, everywhere = reading.hits(part.terms), reading.mask(part.terms)
         for block in find_blocks(chunk.text):
             if block.kind not in kinds:
                 continue
@@ -58,14 +59,18 @@ def rank_blocks(
             if not whole and not own | headed:
                 continue
             mask = own | headed
+            above = title
+            if everywhere & ~mask & ~title:
+                for heading in reading.headings(reading.block_of(block.start))[:-1]:
+                    above |= _mask_in(hits, heading)
             score = (
                 weight_of(mask, part.terms)
                 + (HEADING_CREDIT * weight_of(headed, part.terms) if not _is_title(block, chunk) else 0.0)
-                + CONTEXT_CREDIT * weight_of(title & ~mask, part.terms)
+                + CONTEXT_CREDIT * weight_of(above & ~mask, part.terms)
                 + RANK_CREDIT * share
                 - LENGTH_PENALTY * (block.end - block.start) / LENGTH_STEP
             )
-            ranked.append(RankedBlock(place, block, mask, headed | title, round(score, 6)))
+            ranked.append(RankedBlock(place, block, mask, headed | above, round(score, 6)))
     ranked.sort(key=lambda one: (-one.score, one.passage, one.block.start))
     return ranked
 

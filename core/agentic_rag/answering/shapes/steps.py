@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
 
 from agentic_rag.answering.extraction.candidate_units import (
     CandidateUnit,
@@ -38,6 +39,8 @@ MIN_NAMED_SHARE = 0.6
 """Of the question's weight in a heading that names what is asked."""
 SHORT_PARAGRAPH = 3
 """Sentences of a paragraph that is quoted whole."""
+MIN_STEP_WORDS = 4
+"""Words of an item, in the mean, of a list of steps."""
 _OPENER = r"(?:please|always|only|also|then|and|now|next|finally|first(?:ly)?|second(?:ly)?|third(?:ly)?|lastly),? "
 _NO_VERB = (
     r"is|are|was|were|has|had|it|its|this|that|these|those|they|he|she|we|you|i|there|all|both|each|many|most|some|no|"
@@ -74,7 +77,9 @@ def whole_steps(
     ranked = [
         (one.score + (LIST_BONUS if one.block.kind is TextBlockKind.LIST and len(one.block.parts) > 1 else 0.0), one)
         for one in ranked_blocks(part, place, passages, draft, {TextBlockKind.LIST, TextBlockKind.SECTION})
-        if not is_excluded(one, passages, excluded) and one.block.end - one.block.start <= LONGEST_BLOCK
+        if not is_excluded(one, passages, excluded)
+        and one.block.end - one.block.start <= LONGEST_BLOCK
+        and not _is_menu(one, passages)
     ]
     if not ranked:
         return ()
@@ -85,6 +90,18 @@ def whole_steps(
         return (_join_cut_list(best, passages, place),)
     told = _instructions(best, part, draft, passages)
     return (quote_block(best, passages, place) if told is None else quote_span(best, passages, place, told),)
+
+
+def _is_menu(one: RankedBlock, passages: Sequence[Passage]) -> bool:
+    """True for a list without numbers whose items are too short to tell what to do."""
+    if one.block.kind is not TextBlockKind.LIST:
+        return False
+    items = [passages[one.passage].chunk.text[slice(*item)] for item in one.block.parts]
+    return not any(item[0].isdigit() for item in items) and fmean(map(_count_words, items)) < MIN_STEP_WORDS
+
+
+def _count_words(item: str) -> int:
+    return len(item.split()) - 1
 
 
 def _instructions(one: RankedBlock, part: Subquery, draft: PartDraft, passages: Sequence[Passage]) -> Span | None:

@@ -12,6 +12,7 @@ from agentic_rag.answering.shapes.compared import compared_rows, row_of_each_iss
 from agentic_rag.answering.shapes.extreme import extreme_row
 from agentic_rag.answering.shapes.forms import (
     answered_before,
+    answered_whole,
     defining_sentence,
     documents_with_it,
     with_exception,
@@ -20,6 +21,7 @@ from agentic_rag.answering.shapes.items import all_items, items_together
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.shapes.steps import whole_steps
 from agentic_rag.answering.shapes.summary import summing_section
+from agentic_rag.answering.shapes.together import block_of_near_units, compared_together, with_reason
 from agentic_rag.retrieval.candidates import Passage
 
 Form = Callable[[Subquery, int, Sequence[Passage], PartDraft, ExcludedSpans], tuple[DraftSentence, ...]]
@@ -35,16 +37,18 @@ class Shape:
 
 
 SHAPES: Mapping[QuestionKind, Shape] = {
-    QuestionKind.VALUE: Shape(2, (extreme_row, compared_rows, answered_before, items_together)),
-    QuestionKind.STEPS: Shape(2, (answered_before, whole_steps)),
-    QuestionKind.LIST: Shape(6, (extreme_row, answered_before, all_items)),
-    QuestionKind.COMPARISON: Shape(4, (extreme_row, compared_rows, row_of_each_issue)),
+    QuestionKind.VALUE: Shape(2, (extreme_row, compared_rows, answered_before, items_together, block_of_near_units)),
+    QuestionKind.STEPS: Shape(2, (answered_whole, whole_steps)),
+    QuestionKind.LIST: Shape(6, (extreme_row, answered_whole, all_items, block_of_near_units)),
+    QuestionKind.COMPARISON: Shape(
+        4, (extreme_row, compared_rows, row_of_each_issue, compared_together, block_of_near_units)
+    ),
     QuestionKind.YES_NO: Shape(3, (answered_before, with_exception)),
     QuestionKind.DOCUMENTS: Shape(2, (documents_with_it,)),
     QuestionKind.SUMMARY: Shape(3, (summing_section,)),
     QuestionKind.DEFINITION: Shape(2, (defining_sentence, answered_before)),
-    QuestionKind.REASON: Shape(3),
-    QuestionKind.FACT: Shape(2, (extreme_row, answered_before, items_together)),
+    QuestionKind.REASON: Shape(3, (answered_before, with_reason)),
+    QuestionKind.FACT: Shape(2, (extreme_row, answered_whole, items_together, block_of_near_units)),
 }
 
 

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from agentic_rag.answering.extraction.candidate_units import MIN_READING_RATIO, CandidateUnit, Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.part_units import PartUnits
-from agentic_rag.answering.extraction.reading import PlacedUnit, ReadSigns, find_read_signs, place_unit
+from agentic_rag.answering.extraction.reading import (
+    PlacedUnit,
+    ReadSigns,
+    find_read_signs,
+    headings_above,
+    place_unit,
+)
 from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlockKind
 from agentic_rag.answering.extraction.unit_ranking import MAX_READ, MIN_READ, rank_units, units_to_read
 from agentic_rag.answering.ports import UnitReader
@@ -98,7 +104,7 @@ def _place_block(one: RankedBlock, passage: Passage) -> PlacedUnit:
     chunk, block = passage.chunk, one.block
     spans = [span for span in (block.heading, block.caption, block.lead) if span is not None]
     text = "\n".join(chunk.text[slice(*span)].lstrip("# ") for span in (*spans, (block.start, block.end)))
-    return PlacedUnit(text[:LONGEST_READ], (chunk.document_title, *chunk.heading_path))
+    return PlacedUnit(text[:LONGEST_READ], tuple(dict.fromkeys(headings_above(passage, block.start))))
 
 
 def _without_reading(held: PartUnits, part: Subquery, kind: QuestionKind, passages: Sequence[Passage]) -> PartReading:

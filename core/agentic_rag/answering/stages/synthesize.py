@@ -16,7 +16,7 @@ from agentic_rag.answering.evidence.certainty import (
 )
 from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
-from agentic_rag.answering.evidence.stated import has_form, is_stated
+from agentic_rag.answering.evidence.stated import has_form, is_stated, is_tied
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import (
     MAX_NEAREST,
@@ -157,7 +157,7 @@ async def _weigh_answer(
     has_forms = True
     for place, (part, kind, reading) in parts.items():
         said = [one for one in draft.sentences if one.part == place] or draft.sentences
-        has_forms = has_forms and has_form(part, kind, said, found.passages)
+        has_forms = has_forms and has_form(part, kind, said, found.passages) and is_tied(part, said, found.passages)
         own = await read_sentences(reader, part.text, said, found.passages)
         signs = find_certainty_signs(part, said, found.passages, reading.documents, support, own, reading.signs)
         weighed.append(score_certainty(signs, CERTAINTY_BY_WORDS if own is None else CertaintyWeights()))
