@@ -139,3 +139,24 @@ async def test_the_first_space_becomes_the_active_one_and_keeps_its_number(adapt
 
     async with adapter.database.snapshot(workspace) as snapshot:
         assert snapshot.space == active == again
+
+
+async def test_a_workspace_is_renamed_unless_another_has_the_name(adapter: Backend) -> None:
+    org_id = await adapter.organisation()
+    one, other = uuid4(), uuid4()
+    async with adapter.database.transaction(org_id) as transaction:
+        for key, name in ((one, "one"), (other, "other")):
+            await transaction.workspaces.create(key, name, WorkspaceKind.AGENT, f"a-{name}", WorkspaceSettings())
+
+    async with adapter.database.transaction(org_id) as transaction:
+        renamed = await transaction.workspaces.rename(one, "new")
+        same = await transaction.workspaces.rename(one, "new")
+        with pytest.raises(InvalidInput) as taken:
+            await transaction.workspaces.rename(other, "new")
+        with pytest.raises(NotFound) as missing:
+            await transaction.workspaces.rename(uuid4(), "any")
+        kept = await transaction.workspaces.by_name("other")
+
+    assert (renamed.name, renamed.external_ref, same) == ("new", "a-one", renamed)
+    assert (taken.value.code, missing.value.code) == ("WORKSPACE_EXISTS", "WORKSPACE_NOT_FOUND")
+    assert kept is not None

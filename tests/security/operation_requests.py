@@ -106,6 +106,9 @@ FIELDS: Mapping[str, Request] = {
     "Mutation.createWorkspace": Request(
         f"createWorkspace(input: {{name: %(fresh)s}}) {{ {FAULTS} }}", owns_nothing=True
     ),
+    "Mutation.renameWorkspace": Request(
+        f'renameWorkspace(workspaceId: %(workspace)s, name: "handbook") {{ workspace {{ name }} {FAULTS} }}'
+    ),
     "Mutation.updateWorkspaceSettings": Request(
         f"updateWorkspaceSettings(input: {{workspaceId: %(workspace)s, historyDays: 5}}) {{ {FAULTS} }}"
     ),

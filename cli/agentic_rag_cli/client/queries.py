@@ -14,6 +14,12 @@ mutation ($input: CreateWorkspaceInput!) {{
 }}
 """
 
+RENAME_WORKSPACE = f"""
+mutation ($workspaceId: ID!, $name: String!) {{
+  renameWorkspace(workspaceId: $workspaceId, name: $name) {{ workspace {{ {_WORKSPACE} }} {_ERRORS} }}
+}}
+"""
+
 KEEP_WORKSPACE = f"""
 mutation ($input: UpdateWorkspaceSettingsInput!) {{
   updateWorkspaceSettings(input: $input) {{

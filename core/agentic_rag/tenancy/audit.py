@@ -60,6 +60,7 @@ class AuditAction(enum.Enum):
     CHANGE_MODELS = "models.change"
     ROTATE_MASTER_KEY = "provider_key.rotate"
     CREATE_WORKSPACE = "workspace.create"
+    RENAME_WORKSPACE = "workspace.rename"
     CHANGE_WORKSPACE = "workspace.settings"
     CHANGE_ORGANISATION = "organisation.settings"
     CREATE_API_KEY = "api_key.create"

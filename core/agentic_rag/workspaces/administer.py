@@ -48,6 +48,18 @@ class Administer:
             await audit(transaction, self._telemetry, AuditAction.CREATE_WORKSPACE, made.ref, subject, actor)
         return made
 
+    async def rename_workspace(self, workspace: WorkspaceRef, wished: str, actor: str) -> Workspace:
+        """Give a workspace, of an agent and of a project too, another name; ids, links and answers stay as they are.
+        Errors: `InvalidInput` (WORKSPACE_EXISTS when the name is taken), `NotFound` code WORKSPACE_NOT_FOUND.
+        """
+        name, key = validate_name(wished, ("name",)), workspace.workspace_id
+        async with self._database.transaction(workspace.org_id) as transaction:
+            before = await transaction.workspaces.get(key)
+            renamed = await transaction.workspaces.rename(key, name)
+            told = {"before": before.name if before else None, "after": name}
+            await audit(transaction, self._telemetry, AuditAction.RENAME_WORKSPACE, workspace, key, actor, **told)
+        return renamed
+
     async def change_workspace(
         self, workspace: WorkspaceRef, apply: Callable[[WorkspaceSettings], WorkspaceSettings], actor: str
     ) -> Workspace:

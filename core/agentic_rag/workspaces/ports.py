@@ -91,6 +91,12 @@ class WorkspaceStore(Protocol):
         """The workspace of that kind and external ref, or None."""
         ...
 
+    async def rename(self, workspace_id: UUID, name: str) -> Workspace:
+        """Give a workspace another name; ids and external ref stay. Errors: `NotFound` code WORKSPACE_NOT_FOUND,
+        `InvalidInput` code WORKSPACE_EXISTS when another one has the name.
+        """
+        ...
+
     async def change_settings(
         self, workspace_id: UUID, apply: Callable[[WorkspaceSettings], WorkspaceSettings]
     ) -> Workspace:

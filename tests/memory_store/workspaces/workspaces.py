@@ -68,6 +68,17 @@ class MemoryWorkspaceStore:
         wanted = (kind, external_ref)
         return next((one for one in await self.all() if (one.kind, one.external_ref) == wanted), None)
 
+    async def rename(self, workspace_id: UUID, name: str) -> Workspace:
+        """Give a workspace another name. Errors: `NotFound` code WORKSPACE_NOT_FOUND, `InvalidInput`."""
+        ref = WorkspaceRef(self._org_id, workspace_id)
+        if self._working.read(ref) is None:
+            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        if any(one.name == name and one.ref != ref for one in await self.all()):
+            raise InvalidInput(f"A workspace with the name {name!r} exists already.", code="WORKSPACE_EXISTS")
+        state = self._working.write(ref)
+        state.workspace = replace(state.workspace, name=name)
+        return state.workspace
+
     async def change_settings(
         self, workspace_id: UUID, apply: Callable[[WorkspaceSettings], WorkspaceSettings]
     ) -> Workspace:

@@ -50,6 +50,27 @@ def create(
     terminal.show(made, f"created {made['name']} ({made['id']})", as_json=as_json)
 
 
+@app.command("rename")
+def rename(
+    context: typer.Context,
+    workspace: Annotated[str, typer.Argument(help="The workspace.")],
+    name: Annotated[str, typer.Argument(help="A name that no other workspace has.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Give a workspace another name; ids, links and answers stay as they are.
+
+    Example: rag workspace rename handbook staff-handbook
+    """
+    wished = validate_name(name, ("name",))
+
+    async def change(client: GraphQLClient) -> dict[str, Any]:
+        chosen = await client.workspace_id(workspace)
+        return await client.fetch(queries.RENAME_WORKSPACE, workspaceId=chosen, name=wished)
+
+    renamed = _json(on_graphql(context, change)["workspace"])
+    terminal.show(renamed, f"{workspace} is now {renamed['name']}", as_json=as_json)
+
+
 @app.command("keep")
 def keep(
     context: typer.Context,

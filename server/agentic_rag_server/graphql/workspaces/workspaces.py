@@ -122,6 +122,11 @@ class CreateWorkspacePayload(Payload):
     workspace: Workspace | None = None
 
 
+@strawberry.type(description="The workspace with its new name, or why it has the old one.")
+class RenameWorkspacePayload(Payload):
+    workspace: Workspace | None = None
+
+
 async def find_workspace(context: RequestContext, node: NodeId) -> Workspace | None:
     """A workspace of the caller's organisation; None when there is none."""
     async with context.parts.database.transaction(context.principal.org_id) as transaction:
@@ -221,6 +226,20 @@ class WorkspaceMutation:
         wish = NewWorkspace(input.name, workspace_values.WorkspaceKind(input.kind), input.external_ref, settings)
         workspace = await info.context.parts.administer.create_workspace(caller.org_id, wish, caller.subject_id)
         return CreateWorkspacePayload(workspace=_show_workspace(workspace, info.context))
+
+    @mutation(
+        Action.CHANGE_WORKSPACE,
+        RenameWorkspacePayload,
+        right=Sight.ORGANISATION,
+        description="Give a workspace, of an agent and of a project too, another name. Ids, links and answers stay "
+        "as they are. Takes the role admin.",
+    )
+    async def rename_workspace(self, info: Info, workspace_id: strawberry.ID, name: str) -> RenameWorkspacePayload:
+        """WORKSPACE_EXISTS when the name is taken."""
+        context = info.context
+        ref = context.ref(decode(workspace_id, NodeKind.WORKSPACE, path=("workspaceId",)))
+        renamed = await context.parts.administer.rename_workspace(ref, name, context.principal.subject_id)
+        return RenameWorkspacePayload(workspace=_show_workspace(renamed, context.principal))
 
     @mutation(
         Action.CHANGE_WORKSPACE,

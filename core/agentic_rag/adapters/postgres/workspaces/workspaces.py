@@ -49,6 +49,15 @@ UPDATE rag_workspaces SET settings = $3, history_days = $4 WHERE org_id = $1 AND
 RETURNING {_COLUMNS}
 """  # noqa: S608
 
+# Another's name is looked for before: a violated key would end the transaction.
+RENAME = f"""
+UPDATE rag_workspaces SET name = $3
+WHERE org_id = $1 AND workspace_id = $2 AND NOT EXISTS (
+    SELECT FROM rag_workspaces WHERE org_id = $1 AND workspace_id <> $2 AND name = $3
+)
+RETURNING {_COLUMNS}
+"""  # noqa: S608 - a constant list of columns
+
 ALL = f"""
 SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND workspace_id <> $2 ORDER BY name
 """  # noqa: S608 - a constant list of columns
@@ -104,6 +113,14 @@ class PostgresWorkspaceStore:
     async def by_reference(self, kind: WorkspaceKind, external_ref: str) -> Workspace | None:
         row = await self._connection.fetchrow(BY_REFERENCE, self._org_id, kind.value, external_ref)
         return None if row is None else self._workspace(row)
+
+    async def rename(self, workspace_id: UUID, name: str) -> Workspace:
+        if await self.get(workspace_id) is None:
+            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        row = await self._connection.fetchrow(RENAME, self._org_id, workspace_id, name)
+        if row is None:
+            raise InvalidInput(f"A workspace with the name {name!r} exists already.", code="WORKSPACE_EXISTS")
+        return self._workspace(row)
 
     async def change_settings(
         self, workspace_id: UUID, apply: Callable[[WorkspaceSettings], WorkspaceSettings]
