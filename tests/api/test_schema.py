@@ -16,6 +16,8 @@ from agentic_rag_server.parts import ServerOptions
 from tests.api.builders import Container, client
 
 HEAVY = ("neo4j", "openai", "sqlalchemy", "alembic", "pypdf", "opentelemetry.sdk", "asyncpg", "redis", "numpy.f2py")
+NOT_FOR_SERVING = (*(one for one in HEAVY if one not in ("asyncpg", "redis")), "httpcore2", "boto3", "botocore")
+"""With all that it is wired to."""
 PAGE = {"accept": "text/html,application/xhtml+xml"}
 
 
@@ -42,24 +44,32 @@ def test_every_type_and_argument_speaks_of_workspaces_never_of_organisations() -
 
 
 @pytest.fixture(scope="module")
-def server_modules() -> set[str]:
-    """What a server process has imported before its first request."""
+def imported() -> list[set[str]]:
+    """What a server process has imported before its first request: by itself, and with all that it is wired to."""
     code = (
         "import sys, agentic_rag_server.run, agentic_rag.adapters.telemetry.facade as facade\n"
         "facade.ProcessTelemetry(facade.TelemetryOptions())\n"
+        "print(*sys.modules)\n"
+        "import agentic_rag.bootstrap\n"
         "print(*sys.modules)"
     )
     environment = {"PYTHONPATH": ":".join(path for path in sys.path if path)}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=60
     )
-    return set(done.stdout.split())
+    return [set(line.split()) for line in done.stdout.splitlines()]
 
 
 @pytest.mark.parametrize("module", HEAVY)
-def test_a_server_process_does_not_import(server_modules: set[str], module: str) -> None:
-    assert "agentic_rag_server.run" in server_modules
-    assert module not in server_modules
+def test_a_server_process_does_not_import(imported: list[set[str]], module: str) -> None:
+    assert "agentic_rag_server.run" in imported[0]
+    assert module not in imported[0]
+
+
+@pytest.mark.parametrize("module", NOT_FOR_SERVING)
+def test_a_wired_server_process_does_not_import(imported: list[set[str]], module: str) -> None:
+    assert "agentic_rag.bootstrap.container" in imported[1]
+    assert module not in imported[1]
 
 
 async def test_the_query_page_is_off_unless_asked_for() -> None:

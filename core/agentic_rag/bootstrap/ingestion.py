@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 
 from agentic_rag.adapters.parsing.file_types import ZipAwareSniffer
-from agentic_rag.adapters.sources.connectors import CONNECTORS
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.bootstrap.answering import AnsweringParts
 from agentic_rag.erasure.delete import DeleteDocument
@@ -85,6 +84,9 @@ class IngestionParts(AnsweringParts):
     @cached_property
     def follow_source(self) -> FollowSource:
         """The body of SYNC jobs."""
+        # Only a worker follows sources: the server starts without the clients that connect to them.
+        from agentic_rag.adapters.sources.connectors import CONNECTORS
+
         return FollowSource(self.database, self.sync_source, CONNECTORS, self._vault, self.clock, self.telemetry)
 
     @cached_property
