@@ -47,8 +47,8 @@ TOKENS = ("admin-token", "admin-token", "viewer-token", "nobody")
 KNOWN = {
     "documents": {"workspace": WORKSPACE_ID, "document": HANDBOOK, "id": HANDBOOK},
     "guidelines": {"id": "web-shop"},
-    "files": {"id": HANDBOOK},
-    "vector stores": {"id": WORKSPACE_ID, "file": HANDBOOK},
+    "files": {"document": HANDBOOK},
+    "vector stores": {"workspace": WORKSPACE_ID, "document": HANDBOOK},
     "agent documents": {"orgId": str(ORG), "id": "brand-judge"},
 }
 """Half of the requests name what is there, else none would come past the look-up."""

@@ -68,6 +68,8 @@ QUESTIONS: Mapping[str, str] = {
     "searchPassages": "It reads.",
     "prepareContext": "It reads.",
     "createChatCompletion": "As ragAnswer.",
+    "createResponse": "As ragAnswer.",
+    "searchVectorStore": "It reads.",
 }
 """Routes that need leave none although they are no GET, each with why."""
 
@@ -93,6 +95,11 @@ WRITES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "uploadGuideline": ("/api/projects/new/guidelines/upload", {"files": {"file": FILE}}),
     "deleteGuideline": ("/api/projects/new/guidelines/%(uploadGuideline)s", {}),
     "uploadAgentDocument": ("/organization/%(organisation)s/agents/new/documents", {"files": {"file": FILE}}),
+    "createFile": ("/v1/files", {"files": {"file": FILE}}),
+    "createVectorStore": ("/v1/vector_stores", {"json": {"name": "valves"}}),
+    "addVectorStoreFile": ("/v1/vector_stores/%(createVectorStore)s/files", {"json": {"file_id": "%(createFile)s"}}),
+    "deleteVectorStoreFile": ("/v1/vector_stores/%(createVectorStore)s/files/%(createFile)s", {}),
+    "deleteFile": ("/v1/files/%(createFile)s", {}),
     "deleteAgentDocument": ("/organization/%(organisation)s/agents/new/documents/%(uploadAgentDocument)s", {}),
 }
 
@@ -156,7 +163,10 @@ class Acting:
     async def write(self, method: str, name: str) -> None:
         """Do one write by REST, with effect."""
         path, sent = WRITES[name]
-        response = await self._send(path % {key: value.strip('"') for key, value in self.ids.items()}, method, **sent)
+        ids = {key: value.strip('"') for key, value in self.ids.items()}
+        if "file_id" in sent.get("json", {}):
+            sent = {"json": {"file_id": sent["json"]["file_id"] % ids}}
+        response = await self._send(path % ids, method, **sent)
         await self.judge(f"{method} {name}", None if response.is_success else response.text)
         if response.is_success:
             body = response.json()

@@ -28,6 +28,8 @@ BODIES: Mapping[str, Any] = {
     "setDocumentWriters": {"writers": ["user:ada"]},
     "transferOwnership": {"owner": "user:ada"},
     "saveContextTemplate": {"heading": "## Rules"},
+    "searchVectorStore": {"query": "How much?"},
+    "addVectorStoreFile": {"file_id": missing(NodeKind.DOCUMENT)},
     "setInlineGuidelines": {"inlineGuidelines": "Be brief."},
 }
 NOBODY = UUID(int=0xDEAD)
@@ -70,6 +72,14 @@ def _foreign(world: TwoTenants) -> Asker:
             (str(decode(theirs.ids[NodeKind.WORKSPACE]).workspace_id), str(NOBODY)),
         ),
     )
+    run = NodeKind.RUN
+    responses = Names(
+        f"resp_{ours.ids[run]}",
+        (
+            (f"resp_{theirs.ids[run]}", f"resp_{missing(run)}"),
+            (f"resp_{borrowed(run, world)}", f"resp_{missing_in_ours(run, ours)}"),
+        ),
+    )
     organisations = Names(
         str(ours.org_id), ((str(theirs.org_id), str(NOBODY)), ("issuer-theirs", "issuer-nobody"), ("theirs", "nobody"))
     )
@@ -85,6 +95,7 @@ def _foreign(world: TwoTenants) -> Asker:
             "id": names,
             "name": Names("rules", (("theirs-rules", "nobodys-rules"),)),
             "source": documents,
+            "response": responses,
         },
     )
 

@@ -40,7 +40,7 @@ from agentic_rag_server.rest.openai.places import uploads_of
 TAG = "files"
 PURPOSES = ("assistants", "user_data")
 
-_ID = Parameter("id", "path", "Id of the file.", NODE_ID)
+_ID = Parameter("document", "path", "Id of the file.", NODE_ID)
 PAGING = (
     Parameter(
         "limit", "query", f"How many, {MAX_PAGE} at most.", {"type": "integer", "minimum": 1, "default": MAX_PAGE}
@@ -144,7 +144,7 @@ class FilesEndpoint(Endpoint):
 
     @operation(
         "GET",
-        "/v1/files/{id}",
+        "/v1/files/{document}",
         "getFile",
         summary="A file and where it stands",
         rule=Rule((Action.READ,), DocumentRight.KNOW),
@@ -160,7 +160,7 @@ class FilesEndpoint(Endpoint):
 
     @operation(
         "GET",
-        "/v1/files/{id}/content",
+        "/v1/files/{document}/content",
         "getFileContent",
         summary="The file, byte by byte",
         rule=Rule((Action.READ,), DocumentRight.READ),
@@ -171,13 +171,13 @@ class FilesEndpoint(Endpoint):
     )
     async def content(self, request: Request) -> Response:
         """Errors: those of `require` and `original_response`."""
-        node = decode(request.path_params["id"], NodeKind.DOCUMENT)
+        node = decode(request.path_params["document"], NodeKind.DOCUMENT)
         ref, principal = await self.require(request, node)
         return await original_response(self._parts, ref, principal, node.key)
 
     @operation(
         "DELETE",
-        "/v1/files/{id}",
+        "/v1/files/{document}",
         "deleteFile",
         summary="Erase a file here and in the vector stores",
         description="Takes its owner with the role member, or the role admin. Copies that others own stay.",
@@ -203,7 +203,7 @@ class FilesEndpoint(Endpoint):
         copies = copies if await self._is_upload(principal, document) else []
         for place, key in [*copies, (document.workspace, document.document_id)]:
             await self._parts.delete.run(place, key, principal.subject_id)
-        return answer(FileDeleted(request.path_params["id"], "file", True), headers=NOT_STORED)
+        return answer(FileDeleted(request.path_params["document"], "file", True), headers=NOT_STORED)
 
     async def _is_upload(self, principal: Principal, document: Document) -> bool:
         uploads = await self._parts.attachments.find(uploads_of(principal.org_id))
@@ -211,7 +211,7 @@ class FilesEndpoint(Endpoint):
 
     async def _file(self, request: Request) -> tuple[Document, Principal]:
         """A file that the caller has the operation's right to."""
-        node = decode(request.path_params["id"], NodeKind.DOCUMENT)
+        node = decode(request.path_params["document"], NodeKind.DOCUMENT)
         ref, principal = await self.require(request, node)
         return await find_file(self._parts, ref, node.key), principal
 

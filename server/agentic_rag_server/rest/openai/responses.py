@@ -43,7 +43,9 @@ PREFIX = "resp_"
 RESULTS = "file_search_call.results"
 
 _ROLES = ("system", "developer", "user", "assistant")
-_ID = Parameter("id", "path", "Id of the response.", {**NODE_ID, "pattern": "^resp_[A-Za-z0-9_=-]+$", "maxLength": 49})
+_ID = Parameter(
+    "response", "path", "Id of the response.", {**NODE_ID, "pattern": "^resp_[A-Za-z0-9_=-]+$", "maxLength": 49}
+)
 
 
 class ResponsesEndpoint(Endpoint):
@@ -81,7 +83,7 @@ class ResponsesEndpoint(Endpoint):
 
     @operation(
         "GET",
-        "/v1/responses/{id}",
+        "/v1/responses/{response}",
         "getResponse",
         summary="An earlier response",
         rule=Rule((Action.READ,), Sight.ASKER),
@@ -93,7 +95,7 @@ class ResponsesEndpoint(Endpoint):
     async def get(self, request: Request) -> Response:
         """Errors: `InvalidInput` code INVALID_ID, `NotFound` code RUN_NOT_FOUND."""
         principal = admitted(request).principal
-        node = run_of(request.path_params["id"])
+        node = run_of(request.path_params["response"])
         async with self._parts.database.transaction(principal.org_id) as transaction:
             workspace = await transaction.workspaces.get(node.workspace_id)
         run = None if workspace is None else await self._parts.read_runs.get(principal, workspace.ref, node.key)

@@ -22,8 +22,8 @@ from agentic_rag_server.rest.openai.files import PAGING, find_file, read_paging
 from agentic_rag_server.rest.openai.places import FileIds, file_ids, store_workspace
 from agentic_rag_server.rest.openai.vector_stores import PATH, STORE, TAG, refuse_chunking, refuse_unkept
 
-_PATH = f"{PATH}/{{id}}/files"
-_FILE = Parameter("file", "path", "Id of the file.", NODE_ID)
+_PATH = f"{PATH}/{{workspace}}/files"
+_FILE = Parameter("document", "path", "Id of the file.", NODE_ID)
 _STORED_SOON = {**NOT_STORED, "openai-poll-after-ms": "250"}
 """Clients that wait for a file ask again so soon."""
 
@@ -108,7 +108,7 @@ class StoreFilesEndpoint(Endpoint):
         refuse_unkept(attributes=given.attributes)
         refuse_chunking(given.chunking_strategy)
         node = decode(given.file_id, NodeKind.DOCUMENT, path=("file_id",))
-        store = (await store_workspace(self._parts, principal, request.path_params["id"])).ref
+        store = (await store_workspace(self._parts, principal, request.path_params["workspace"])).ref
         if node.workspace_id == store.workspace_id:
             return await self._answer(principal, await self._parts.copy_document.find(principal, node))
         copied = await self._parts.copy_document.run(principal, node, store)
@@ -128,7 +128,7 @@ class StoreFilesEndpoint(Endpoint):
     async def page(self, request: Request) -> Response:
         """Errors: those of `store_workspace` and `read_paging`."""
         principal = admitted(request).principal
-        store = (await store_workspace(self._parts, principal, request.path_params["id"])).ref
+        store = (await store_workspace(self._parts, principal, request.path_params["workspace"])).ref
         asked = await read_paging(self._parts, request, principal)
         async with self._parts.database.transaction(store.org_id) as transaction:
             sets = await visible_access_sets(transaction, principal, store)
@@ -141,7 +141,7 @@ class StoreFilesEndpoint(Endpoint):
 
     @operation(
         "GET",
-        f"{_PATH}/{{file}}",
+        f"{_PATH}/{{document}}",
         "getVectorStoreFile",
         summary="A file of a vector store and where it stands",
         rule=Rule((Action.READ,), DocumentRight.KNOW),
@@ -156,7 +156,7 @@ class StoreFilesEndpoint(Endpoint):
 
     @operation(
         "DELETE",
-        f"{_PATH}/{{file}}",
+        f"{_PATH}/{{document}}",
         "deleteVectorStoreFile",
         summary="Erase a file from a vector store",
         description="Takes its owner with the role member, or the role admin. The uploaded file stays.",
@@ -170,7 +170,7 @@ class StoreFilesEndpoint(Endpoint):
         """Errors: those of `_held`."""
         held = await self._held(request)
         await self._parts.delete.run(held.workspace, held.document_id, admitted(request).principal.subject_id)
-        body = StoreFileDeleted(request.path_params["file"], "vector_store.file.deleted", True)
+        body = StoreFileDeleted(request.path_params["document"], "vector_store.file.deleted", True)
         return answer(body, headers=NOT_STORED)
 
     async def _held(self, request: Request) -> Document:
@@ -178,8 +178,8 @@ class StoreFilesEndpoint(Endpoint):
         those of `store_workspace` and `require`.
         """
         principal = admitted(request).principal
-        store = (await store_workspace(self._parts, principal, request.path_params["id"])).ref
-        node = decode(request.path_params["file"], NodeKind.DOCUMENT, path=("file_id",))
+        store = (await store_workspace(self._parts, principal, request.path_params["workspace"])).ref
+        node = decode(request.path_params["document"], NodeKind.DOCUMENT, path=("file_id",))
         if node.workspace_id != store.workspace_id:
             source = WorkspaceRef(principal.org_id, node.workspace_id)
             async with self._parts.database.transaction(source.org_id) as transaction:

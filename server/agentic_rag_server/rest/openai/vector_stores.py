@@ -33,7 +33,7 @@ from agentic_rag_server.rest.openai.response_models import RankingOptions
 
 TAG = "vector stores"
 PATH = "/v1/vector_stores"
-STORE = Parameter("id", "path", "Id of the vector store.", NODE_ID)
+STORE = Parameter("workspace", "path", "Id of the vector store.", NODE_ID)
 MAX_QUERIES = 8
 
 
@@ -180,7 +180,7 @@ class VectorStoresEndpoint(Endpoint):
 
     @operation(
         "GET",
-        f"{PATH}/{{id}}",
+        f"{PATH}/{{workspace}}",
         "getVectorStore",
         summary="A vector store",
         rule=Rule((Action.READ,), Sight.ORGANISATION),
@@ -192,12 +192,12 @@ class VectorStoresEndpoint(Endpoint):
     async def get(self, request: Request) -> Response:
         """Errors: those of `store_workspace`."""
         principal = admitted(request).principal
-        workspace = await store_workspace(self._parts, principal, request.path_params["id"])
+        workspace = await store_workspace(self._parts, principal, request.path_params["workspace"])
         return answer(await self._show(principal, workspace), headers=NOT_STORED)
 
     @operation(
         "POST",
-        f"{PATH}/{{id}}/search",
+        f"{PATH}/{{workspace}}/search",
         "searchVectorStore",
         summary="The passages of a vector store for a text",
         rule=Rule((Action.ASK,), Sight.ORGANISATION),
@@ -213,7 +213,7 @@ class VectorStoresEndpoint(Endpoint):
         principal = admitted(request).principal
         given = await read_json(request, StoreSearch, self._parts.options.max_body_bytes)
         refuse_unkept(filters=given.filters)
-        workspace = await store_workspace(self._parts, principal, request.path_params["id"])
+        workspace = await store_workspace(self._parts, principal, request.path_params["workspace"])
         queries = [given.query] if isinstance(given.query, str) else given.query
         if len(queries) > 1:
             await self._parts.admission.admit(principal, {Traffic.ASK: len(queries) - 1})
