@@ -87,7 +87,15 @@ class IngestionParts(AnsweringParts):
         # Only a worker follows sources: the server starts without the clients that connect to them.
         from agentic_rag.adapters.sources.connectors import CONNECTORS
 
-        return FollowSource(self.database, self.sync_source, CONNECTORS, self._vault, self.clock, self.telemetry)
+        return FollowSource(
+            self.database,
+            self.sync_source,
+            CONNECTORS,
+            self._vault,
+            self.clock,
+            self.telemetry,
+            self.settings.workspaces.default_rates.limits.stored_mb or 0,
+        )
 
     @cached_property
     def estimate(self) -> EstimateIngest:

@@ -43,10 +43,12 @@ async def _ignore(*_: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SyncWatch:
-    """Who follows a synchronisation. `guard` is called in each transaction that changes something, and refuses by
-    raising; `progress` after each batch with the number of files done and of all.
+    """Who follows a synchronisation. `admit` is called before files are registered and `guard` at the end of each
+    transaction that changes something: both refuse by raising. `progress` is called after each batch with the number of
+    files done and of all.
     """
 
+    admit: Callable[[Transaction], Awaitable[None]] = _ignore
     guard: Callable[[Transaction], Awaitable[None]] = _ignore
     progress: Callable[[int, int], Awaitable[None]] = _ignore
 
@@ -281,6 +283,8 @@ class HandOver:
         named = ((one.submission.document_id, one.item.readable_by) for one in fresh)
         readers = {document_id: principals for document_id, principals in named if principals is not None}
         async with self.database.transaction(workspace.org_id) as transaction:
+            if fresh:
+                await plan.watch.admit(transaction)
             sets = {
                 principals: await transaction.access.intern(workspace, principals)
                 for principals in sorted({plan.readable_by, *readers.values()})

@@ -16,6 +16,7 @@ from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
 from agentic_rag.documents.ports import HEAD_BYTES, BlobStore, Parser, SniffMediaType, StoredBlob
 from agentic_rag.documents.upload_arguments import validate_idempotency_key, validate_source_path, validate_title
 from agentic_rag.ingestion.missing import show_again
+from agentic_rag.ingestion.storage import require_storage
 from agentic_rag.ingestion.submit import Submission, describe, ingest_job, is_published, submit
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import (
@@ -36,7 +37,6 @@ from agentic_rag.tenancy.access import include_setter
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
-from agentic_rag.workspaces.rate_limits import BYTES_PER_MB
 from agentic_rag.workspaces.workspace import Workspace, effective_settings
 
 UPLOAD_SOURCE = "upload"
@@ -132,7 +132,7 @@ class UploadDocument:
             stored = await transaction.workspaces.get(workspace.workspace_id)
             if stored is None:
                 raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
-            await self._require_room(transaction, workspace.org_id)
+            await require_storage(transaction, workspace.org_id, self.stored_mb)
         await self.embedders.admit(workspace)
         limited = self._limit_size(pieces)
         head = await _head(limited)
@@ -175,20 +175,6 @@ class UploadDocument:
                 await self.blobs.delete(received.key)
         self._tell(upload)
         return upload
-
-    async def _require_room(self, transaction: Transaction, org_id: UUID) -> None:
-        """Errors: `InvalidInput` code STORAGE_QUOTA_EXCEEDED where the organisation stores more than it may."""
-        try:
-            own = (await transaction.organisations.current()).settings.rates.stored_mb
-        except NotFound:
-            own = None
-        most = self.stored_mb if own is None else own
-        if most and await transaction.originals.stored_bytes(org_id) > most * BYTES_PER_MB:
-            raise InvalidInput(
-                f"Your organisation may store {most} MB of documents: delete some, or ask the operator for more.",
-                code="STORAGE_QUOTA_EXCEEDED",
-                path=("file",),
-            )
 
     async def discard(self, received: ReceivedUpload) -> None:
         """Remove the bytes of an upload that comes to nothing."""
@@ -262,7 +248,7 @@ class UploadDocument:
         elif document is None or not is_published(document, submission.content_hash, self.parser, profile):
             submitted = await submit(transaction, submission, carrier)
             job_id, blob_key = submitted.job.job_id, submitted.key
-            await self._require_room(transaction, ref.org_id)
+            await require_storage(transaction, ref.org_id, self.stored_mb)
             await audit(
                 transaction,
                 self.telemetry,

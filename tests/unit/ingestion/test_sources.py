@@ -204,6 +204,17 @@ async def test_readers_follow_the_file_that_names_them(world: World) -> None:
     assert await world.paths_for("group:night") == ["1.md"]
 
 
+async def test_what_an_organisation_may_store_holds_for_sources_too(world: World) -> None:
+    world.told.files = {"large.md": b"x" * 1_100_000}
+    source = await world.add()
+    await world.look()
+    world.follower.stored_mb = 1
+    world.told.files["more.md"] = b"Pump 2 lifts water."
+
+    assert await world.again(source) == "STORAGE_QUOTA_EXCEEDED"
+    assert set(await world.paths_for()) == {"large.md"}
+
+
 async def test_a_source_that_is_removed_takes_its_documents_along_or_leaves_them(world: World) -> None:
     gone = await world.add(prefix="gone/")
     kept = await world.add(name="kept", prefix="kept/")

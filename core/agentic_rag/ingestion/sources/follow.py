@@ -15,6 +15,7 @@ from agentic_rag.ingestion.sources.manage import DELETE_ARGUMENT, RETRY_ARGUMENT
 from agentic_rag.ingestion.sources.placed import PlacedSource
 from agentic_rag.ingestion.sources.ports import OpenSource
 from agentic_rag.ingestion.sources.source import MOST_SHOWN, Source, SourceKind
+from agentic_rag.ingestion.storage import require_storage
 from agentic_rag.ingestion.sync import SyncOptions, SyncResult, SyncSource
 from agentic_rag.jobs.job import GiveUp, Lease, Retry
 from agentic_rag.jobs.leases import require_lease
@@ -42,6 +43,8 @@ class FollowSource:
     vault: KeyVault
     clock: Clock
     telemetry: Telemetry
+    stored_mb: int = 0
+    """What an organisation may store that has no limit of its own; 0: no limit."""
     _compared: set[UUID] = field(default_factory=set[UUID])
 
     async def run(self, lease: Lease, progress: JobProgress) -> None:
@@ -129,6 +132,9 @@ class FollowSource:
             cursor=source.health.cursor if knows else None,
         )
 
+        async def admit(transaction: Transaction) -> None:
+            await require_storage(transaction, source.workspace.org_id, self.stored_mb)
+
         async def guard(transaction: Transaction) -> None:
             await require_lease(transaction.jobs, lease)
 
@@ -141,7 +147,8 @@ class FollowSource:
             secret = self.vault.open(source.workspace.org_id, source.provenance, source.sealed)
         async with self.connectors[source.stated.kind](source.stated, secret) as connector:
             placed = PlacedSource(connector, source.provenance, source.prefix, source.stated.include)
-            return await self.sync.run(source.workspace, placed, source.added_by, options, SyncWatch(guard, advance))
+            watch = SyncWatch(admit, guard, advance)
+            return await self.sync.run(source.workspace, placed, source.added_by, options, watch)
 
     async def _show(self, source: Source, counts: dict[str, int]) -> None:
         async with self.database.transaction(source.workspace.org_id) as transaction:
