@@ -186,7 +186,7 @@ class S3Origin:
                 lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", *headers, "", ""]
                 writer.write("\r\n".join(lines).encode() + (b"" if line.startswith("HEAD") else body))
                 await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
+        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
             pass
         finally:
             writer.close()
