@@ -27,6 +27,7 @@ BODIES: Mapping[str, Any] = {
     "setDocumentReaders": {"readableBy": ["user:ada"]},
     "setDocumentWriters": {"writers": ["user:ada"]},
     "transferOwnership": {"owner": "user:ada"},
+    "updateDocument": {"title": "Another title"},
     "saveContextTemplate": {"heading": "## Rules"},
     "searchVectorStore": {"query": "How much?"},
     "addVectorStoreFile": {"file_id": missing(NodeKind.DOCUMENT)},
@@ -34,7 +35,7 @@ BODIES: Mapping[str, Any] = {
 }
 NOBODY = UUID(int=0xDEAD)
 THEIR_NAME, NO_NAME, OUR_NAME = "only-theirs", "never-wasit", "p-7"
-LAST = ("GET", "DELETE", "PUT", "POST")
+LAST = ("GET", "DELETE", "PATCH", "PUT", "POST")
 """What makes a project or an agent of ours of a name comes last, for then the name means something here."""
 
 
