@@ -107,3 +107,15 @@ async def test_a_broken_filter_is_refused_by_both_with_its_place() -> None:
     assert "at character 7" in error["message"]
     assert by_rest.json()["error"]["code"] == "FILTER_INVALID"
     assert (fitting.status_code, fitting.json()["passages"]) == (200, [])
+
+
+async def test_a_workspace_is_renamed_and_keeps_its_id() -> None:
+    product: Any = await rest_product()
+    rename = """mutation($id: ID!, $name: String!) { renameWorkspace(workspaceId: $id, name: $name) {
+      workspace { id name } userErrors { code path } } }"""
+
+    renamed = await query(product, rename, {"id": WORKSPACE_ID, "name": " staff "})
+    odd = await query(product, rename, {"id": WORKSPACE_ID, "name": "\n"})
+
+    assert renamed["data"]["renameWorkspace"]["workspace"] == {"id": WORKSPACE_ID, "name": "staff"}
+    assert odd["data"]["renameWorkspace"]["userErrors"] == [{"code": "INVALID_INPUT", "path": ["name"]}]

@@ -469,6 +469,20 @@ async def test_an_organisation_may_be_named_in_upper_case(http: httpx2.AsyncClie
     assert answered.status_code == 200
 
 
+async def test_a_member_opens_the_workspace_of_an_agent_where_the_organisation_allows_it(
+    product: RestProduct, http: httpx2.AsyncClient
+) -> None:
+    async with product.database.transaction(ORG) as transaction:
+        await transaction.organisations.change(lambda it: it.with_flag(FeatureFlag.MEMBERS_OPEN_WORKSPACES, on=True))
+    viewer, member = ({"authorization": f"Bearer {role}-token"} for role in ("viewer", "member"))
+
+    refused = await upload(http, AGENTS, **viewer)
+    opened = await upload(http, AGENTS, **member)
+
+    assert (refused.status_code, opened.status_code) == (403, 202)
+    assert (WorkspaceKind.AGENT, "brand-judge") in await workspaces(product)
+
+
 async def test_a_member_uploads_where_an_admin_did_before(product: RestProduct, http: httpx2.AsyncClient) -> None:
     member = {"authorization": "Bearer member-token"}
 

@@ -54,6 +54,7 @@ async def update(container: Container, **given: Any) -> dict[str, Any]:
 
 async def test_an_organisation_shows_its_features_and_admins_switch_them(container: Container) -> None:
     shown = "organisation { id name features { flag on } }"
+    members = {"flag": "MEMBERS_OPEN_WORKSPACES", "on": False}
     before = await query(container, f"{{ {shown} }}", token="viewer-token")
     switched = await query(container, f"mutation {{ setFeature(flag: RAG_GUIDELINES, on: true) {{ {shown} }} }}")
     theirs = await query(container, f"{{ {shown} }}", token="other-token")
@@ -61,10 +62,11 @@ async def test_an_organisation_shows_its_features_and_admins_switch_them(contain
     assert before["data"]["organisation"] == {
         "id": str(ORG),
         "name": "ours",
-        "features": [{"flag": "RAG_GUIDELINES", "on": False}],
+        "features": [{"flag": "RAG_GUIDELINES", "on": False}, members],
     }
-    assert switched["data"]["setFeature"]["organisation"]["features"] == [{"flag": "RAG_GUIDELINES", "on": True}]
-    assert theirs["data"]["organisation"]["features"] == [{"flag": "RAG_GUIDELINES", "on": False}]
+    ours = [{"flag": "RAG_GUIDELINES", "on": True}, members]
+    assert switched["data"]["setFeature"]["organisation"]["features"] == ours
+    assert theirs["data"]["organisation"]["features"] == [{"flag": "RAG_GUIDELINES", "on": False}, members]
 
 
 async def test_a_key_is_made_listed_and_revoked_and_its_token_shown_once(container: Container) -> None:

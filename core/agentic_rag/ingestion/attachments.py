@@ -47,11 +47,14 @@ class Attachments:
         async with self.database.transaction(org_id) as transaction:
             return (await transaction.organisations.current()).external_ref == reference
 
+    async def has_feature(self, org_id: UUID, flag: FeatureFlag) -> bool:
+        """Whether the organisation switched a feature on."""
+        async with self.database.transaction(org_id) as transaction:
+            return (await transaction.organisations.current()).settings.is_on(flag)
+
     async def require_feature(self, org_id: UUID, flag: FeatureFlag) -> None:
         """Errors: `FeatureDisabled` unless the organisation switched it on."""
-        async with self.database.transaction(org_id) as transaction:
-            organisation = await transaction.organisations.current()
-        if not organisation.settings.is_on(flag):
+        if not await self.has_feature(org_id, flag):
             raise FeatureDisabled(
                 f"The feature {flag.value} is off for this organisation: an admin switches it on with the GraphQL "
                 f"mutation `setFeature`, an operator with `rag tenant set NAME --feature {flag.value}=on`."

@@ -20,6 +20,8 @@ class FeatureFlag(enum.Enum):
 
     RAG_GUIDELINES = "ragGuidelines"
     """The guideline knowledge base of projects over REST."""
+    MEMBERS_OPEN_WORKSPACES = "membersOpenWorkspaces"
+    """A member's first upload for an agent makes its workspace, which takes an admin otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

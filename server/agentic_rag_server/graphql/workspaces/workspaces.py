@@ -239,7 +239,7 @@ class WorkspaceMutation:
         context = info.context
         ref = context.ref(decode(workspace_id, NodeKind.WORKSPACE, path=("workspaceId",)))
         renamed = await context.parts.administer.rename_workspace(ref, name, context.principal.subject_id)
-        return RenameWorkspacePayload(workspace=_show_workspace(renamed, context.principal))
+        return RenameWorkspacePayload(workspace=_show_workspace(renamed, context))
 
     @mutation(
         Action.CHANGE_WORKSPACE,

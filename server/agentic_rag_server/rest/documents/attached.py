@@ -17,6 +17,7 @@ from agentic_rag.ingestion.upload import ReceivedUpload
 from agentic_rag.kernel.errors import InvalidInput, no_such_document
 from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
 from agentic_rag.tenancy.principals import MAX_NAME_CHARACTERS, Principal
+from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.workspace import ExternalOwner, Workspace
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.auth.rules import Rule
@@ -157,11 +158,14 @@ class AttachedDocumentsEndpoint(Endpoint):
         return erased
 
     async def workspace_of(self, principal: Principal, owner: ExternalOwner) -> Workspace:
-        """The owner's workspace; made when the caller may make workspaces. Errors: `Forbidden`."""
+        """The owner's workspace; made when the caller may make workspaces, or the organisation lets members open those
+        of agents and projects. Errors: `Forbidden`.
+        """
         attachments = self._parts.attachments
         found = await attachments.find(owner)
         if found is None:
-            authorise(principal, Action.CREATE_WORKSPACE)
+            if not await attachments.has_feature(owner.org_id, FeatureFlag.MEMBERS_OPEN_WORKSPACES):
+                authorise(principal, Action.CREATE_WORKSPACE)
             found = await attachments.open(owner, principal.subject_id)
         return found
 
