@@ -126,3 +126,21 @@ async def test_the_keys_asked_for_last_are_kept() -> None:
         await known.get(key)
 
     assert [key for key, _ in known.items()] == ["a", "c"]
+
+
+async def test_a_further_look_that_hangs_holds_nobody_up_where_what_was_found_goes_on() -> None:
+    place, clock = Place(), SetClock()
+    known = fresh(place, clock, goes_on=True)
+    await known.get("a")
+    clock.seconds += SECONDS
+    place.says = "two"
+    place.open.clear()
+
+    async with asyncio.timeout(1):
+        assert [await known.get("a"), await known.get("a")] == ["a: one", "a: one"]
+
+    place.open.set()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert await known.get("a") == "a: two"
+    assert len(place.looks) == 2
