@@ -99,7 +99,7 @@ quality: install-dev ## Retrieval and answers on the question sets beside the pr
 
 .PHONY: context
 context: install-dev system-packages ## Retrieved text and those who read it, against the real product; writes build/reports/context.json
-	@$(BIN)/python -m tests.context $(CONTEXT_ARGS)
+	@PYTHONPATH=clients/python $(BIN)/python -m tests.context $(CONTEXT_ARGS)
 
 .PHONY: frameworks
 frameworks: install-dev ## The examples of docs/agents.md that need frameworks, with their released versions; not in `make test`

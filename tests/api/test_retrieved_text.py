@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +20,7 @@ from agentic_rag.answering.context.search_passages import FoundPassage, FoundPas
 from agentic_rag.answering.question import Question
 from agentic_rag.documents.document import Chunk
 from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.language.prompt_injection import Suspicion
 from agentic_rag.retrieval.candidates import ArmScore, Candidate, Retriever
 from agentic_rag.workspaces.rate_limits import Traffic
@@ -249,3 +253,22 @@ async def test_a_template_that_cannot_be_kept_is_refused(changed: dict[str, Any]
     body = await query(product, SAVE, {"input": given})
 
     assert body["data"]["saveContextTemplate"] == {"template": None, "userErrors": [{"code": code, "path": path}]}
+
+
+@pytest.mark.parametrize(("hangs", "fault"), [(False, "DEPENDENCY_UNAVAILABLE"), (True, "CONTEXT_LATE")])
+async def test_a_context_by_name_is_empty_and_flagged_while_the_database_is_away(hangs: bool, fault: str) -> None:
+    product = await rest_product()
+
+    @asynccontextmanager
+    async def away(_: object) -> AsyncIterator[Any]:
+        if hangs:
+            await asyncio.sleep(30)
+        raise DependencyUnavailable("away", dependency="postgres")
+        yield
+
+    product.database.transaction = away  # type: ignore[method-assign]
+    asked = {"query": "x", "workspaces": [{"workspace": "handbook"}], "template": "team_guidelines"}
+
+    body = await query(product, CONTEXT, {"input": asked})
+
+    assert (body["data"]["context"]["text"], body["data"]["context"]["fault"]) == ("", fault)

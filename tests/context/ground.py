@@ -25,6 +25,7 @@ class Library:
 
     corpus: BenchCorpus
     workspace: WorkspaceRef
+    name: str
 
     @property
     def workspace_id(self) -> str:
@@ -52,10 +53,11 @@ class Ground:
         if short not in self._libraries:
             container = await self.container()
             corpus = generated_corpus(FEW) if short else load_corpus(CHUNKS)
-            workspace = await product.create_workspace(container, f"context-{container.ids.new()}")
+            name = f"context-{container.ids.new()}"
+            workspace = await product.create_workspace(container, name)
             await product.ingest_rate(container, workspace, corpus.chunks)
             await product.settle(self.servers.database_url)
-            self._libraries[short] = Library(corpus, workspace)
+            self._libraries[short] = Library(corpus, workspace, name)
         return self._libraries[short]
 
 

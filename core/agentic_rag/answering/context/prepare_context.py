@@ -178,6 +178,10 @@ class PrepareContext:
             context = replace(context, fault=error.code)
         return self._counted(context)
 
+    def fail(self, template: str, code: str) -> PreparedContext:
+        """The empty context of a request whose workspaces could not be found out in time."""
+        return self._counted(PreparedContext(template, 0, fault=code))
+
     async def _template(self, principal: Principal, request: ContextRequest) -> ContextTemplate:
         """The built-in one, else one of the first workspace's own."""
         if request.template in TEMPLATES:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import strawberry
 
 from agentic_rag.answering.context import prepare_context
-from agentic_rag.answering.context.prepare_context import MAX_AGENTS, ContextPart, ContextRequest
+from agentic_rag.answering.context.prepare_context import (
+    ALIVE_SECONDS,
+    LATE,
+    MAX_AGENTS,
+    ContextPart,
+    ContextRequest,
+)
 from agentic_rag.answering.options import MAX_TOP_K
 from agentic_rag.answering.question import AnswerOptions
 from agentic_rag.documents.document import DocumentFilter
-from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from agentic_rag.kernel.text import require_no_nul
 from agentic_rag.workspaces.context_template import CHOICE
@@ -17,7 +25,7 @@ from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.answering.citations import Suspicion, TextSpan
 from agentic_rag_server.graphql.answering.filters import DocumentFilterInput, read_filter
-from agentic_rag_server.graphql.http.context import Info
+from agentic_rag_server.graphql.http.context import Info, RequestContext
 from agentic_rag_server.graphql.http.fields import Payload, mutation, to_schema
 
 ContextStep = strawberry.enum(
@@ -85,15 +93,13 @@ async def prepare(info: Info, input: ContextInput) -> ContextPayload:
     context = info.context
     if given.filter is not None and len(given.workspaces) != 1:
         raise InvalidInput("A filter takes a single workspace.", path=("filter",))
-    parts = tuple(
-        [
-            ContextPart(
-                await context.named_workspace(one.workspace_id, one.workspace, ("workspaces", str(at))),
-                require_no_nul(one.agent, "workspaces", str(at), "agent"),
-            )
-            for at, one in enumerate(given.workspaces[: MAX_AGENTS + 1])
-        ]
-    )
+    try:
+        async with asyncio.timeout(ALIVE_SECONDS):
+            parts = await _parts(context, given)
+    except TimeoutError:
+        return show_context(context.parts.context.fail(given.template, LATE))
+    except DependencyUnavailable as error:
+        return show_context(context.parts.context.fail(given.template, error.code))
     request = ContextRequest(
         text=require_no_nul(given.query, "query"),
         parts=parts,
@@ -109,6 +115,19 @@ async def prepare(info: Info, input: ContextInput) -> ContextPayload:
         is_enabled=given.enabled,
     )
     return show_context(await context.parts.context.run(context.principal, request))
+
+
+async def _parts(context: RequestContext, given: ContextInput) -> tuple[ContextPart, ...]:
+    """The workspaces, by id or by name. Errors: `InvalidInput`, `DependencyUnavailable`."""
+    return tuple(
+        [
+            ContextPart(
+                await context.named_workspace(one.workspace_id, one.workspace, ("workspaces", str(at))),
+                require_no_nul(one.agent, "workspaces", str(at), "agent"),
+            )
+            for at, one in enumerate(given.workspaces[: MAX_AGENTS + 1])
+        ]
+    )
 
 
 def show_context(prepared: prepare_context.PreparedContext) -> ContextPayload:
