@@ -6,6 +6,7 @@ import difflib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -79,15 +80,16 @@ class Settings:
         return own if own != UNSET_PATH else self.stores.models / DEFAULT_MODEL
 
 
+@cache
 def variables() -> tuple[Variable, ...]:
     """Every setting, in the order of the documentation."""
+    return tuple(variable for name, kind in _groups().items() for variable in variables_of(name, kind))
+
+
+@cache
+def _groups() -> Mapping[str, type]:
     hints = get_type_hints(Settings)
-    return tuple(
-        variable
-        for group in fields(Settings)
-        if group.name != "warnings"
-        for variable in variables_of(group.name, hints[group.name])
-    )
+    return {group.name: hints[group.name] for group in fields(Settings) if group.name != "warnings"}
 
 
 def read_dotenv(path: Path) -> dict[str, str]:
@@ -123,7 +125,7 @@ def load_settings(
         merged |= {name: value for name, value in _CLOSED.items() if not merged.get(name)}
     known = variables()
     problems = _unknown(merged, [variable.name for variable in known])
-    values: dict[str, dict[str, Any]] = {variable.group: {} for variable in known}
+    values: dict[str, dict[str, Any]] = {name: {} for name in _groups()}
     for variable in known:
         raw = merged.get(variable.name)
         if not raw:
@@ -132,7 +134,7 @@ def load_settings(
             values[variable.group][variable.field] = variable.read(raw)
         except ValueError as problem:
             problems.append(f"{variable.name}={variable.show(raw)!r}: {problem}")
-    groups = {name: kind(**values[name]) for name, kind in get_type_hints(Settings).items() if name in values}
+    groups = {name: kind(**values[name]) for name, kind in _groups().items()}
     near = _near_misses(merged, [variable.name for variable in known])
     settings = Settings(**groups, warnings=(*upgrade_warnings(merged), *near))
     problems += _contradictions(settings)
