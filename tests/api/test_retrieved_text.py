@@ -117,7 +117,8 @@ async def test_a_search_by_rest_is_the_same_search() -> None:
         response = await http.post("/v1/search", json=sent)
 
     assert response.status_code == 200
-    assert response.json()["passages"][0]["text"] == "The valve opens at 3 bar."
+    (passage,) = response.json()["passages"]
+    assert (passage["text"], passage["similarity"], passage["cosine"]) == ("The valve opens at 3 bar.", 0.8, 0.4)
     (asked,) = container.search.asked
     assert (asked.workspace, asked.options.top_k, asked.options.min_similarity) == (REF, 3, 0.5)
     assert asked.options.filter.source_path_prefix == "docs/"

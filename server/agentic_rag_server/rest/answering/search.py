@@ -82,7 +82,8 @@ class PassageFound(Model, frozen=True):
     line_start: int
     line_end: int
     heading_path: list[str]
-    similarity: Annotated[float | None, Meta(description="To the query, 0 to 1.")]
+    similarity: Annotated[float | None, Meta(description="To the query, 0 to 1, on the scale of `minSimilarity`.")]
+    cosine: Annotated[float | None, Meta(description="What the similarity is made of.")]
     score: Annotated[float, Meta(description="Of all arms together, 0 to 1.")]
     scores: list[ArmFigure]
     flags: Annotated[list[Suspicion], Meta(description="Signs that the passage was written to steer a model.")]
@@ -156,6 +157,7 @@ def _show_passage(found: FoundPassage, workspace_id: UUID) -> PassageFound:
         line_end=chunk.line_end,
         heading_path=list(chunk.heading_path),
         similarity=found.similarity,
+        cosine=found.cosine,
         score=candidate.score,
         scores=[
             ArmFigure(retriever=one.retriever, rank=one.rank, raw=one.raw, normalized=one.normalised, weight=one.weight)
