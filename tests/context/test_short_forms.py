@@ -22,6 +22,8 @@ NIGHTLY = {
     "postgres-away",
     # A server process and its answers; tests/integration/memory/test_read_text.py reads spans at versions.
     "texts-at-spans",
+    # tests/contract/ingestion/test_source_connectors.py does the same for every kind.
+    "sources",
 }
 
 

@@ -67,6 +67,15 @@ def _first_caller(patch: Patch) -> None:
     patch(protocol, "_caller", remembered)
 
 
+def _no_moves(patch: Patch) -> None:
+    from agentic_rag.ingestion import sync
+
+    async def none(*_: Any) -> dict[str, Any]:
+        return {}
+
+    patch(sync, "find_moves", none)
+
+
 MUTANTS: Mapping[str, Mutant] = {
     "golden": Mutant("a text that was cut does not say so", _no_dots, "golden templates"),
     "budgets": Mutant("tokens are counted by half", _half_the_tokens, "that are exceeded"),
@@ -74,5 +83,6 @@ MUTANTS: Mapping[str, Mutant] = {
     "rate": AT_NIGHT("a context waits for 5 s", partial(_slow_contexts, seconds=5.0), "contexts/s"),
     "postgres-away": AT_NIGHT("the database may take a second", _patient, "Postgres frozen: slowest"),
     "tenants-of-tools": Mutant("a process takes every caller for its first one", _first_caller, "another tenant"),
+    "sources": Mutant("a file that moved is a new one", _no_moves, "became others"),
     "texts-at-spans": AT_NIGHT("the text begins one character later", _next_character, "another text"),
 }
