@@ -2,9 +2,16 @@ from uuid import UUID
 
 import pytest
 
-from agentic_rag.answering.evidence.answerability import extract_features, score_support
+from agentic_rag.answering.answer import Support
+from agentic_rag.answering.evidence.answerability import (
+    extract_features,
+    is_enough_without_lead,
+    score_support,
+    support_weights,
+)
 from agentic_rag.answering.evidence.intermediate_answers import find_intermediate_answers
 from agentic_rag.answering.extraction.extractive import PartDraft, draft_part
+from agentic_rag.answering.extraction.reading import MOST_APART, ReadSigns
 from agentic_rag.answering.extraction.subquery import build_subquery, find_literals
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.query.planner import detect_answer_type
@@ -118,3 +125,20 @@ def test_a_value_without_a_subject_says_which_document_it_is_from() -> None:
 )
 def test_the_wording_tells_the_kind_of_answer(question: str, kind: AnswerType) -> None:
     assert detect_answer_type(question) is kind
+
+
+@pytest.mark.parametrize(("top", "is_near"), [(0.3, True), (0.0, False)])
+def test_what_stands_in_several_documents_need_not_lead_to_have_several_readings(top: float, is_near: bool) -> None:
+    passages = [_passage("The limit of a claim is 140 euros."), _passage("The limit is 50 MB.", "Mail", 2)]
+    part = build_subquery("How high is the limit?", AnswerType.FIGURE, {})
+    draft = draft_part(part, 0, passages, 2)
+
+    def support(read: ReadSigns) -> Support:
+        standing = RankingConfidence(top, top, top / 2, 0.0)
+        signs = extract_features(part, draft, passages, (), standing, read=read)
+        return score_support(signs, weights=support_weights(read))
+
+    level = support(ReadSigns(0.25, 0.0))
+    assert not level.enough
+    assert is_enough_without_lead(level) is is_near
+    assert support(ReadSigns(0.25, MOST_APART)).enough is is_near

@@ -21,7 +21,7 @@ from agentic_rag.answering.evidence.threshold import DEFAULT_THRESHOLD
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, segment_passage
 from agentic_rag.answering.extraction.contradiction import MONTHS
 from agentic_rag.answering.extraction.extractive import PartDraft
-from agentic_rag.answering.extraction.reading import ReadSigns
+from agentic_rag.answering.extraction.reading import MOST_APART, ReadSigns
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.gate_decision import FeatureContribution
 from agentic_rag.language.calendar import MONTH_NAMES
@@ -156,6 +156,17 @@ def score_support(
 ) -> Support:
     """What the signs come to, rounded to 1e-6."""
     return weigh_signs(values_by_name(signs), values_by_name(weights), threshold)
+
+
+def is_enough_without_lead(support: Support) -> bool:
+    """True where support would do if one document alone had been read: readings of a question stand in several, so that
+    none of them leads.
+    """
+    lead = next((one for one in support.contributions if one.name == "apart"), None)
+    if support.enough or lead is None:
+        return support.enough
+    odds = support.score / (1.0 - support.score) * math.exp(lead.weight * (MOST_APART - lead.value))
+    return odds / (1.0 + odds) >= support.threshold
 
 
 def values_by_name(one: DataclassInstance) -> dict[str, float]:

@@ -7,7 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from agentic_rag.answering.answer import AbstentionReason, Outcome, Support
-from agentic_rag.answering.evidence.answerability import extract_features, score_support, support_weights
+from agentic_rag.answering.evidence.answerability import (
+    extract_features,
+    is_enough_without_lead,
+    score_support,
+    support_weights,
+)
 from agentic_rag.answering.evidence.certainty import (
     CERTAINTY_BY_WORDS,
     CertaintyWeights,
@@ -95,13 +100,14 @@ class SynthesizeStage:
         supports = _support_of_parts(state, asked, drafts, readings)
         support = _support_of_question(state, drafts, supports, readings)
         draft = replace(state.draft, support=support, certainty=None, missing=(), shortfall=None)
-        if not support.enough or not any(part.sentences for part in drafts):
-            return _with_draft(state, _show_nearest(draft, nearest_sentences(found.passages, drafts)))
-        if len(asked) == 1 and not found.figures:
+        is_drafted = any(part.sentences for part in drafts)
+        if is_drafted and len(asked) == 1 and not found.figures and is_enough_without_lead(support):
             several = find_readings(asked[0][0], kinds[0], readings[0].held, asked[0][1], excluded)
             if several:
                 why = Shortfall(AbstentionReason.UNDERSPECIFIED, UNDERSPECIFIED, Outcome.UNDERSPECIFIED)
                 return _with_draft(state, replace(draft, sentences=several, is_conflicting=False, shortfall=why))
+        if not support.enough or not is_drafted:
+            return _with_draft(state, _show_nearest(draft, nearest_sentences(found.passages, drafts)))
         if found.whole is not None and _is_multi_hop(state, kinds[0]):
             chained = draft_from_path(found.whole.query, found.path, found.passages, excluded)
             if chained.sentences:
