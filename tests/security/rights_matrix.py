@@ -28,7 +28,7 @@ from tests.security.rights_world import Caller, Relation, RightsWorld, quoted
 
 ROLES = (Role.VIEWER, Role.MEMBER, Role.ADMIN, Role.OPERATOR)
 MANAGERS = (Role.ADMIN, Role.OPERATOR)
-HIDDEN_CODE = re.compile(r"(|WORKSPACE_|DOCUMENT_|JOB_|RUN_|API_KEY_|EVALUATION_)NOT_FOUND")
+HIDDEN_CODE = re.compile(r"(|WORKSPACE_|DOCUMENT_|JOB_|RUN_|API_KEY_|EVALUATION_)NOT_FOUND|SOURCE_UNKNOWN")
 PASSED = {"SWITCH_NOT_FOUND", "SPACE_ALREADY_ACTIVE", "TEXT_NOT_PUBLISHED"}
 """Refusals that come after every wall."""
 

@@ -30,11 +30,19 @@ FAULTS = "userErrors { code message }"
 FILE = ("a.md", b"# A\n\nText.", "text/markdown")
 KILL = "UPDATE rag_jobs SET state = 'DEAD', error_code = 'PARSE_CORRUPT' WHERE org_id = $1 AND job_id = $2"
 
+END_SYNC = "UPDATE rag_jobs SET state = 'DONE' WHERE org_id = $1 AND kind = 'sync'"
+
 MUTATIONS: Mapping[str, str] = {
     "createWorkspace": '(input: {name: "second"}) { workspace { id } %s }',
     "updateWorkspaceSettings": "(input: {workspaceId: %(workspace)s, historyDays: 5}) { %s }",
     "saveContextTemplate": '(input: {workspaceId: %(workspace)s, name: "own", heading: "## Own"}) { %s }',
     "deleteContextTemplate": '(workspaceId: %(workspace)s, name: "own") { %s }',
+    "renameWorkspace": '(workspaceId: %(createWorkspace)s, name: "third") { %s }',
+    "addSource": '(input: {workspaceId: %(workspace)s, name: "site", kind: SITEMAP, everySeconds: 0, '
+    'location: "https://docs.example.com/sitemap.xml"}) { source { id } %s }',
+    "syncSource": "(id: %(addSource)s) { %s }",
+    "removeSource": "(id: %(addSource)s) { %s }",
+    "updateDocument": '(id: %(document)s, metadata: {tags: ["pumps"]}) { %s }',
     "uploadDocument": '(workspaceId: %(workspace)s, file: $file, sourcePath: "b.md") { %s }',
     "setDocumentAccess": '(id: %(document)s, readableBy: {users: ["ada"]}) { %s }',
     "setDocumentWriters": '(id: %(document)s, writers: ["user:ada"]) { %s }',
@@ -90,6 +98,7 @@ WRITES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     ),
     "saveContextTemplate": ("/v1/workspaces/%(workspace)s/templates/rules", {"json": {"heading": "## Rules"}}),
     "deleteContextTemplate": ("/v1/workspaces/%(workspace)s/templates/rules", {}),
+    "updateDocument": ("/v1/documents/%(uploadDocument)s", {"json": {"metadata": {"tags": ["valves"]}}}),
     "deleteDocument": ("/v1/workspaces/%(workspace)s/documents/%(uploadDocument)s", {}),
     "setInlineGuidelines": ("/api/projects/new/guidelines/inline", {"json": {"inlineGuidelines": "Be brief."}}),
     "uploadGuideline": ("/api/projects/new/guidelines/upload", {"files": {"file": FILE}}),
@@ -133,9 +142,16 @@ class Acting:
 
     async def kill_job(self) -> None:
         """Make a dead letter of the job."""
+        await self._execute(KILL, decode(json.loads(self.ids["job"])).key)
+
+    async def end_sync(self) -> None:
+        """As if the synchronisation that a new source begins with had ended: one that waits is not asked for again."""
+        await self._execute(END_SYNC)
+
+    async def _execute(self, statement: str, *arguments: Any) -> None:
         server = await asyncpg.connect(self.world.database_url)
         try:
-            await server.execute(KILL, self.world.ours.org_id, decode(json.loads(self.ids["job"])).key)
+            await server.execute(statement, self.world.ours.org_id, *arguments)
         finally:
             await server.close()
 
@@ -203,6 +219,8 @@ async def audited(ground: Ground, short: bool) -> list[Row]:
         for name in MUTATIONS:
             if name.endswith("DeadLetter"):
                 await acting.kill_job()
+            if name == "syncSource":
+                await acting.end_sync()
             await acting.mutate(name)
         served = {one.name: one.method for one in operations(server_parts(world.container)) if one.rule}
         writes = {name: method for name, method in served.items() if method != "GET"}
