@@ -57,6 +57,16 @@ def pdf(changes: Mapping[int, bytes] | None = None, trailer: bytes = b"") -> byt
     return out.getvalue()
 
 
+def pdf_of_pages(*contents: bytes) -> bytes:
+    """A PDF with a page for each content stream."""
+    numbers = range(6, 6 + 2 * len(contents), 2)
+    kids = b" ".join(b"%d 0 R" % number for number in numbers)
+    objects = {2: b"<</Type/Pages/Kids[" + kids + b"]/Count %d>>" % len(contents)}
+    for number, content in zip(numbers, contents, strict=True):
+        objects |= {number: PAGE.replace(b"4 0 R", b"%d 0 R" % (number + 1)), number + 1: content}
+    return pdf(objects)
+
+
 def xref_stream_pdf(object_stream: bytes, size: int = 7) -> bytes:
     """A PDF whose page tree (object 2) lies in an object stream (object 6), found through a cross-reference stream."""
     out = io.BytesIO()

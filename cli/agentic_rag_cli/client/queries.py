@@ -29,7 +29,7 @@ mutation ($input: UpdateWorkspaceSettingsInput!) {{
 """
 
 _DOCUMENT = """
-id sourcePath title url fileName mediaType size status
+id sourcePath title url fileName mediaType size status unreadPages { count pages numbers }
 error { code message attempts retryable }
 chunkCount chunksDone uploadedBy
 embedding { space chunks tokens reusedChunks costUsd estimatedCostUsd }
@@ -131,6 +131,7 @@ _HOP = "kind via fromChunkId fromTitle toChunkId toTitle"
 
 _CITATION = (
     "marker sourcePath title page lineStart lineEnd snippet score verified documentId: sourceId readAt "
+    "document { unreadPages { count pages } } "
     f"path {{ {_HOP} }}"
 )
 

@@ -7,6 +7,7 @@ from textwrap import fill, indent
 from typing import Any
 
 from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.kernel.formatting import format_count
 
 _WIDTH = 100
 
@@ -84,7 +85,14 @@ def _citation_text(citation: Mapping[str, Any], *, dated: bool = False) -> str:
     read = f", read {citation['readAt'][:10]}" if dated and citation["readAt"] else ""
     head = f"[{citation['marker']}] {citation_place(citation)}{read}  (score {citation['score']:.2f}, {proof})"
     reached = [f"    reached: {path_text(citation['path'])}"] if citation["path"] else []
-    return "\n".join((head, quoted, *reached))
+    unread = (citation["document"] or {}).get("unreadPages")
+    missing = [f"    {unread_text(unread)} of this file could not be read"] if unread else []
+    return "\n".join((head, quoted, *reached, *missing))
+
+
+def unread_text(unread: Mapping[str, Any]) -> str:
+    """How many pages of a file could not be read: "3 of 19 pages"."""
+    return f"{unread['count']} of {format_count(unread['pages'], 'page')}"
 
 
 def _wrap(text: str) -> str:

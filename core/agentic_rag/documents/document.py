@@ -85,6 +85,8 @@ class ParsedDocument:
     parser_version: str
     language: str | None = None
     """Programming language for source code, else None."""
+    unread_pages: tuple[int, ...] = ()
+    """The numbers of pages that are too damaged to read; their text is missing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from agentic_rag.documents.metadata import NO_CHANGE
 from agentic_rag.documents.originals import delete_marked_blobs
 from agentic_rag.documents.ports import BlobStore, Original, Parser
 from agentic_rag.documents.revision_diff import PublicationPlan, plan_publication
+from agentic_rag.documents.unread_pages import unread_provenance
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis, new_chunks, space_for
 from agentic_rag.ingestion.analysis.extract_entities import ExtractEntities
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
@@ -297,7 +298,10 @@ class IngestDocument:
         added: Sequence[NewChunk],
     ) -> DocumentPublication:
         document, diff = run.document, plan.diff
-        provenance = {HIDDEN_CHARACTERS: str(await self._analysis.count_hidden_characters(parsed.text))}
+        provenance = {
+            HIDDEN_CHARACTERS: str(await self._analysis.count_hidden_characters(parsed.text)),
+            **unread_provenance(parsed),
+        }
         if self._model_entities is not None:
             title = revision.title or document.title
             extracted = await self._model_entities.read(document.workspace, title, added, run.progress)

@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests.hostile import pdf_files
 from tests.integration.jobs.data_plane import DataPlane, paragraphs, until
 from tests.memory_store.compute import InlineCompute
 
@@ -15,6 +16,7 @@ from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.documents.document import Document, DocumentStatus, document_id_for
 from agentic_rag.documents.originals import OriginalKeys
+from agentic_rag.documents.unread_pages import UnreadPages, read_unread_pages
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.estimate import EstimateIngest
 from agentic_rag.ingestion.submit import Submission, submit
@@ -144,6 +146,18 @@ async def test_a_document_says_how_many_of_its_characters_nobody_sees(plane: Dat
 
     assert (await stored(plane, "tagged.md")).provenance["hidden_characters"] == "3"
     assert (await stored(plane, "plain.md")).provenance["hidden_characters"] == "0"
+
+
+async def test_a_document_says_which_of_its_pages_nobody_could_read(plane: DataPlane, folder: Path) -> None:
+    readable = pdf_files.stream(pdf_files.shown("The ferry leaves at nine."))
+    broken = pdf_files.stream(b"", b"/Filter/FlateDecode/DecodeParms<</Predictor 99>>")
+    (folder / "ferry.pdf").write_bytes(pdf_files.pdf_of_pages(readable, broken))
+
+    await plane.ingest_folder(folder)
+
+    document = await stored(plane, "ferry.pdf")
+    assert document.status is DocumentStatus.READY
+    assert read_unread_pages(document.provenance) == UnreadPages(1, 2, (2,))
 
 
 async def test_a_dry_run_tells_the_plan_and_changes_nothing(plane: DataPlane, folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+import zlib
 from random import Random
 
 import docx
@@ -108,6 +109,36 @@ def test_a_pdf_beyond_the_limits_is_too_large(limits: ParserLimits) -> None:
         read_pdf(pdf(["One line."], ["Another."]), limits)
 
     assert refused.value.code == "PARSE_TOO_LARGE"
+
+
+READABLE = pdf_files.stream(pdf_files.shown("Read by both."))
+BY_PDFIUM = pdf_files.stream(pdf_files.shown("Read by one."), b"/Filter/Bogus")
+BY_NONE = pdf_files.stream(zlib.compress(b"x"), b"/Filter/FlateDecode/DecodeParms<</Predictor 99>>")
+
+
+def test_a_page_that_pypdf_cannot_read_is_read_by_pdfium() -> None:
+    reading = read_pdf(pdf_files.pdf_of_pages(READABLE, BY_PDFIUM), LIMITS)
+
+    assert reading.text == "Read by both.\n\nRead by one."
+    assert reading.unread_pages == ()
+
+
+def test_a_page_that_nobody_can_read_costs_the_page_and_is_told() -> None:
+    reading = read_pdf(pdf_files.pdf_of_pages(READABLE, BY_NONE, READABLE), LIMITS)
+
+    assert [reading.text[page.start : page.end] for page in reading.pages] == ["Read by both.", "", "Read by both."]
+    assert reading.unread_pages == (2,)
+
+
+def test_a_file_of_such_pages_alone_is_damaged() -> None:
+    with pytest.raises(ParseFailed) as refused:
+        read_pdf(pdf_files.pdf_of_pages(BY_NONE, BY_NONE), LIMITS)
+
+    assert refused.value.code == "PARSE_CORRUPT"
+
+
+def test_a_page_whose_font_pypdf_does_not_find_keeps_its_letters() -> None:
+    assert read_pdf(pdf_files.pdf({5: b"7"}), LIMITS).text == pdf_files.WORDS
 
 
 def pdf_with_elements(count: int) -> bytes:

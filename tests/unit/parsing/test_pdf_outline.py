@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.adapters.parsing.loaders.pdf_outline import OutlineEntry, heading_levels
+from agentic_rag.adapters.parsing.pdf.outline import OutlineEntry, heading_levels
 
 
 def test_bookmarks_mark_the_lines_they_name() -> None:

@@ -29,6 +29,7 @@ from agentic_rag_cli.options import (
     readers_of,
 )
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.output.answer_view import unread_text
 from agentic_rag_cli.output.json_view import json_fields
 from agentic_rag_cli.wiring import in_process, on_graphql
 
@@ -71,7 +72,7 @@ def list_documents(
             one["status"],
             one["chunkCount"],
             one["sourcePath"],
-            f"[{one['error']['code']}] {one['error']['message']}" if one["error"] else "",
+            f"[{one['error']['code']}] {one['error']['message']}" if one["error"] else _unread(one["unreadPages"]),
         )
         for one in found
     ]
@@ -101,6 +102,7 @@ def show(
     shown["readableBy"] = "the whole workspace" if readers is None else ", ".join(readers) or nobody
     error = shown.pop("error")
     provenance = shown.pop("provenance")
+    shown["unreadPages"] = _unread(shown["unreadPages"]) or "none"
     said = metadata_rows(one["metadata"])
     shown.pop("metadata")
     cost = {f"embedding {name}": value for name, value in (shown.pop("embedding") or {}).items()}
@@ -327,6 +329,13 @@ async def _reingest_kept(client: GraphQLClient, document_id: str) -> dict[str, A
         return await client.fetch(queries.REINGEST, id=document_id, force=False)
     except (NotFound, Permanent):
         return None
+
+
+def _unread(pages: dict[str, Any] | None) -> str:
+    """What is missing of a document: "3 of 19 pages could not be read: 3, 7, 9"; empty when nothing is."""
+    if pages is None:
+        return ""
+    return f"{unread_text(pages)} could not be read: {', '.join(map(str, pages['numbers']))}"
 
 
 def _json(document: dict[str, Any]) -> dict[str, Any]:

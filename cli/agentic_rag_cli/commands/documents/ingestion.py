@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange
+from agentic_rag.documents.unread_pages import UnreadPages, read_unread_pages
 from agentic_rag.kernel.errors import Retryable
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
@@ -65,6 +66,7 @@ class FileOutcome:
     code: str | None = None
     message: str | None = None
     chunks: int = 0
+    unread: UnreadPages | None = None
 
     @property
     def needs_attention(self) -> bool:
@@ -74,6 +76,8 @@ class FileOutcome:
     def line(self) -> str:
         """The file and its outcome in one line: the reason for a refusal, or the number of chunks."""
         chunks = f"  {format_count(self.chunks, 'chunk')}" if self.chunks else ""
+        if self.unread is not None:
+            chunks += f", {self.unread.count} of {format_count(self.unread.pages, 'page')} could not be read"
         return f"{self.outcome:<10} {self.path}{f'  [{self.code}] {self.message}' if self.code else chunks}"
 
 
@@ -255,6 +259,7 @@ def _outcomes(result: SyncResult, documents: Mapping[str, Document]) -> list[Fil
                 code=fault.code if fault else None,
                 message=fault.message if fault else None,
                 chunks=document.chunk_count,
+                unread=read_unread_pages(document.provenance),
             )
         )
     handled = {file.path for file in files}

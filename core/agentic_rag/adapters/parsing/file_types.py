@@ -99,7 +99,7 @@ def open_document(extension: str, name: str) -> FileFormat:
 class FileKind(enum.Enum):
     """The formats that can be read."""
 
-    PDF = FileFormat("application/pdf", "pdf", ("pdf",), libraries=("pypdf",), signature=b"%PDF-")
+    PDF = FileFormat("application/pdf", "pdf", ("pdf",), libraries=("pypdf", "pypdfium2"), signature=b"%PDF-")
     DOCX = FileFormat(
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         "docx",

@@ -21,6 +21,7 @@ class LoadedText:
     pages: tuple[PageSpan, ...] = ()
     title: str | None = None
     language: str | None = None
+    unread_pages: tuple[int, ...] = ()
 
 
 class TextBuilder:

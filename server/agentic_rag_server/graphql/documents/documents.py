@@ -10,6 +10,7 @@ import strawberry
 from agentic_rag.documents import document as documents
 from agentic_rag.documents.document_access import DocumentRight, parse_writers, visible_access_sets
 from agentic_rag.documents.read_text import MAX_CHARACTERS
+from agentic_rag.documents.unread_pages import UNREAD_PROVENANCE, read_unread_pages
 from agentic_rag.erasure.delete import Deletion
 from agentic_rag.ingestion.hand_over import SOURCE_PROVENANCE
 from agentic_rag.kernel.errors import Permanent, no_such_document
@@ -67,6 +68,13 @@ class DocumentEmbedding:
     )
 
 
+@strawberry.type(description="Pages that are too damaged to read; answers know nothing of what stands on them.")
+class UnreadPages:
+    count: int
+    pages: int = strawberry.field(description="All pages of the file.")
+    numbers: list[int] = strawberry.field(description="The first of them, from 1.")
+
+
 @strawberry.type(description="One source (file, upload, URL) of a workspace.")
 class Document(Node):
     workspace_id: strawberry.ID
@@ -84,6 +92,7 @@ class Document(Node):
     )
     status: DocumentStatus  # type: ignore[valid-type]
     error: DocumentError | None
+    unread_pages: UnreadPages | None = strawberry.field(description="Null when every page was read.")
     chunk_count: int
     chunks_done: int = strawberry.field(description="Chunks embedded so far; equals `chunkCount` when READY.")
     embedding: DocumentEmbedding | None = strawberry.field(description="Null until the first publish.")
@@ -309,7 +318,7 @@ def show_document(document: documents.Document) -> Document:
     """A document, with its ids as clients know them."""
     workspace_id = document.workspace.workspace_id
     public_id = encode(NodeKind.DOCUMENT, workspace_id, document.document_id)
-    cost = read_cost(document.provenance)
+    cost, unread = read_cost(document.provenance), read_unread_pages(document.provenance)
     return to_schema(
         Document,
         document,
@@ -317,11 +326,12 @@ def show_document(document: documents.Document) -> Document:
         workspace_id=encode_workspace(workspace_id),
         writers=list(document.writers),
         error=document.fault,
+        unread_pages=None if unread is None else to_schema(UnreadPages, unread, numbers=list(unread.numbers)),
         embedding=None if cost is None else to_schema(DocumentEmbedding, cost),
         provenance=[
             Property(name=name, value=_kind_of_source(value) if name == SOURCE_PROVENANCE else value)
             for name, value in sorted(document.provenance.items())
-            if name not in PROVENANCE_KEYS
+            if name not in PROVENANCE_KEYS and name != UNREAD_PROVENANCE
         ],
         download_path=f"/v1/documents/{public_id}/source",
         metadata=show_metadata(document.metadata),

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.document_access import DocumentRight, parse_writers
+from agentic_rag.documents.unread_pages import read_unread_pages
 from agentic_rag.erasure.certificate import ErasedStore, certificate_json
 from agentic_rag.erasure.delete import Deletion
 from agentic_rag.kernel.errors import InvalidInput, no_such_document
@@ -45,6 +46,14 @@ class Progress(Model, frozen=True):
     chunk_count: int
 
 
+class Unread(Model, frozen=True):
+    """Pages that are too damaged to read: how many, of how many, and the first of them from 1."""
+
+    count: int
+    pages: int
+    numbers: list[int]
+
+
 class DocumentState(Model, frozen=True):
     """A document and where it stands."""
 
@@ -57,6 +66,7 @@ class DocumentState(Model, frozen=True):
     size: int
     status: DocumentStatus
     error: Fault | None
+    unread_pages: Unread | None
     progress: Progress
     metadata: MetadataBody
     created_at: Instant
@@ -317,7 +327,7 @@ def show_document(document: Document) -> DocumentState:
     """A document as REST shows it."""
     workspace_id = document.workspace.workspace_id
     public_id = encode(NodeKind.DOCUMENT, workspace_id, document.document_id)
-    fault = document.fault
+    fault, unread = document.fault, read_unread_pages(document.provenance)
     return DocumentState(
         id=public_id,
         workspace_id=encode_workspace(workspace_id),
@@ -330,6 +340,7 @@ def show_document(document: Document) -> DocumentState:
         error=None
         if fault is None
         else Fault(code=fault.code, message=fault.message, attempts=fault.attempts, retryable=fault.retryable),
+        unread_pages=None if unread is None else Unread(unread.count, unread.pages, list(unread.numbers)),
         progress=Progress(chunks_done=document.chunks_done, chunk_count=document.chunk_count),
         metadata=show_metadata(document.metadata),
         created_at=instant(document.created_at),

@@ -1,15 +1,17 @@
-"""PDF by pypdf: the text of each page as pypdf reads it, pages joined by a blank line.
+"""PDF by pypdf, page by page, and by PDFium where pypdf reads none or no letters; a blank line joins the pages.
 
-A page's text is `extract_text()` to the letter (but for NUL and lone surrogates, which no database stores), so that
-anyone
-can find a quoted span on the cited page again.
+A page's text is pypdf's `extract_text()` to the letter (but for NUL and lone surrogates, which no database stores), so
+that anyone can find a quoted span on the cited page again. A page that neither reads costs the page, not the document,
+and is told.
 """
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, cast
 
@@ -24,17 +26,33 @@ from pypdf.errors import (
 )
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
-from agentic_rag.adapters.parsing.loaders.pdf_outline import OutlineEntry, heading_levels
+from agentic_rag.adapters.parsing.pdf.outline import OutlineEntry, heading_levels
+from agentic_rag.adapters.parsing.pdf.pdfium import PdfiumPages
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
-from agentic_rag.adapters.parsing.text.legibility import count_glyph_names
+from agentic_rag.adapters.parsing.text.legibility import count_glyph_names, is_poor
 from agentic_rag.adapters.parsing.text_builder import LoadedText, first_heading, tidy_title
 from agentic_rag.documents.document import Block, BlockKind, PageSpan
 from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.kernel.text import strip_unstorable
 
 _PAGE_JOIN = "\n\n"
+_DAMAGE = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    NotImplementedError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
+"""What pypdf raises on damaged pages beside its own errors."""
 _EARNING_CHARACTERS = 500
 """A page of this much text has been worth its time."""
+_LEAST_OF_POOR = 0.4
+"""The share of a poor text's characters that a better one has at least: a character of two bytes may count twice."""
 _MOST_BOOKMARKS = 2_000
 _DEEPEST_BOOKMARK = 6
 _POOR_TITLE = re.compile(
@@ -85,7 +103,7 @@ def load(source: SourceFile) -> LoadedText:
             reader = PdfReader(io.BytesIO(source.content))
             if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
                 raise _password_error()
-            texts = list(_page_texts(reader, source.limits, source.page_read))
+            texts, unread = _page_texts(reader, source)
             outline = _outline(reader)
             own_name = _own_name(reader)
     except (FileNotDecryptedError, WrongPasswordError) as error:
@@ -94,8 +112,9 @@ def load(source: SourceFile) -> LoadedText:
         raise ParseFailed(f"the PDF needs an unsupported feature: {error}", code="PARSE_UNSUPPORTED") from error
     except LimitReachedError as error:
         raise ParseFailed(f"the PDF decompresses to too much data: {error}", code="PARSE_TOO_LARGE") from error
-    except PyPdfError as error:
-        raise ParseFailed(f"the PDF is damaged: {error}", code="PARSE_CORRUPT") from error
+    except (PyPdfError, *_DAMAGE) as error:
+        texts, unread = _by_pdfium_alone(source, error)
+        outline, own_name = [], None
     text = _PAGE_JOIN.join(texts)
     lost = count_glyph_names(text) if len(text) <= _MOST_LOST_CHARACTERS else 0
     if own_name and 0 < lost <= _MOST_LOST_GLYPHS and (spoken := _without_program(own_name)):
@@ -105,7 +124,7 @@ def load(source: SourceFile) -> LoadedText:
     pages, blocks = _structure(texts, outline)
     named = None if own_name is None or _POOR_TITLE.fullmatch(own_name) else own_name
     title = named or first_heading(text, blocks[:_TITLE_WITHIN])
-    return LoadedText(text, tuple(blocks), tuple(pages), title)
+    return LoadedText(text, tuple(blocks), tuple(pages), title, unread_pages=unread)
 
 
 def _widen_limits(limits: ParserLimits) -> AbstractContextManager[object]:
@@ -121,19 +140,71 @@ def _password_error() -> ParseFailed:
     return ParseFailed("the PDF is protected by a password; save it without one", code="PARSE_ENCRYPTED")
 
 
-def _page_texts(reader: PdfReader, limits: ParserLimits, page_read: Callable[[], None] | None) -> Iterator[str]:
+def _page_texts(reader: PdfReader, source: SourceFile) -> tuple[list[str], tuple[int, ...]]:
+    """The text of every page, and the numbers of those that cannot be read. Errors: the first page's where none can."""
     count = len(reader.pages)
-    if count > limits.pages:
-        raise ParseFailed(f"the PDF has {count} pages; {limits.pages} can be read", code="PARSE_TOO_LARGE")
-    total = 0
-    for page in reader.pages:
-        text = strip_unstorable(page.extract_text())
-        total += len(text)
-        if total > limits.text_characters:
-            raise ParseFailed(f"the PDF holds more than {limits.text_characters} characters", code="PARSE_TOO_LARGE")
-        if page_read is not None and len(text) >= _EARNING_CHARACTERS:
-            page_read()
-        yield text
+    budget = _Budget(source, count)
+    second = PdfiumPages(source.content)
+    texts: list[str] = []
+    unread: list[int] = []
+    first_error: Exception | None = None
+    for number in range(count):
+        text: str | None
+        try:
+            text = reader.pages[number].extract_text()
+            if is_poor(text):
+                text = _better(text, second.text(number))
+        except (FileNotDecryptedError, DependencyError, LimitReachedError):
+            raise
+        except (PyPdfError, *_DAMAGE) as error:
+            first_error = first_error or error
+            text = second.text(number) or None
+        if text is None:
+            unread.append(number + 1)
+        texts.append(budget.take(text or ""))
+    if first_error is not None and len(unread) == count:
+        raise first_error
+    return texts, tuple(unread)
+
+
+def _better(poor: str, other: str | None) -> str:
+    """The other reading of a page where it is legible and no fragment of what the poor one found."""
+    if other is None or is_poor(other) or len(other) < _LEAST_OF_POOR * len(poor):
+        return poor
+    return other
+
+
+def _by_pdfium_alone(source: SourceFile, error: Exception) -> tuple[list[str], tuple[int, ...]]:
+    """The pages of a file that pypdf cannot open. Errors: `ParseFailed` code PARSE_CORRUPT where PDFium cannot, too."""
+    pages = PdfiumPages(source.content)
+    found = [pages.text(number) for number in range(min(pages.count, source.limits.pages + 1))]
+    if not any(found):
+        raise ParseFailed(f"the PDF is damaged: {error}", code="PARSE_CORRUPT") from error
+    budget = _Budget(source, pages.count)
+    unread = tuple(number for number, text in enumerate(found, 1) if not text)
+    return [budget.take(text or "") for text in found], unread
+
+
+class _Budget:
+    """How much text a file may hold; pages that gave text earn time. Errors: `ParseFailed` code PARSE_TOO_LARGE."""
+
+    def __init__(self, source: SourceFile, pages: int) -> None:
+        self._source = source
+        self._total = 0
+        most = source.limits.pages
+        if pages > most:
+            raise ParseFailed(f"the PDF has {pages} pages; {most} can be read", code="PARSE_TOO_LARGE")
+
+    def take(self, text: str) -> str:
+        """A page's text as it is stored."""
+        text = strip_unstorable(text)
+        self._total += len(text)
+        most = self._source.limits.text_characters
+        if self._total > most:
+            raise ParseFailed(f"the PDF holds more than {most} characters", code="PARSE_TOO_LARGE")
+        if self._source.page_read is not None and len(text) >= _EARNING_CHARACTERS:
+            self._source.page_read()
+        return text
 
 
 def _own_name(reader: PdfReader) -> str | None:

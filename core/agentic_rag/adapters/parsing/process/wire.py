@@ -39,6 +39,7 @@ def reading_frame(kind: FileKind, reading: LoadedText) -> bytes:
         "language": reading.language,
         "blocks": blocks,
         "pages": pages,
+        "unread_pages": reading.unread_pages,
     }
     return frame(header, reading.text.encode())
 
@@ -89,4 +90,5 @@ def decode_document(head: bytes, body: bytes, parser: str, version: str) -> Pars
         parser=parser,
         parser_version=version,
         language=header["language"],
+        unread_pages=tuple(header["unread_pages"]),
     )

@@ -49,6 +49,13 @@ def require_legible(text: str, *, prose: bool = True) -> None:
         )
 
 
+def is_poor(text: str) -> bool:
+    """Whether a page's text is empty, or so full of unknown characters or names of glyphs that another reader may do
+    better.
+    """
+    return not text.strip() or _find_garbling(text) is not None
+
+
 def count_glyph_names(text: str) -> int:
     """How many glyphs stand in a text that is mostly the names of glyphs; 0 for any other text."""
     runs = _GLYPH_NAMES.findall(text)

@@ -1,0 +1,1 @@
+"""What the reader of PDF files is made of."""

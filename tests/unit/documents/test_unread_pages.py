@@ -1,0 +1,22 @@
+"""Pages that could not be read survive in the provenance of a publication."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentic_rag.documents.document import PageSpan, ParsedDocument
+from agentic_rag.documents.unread_pages import read_unread_pages, unread_provenance
+
+
+@given(st.integers(1, 500), st.data())
+def test_what_is_kept_is_what_is_told(pages: int, data: st.DataObject) -> None:
+    unread = tuple(sorted(data.draw(st.sets(st.integers(1, pages)))))
+    spans = tuple(PageSpan(number, 0, 0) for number in range(1, pages + 1))
+    parsed = ParsedDocument("", (), spans, None, "application/pdf", "p", "1", unread_pages=unread)
+
+    told = read_unread_pages(unread_provenance(parsed))
+
+    assert (told is None) == (not unread)
+    if told is not None:
+        assert (told.count, told.pages, told.numbers) == (len(unread), pages, unread[:100])
