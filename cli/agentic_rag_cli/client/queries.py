@@ -50,7 +50,11 @@ DOCUMENT_PATHS = _DOCUMENTS % "id sourcePath"
 
 DOCUMENT = f"query ($id: ID!) {{ document(id: $id) {{ {_DOCUMENT} readableBy {{ users keys groups }} }} }}"
 
-DOCUMENT_STATE = "query ($id: ID!) { document(id: $id) { status error { code message } chunksDone chunkCount } }"
+DOCUMENT_STATE = """
+query ($id: ID!) {
+  document(id: $id) { status error { code message } unreadPages { count pages numbers } chunksDone chunkCount }
+}
+"""
 
 UPDATE_DOCUMENT = f"""
 mutation ($id: ID!, $title: String, $metadata: DocumentMetadataInput) {{

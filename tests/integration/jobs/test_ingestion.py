@@ -150,7 +150,7 @@ async def test_a_document_says_how_many_of_its_characters_nobody_sees(plane: Dat
 
 async def test_a_document_says_which_of_its_pages_nobody_could_read(plane: DataPlane, folder: Path) -> None:
     readable = pdf_files.stream(pdf_files.shown("The ferry leaves at nine."))
-    broken = pdf_files.stream(b"", b"/Filter/FlateDecode/DecodeParms<</Predictor 99>>")
+    broken = pdf_files.flate(b"x", b"/DecodeParms<</Predictor 99>>")
     (folder / "ferry.pdf").write_bytes(pdf_files.pdf_of_pages(readable, broken))
 
     await plane.ingest_folder(folder)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-import zlib
 from random import Random
 
 import docx
@@ -113,7 +112,7 @@ def test_a_pdf_beyond_the_limits_is_too_large(limits: ParserLimits) -> None:
 
 READABLE = pdf_files.stream(pdf_files.shown("Read by both."))
 BY_PDFIUM = pdf_files.stream(pdf_files.shown("Read by one."), b"/Filter/Bogus")
-BY_NONE = pdf_files.stream(zlib.compress(b"x"), b"/Filter/FlateDecode/DecodeParms<</Predictor 99>>")
+BY_NONE = pdf_files.flate(b"x", b"/DecodeParms<</Predictor 99>>")
 
 
 def test_a_page_that_pypdf_cannot_read_is_read_by_pdfium() -> None:

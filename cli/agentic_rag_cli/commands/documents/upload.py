@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from agentic_rag.documents.unread_pages import UnreadPages
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag_cli.client import queries
@@ -194,7 +195,15 @@ async def upload_files(
 def _outcome(file: Path, response: Mapping[str, Any], state: Mapping[str, Any]) -> UploadOutcome:
     error = state["error"] or {}
     outcome = "UNCHANGED" if response["unchanged"] else state["status"] if state["status"] in _FINAL else "QUEUED"
-    return UploadOutcome(str(file), outcome, error.get("code"), error.get("message"), state["chunkCount"], response)
+    return UploadOutcome(
+        str(file),
+        outcome,
+        error.get("code"),
+        error.get("message"),
+        state["chunkCount"],
+        UnreadPages(**state["unreadPages"]) if state.get("unreadPages") else None,
+        response,
+    )
 
 
 async def _states(
