@@ -86,7 +86,7 @@ async def test_its_report_and_its_figures_are_read_by_the_job(container: Contain
     ],
 )
 async def test_questions_that_cannot_be_judged_are_refused(container: Container, changes: dict[str, Any]) -> None:
-    assert await start(container, **changes) == {"evalRun": None, "userErrors": [{"code": "INVALID_INPUT"}]}
+    assert await start(container, **changes) == {"evalRun": None, "userErrors": [{"code": "DATASET_INVALID"}]}
 
 
 async def test_an_unknown_workspace_is_a_fault_of_the_caller(container: Container) -> None:

@@ -37,7 +37,7 @@ def _causes_told(patch: Patch) -> None:
 def _mutations_by_get(patch: Patch) -> None:
     from agentic_rag_server.graphql.http import view
 
-    patch(view, "_GET_OPERATIONS", view._POST_OPERATIONS)
+    patch(view, "QUERIES", view.QUERIES_AND_MUTATIONS)
 
 
 def _addresses_unchecked(patch: Patch) -> None:
@@ -103,11 +103,9 @@ def _slow_wall(patch: Patch) -> None:
 
 
 def _everybody_reads(patch: Patch) -> None:
-    from agentic_rag.adapters.postgres.session import database
     from agentic_rag.adapters.postgres.tenancy import access
 
-    for module in (access, database):
-        patch(module, "principals_of", nothing)
+    patch(access, "principals_of", nothing)
 
 
 def _nothing_is_hidden(patch: Patch) -> None:
