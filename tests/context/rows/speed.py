@@ -71,7 +71,7 @@ async def rate(ground: Ground, short: bool) -> list[Row]:
     library = await ground.library(short=short)
     container, questions = await ground.container(), library.corpus.questions
     texts = [item.question for item in questions]
-    agents, requests = (20, 80) if short else (AGENTS, 3_000)
+    agents, requests = (20, 40) if short else (AGENTS, 3_000)
     await product.retrieval(container, library.workspace, library.corpus.chunks, questions[:20])
     found = await product.retrieval(container, library.workspace, library.corpus.chunks, questions[20:320])
     retrievals = 1 / median(found.seconds)
@@ -82,11 +82,11 @@ async def rate(ground: Ground, short: bool) -> list[Row]:
     ):
         ends = [http_load.Endpoint(port, product.TOKEN) for port in (first, second)]
         for end in ends:
-            require_texts((await http_load.sequential(end, bodies[:20]))[1])
+            require_texts((await http_load.sequential(end, bodies[: 2 if short else 20]))[1])
         began = time.perf_counter()
         await asyncio.gather(*(http_load.throughput(end, bodies, agents // 2, requests // 2) for end in ends))
         contexts = requests / (time.perf_counter() - began)
-        require_texts((await http_load.sequential(ends[0], bodies[:5]))[1])
+        require_texts((await http_load.sequential(ends[0], bodies[: 2 if short else 20]))[1])
     print(f"    {contexts:.0f} contexts/s, {retrievals:.0f} retrievals/s", file=sys.stderr)
     return [at_least(f"contexts/s of {AGENTS} agents, two processes, over retrievals/s", contexts / retrievals, 0.6)]
 
