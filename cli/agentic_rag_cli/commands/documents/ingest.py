@@ -100,7 +100,11 @@ def ingest(
             )
             return await (beside_worker(context, system, ingesting) if wait else ingesting())
 
-    report = in_process(context, work)
+    _show_report(in_process(context, work), as_json=as_json)
+
+
+def _show_report(report: IngestSummary, *, as_json: bool) -> None:
+    """What became of each file. Exit code 3 when a person has to look at one."""
     lines = [one.line() for one in report.files]
     terminal.show(report.as_json(), "\n".join([*lines, report.summary()]), as_json=as_json)
     if report.failures:
