@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -83,24 +83,29 @@ def ingest(
         _show_estimates(context, directory, workspace, as_json=as_json)
         return
 
-    async def work(system: System) -> IngestSummary:
-        if dry_run:
-            return await plan_directory(system, workspace, directory)
-        with terminal.ProgressLine("ingesting") as bar:
-            ingesting = partial(
-                ingest_directory,
-                system,
-                workspace,
-                directory,
-                readers,
-                wait=wait,
-                delete_missing=delete_missing,
-                metadata=said,
-                progress=bar.update,
-            )
-            return await (beside_worker(context, system, ingesting) if wait else ingesting())
+    if dry_run:
+        report = in_process(context, lambda system: plan_directory(system, workspace, directory))
+    else:
+        ingesting = partial(ingest_directory, wait=wait, delete_missing=delete_missing, metadata=said)
+        report = _ingest(context, ingesting, workspace, directory, readers, wait=wait)
+    _show_report(report, as_json=as_json)
 
-    _show_report(in_process(context, work), as_json=as_json)
+
+def _ingest(
+    context: typer.Context,
+    ingesting: Callable[..., Awaitable[IngestSummary]],
+    workspace: str,
+    directory: Path,
+    readers: tuple[str, ...],
+    *,
+    wait: bool,
+) -> IngestSummary:
+    async def work(system: System) -> IngestSummary:
+        with terminal.ProgressLine("ingesting") as bar:
+            run = partial(ingesting, system, workspace, directory, readers, progress=bar.update)
+            return await (beside_worker(context, system, run) if wait else run())
+
+    return in_process(context, work)
 
 
 def _show_report(report: IngestSummary, *, as_json: bool) -> None:
