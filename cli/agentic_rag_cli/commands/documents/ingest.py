@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -93,7 +93,7 @@ def ingest(
 
 def _ingest(
     context: typer.Context,
-    ingesting: Callable[..., Awaitable[IngestSummary]],
+    ingesting: Callable[..., Coroutine[Any, Any, IngestSummary]],
     workspace: str,
     directory: Path,
     readers: tuple[str, ...],
