@@ -15,6 +15,7 @@ from agentic_rag.adapters.postgres.workspaces.organisation_register import Postg
 from agentic_rag.answering.question import Question
 from agentic_rag.bootstrap import Container
 from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
+from agentic_rag.ingestion.sources.source import NewSource, SourceKind
 from agentic_rag.ingestion.upload import UploadOptions
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_in_organisation
@@ -99,7 +100,7 @@ async def _tenant(container: Container, url: str, name: str) -> Tenant:
 
 
 async def _things(container: Container, ref: WorkspaceRef) -> Mapping[NodeKind, UUID]:
-    """A document that can be found, a run about it, a job, and a snapshot that was asked for."""
+    """A document that can be found, a run about it, a job, a snapshot that was asked for, a source nobody looks at."""
     text = "The pump lifts seven cubic metres of water. It is serviced in March."
     cut = await container.ingest_chunks.cut(PlainTextDocument("pump.txt", "Pump", text), "default")
     await container.ingest_chunks.run(ref, [cut], "test", lambda _: None)
@@ -114,6 +115,8 @@ async def _things(container: Container, ref: WorkspaceRef) -> Mapping[NodeKind, 
         Principal(ref.org_id, "t", Role.ADMIN),
     )
     snapshot = await container.take_snapshot.request(ref, "test")
+    sitemap = NewSource("site", SourceKind.SITEMAP, "https://docs.example.com/sitemap.xml", every_seconds=0)
+    source = await container.sources.add(ref, sitemap, None, "system:test")
     async with container.database.transaction(ref.org_id) as transaction:
         [chunk, *_] = await transaction.documents.visible_chunks(ref, await _published(transaction, ref))
     while await container.runs.get(ref, run.run_id) is None:  # noqa: ASYNC110 - it is stored behind the answer
@@ -125,6 +128,7 @@ async def _things(container: Container, ref: WorkspaceRef) -> Mapping[NodeKind, 
         NodeKind.JOB: upload.job_id,
         NodeKind.CHUNK: chunk.chunk_id,
         NodeKind.SNAPSHOT: snapshot.snapshot_id,
+        NodeKind.SOURCE: source.source_id,
     }
 
 

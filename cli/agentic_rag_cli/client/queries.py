@@ -135,8 +135,7 @@ _HOP = "kind via fromChunkId fromTitle toChunkId toTitle"
 
 _CITATION = (
     "marker sourcePath title page lineStart lineEnd snippet score verified documentId: sourceId readAt "
-    "document { unreadPages { count pages } } "
-    f"path {{ {_HOP} }}"
+    f"path {{ {_HOP} }} document {{ unreadPages {{ count pages }} }}"
 )
 
 _ANSWER = f"""

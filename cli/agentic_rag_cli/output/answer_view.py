@@ -85,7 +85,7 @@ def _citation_text(citation: Mapping[str, Any], *, dated: bool = False) -> str:
     read = f", read {citation['readAt'][:10]}" if dated and citation["readAt"] else ""
     head = f"[{citation['marker']}] {citation_place(citation)}{read}  (score {citation['score']:.2f}, {proof})"
     reached = [f"    reached: {path_text(citation['path'])}"] if citation["path"] else []
-    unread = (citation["document"] or {}).get("unreadPages")
+    unread = (citation.get("document") or {}).get("unreadPages")
     missing = [f"    {unread_text(unread)} of this file could not be read"] if unread else []
     return "\n".join((head, quoted, *reached, *missing))
 

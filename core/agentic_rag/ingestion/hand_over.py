@@ -15,7 +15,8 @@ from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.document_access import narrower_sets
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
 from agentic_rag.documents.ports import BlobStore, DocumentLabel, Parser
-from agentic_rag.ingestion.ports import SourceConnector, SourceContent, SourceItem, UnreadableItem
+from agentic_rag.ingestion.ports import SourceConnector, SourceContent, SourceItem
+from agentic_rag.ingestion.sources.source import UnreadableItem
 from agentic_rag.ingestion.submit import Submission, ingest_job, is_published, submit
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound, PolicyRefused, Retryable

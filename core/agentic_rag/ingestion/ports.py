@@ -11,6 +11,7 @@ from agentic_rag.documents.document import ChunkDraft, Revision
 from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange
 from agentic_rag.documents.revision_diff import KeptChunk
 from agentic_rag.erasure.ports import Erasure
+from agentic_rag.ingestion.sources.source import UnreadableItem
 from agentic_rag.language.term_counts import TermCounts
 from agentic_rag.retrieval.candidates import ChunkEntities
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -119,15 +120,6 @@ class SourceContent:
 
     data: bytes
     fingerprint: str
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadableItem:
-    """Something the source names but cannot read; reported, never silently skipped."""
-
-    path: str
-    code: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True)

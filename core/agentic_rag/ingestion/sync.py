@@ -18,8 +18,9 @@ from agentic_rag.documents.ports import BlobStore, DocumentLabel, Parser
 from agentic_rag.erasure.delete import delete_job
 from agentic_rag.ingestion.hand_over import HandOver, SyncPlan, SyncTally, SyncWatch
 from agentic_rag.ingestion.missing import DEFAULT_GRACE, find_hidden, hide, require_plausible, show_again
-from agentic_rag.ingestion.ports import Changes, SourceConnector, SourceItem, UnreadableItem
+from agentic_rag.ingestion.ports import Changes, SourceConnector, SourceItem
 from agentic_rag.ingestion.sources.moves import find_moves, needs_new_chunks
+from agentic_rag.ingestion.sources.source import UnreadableItem
 from agentic_rag.jobs.job import JobKind
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import NotFound

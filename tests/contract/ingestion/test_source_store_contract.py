@@ -11,8 +11,7 @@ from tests.contract.backends import Backend
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.ports import DocumentLabel
-from agentic_rag.ingestion.ports import UnreadableItem
-from agentic_rag.ingestion.sources.source import NewSource, Source, SourceHealth, SourceKind
+from agentic_rag.ingestion.sources.source import NewSource, Source, SourceHealth, SourceKind, UnreadableItem
 from agentic_rag.jobs.job import JobKind, NewJob
 from agentic_rag.kernel.errors import Retryable
 from agentic_rag.models.providers.provider_keys import SealedKey

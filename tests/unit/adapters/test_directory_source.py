@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.adapters.sources.directory import DirectorySource
-from agentic_rag.ingestion.ports import SourceItem, UnreadableItem
+from agentic_rag.ingestion.ports import SourceItem
+from agentic_rag.ingestion.sources.source import UnreadableItem
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 
 

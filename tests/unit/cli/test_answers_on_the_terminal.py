@@ -151,6 +151,7 @@ def test_the_field_names_of_the_json_answer_are_stable() -> None:
         "documentId",
         "readAt",
         "path",
+        "document",
     ]
     assert answer["citations"][0]["snippet"] == "The audit is signed\noff by Oona Pellgrave."
 

@@ -12,7 +12,7 @@ from tests.unit.cli.product import Product, Terminal, document, nothing_to_sync
 
 from agentic_rag.documents.document import DocumentFault, DocumentStatus
 from agentic_rag.ingestion.estimate import FileEstimate
-from agentic_rag.ingestion.ports import UnreadableItem
+from agentic_rag.ingestion.sources.source import UnreadableItem
 from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.models.billing.embedding_cost import EmbeddingCost
 
@@ -74,6 +74,7 @@ def test_the_json_report_has_stable_names(tmp_path: Path) -> None:
         "code": "PARSE_ENCRYPTED",
         "message": "The file needs a password.",
         "chunks": 0,
+        "unread": None,
     }
 
 

@@ -9,8 +9,9 @@ import stat
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-from agentic_rag.ingestion.ports import Changes, SourceContent, SourceItem, UnreadableItem
+from agentic_rag.ingestion.ports import Changes, SourceContent, SourceItem
 from agentic_rag.ingestion.sources.listing import HIDDEN, LINK_OUTSIDE, changes_of
+from agentic_rag.ingestion.sources.source import UnreadableItem
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound
 
 UNREADABLE = "SOURCE_UNREADABLE"

@@ -15,9 +15,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agentic_rag.adapters.web.dialling import Resolve, resolve_safely, system_resolve
-from agentic_rag.ingestion.ports import Changes, SourceConnector, SourceContent, SourceItem, UnreadableItem
+from agentic_rag.ingestion.ports import Changes, SourceConnector, SourceContent, SourceItem
 from agentic_rag.ingestion.sources.listing import HIDDEN, changes_of, is_hidden, require_few
-from agentic_rag.ingestion.sources.source import NewSource
+from agentic_rag.ingestion.sources.source import NewSource, UnreadableItem
 from agentic_rag.kernel.errors import (
     DependencyUnavailable,
     InvalidInput,

@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager, contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from agentic_rag.ingestion.ports import Changes, SourceConnector, SourceContent, SourceItem, UnreadableItem
+from agentic_rag.ingestion.ports import Changes, SourceConnector, SourceContent, SourceItem
 from agentic_rag.ingestion.sources.listing import HIDDEN, changes_of, is_hidden, require_few
-from agentic_rag.ingestion.sources.source import NewSource
+from agentic_rag.ingestion.sources.source import NewSource, UnreadableItem
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound
 from agentic_rag.kernel.secret import Secret
 

@@ -8,13 +8,12 @@ from uuid import UUID
 
 from agentic_rag.ingestion.hand_over import SyncWatch
 from agentic_rag.ingestion.missing import hide
-from agentic_rag.ingestion.ports import UnreadableItem
 from agentic_rag.ingestion.sources.breaker import is_open, next_look
 from agentic_rag.ingestion.sources.listing import LEFT_OUT_ON_PURPOSE
 from agentic_rag.ingestion.sources.manage import DELETE_ARGUMENT, RETRY_ARGUMENT
 from agentic_rag.ingestion.sources.placed import PlacedSource
 from agentic_rag.ingestion.sources.ports import OpenSource
-from agentic_rag.ingestion.sources.source import MOST_SHOWN, Source, SourceKind
+from agentic_rag.ingestion.sources.source import MOST_SHOWN, Source, SourceKind, UnreadableItem
 from agentic_rag.ingestion.storage import require_storage
 from agentic_rag.ingestion.sync import SyncOptions, SyncResult, SyncSource
 from agentic_rag.jobs.job import GiveUp, Lease, Retry

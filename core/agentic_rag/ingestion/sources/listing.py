@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentic_rag.ingestion.ports import Changes, SourceItem, UnreadableItem
+from agentic_rag.ingestion.ports import Changes, SourceItem
+from agentic_rag.ingestion.sources.source import UnreadableItem
 from agentic_rag.kernel.errors import InvalidInput
 
 HIDDEN = "SOURCE_HIDDEN"

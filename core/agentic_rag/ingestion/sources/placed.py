@@ -6,16 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from agentic_rag.ingestion.ports import (
-    UNKNOWN_SIZE,
-    Changes,
-    SourceConnector,
-    SourceContent,
-    SourceItem,
-    UnreadableItem,
-)
+from agentic_rag.ingestion.ports import UNKNOWN_SIZE, Changes, SourceConnector, SourceContent, SourceItem
 from agentic_rag.ingestion.sources.listing import changes_of
 from agentic_rag.ingestion.sources.readers import READERS_FILE, ReaderRule, parse_readers, readers_of_path
+from agentic_rag.ingestion.sources.source import UnreadableItem
 from agentic_rag.kernel.errors import NotFound
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from agentic_rag.ingestion.ports import UnreadableItem
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.models.providers.provider_keys import SealedKey
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -153,3 +152,12 @@ def validate_source(new: NewSource) -> NewSource:
 
 def _invalid(message: str, *path: str) -> InvalidInput:
     return InvalidInput(message, code="SOURCE_INVALID", path=("input", *path))
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableItem:
+    """Something the source names but cannot read; reported, never silently skipped."""
+
+    path: str
+    code: str
+    message: str

@@ -328,9 +328,7 @@ DELETE FROM rag_dead_payloads WHERE payload_id IN (
 
 # Each calls a function that runs as the owner (see the migrations), because the dispatcher's role sees no table but
 # rag_jobs.
-def _upkeep(due: str) -> str:
-    """What is due in workspaces that have no unfinished job of the kind."""
-    return f"""
+_UPKEEP = """
 SELECT due.org_id, due.workspace_id, due.key
 FROM ({due}) due
 WHERE NOT EXISTS (
@@ -338,11 +336,11 @@ WHERE NOT EXISTS (
     WHERE j.org_id = due.org_id AND j.workspace_id = due.workspace_id AND j.kind = $1
       AND j.state IN ('QUEUED', 'RUNNING')
 )
-"""  # noqa: S608 - constants
+"""
 
 
 # After a dead graph job the next one waits ten minutes.
-_UPKEEP_GRAPH = f"""{_upkeep("SELECT * FROM rag_upkeep_graph($2)")}
+_UPKEEP_GRAPH = f"""{_UPKEEP.format(due="SELECT * FROM rag_upkeep_graph($2)")}
   AND NOT EXISTS (
     SELECT FROM rag_jobs j
     WHERE j.org_id = due.org_id AND j.workspace_id = due.workspace_id AND j.kind = $1
@@ -352,7 +350,7 @@ _UPKEEP_GRAPH = f"""{_upkeep("SELECT * FROM rag_upkeep_graph($2)")}
 
 # Once documents have stopped coming in for $3 seconds; after one that ended the next waits ten minutes, after one that
 # died a day. No number: never.
-_UPKEEP_CALIBRATE = f"""{_upkeep("SELECT * FROM rag_upkeep_calibrations($2)")}
+_UPKEEP_CALIBRATE = f"""{_UPKEEP.format(due="SELECT * FROM rag_upkeep_calibrations($2)")}
   AND $2::bigint IS NOT NULL AND NOT EXISTS (
     SELECT FROM rag_jobs j
     WHERE j.org_id = due.org_id AND j.workspace_id = due.workspace_id
@@ -366,11 +364,11 @@ _UPKEEP_CALIBRATE = f"""{_upkeep("SELECT * FROM rag_upkeep_calibrations($2)")}
 UPKEEP = {
     # It looks for unfinished jobs itself: a source waits for no other. $1 has to be named.
     "sync": "SELECT org_id, workspace_id, key FROM rag_upkeep_sources() WHERE $1::text IS NOT NULL",
-    "retention": _upkeep("SELECT * FROM rag_upkeep_retention() UNION SELECT * FROM rag_upkeep_spaces()"),
-    "snapshot": _upkeep("SELECT * FROM rag_upkeep_snapshots($2)"),
+    "retention": _UPKEEP.format(due="SELECT * FROM rag_upkeep_retention() UNION SELECT * FROM rag_upkeep_spaces()"),
+    "snapshot": _UPKEEP.format(due="SELECT * FROM rag_upkeep_snapshots($2)"),
     "graph": _UPKEEP_GRAPH,
-    "compact": _upkeep("SELECT * FROM rag_upkeep_segments()"),
-    "index": _upkeep("SELECT * FROM rag_upkeep_indexes($2)"),
+    "compact": _UPKEEP.format(due="SELECT * FROM rag_upkeep_segments()"),
+    "index": _UPKEEP.format(due="SELECT * FROM rag_upkeep_indexes($2)"),
     "calibrate": _UPKEEP_CALIBRATE,
 }
 """Statements by job kind. $1 is the kind; $2 is for `snapshot` the hours between two snapshots, for `index` the bytes
