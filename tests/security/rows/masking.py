@@ -107,6 +107,13 @@ class Anybody:
         return Principal(uuid4(), "ada", Role.OPERATOR)
 
 
+class Everybody:
+    """Admits every request, so that GraphQL's exceptions come from its fields."""
+
+    async def admit(self, *_: object) -> None:
+        """Refuse nobody."""
+
+
 class BrokenContainer:
     """A process all of whose use cases and stores fail; only what the server itself needs is there."""
 
@@ -115,6 +122,7 @@ class BrokenContainer:
         self.identity = Anybody()
         self.telemetry = ProcessTelemetry(TelemetryOptions("masking", "0", "debug", None))
         self.checks: Mapping[str, Any] = {}
+        self.admission = Everybody()
         self._broken = Broken(fail)
 
     def __getattr__(self, name: str) -> Any:
