@@ -115,7 +115,7 @@ async def _things(container: Container, ref: WorkspaceRef) -> Mapping[NodeKind, 
         Principal(ref.org_id, "t", Role.ADMIN),
     )
     snapshot = await container.take_snapshot.request(ref, "test")
-    sitemap = NewSource("site", SourceKind.SITEMAP, "https://docs.example.com/sitemap.xml", every_seconds=0)
+    sitemap = NewSource("docs", SourceKind.SITEMAP, "https://docs.example.com/sitemap.xml", every_seconds=0)
     source = await container.sources.add(ref, sitemap, None, "system:test")
     async with container.database.transaction(ref.org_id) as transaction:
         [chunk, *_] = await transaction.documents.visible_chunks(ref, await _published(transaction, ref))
