@@ -55,7 +55,7 @@ async def test_the_matrix_of_rights_misses_when_every_member_has_the_rights_of_o
 async def test_the_matrix_before_a_request_misses_without_a_limit(
     limits: ConnectionLimits, part: str, kind: Kind
 ) -> None:
-    scale = replace(SHORT, sent_bytes=600_000, trickle=0.5, seconds=1.0)
+    scale = replace(SHORT, sent_bytes=1_500_000, trickle=0.5, seconds=1.0)
     async with quick_server(limits) as target:
         verdict = await judged(target, part, kind, scale)
 
