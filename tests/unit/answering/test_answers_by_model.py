@@ -265,6 +265,7 @@ async def test_a_model_that_hangs_leaves_time_for_the_rules(desk: Desk) -> None:
     assert run.seconds < 4, "without the budget the first call alone takes the client's 5 s"
 
 
+@pytest.mark.slow
 async def test_a_plan_that_times_out_keeps_no_other_stage_from_the_model(stub: ProviderStub) -> None:
     desk = Desk(stub, model_timeout_ms=10_000)
     desk.fail("plan", Fault(hang=True))
@@ -276,6 +277,7 @@ async def test_a_plan_that_times_out_keeps_no_other_stage_from_the_model(stub: P
     assert outcomes(run)["synthesize"] == "ok: stub-chat"
 
 
+@pytest.mark.slow
 async def test_a_provider_that_gives_up_slowly_keeps_no_other_stage_from_the_model(stub: ProviderStub) -> None:
     desk = Desk(stub, seconds=2.5)
     desk.fail("plan", Fault(hang=True))

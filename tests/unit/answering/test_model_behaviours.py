@@ -86,6 +86,7 @@ async def test_a_model_that_fails_leaves_what_there_is_without_it_and_says_so(
     assert run.seconds < 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
 @pytest.mark.parametrize("fault", ANSWERING.values(), ids=ANSWERING)
 async def test_what_a_slow_or_terse_server_replies_is_used(stub: ProviderStub, fault: Fault, line: float) -> None:
