@@ -209,6 +209,15 @@ def test_an_open_document_text_keeps_headings_lists_and_tables() -> None:
     assert loaded.text == "Leave\n\nAsk early.\n\n- by mail\n- by phone\n\nGrade | Days\n--- | ---\nA | 30"
 
 
+def test_a_text_box_inside_a_text_box_is_read_once() -> None:
+    def boxed(content: str) -> str:
+        return f"<text:p><drawing:frame><drawing:text-box>{content}</drawing:text-box></drawing:frame></text:p>"
+
+    loaded = read(open_document("text", boxed("<text:p>outer</text:p>" + boxed("<text:p>inner</text:p>"))), "a.odt")
+
+    assert loaded.text == "outer\n\ninner"
+
+
 def test_an_open_document_sheet_ends_where_its_cells_end() -> None:
     blank = '<table:table-row table:number-rows-repeated="1048576"><table:table-cell/></table:table-row>'
     repeated = cell("7", 'table:number-columns-repeated="2"')

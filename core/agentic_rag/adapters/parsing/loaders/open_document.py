@@ -106,8 +106,8 @@ class _Reading:
 
     def _paragraph(self, node: ElementTree.Element) -> None:
         self.built.add(BlockKind.PARAGRAPH, _line(node))
-        for frame in node.iter(f"{_DRAW}text-box"):
-            self.walk(frame)
+        for box in _text_boxes(node):
+            self.walk(box)
 
     def _item(self, node: ElementTree.Element) -> None:
         lines = [_line(child) for child in node if child.tag in (f"{_TEXT}p", f"{_TEXT}h")]
@@ -161,6 +161,15 @@ def _rows(table: ElementTree.Element) -> Iterator[tuple[int, Sequence[str], bool
             number += 1
             yield number, cells, id(row) in headers
         number += 0 if cells else times - 1
+
+
+def _text_boxes(node: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    """The outermost text boxes in an element."""
+    for child in node:
+        if child.tag == f"{_DRAW}text-box":
+            yield child
+        else:
+            yield from _text_boxes(child)
 
 
 def _repeats(node: ElementTree.Element, what: str) -> int:
