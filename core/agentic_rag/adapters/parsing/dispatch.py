@@ -11,7 +11,6 @@ from agentic_rag.adapters.parsing.file_types import FileKind, SourceFile, file_k
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text.legibility import require_legible
 from agentic_rag.adapters.parsing.text_builder import LoadedText
-from agentic_rag.kernel.errors import ParseFailed
 
 _COVER = 6_000
 """Characters from the start in which a cover states all of it."""
@@ -43,8 +42,7 @@ def load(
     """
     kind = file_kind(content, file_name, media_type)
     loaded = kind.loader().load(SourceFile(content, file_name, limits, page_read))
-    if len(loaded.text) > limits.text_characters:
-        raise ParseFailed(f"the file holds more than {limits.text_characters} characters", code="PARSE_TOO_LARGE")
+    limits.require_characters(len(loaded.text))
     require_legible(loaded.text, prose=kind.value.is_prose)
     title = filing_title(loaded.text, PurePath(file_name).stem)
     return kind, loaded if title is None else replace(loaded, title=title)

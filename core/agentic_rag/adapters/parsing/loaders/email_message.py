@@ -54,10 +54,7 @@ class _Reading:
         for part in message.iter_attachments() if message.is_multipart() else ():
             if part is not body:
                 self._attach(built, part, depth)
-        if built.length > self._source.limits.text_characters:
-            raise ParseFailed(
-                f"the file holds more than {self._source.limits.text_characters} characters", code="PARSE_TOO_LARGE"
-            )
+        self._source.limits.require_characters(built.length)
         return LoadedText(built.text(), tuple(built.blocks), title=subject or None)
 
     def _attach(self, built: TextBuilder, part: Message, depth: int) -> None:

@@ -42,10 +42,7 @@ def load(source: SourceFile) -> LoadedText:
             if part in locked:
                 raise ParseFailed("the book is protected against copying; it cannot be read", code="PARSE_ENCRYPTED")
             built.append(read_html(strip_unstorable(decode_text(package.read(part))).replace("\r\n", "\n")))
-            if built.length > source.limits.text_characters:
-                raise ParseFailed(
-                    f"the file holds more than {source.limits.text_characters} characters", code="PARSE_TOO_LARGE"
-                )
+            source.limits.require_characters(built.length)
         title = package.title(book)
     text = built.text()
     return LoadedText(text, tuple(built.blocks), title=title or first_heading(text, built.blocks))

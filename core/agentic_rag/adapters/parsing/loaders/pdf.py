@@ -11,7 +11,7 @@ import io
 import re
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, cast
 
@@ -142,28 +142,55 @@ def _password_error() -> ParseFailed:
 
 def _page_texts(reader: PdfReader, source: SourceFile) -> tuple[list[str], tuple[int, ...]]:
     """The text of every page, and the numbers of those that cannot be read. Errors: the first page's where none can."""
-    count = len(reader.pages)
-    budget = _Budget(source, count)
     second = PdfiumPages(source.content)
-    texts: list[str] = []
-    unread: list[int] = []
-    first_error: Exception | None = None
-    for number in range(count):
-        text: str | None
+    errors: list[Exception] = []
+
+    def text_of(number: int) -> str | None:
         try:
             text = reader.pages[number].extract_text()
-            if is_poor(text):
-                text = _better(text, second.text(number))
         except (FileNotDecryptedError, DependencyError, LimitReachedError):
             raise
         except (PyPdfError, *_DAMAGE) as error:
-            first_error = first_error or error
-            text = second.text(number) or None
-        if text is None:
+            errors.append(error)
+            return second.text(number) or None
+        return _better(text, second.text(number)) if is_poor(text) else text
+
+    texts, unread = _read_pages(source, len(reader.pages), text_of)
+    if errors and len(unread) == len(texts):
+        raise errors[0]
+    return texts, unread
+
+
+def _by_pdfium_alone(source: SourceFile, error: Exception) -> tuple[list[str], tuple[int, ...]]:
+    """The pages of a file that pypdf cannot open. Errors: `ParseFailed` code PARSE_CORRUPT where PDFium cannot, too."""
+    pages = PdfiumPages(source.content)
+    texts, unread = _read_pages(source, pages.count, lambda number: pages.text(number) or None)
+    if len(unread) == len(texts):
+        raise ParseFailed(f"the PDF is damaged: {error}", code="PARSE_CORRUPT") from error
+    return texts, unread
+
+
+def _read_pages(
+    source: SourceFile, count: int, text_of: Callable[[int], str | None]
+) -> tuple[list[str], tuple[int, ...]]:
+    """The pages' texts as they are stored, and the numbers of those without one. A page that gives text earns time.
+
+    Errors: `ParseFailed` code PARSE_TOO_LARGE.
+    """
+    source.limits.require_pages(count, "PDF")
+    texts: list[str] = []
+    unread: list[int] = []
+    total = 0
+    for number in range(count):
+        found = text_of(number)
+        if found is None:
             unread.append(number + 1)
-        texts.append(budget.take(text or ""))
-    if first_error is not None and len(unread) == count:
-        raise first_error
+        text = strip_unstorable(found or "")
+        texts.append(text)
+        total += len(text)
+        source.limits.require_characters(total, "PDF")
+        if source.page_read is not None and len(text) >= _EARNING_CHARACTERS:
+            source.page_read()
     return texts, tuple(unread)
 
 
@@ -172,39 +199,6 @@ def _better(poor: str, other: str | None) -> str:
     if other is None or is_poor(other) or len(other) < _LEAST_OF_POOR * len(poor):
         return poor
     return other
-
-
-def _by_pdfium_alone(source: SourceFile, error: Exception) -> tuple[list[str], tuple[int, ...]]:
-    """The pages of a file that pypdf cannot open. Errors: `ParseFailed` code PARSE_CORRUPT where PDFium cannot, too."""
-    pages = PdfiumPages(source.content)
-    found = [pages.text(number) for number in range(min(pages.count, source.limits.pages + 1))]
-    if not any(found):
-        raise ParseFailed(f"the PDF is damaged: {error}", code="PARSE_CORRUPT") from error
-    budget = _Budget(source, pages.count)
-    unread = tuple(number for number, text in enumerate(found, 1) if not text)
-    return [budget.take(text or "") for text in found], unread
-
-
-class _Budget:
-    """How much text a file may hold; pages that gave text earn time. Errors: `ParseFailed` code PARSE_TOO_LARGE."""
-
-    def __init__(self, source: SourceFile, pages: int) -> None:
-        self._source = source
-        self._total = 0
-        most = source.limits.pages
-        if pages > most:
-            raise ParseFailed(f"the PDF has {pages} pages; {most} can be read", code="PARSE_TOO_LARGE")
-
-    def take(self, text: str) -> str:
-        """A page's text as it is stored."""
-        text = strip_unstorable(text)
-        self._total += len(text)
-        most = self._source.limits.text_characters
-        if self._total > most:
-            raise ParseFailed(f"the PDF holds more than {most} characters", code="PARSE_TOO_LARGE")
-        if self._source.page_read is not None and len(text) >= _EARNING_CHARACTERS:
-            self._source.page_read()
-        return text
 
 
 def _own_name(reader: PdfReader) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
@@ -11,7 +11,6 @@ from agentic_rag.adapters.parsing.loaders.archive import OFFICE, Package, open_p
 from agentic_rag.adapters.parsing.loaders.tables import add_table
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
 from agentic_rag.documents.document import BlockKind, PageSpan
-from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.kernel.text import strip_unstorable
 
 _TEXT = f"{{{OFFICE}/drawingml/2006/main}}"
@@ -50,15 +49,10 @@ def load(source: SourceFile) -> LoadedText:
     with open_package(source.content, source.limits, "PPTX") as package:
         named = package.title()
         slides = list(_slides(package))
-        if len(slides) > source.limits.pages:
-            raise ParseFailed(
-                f"the PPTX has {len(slides)} slides; {source.limits.pages} can be read", code="PARSE_TOO_LARGE"
-            )
+        source.limits.require_pages(len(slides), "PPTX", "slides")
         for number, part in enumerate(slides, 1):
             start = built.length
             _read_slide(built, package, part)
-            if pages:
-                pages[-1] = PageSpan(number - 1, pages[-1].start, start)
             pages.append(PageSpan(number, start, built.length))
     text = built.text()
     return LoadedText(text, tuple(built.blocks), tuple(pages), first_heading(text, built.blocks, deepest=1) or named)
@@ -79,18 +73,20 @@ def _read_slide(built: TextBuilder, package: Package, part: str) -> None:
             built.add(BlockKind.HEADING, " ".join(" ".join(_paragraphs(shape)).split()), level=1)
         else:
             _read_shape(built, shape)
-    for kind, other in package.relations(part).values():
-        if kind == "diagramData" and other in package.names:
-            for line in _paragraphs(package.tree(other)):
-                built.add(BlockKind.PARAGRAPH, line)
-    for kind, other in package.relations(part).values():
-        if kind == "notesSlide" and other in package.names:
-            notes = [shape for shape in _shapes(package.tree(other)) if _placeholder(shape) not in _FURNITURE]
-            spoken = [line for shape in notes for line in _paragraphs(shape)]
-            if spoken:
-                built.add(BlockKind.HEADING, "Notes", level=2)
-            for line in spoken:
-                built.add(BlockKind.PARAGRAPH, line)
+    held = [(kind, other) for kind, other in package.relations(part).values() if other in package.names]
+    for other in (other for kind, other in held if kind == "diagramData"):
+        _add_lines(built, [*_paragraphs(package.tree(other))])
+    for other in (other for kind, other in held if kind == "notesSlide"):
+        notes = [shape for shape in _shapes(package.tree(other)) if _placeholder(shape) not in _FURNITURE]
+        _add_lines(built, [line for shape in notes for line in _paragraphs(shape)], heading="Notes")
+
+
+def _add_lines(built: TextBuilder, lines: Sequence[str], heading: str = "") -> None:
+    """Append paragraphs, under a heading where there are any."""
+    if lines:
+        built.add(BlockKind.HEADING, heading, level=2)
+    for line in lines:
+        built.add(BlockKind.PARAGRAPH, line)
 
 
 def _shapes(slide: ElementTree.Element) -> Iterator[ElementTree.Element]:

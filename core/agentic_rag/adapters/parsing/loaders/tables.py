@@ -13,7 +13,6 @@ from itertools import pairwise
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text_builder import TextBuilder
 from agentic_rag.documents.document import BlockKind
-from agentic_rag.kernel.errors import ParseFailed
 
 Row = Sequence[str]
 
@@ -56,8 +55,7 @@ def add_grid(built: TextBuilder, rows: Iterable[tuple[int, Row]], limits: Parser
             rows_held = f"Row {numbers[first]}" if first == last else f"Rows {numbers[first]}–{numbers[last]}"
             built.add(BlockKind.HEADING, rows_held, level=2)
             built.add(BlockKind.TABLE, text)
-        if built.length > limits.text_characters:
-            raise ParseFailed(f"the file holds more than {limits.text_characters} characters", code="PARSE_TOO_LARGE")
+        limits.require_characters(built.length)
 
 
 def _parts(rows: Sequence[Row], header_rows: int) -> Iterator[tuple[int, int, str]]:

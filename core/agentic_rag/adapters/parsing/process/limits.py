@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from agentic_rag.kernel.errors import ParseFailed
+
 _MEGABYTE = 1_000_000
 _MEBIBYTE = 1 << 20
 
@@ -43,6 +45,16 @@ class ParserLimits:
         """CPU time for a file of that many bytes."""
         megabytes = max(1, math.ceil(content_length / _MEGABYTE))
         return min(self.cpu_seconds_per_megabyte * megabytes, self.most_cpu_seconds)
+
+    def require_characters(self, count: int, what: str = "file") -> None:
+        """Errors: `ParseFailed` code PARSE_TOO_LARGE for a text of more than `text_characters`."""
+        if count > self.text_characters:
+            raise ParseFailed(f"the {what} holds more than {self.text_characters} characters", code="PARSE_TOO_LARGE")
+
+    def require_pages(self, count: int, what: str, pages: str = "pages") -> None:
+        """Errors: `ParseFailed` code PARSE_TOO_LARGE for more than `pages` of them."""
+        if count > self.pages:
+            raise ParseFailed(f"the {what} has {count} {pages}; {self.pages} can be read", code="PARSE_TOO_LARGE")
 
     @property
     def elements(self) -> int:
