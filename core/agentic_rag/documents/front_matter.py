@@ -24,6 +24,7 @@ from agentic_rag.documents.metadata import (
     normalise_language,
     normalise_tags,
     read_day,
+    read_plain,
     validate_field_name,
 )
 from agentic_rag.kernel.errors import InvalidInput
@@ -38,8 +39,6 @@ _ITEM = re.compile(r"\s*-\s+(.*)$")
 _STRUCTURE = ">|{&*!"
 """What begins a value that is not plain."""
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
-_WORDS: Mapping[str, bool] = {"true": True, "false": False}
 _NAMES: Mapping[str, str] = {
     "tags": "tags", "tag": "tags", "keywords": "tags", "date": "date", "domain": "domain", "language": "language",
     "lang": "language", "title": "",
@@ -140,8 +139,5 @@ def _scalar(text: str) -> FieldValue:
     if len(bare) > 1 and bare[0] == bare[-1] and bare[0] in "\"'":
         return bare[1:-1]
     bare = _COMMENT.sub("", bare).strip()
-    if bare.lower() in _WORDS:
-        return _WORDS[bare.lower()]
-    if _NUMBER.fullmatch(bare):
-        return float(bare) if "." in bare else int(bare)
-    return bare
+    # YAML also writes True and TRUE.
+    return read_plain(bare.lower() if bare.lower() in ("true", "false") else bare)

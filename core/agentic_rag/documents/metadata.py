@@ -28,6 +28,7 @@ MAX_FIELD_NUMBER = 1e15
 
 _FIELD_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{2,8}){0,4}")
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -132,6 +133,15 @@ class MetadataChange:
 
 
 NO_CHANGE = MetadataChange()
+
+
+def read_plain(text: str) -> FieldValue:
+    """The value that a text without quotation marks stands for: true, false, a number, else the text itself."""
+    if text in ("true", "false"):
+        return text == "true"
+    if _NUMBER.fullmatch(text):
+        return float(text) if "." in text else int(text)
+    return text
 
 
 def field_type(value: FieldValue) -> FieldType:

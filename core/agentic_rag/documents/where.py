@@ -25,6 +25,7 @@ from agentic_rag.documents.metadata import (
     normalise_language,
     normalise_tags,
     read_day,
+    read_plain,
     validate_field_name,
 )
 from agentic_rag.kernel.errors import InvalidInput
@@ -43,8 +44,6 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _SIGN = re.compile(r"!=|>=|<=|=|>|<")
 _BARE = re.compile(r'[^\s,"]+')
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
-_WORDS: Mapping[str, bool] = {"true": True, "false": False}
 _WILD = re.compile(r"[*?]")
 
 
@@ -184,12 +183,7 @@ def read_field_value(text: str) -> FieldValue:
     """The value that a text without quotation marks stands for: true, false, a number, else the text itself. Errors:
     `InvalidInput` code METADATA_INVALID.
     """
-    if text in _WORDS:
-        return _WORDS[text]
-    if _NUMBER.fullmatch(text):
-        return normalise_field(float(text) if "." in text else int(text))
-    quoted = _QUOTED.fullmatch(text)
-    return normalise_field(_unquote(text) if quoted else text)
+    return normalise_field(_unquote(text) if _QUOTED.fullmatch(text) else read_plain(text))
 
 
 def _skip(text: str, at: int) -> int:
@@ -345,7 +339,7 @@ def _show_text(text: str) -> str:
 def _show_field(value: FieldValue) -> str:
     if not isinstance(value, str):
         return json.dumps(value)
-    is_plain = _BARE.fullmatch(value) and value not in _WORDS and not _NUMBER.fullmatch(value)
+    is_plain = _BARE.fullmatch(value) and isinstance(read_plain(value), str)
     return value if is_plain else _quote(value)
 
 
