@@ -245,13 +245,6 @@ def change_json(change: MetadataChange) -> dict[str, Any]:
     return {**stored, "fields": dict(change.fields)} if change.fields else stored
 
 
-def merge_json(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """What holds of two stored forms, property by property and field by field; `above` wins. The database's function
-    `rag_merge_metadata` does the same.
-    """
-    return {**below, **above, "fields": {**(below.get("fields") or {}), **(above.get("fields") or {})}}
-
-
 def metadata_from(stored: Mapping[str, Any]) -> DocumentMetadata:
     """The metadata of a stored form."""
     day = cast(str | None, stored.get("date"))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
+from tests.memory_store.documents.metadata import merge_json
 from tests.memory_store.session.pages import page_by_name
 from tests.memory_store.session.state import StoredRevision
 from tests.memory_store.session.store import Working
@@ -18,7 +19,7 @@ from agentic_rag.documents.document import (
     DocumentStatus,
     Revision,
 )
-from agentic_rag.documents.metadata import DocumentMetadata, MetadataChange, change_json, merge_json
+from agentic_rag.documents.metadata import DocumentMetadata, MetadataChange, change_json
 from agentic_rag.documents.ports import DocumentLabel, NewDocument, StagedChunk
 from agentic_rag.documents.revision_diff import VisibleChunk
 from agentic_rag.kernel.errors import NotFound, Retryable

@@ -23,8 +23,6 @@ from agentic_rag.documents.metadata import (
     change_json,
     field_label,
     field_type,
-    merge_json,
-    metadata_from,
     normalise_field,
     require_room,
     validate_change,
@@ -88,15 +86,6 @@ def test_patches_do_not_exceed_the_number_of_fields() -> None:
     require_room(full, MetadataChange(fields={"f0": None, "new": 1}))
     with pytest.raises(InvalidInput, match="51"):
         require_room(full, MetadataChange(fields={"new": 1}))
-
-
-def test_what_is_given_wins_field_by_field() -> None:
-    found = {"tags": ["text"], "domain": "text", "fields": {"a": 1, "b": 2}}
-    given_later = {"domain": None, "date": "2024-02-29", "fields": {"b": None, "c": True}}
-
-    assert metadata_from(merge_json(found, given_later)) == DocumentMetadata(
-        ("text",), None, None, date(2024, 2, 29), {"a": 1, "c": True}
-    )
 
 
 @pytest.mark.parametrize(
