@@ -20,6 +20,7 @@ from agentic_rag.ingestion.sources.manage import ManageSources
 from agentic_rag.ingestion.sources.readers import parse_readers, readers_of_path
 from agentic_rag.ingestion.sources.source import NewSource, Source, SourceKind, validate_source
 from agentic_rag.jobs.job import GiveUp, JobKind, JobRef, QueueName
+from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, InvalidInput, PolicyRefused
 from agentic_rag.kernel.secret import Secret
 from agentic_rag.tenancy.access import ReadIdentity
@@ -38,6 +39,7 @@ class ToldSource:
         self.error: AgenticRagError | None = None
         self.secrets: list[str | None] = []
         self.cursors: list[str | None] = []
+        self.unread: set[str] = set()
 
     @asynccontextmanager
     async def open(self, stated: NewSource, secret: Secret | None) -> AsyncIterator[SourceConnector]:
@@ -48,6 +50,8 @@ class ToldSource:
         self.cursors.append(cursor)
         if self.error is not None:
             raise self.error
+        if cursor == "c1":
+            return None
         items = tuple(SourceItem(path, len(data), data.decode()[:20]) for path, data in self.files.items())
         return Changes(items, tuple(known - self.files.keys()), (), "c1")
 
@@ -56,6 +60,8 @@ class ToldSource:
             from agentic_rag.kernel.errors import NotFound
 
             raise NotFound("There is no such file.")
+        if item.path in self.unread:
+            raise DependencyUnavailable("It is away.", dependency="source", code="SOURCE_UNAVAILABLE")
         return SourceContent(self.files[item.path], item.fingerprint)
 
 
@@ -106,6 +112,15 @@ class World(FollowingWorkspace):
             await self.sources.sync(self.workspace, source.source_id, "user:ada", delete_missing=delete_missing)
         )
 
+    async def wait_until_due(self, source: Source) -> None:
+        async with self.database.transaction(self.workspace.org_id) as transaction:
+            stored = await transaction.sources.get(self.workspace, source.source_id)
+            assert stored is not None
+            due = replace(stored.health, next_at=self.store.clock.now())
+            await transaction.sources.record(self.workspace, source.source_id, due)
+        board = MemoryJobBoard(self.store)
+        await ScheduleMaintenance(self.database, self.telemetry).enqueue(await board.upkeep())
+
     async def paths_for(self, *principals: str) -> list[str]:
         readers = ReadIdentity(principals)
         async with self.database.snapshot(self.workspace, readers=readers) as snapshot:
@@ -139,19 +154,28 @@ async def test_a_new_source_is_looked_at_and_says_what_came_of_it(world: World) 
 async def test_the_first_look_of_a_process_compares_all_and_later_ones_trust_the_cursor(world: World) -> None:
     source = await world.add()
     await world.look()
-    async with world.database.transaction(world.workspace.org_id) as transaction:
-        stored = await transaction.sources.get(world.workspace, source.source_id)
-        assert stored is not None
-        due = replace(stored.health, next_at=world.store.clock.now())
-        await transaction.sources.record(world.workspace, source.source_id, due)
-    from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
-
-    board = MemoryJobBoard(world.store)
-    await ScheduleMaintenance(world.database, world.telemetry).enqueue(await board.upkeep())
+    await world.wait_until_due(source)
     await world.look()
     await world.again(source)
 
     assert world.told.cursors == [None, "c1", None]
+
+
+async def test_a_file_that_could_not_be_read_is_read_later_although_the_source_did_not_change(world: World) -> None:
+    world.told.unread = {"3.md"}
+    source = await world.add()
+    await world.look()
+    partly = await world.stored(source)
+    world.told.unread = set()
+    await world.wait_until_due(source)
+    await world.look()
+    whole = await world.stored(source)
+
+    assert partly is not None
+    assert [one.path for one in partly.health.unreadable] == ["3.md"]
+    assert whole is not None
+    assert whole.health.unreadable == ()
+    assert len(await world.paths_for()) == 8
 
 
 async def test_a_source_that_fails_rests_ever_longer_and_recovers_at_once(world: World) -> None:

@@ -57,14 +57,16 @@ class FollowSource:
         result = await self._synchronise(lease, progress, source)
         self._compared.add(source.source_id)
         now = self.clock.now()
+        troubling = _troubling(result)
         health = replace(
             source.health,
-            cursor=result.cursor,
+            # What could not be taken is looked at again, also where the source does not change.
+            cursor=None if troubling else result.cursor,
             failures=0,
             error_code=None,
             error_message=None,
             counts=_counts(result),
-            unreadable=_troubling(result)[:MOST_SHOWN],
+            unreadable=troubling[:MOST_SHOWN],
             synced_at=now,
             next_at=next_look(source.stated.every_seconds, 0, now),
         )
