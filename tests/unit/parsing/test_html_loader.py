@@ -45,3 +45,9 @@ def test_blocks_are_exact_spans() -> None:
     reading = read_html("<h1>A</h1><p>b</p><p> </p><p>c</p>")
 
     assert [reading.text[block.start : block.end] for block in reading.blocks] == ["A", "b", "c"]
+
+
+def test_struck_out_text_and_readings_of_ideographs_are_left_out() -> None:
+    page = "<p>It costs <del>50</del><ins>40</ins> euros, <s>due in May</s> due in June.</p><ruby>漢<rt>kan</rt></ruby>"
+
+    assert read_html(page).text == "It costs 40 euros, due in June.\n\n漢"

@@ -5,18 +5,20 @@ navigation.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.loaders.tables import add_table
+from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading, tidy_title
 from agentic_rag.documents.document import BlockKind
 
 _SKIPPED = frozenset({
     "script", "style", "noscript", "template", "svg", "math", "canvas", "iframe", "object", "embed", "audio",
     "video", "nav", "form", "button", "select", "textarea", "input", "head", "dialog", "menu",
+    "del", "s", "strike", "rt", "rp",
 })  # fmt: skip
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = frozenset({
@@ -24,6 +26,7 @@ _BLOCKS = frozenset({
     "fieldset", "figcaption", "figure", "footer", "header", "hr", "html", "main", "p", "section", "summary",
     "ul", "ol", "table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption",
 })  # fmt: skip
+_SHIFTS = {"sup": Shift.RAISED, "sub": Shift.LOWERED}
 _HIDDEN_ROLES = frozenset({"navigation", "banner", "search", "menu", "menubar", "toolbar"})
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _NAVIGATION_CLASS = re.compile(
@@ -92,6 +95,10 @@ class _Walker:
             return
         elif self._depth >= _DEEPEST:
             self._inline.append(_visible(node))
+        elif tag in _SHIFTS:
+            self._inline.append(
+                shifted_text(_visible(node, {}), _SHIFTS[tag], self._inline[-1] if self._inline else "")
+            )
         elif tag in _HEADINGS:
             self._whole(node, BlockKind.HEADING, _HEADINGS[tag])
         elif tag == "pre":
@@ -206,7 +213,7 @@ def _collapse_whitespace(text: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _visible(node: LexborNode) -> str:
+def _visible(node: LexborNode, shifts: Mapping[str, Shift] = _SHIFTS) -> str:
     """All text under a node but what is skipped or hidden."""
     parts: list[str] = []
     stack = [node.child]
@@ -218,6 +225,8 @@ def _visible(node: LexborNode) -> str:
         tag = current.tag or ""
         if tag == "-text":
             parts.append(current.text_content or "")
+        elif tag in shifts:
+            parts.append(shifted_text(_visible(current, {}), shifts[tag], parts[-1] if parts else ""))
         elif not (tag.startswith(("-", "!")) or tag in _SKIPPED or _is_invisible(current)):
             if tag in _BLOCKS or tag in ("br", "li"):
                 parts.append(" ")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from xml.etree import ElementTree
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.loaders.archive import open_package, zip_parts
 from agentic_rag.adapters.parsing.loaders.tables import add_grid, add_table
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
 from agentic_rag.documents.document import BlockKind, PageSpan
 from agentic_rag.kernel.errors import ParseFailed
@@ -17,6 +18,7 @@ from agentic_rag.kernel.text import strip_unstorable
 _NAMES = "urn:oasis:names:tc:opendocument:xmlns"
 _TEXT, _TABLE, _DRAW = (f"{{{_NAMES}:{room}:1.0}}" for room in ("text", "table", "drawing"))
 _OFFICE, _PRESENTATION = (f"{{{_NAMES}:{room}:1.0}}" for room in ("office", "presentation"))
+_STYLE = f"{{{_NAMES}:style:1.0}}"
 _LEFT_OUT = frozenset({
     f"{_OFFICE}annotation", f"{_TEXT}tracked-changes", f"{_TEXT}sequence-decls", f"{_TEXT}bookmark",
     f"{_TEXT}table-of-content", f"{_TEXT}note-citation", f"{_OFFICE}forms", f"{_OFFICE}scripts",
@@ -58,14 +60,39 @@ def load(source: SourceFile) -> LoadedText:
     with open_package(source.content, source.limits, "OpenDocument file") as package:
         if b"encryption-data" in package.read("META-INF/manifest.xml"):
             raise ParseFailed("the document is protected by a password; save it without one", code="PARSE_ENCRYPTED")
-        body = package.tree("content.xml").find(f"{_OFFICE}body")
+        content = package.tree("content.xml")
+        named_styles = package.tree("styles.xml") if "styles.xml" in package.names else ElementTree.Element("none")
         named = package.title("meta.xml")
+    body = content.find(f"{_OFFICE}body")
+    _write_shifts(content, {**_shifts(named_styles), **_shifts(content)})
     reading = _Reading(source.limits)
     for part in body if body is not None else ():
         reading.body(part)
     text = reading.built.text()
     title = first_heading(text, reading.built.blocks, deepest=1)
     return LoadedText(text, tuple(reading.built.blocks), tuple(reading.pages), named or title)
+
+
+def _shifts(styles: ElementTree.Element) -> dict[str, Shift]:
+    """The styles that raise or lower letters (ISO/IEC 26300-1, 20.384 style:text-position)."""
+    found: dict[str, Shift] = {}
+    for style in styles.iter(f"{_STYLE}style"):
+        properties = style.find(f"{_STYLE}text-properties")
+        place = "" if properties is None else properties.get(f"{_STYLE}text-position", "").partition(" ")[0]
+        if place.strip("0%"):
+            found[style.get(f"{_STYLE}name", "")] = Shift.LOWERED if place.startswith(("sub", "-")) else Shift.RAISED
+    return found
+
+
+def _write_shifts(content: ElementTree.Element, shifts: Mapping[str, Shift]) -> None:
+    """Write the spans of these styles as raised and lowered letters."""
+    for parent in content.iter():
+        before = parent.text or ""
+        for child in parent:
+            shift = shifts.get(child.get(f"{_TEXT}style-name", "")) if child.tag == f"{_TEXT}span" else None
+            if shift is not None:
+                child.text = shifted_text(child.text or "", shift, before)
+            before = child.tail or child.text or ""
 
 
 class _Reading:

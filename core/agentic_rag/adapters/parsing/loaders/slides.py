@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.loaders.archive import OFFICE, Package, open_package, relations_part, zip_parts
 from agentic_rag.adapters.parsing.loaders.tables import add_table
+from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
 from agentic_rag.documents.document import BlockKind, PageSpan
 from agentic_rag.kernel.text import strip_unstorable
@@ -117,11 +118,21 @@ def _read_shape(built: TextBuilder, shape: ElementTree.Element) -> None:
 
 def _paragraphs(shape: ElementTree.Element) -> Iterator[str]:
     for paragraph in shape.iter(f"{_TEXT}p"):
-        pieces = (
-            "\n" if piece.tag == f"{_TEXT}br" else piece.text or ""
-            for piece in paragraph.iter()
-            if piece.tag in (f"{_TEXT}t", f"{_TEXT}br")
-        )
+        pieces = [""]
+        for piece in paragraph:
+            pieces.append(_run(piece, pieces[-1]))
         line = _SPACE.sub(" ", strip_unstorable("".join(pieces))).strip()
         if line:
             yield line
+
+
+def _run(piece: ElementTree.Element, before: str) -> str:
+    """The text of a run, a field or a formula; that of a line break is the break."""
+    if piece.tag == f"{_TEXT}br":
+        return "\n"
+    text = "".join(one.text or "" for one in piece.iter(f"{_TEXT}t"))
+    properties = piece.find(f"{_TEXT}rPr")
+    baseline = properties.get("baseline", "0") if properties is not None else "0"
+    if baseline.strip("0%") == "":
+        return text
+    return shifted_text(text, Shift.LOWERED if baseline.startswith("-") else Shift.RAISED, before)
