@@ -51,3 +51,24 @@ def test_struck_out_text_and_readings_of_ideographs_are_left_out() -> None:
     page = "<p>It costs <del>50</del><ins>40</ins> euros, <s>due in May</s> due in June.</p><ruby>漢<rt>kan</rt></ruby>"
 
     assert read_html(page).text == "It costs 40 euros, due in June.\n\n漢"
+
+
+def test_numbers_and_letters_of_lists_are_kept() -> None:
+    page = """<ol><li><p>Open it.</p><p>Wait.</p></li><li>Turn<ol type="a"><li>left</li><li>right</li></ol></li>
+        <li></li><li value="7">Close</li><li>Go</li></ol><ol start="3"><li><ul><li>inner</li></ul></li></ol>
+        <ol start="-1"><li>x</li><li><h2>Close</h2>y</li></ol>"""
+
+    assert read_html(page).text.splitlines() == [
+        "1. Open it.", "Wait.", "2. Turn", "a. left", "b. right", "7. Close", "8. Go", "- inner", "1. x",
+        "", "2. Close", "", "y",
+    ]  # fmt: skip
+
+
+def test_a_term_stands_before_each_of_its_descriptions() -> None:
+    page = """<dl><dt>Load</dt><dd><p>40 kg</p><p>at rest</p></dd><dd>20 kg moving</dd><dt>Why?</dt><dd>Heat.</dd>
+        <dt>One</dt><dt>Two</dt><dd>Both.</dd><dt>Alone</dt></dl><p>After</p><dl><dd>No term</dd></dl>"""
+
+    assert read_html(page).text.splitlines() == [
+        "- Load: 40 kg", "at rest", "- Load: 20 kg moving", "- Why? Heat.", "- One, Two: Both.", "- Alone", "", "After",
+        "", "- No term",
+    ]  # fmt: skip

@@ -5,7 +5,8 @@ navigation.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from string import ascii_lowercase, ascii_uppercase
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -26,6 +27,8 @@ _BLOCKS = frozenset({
     "fieldset", "figcaption", "figure", "footer", "header", "hr", "html", "main", "p", "section", "summary",
     "ul", "ol", "table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption",
 })  # fmt: skip
+_LETTERS = {"a": ascii_lowercase, "A": ascii_uppercase}
+"""By type of an ordered list."""
 _SHIFTS = {"sup": Shift.RAISED, "sub": Shift.LOWERED}
 _HIDDEN_ROLES = frozenset({"navigation", "banner", "search", "menu", "menubar", "toolbar"})
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -73,17 +76,16 @@ class _Walker:
         self._inline: list[str] = []
         self._depth = 0
         self._kind = BlockKind.PARAGRAPH
+        self._mark = ""
+        """What the next block begins with: that of a list item, and the terms that it describes."""
+        self._numbers: dict[int, int] = {}
+        """By ordered list: the number of its next item."""
 
     def walk(self, node: LexborNode) -> None:
         """Reads everything under `node`."""
-        self._children(node)
-        self._flush()
-
-    def _children(self, node: LexborNode) -> None:
-        child = node.child
-        while child is not None:
+        for child in _children(node):
             self._node(child)
-            child = child.next
+        self._flush()
 
     def _node(self, node: LexborNode) -> None:
         tag = node.tag or ""
@@ -107,8 +109,10 @@ class _Walker:
         elif tag == "table" and not node.css_first("table table, h1, h2, h3, ul table"):
             self._flush()
             self._table(node)
+        elif tag == "dl":
+            self._descriptions(node)
         elif tag in ("li", "dt", "dd"):
-            self._item(node)
+            self._item(node, self._list_mark(node))
         elif tag in _BLOCKS:
             self._flush()
             self._deeper(node)
@@ -118,20 +122,50 @@ class _Walker:
 
     def _deeper(self, node: LexborNode) -> None:
         self._depth += 1
-        self._children(node)
+        for child in _children(node):
+            self._node(child)
         self._depth -= 1
 
-    def _item(self, node: LexborNode) -> None:
+    def _item(self, node: LexborNode, mark: str) -> None:
         self._flush()
         outer, self._kind = self._kind, BlockKind.LIST_ITEM
-        self._inline.append("- ")
+        self._mark = mark
         self._deeper(node)
         self._flush()
-        self._kind = outer
+        self._kind, self._mark = outer, ""
+
+    def _list_mark(self, node: LexborNode) -> str:
+        """`- `, or the number or letter of an item of an ordered list."""
+        parent = node.parent
+        if node.tag != "li" or parent is None or parent.tag != "ol":
+            return "- "
+        number = _stated(node, "value") or self._numbers.get(parent.mem_id) or _stated(parent, "start") or 1
+        self._numbers[parent.mem_id] = number + 1
+        letters = _LETTERS.get(parent.attributes.get("type") or "", "")
+        return f"{letters[number - 1] if number <= len(letters) else number}. "
+
+    def _descriptions(self, node: LexborNode) -> None:
+        """A list of terms: each description stands behind its terms."""
+        self._flush()
+        terms: list[str] = []
+        is_described = True
+        for entry in _entries(node):
+            if entry.tag == "dt":
+                terms = [*([] if is_described else terms), " ".join(_visible(entry).split())]
+                is_described = False
+            elif entry.tag == "dd":
+                self._item(entry, f"- {_label(terms)}")
+                is_described = True
+            else:
+                self._node(entry)
+        if not is_described:
+            self.built.add(BlockKind.LIST_ITEM, f"- {', '.join(terms)}")
 
     def _whole(self, node: LexborNode, kind: BlockKind, level: int) -> None:
         self._flush()
-        self.built.add(kind, " ".join(_visible(node).split()), level)
+        mark, self._mark = self._mark.removeprefix("- "), ""
+        text = " ".join(_visible(node).split())
+        self.built.add(kind, f"{mark}{text}" if text else "", level)
 
     def _table(self, node: LexborNode) -> None:
         rows = _Rows()
@@ -150,7 +184,8 @@ class _Walker:
         text = _collapse_whitespace("".join(self._inline))
         self._inline.clear()
         if text.strip("- \n"):
-            self.built.add(self._kind, text)
+            self.built.add(self._kind, f"{self._mark}{text}")
+            self._mark = ""
 
 
 class _Rows:
@@ -190,9 +225,33 @@ class _Rows:
             row.append(text)
 
 
+def _entries(node: LexborNode) -> Iterator[LexborNode]:
+    """What a list of terms holds; each group of it may stand in a div."""
+    for child in _children(node):
+        yield from _children(child) if child.tag == "div" else (child,)
+
+
+def _children(node: LexborNode) -> Iterator[LexborNode]:
+    child = node.child
+    while child is not None:
+        yield child
+        child = child.next
+
+
+def _label(terms: Sequence[str]) -> str:
+    """Terms before their description."""
+    label = ", ".join(filter(None, terms))
+    return label and f"{label}{' ' if label.endswith((':', '?', '!', '.')) else ': '}"
+
+
 def _span(cell: LexborNode, attribute: str) -> int:
-    stated = cell.attributes.get(attribute) or "1"
-    return int(stated) if stated.isascii() and stated.isdigit() and 0 < len(stated) < 4 and int(stated) else 1
+    return _stated(cell, attribute) or 1
+
+
+def _stated(node: LexborNode, attribute: str) -> int:
+    """The number in an attribute; 0 where it holds none, or one of more than three figures."""
+    stated = node.attributes.get(attribute) or ""
+    return int(stated) if stated.isascii() and stated.isdigit() and len(stated) < 4 else 0
 
 
 def _is_invisible(node: LexborNode) -> bool:
