@@ -1,6 +1,7 @@
 """What every `Database` promises."""
 
-from uuid import uuid4
+from collections.abc import Mapping
+from uuid import UUID, uuid4
 
 import pytest
 from tests.builders import EVERYBODY, new_document
@@ -8,7 +9,9 @@ from tests.contract.backends import Backend
 
 from agentic_rag.documents.document import DocumentFilter, DocumentStatus
 from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.operations.canary import canary_workspace
+from agentic_rag.tenancy.audit import AuditAction, AuditEntry
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
@@ -84,6 +87,24 @@ async def test_a_transaction_that_fails_leaves_nothing(adapter: Backend) -> None
         counts = await transaction.documents.count(workspace)
 
     assert counts == dict.fromkeys(DocumentStatus, 0)
+
+
+@pytest.mark.parametrize("durable", [True, False])
+async def test_an_act_without_a_transaction_is_recorded_when_the_call_returns(
+    adapter: Backend, *, durable: bool
+) -> None:
+    workspace, other = await adapter.workspace(), await adapter.organisation()
+    entry = AuditEntry(AuditAction.READ_TEXT, "a", "user:ada", workspace.workspace_id, {"start": 0, "end": 4})
+
+    await adapter.database.record_audit(workspace.org_id, entry, durable=durable)
+
+    async def log(org_id: UUID) -> list[tuple[str, str, UUID | None, Mapping[str, object]]]:
+        async with adapter.database.transaction(org_id) as transaction:
+            page = await transaction.audit.page(PageRequest())
+        return [(one.action, one.actor, one.workspace_id, one.detail) for one in page.items]
+
+    assert await log(workspace.org_id) == [("document.text", "user:ada", workspace.workspace_id, entry.detail)]
+    assert await log(other) == []
 
 
 async def test_a_taken_name_is_refused(adapter: Backend) -> None:

@@ -12,7 +12,7 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.access import ReadIdentity, read_identity
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
-from agentic_rag.tenancy.record_audit import audit
+from agentic_rag.tenancy.record_audit import audit_read
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,8 @@ class ReadChunk:
         if place.visible_to is not None:
             chunk = await self._last_seen(workspace, readers, place, place.visible_to - 1)
         if chunk is not None:
-            span = {"start": chunk.start, "end": chunk.end}
-            async with self.database.transaction(workspace.org_id) as transaction:
-                act, key = AuditAction.READ_TEXT, place.document_id
-                await audit(transaction, self.telemetry, act, workspace, key, principal.subject_id, **span)
+            act, key, span = AuditAction.READ_TEXT, place.document_id, {"start": chunk.start, "end": chunk.end}
+            await audit_read(self.database, self.telemetry, act, workspace, key, principal.subject_id, **span)
         return FoundChunk(place, chunk, newest)
 
     async def _last_seen(

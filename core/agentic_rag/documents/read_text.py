@@ -12,7 +12,7 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.access import read_identity
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
-from agentic_rag.tenancy.record_audit import audit
+from agentic_rag.tenancy.record_audit import audit_read
 
 MAX_CHARACTERS = 100_000
 """Code points of one part."""
@@ -70,7 +70,6 @@ class ReadText:
             request = SpanRequest(layout.revision_id, start, max(start, last))
             (span,) = await snapshot.documents.revision_spans([request])
         part = TextPart("" if span is None else span.text, start, layout, snapshot.version)
-        async with self.database.transaction(workspace.org_id) as transaction:
-            act, place = AuditAction.READ_TEXT, {"start": part.start, "end": part.end}
-            await audit(transaction, self.telemetry, act, workspace, document_id, principal.subject_id, **place)
+        act, place = AuditAction.READ_TEXT, {"start": part.start, "end": part.end}
+        await audit_read(self.database, self.telemetry, act, workspace, document_id, principal.subject_id, **place)
         return part

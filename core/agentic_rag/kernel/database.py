@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agentic_rag.operations.snapshots.ports import SnapshotStore
     from agentic_rag.retrieval.ports import GraphReader, LexicalReader, VectorIndexStore, VectorReader
     from agentic_rag.tenancy.access import ReadIdentity, ReadScope
+    from agentic_rag.tenancy.audit import AuditEntry
     from agentic_rag.tenancy.ports import AccessStore, ApiKeyStore, AuditLog
     from agentic_rag.tenancy.principals import WorkspaceRef
     from agentic_rag.workspaces.ports import OrganisationStore, WorkspaceStore
@@ -98,6 +99,12 @@ class Database(Protocol):
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         """The newest corpus version; None for an unknown workspace. One cheap call, no tenant transaction."""
+        ...
+
+    async def record_audit(self, org_id: UUID, entry: AuditEntry, *, durable: bool = True) -> None:
+        """Append an entry of an act that writes nothing else. It is committed when this returns, in one round trip. One
+        that is not `durable` reaches the disk of the server within a second.
+        """
         ...
 
     async def check(self) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from agentic_rag.kernel.database import Transaction
+from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
 from agentic_rag.tenancy.audit import AuditAction, AuditCaller, AuditEntry
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
@@ -36,14 +36,39 @@ async def audit(
     **detail: str | int | bool | None,
 ) -> None:
     """Record an act on a subject, of a workspace or of the organisation, in the transaction of the act itself."""
-    await transaction.audit.record(
-        AuditEntry(
-            action=action,
-            subject=str(subject),
-            actor=actor,
-            workspace_id=None if workspace is None else workspace.workspace_id,
-            detail=detail,
-            caller=_caller.get(),
-            trace_id=parse_trace_id(telemetry.carrier()),
-        )
+    await transaction.audit.record(_entry(telemetry, action, workspace, subject, actor, detail))
+
+
+async def audit_read(
+    database: Database,
+    telemetry: Telemetry,
+    action: AuditAction,
+    workspace: WorkspaceRef,
+    subject: object,
+    actor: str,
+    **detail: str | int | bool | None,
+) -> None:
+    """Record what was read, before it is handed out: nobody gets what the log does not tell. Only whole texts and files
+    wait for the disk of the database server: a search would take twice its time.
+    """
+    entry = _entry(telemetry, action, workspace, subject, actor, detail)
+    await database.record_audit(workspace.org_id, entry, durable=action is not AuditAction.SEARCH_PASSAGES)
+
+
+def _entry(
+    telemetry: Telemetry,
+    action: AuditAction,
+    workspace: WorkspaceRef | None,
+    subject: object,
+    actor: str,
+    detail: Mapping[str, str | int | bool | None],
+) -> AuditEntry:
+    return AuditEntry(
+        action=action,
+        subject=str(subject),
+        actor=actor,
+        workspace_id=None if workspace is None else workspace.workspace_id,
+        detail=detail,
+        caller=_caller.get(),
+        trace_id=parse_trace_id(telemetry.carrier()),
     )

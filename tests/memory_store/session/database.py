@@ -35,6 +35,7 @@ from agentic_rag.kernel.database import CorpusSnapshot, Transaction
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.models.embedding.space import RegisteredSpace
 from agentic_rag.tenancy.access import ANONYMOUS_READER, ReadIdentity, ReadScope
+from agentic_rag.tenancy.audit import AuditEntry
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.workspace import CorpusHead, effective_settings
 
@@ -226,6 +227,11 @@ class MemoryDatabase:
         """The newest corpus version; None for an unknown workspace."""
         state = self._store.committed.get(workspace)
         return None if state is None else state.workspace.corpus_version
+
+    async def record_audit(self, org_id: UUID, entry: AuditEntry, *, durable: bool = True) -> None:
+        """Append an entry that is committed when this returns."""
+        async with self._store.transaction(org_id) as working:
+            await MemoryAuditLog(working, org_id).record(entry)
 
     async def check(self) -> None:
         """Always answers."""

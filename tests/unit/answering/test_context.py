@@ -30,7 +30,7 @@ from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound, Retryable
 from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.retrieval.retrieve import Retrieve
-from agentic_rag.tenancy.audit import AuditEntry
+from agentic_rag.tenancy.audit import AuditAction, AuditEntry
 from agentic_rag.tenancy.principals import Role, WorkspaceRef
 from agentic_rag.workspaces.context_template import ContextTemplate
 from agentic_rag.workspaces.rag_config import RagConfig
@@ -50,6 +50,7 @@ class Product:
     telemetry: Telemetry
     search: SearchPassages
     context: PrepareContext
+    database: _WithSettings
 
     async def find(self, text: str, **options: Any) -> FoundPassages:
         return await self.search.run(PRINCIPAL, Question(WORKSPACE, text, options=AnswerOptions(**options)))
@@ -62,9 +63,10 @@ class Product:
 
 def _product(corpus: Corpus, inline: str | None = None, templates: tuple[ContextTemplate, ...] = ()) -> Product:
     telemetry, embedder = Telemetry(), Embedder(opened=corpus)
-    database: Any = _WithSettings(corpus, WorkspaceSettings(inline_guidelines=inline, templates=templates))
-    search = SearchPassages(database, only(embedder), Retrieve(telemetry), AnswerDefaults(), waiting_room(), telemetry)
-    return Product(corpus, embedder, telemetry, search, PrepareContext(database, search, telemetry))
+    database = _WithSettings(corpus, WorkspaceSettings(inline_guidelines=inline, templates=templates))
+    port: Any = database
+    search = SearchPassages(port, only(embedder), Retrieve(telemetry), AnswerDefaults(), waiting_room(), telemetry)
+    return Product(corpus, embedder, telemetry, search, PrepareContext(port, search, telemetry), database)
 
 
 class _WithSettings:
@@ -73,7 +75,8 @@ class _WithSettings:
     def __init__(self, corpus: Corpus, settings: WorkspaceSettings) -> None:
         self._corpus = corpus
         self._settings = settings
-        self.entries: list[AuditEntry] = []
+        self.entries: list[tuple[AuditEntry, bool]] = []
+        self.refuses_entries = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._corpus, name)
@@ -87,10 +90,12 @@ class _WithSettings:
         async def get(workspace_id: UUID) -> Any:
             return workspace
 
-        async def record(entry: AuditEntry) -> None:
-            self.entries.append(entry)
+        yield SimpleNamespace(workspaces=SimpleNamespace(get=get))
 
-        yield SimpleNamespace(workspaces=SimpleNamespace(get=get), audit=SimpleNamespace(record=record))
+    async def record_audit(self, org_id: UUID, entry: AuditEntry, *, durable: bool = True) -> None:
+        if self.refuses_entries:
+            raise DependencyUnavailable("down", dependency="database")
+        self.entries.append((entry, durable))
 
 
 @pytest.fixture
@@ -142,6 +147,29 @@ async def test_a_filter_narrows_the_search(corpus: Corpus) -> None:
     found = await _product(corpus).find(f"{VALVE} {LEAVE}", filter=DocumentFilter(source_path_prefix="leave"))
 
     assert [one.chunk.source_path for one in found.passages] == ["leave.md"]
+
+
+async def test_whose_passages_were_handed_out_is_recorded_without_waiting_for_the_disk(corpus: Corpus) -> None:
+    product = _product(corpus)
+
+    found = await product.find("When does the relief valve open?", top_k=1)
+    nothing = await product.find("quantum chromodynamics", min_similarity=1.0)
+
+    [(entry, durable)] = product.database.entries
+    assert nothing.passages == ()
+    assert (entry.action, entry.actor, durable) == (AuditAction.SEARCH_PASSAGES, PRINCIPAL.subject_id, False)
+    assert entry.detail == {"documents": str(found.passages[0].chunk.document_id)}
+
+
+async def test_nothing_is_handed_out_that_cannot_be_recorded(corpus: Corpus) -> None:
+    product = _product(corpus)
+    product.database.refuses_entries = True
+
+    with pytest.raises(DependencyUnavailable):
+        await product.find("When does the relief valve open?")
+    prepared = await product.prepare(SELECTORS)
+
+    assert (prepared.text, prepared.fault) == ("", "DEPENDENCY_UNAVAILABLE")
 
 
 async def test_without_an_embedder_words_find_passages_and_no_similarity_is_told(corpus: Corpus) -> None:

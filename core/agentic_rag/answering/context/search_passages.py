@@ -34,7 +34,7 @@ from agentic_rag.retrieval.retrieve import Retrieve, cosines_of, scope_of
 from agentic_rag.tenancy.access import read_identity
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
-from agentic_rag.tenancy.record_audit import audit
+from agentic_rag.tenancy.record_audit import audit_read
 from agentic_rag.workspaces.settings import RagConfig
 
 
@@ -109,10 +109,9 @@ class SearchPassages:
     async def _record(self, principal: Principal, workspace: WorkspaceRef, found: FoundPassages) -> None:
         documents = dict.fromkeys(str(one.chunk.document_id) for one in found.passages)
         if documents:
-            async with self.database.transaction(workspace.org_id) as transaction:
-                act, actor, told = AuditAction.SEARCH_PASSAGES, principal.subject_id, ",".join(documents)
-                key = workspace.workspace_id
-                await audit(transaction, self.telemetry, act, workspace, key, actor, documents=told)
+            act, actor, told = AuditAction.SEARCH_PASSAGES, principal.subject_id, ",".join(documents)
+            key = workspace.workspace_id
+            await audit_read(self.database, self.telemetry, act, workspace, key, actor, documents=told)
 
     async def _embed(
         self, asked: Question, settings: SearchSettings, space: EmbeddingSpace | None

@@ -17,7 +17,7 @@ from agentic_rag.kernel.errors import no_such_document
 from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
-from agentic_rag.tenancy.record_audit import audit
+from agentic_rag.tenancy.record_audit import audit_read
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule
 from agentic_rag_server.parts import ServerParts
@@ -73,9 +73,8 @@ async def original_response(parts: ServerParts, ref: WorkspaceRef, reader: Princ
         raise no_such_document()
     stream = parts.blobs.stream(key_of_original(document, originals))
     first = await anext(stream, b"")
-    async with parts.database.transaction(ref.org_id) as transaction:
-        act, told = AuditAction.READ_ORIGINAL, {"bytes": document.size}
-        await audit(transaction, parts.telemetry, act, ref, document_id, reader.subject_id, **told)
+    act, told = AuditAction.READ_ORIGINAL, {"bytes": document.size}
+    await audit_read(parts.database, parts.telemetry, act, ref, document_id, reader.subject_id, **told)
     media = document.media_type if _MEDIA_TYPE.fullmatch(document.media_type) else "application/octet-stream"
     headers = {
         **SECURITY_HEADERS,

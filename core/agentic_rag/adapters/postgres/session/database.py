@@ -32,7 +32,7 @@ from agentic_rag.adapters.postgres.session.connection import PostgresConnection,
 from agentic_rag.adapters.postgres.session.pool import BOUND, PostgresPool
 from agentic_rag.adapters.postgres.tenancy.access import PostgresAccessStore, read_sets_above
 from agentic_rag.adapters.postgres.tenancy.api_keys import PostgresApiKeyStore
-from agentic_rag.adapters.postgres.tenancy.audit import PostgresAuditLog
+from agentic_rag.adapters.postgres.tenancy.audit import PostgresAuditLog, record_alone
 from agentic_rag.adapters.postgres.tenancy.read_scopes import ReadScopes
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisationStore
 from agentic_rag.adapters.postgres.workspaces.workspaces import PostgresWorkspaceStore
@@ -51,6 +51,7 @@ from agentic_rag.operations.ports import EvalRunStore
 from agentic_rag.operations.snapshots.ports import SnapshotStore
 from agentic_rag.retrieval.ports import GraphReader, GraphStore, LexicalReader, VectorIndexStore, VectorReader
 from agentic_rag.tenancy.access import ANONYMOUS_READER, ReadIdentity, ReadScope
+from agentic_rag.tenancy.audit import AuditEntry
 from agentic_rag.tenancy.ports import AccessStore, ApiKeyStore, AuditLog
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.ports import OrganisationStore, WorkspaceStore
@@ -238,6 +239,10 @@ class PostgresDatabase:
         async with self._pool.connection() as connection:
             version: int | None = await connection.fetchval(CORPUS_VERSION, *workspace.key)
             return version
+
+    async def record_audit(self, org_id: UUID, entry: AuditEntry, *, durable: bool = True) -> None:
+        async with self._pool.connection() as connection:
+            await record_alone(connection, org_id, entry, durable=durable)
 
     async def check(self) -> None:
         """Check that the database is usable. Errors: `DependencyUnavailable`, `Misconfigured` codes PGVECTOR_MISSING,
