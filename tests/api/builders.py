@@ -295,9 +295,7 @@ class _Rows:
     async def attempts(self, workspace: WorkspaceRef, key: UUID) -> tuple[JobAttempt, ...]:
         return (JobAttempt(1, "host:1", NOW, NOW, "DEAD", "PARSE_CORRUPT", ("ParseFailed: broken",)),)
 
-    async def page(
-        self, _: WorkspaceRef, request: PageRequest, *wanted: Sequence[Any], access_ids: Sequence[int] | None = None
-    ) -> Page[Any]:
+    async def page(self, _: WorkspaceRef, request: PageRequest, *wanted: Sequence[Any], scope: Any = None) -> Page[Any]:
         rows = sorted(self.rows.items(), key=lambda item: item[0].int)
         if wanted and wanted[0]:
             rows = [item for item in rows if getattr(item[1], "status", getattr(item[1], "state", None)) in wanted[0]]

@@ -4,6 +4,7 @@ Nina is in the group `night`, Dana in the group `day`; Ada is an admin and in no
 """
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -110,13 +111,19 @@ def titles(answer: dict[str, Any]) -> set[str]:
     return {one["title"] for one in named}
 
 
-@pytest.fixture
-async def works() -> AsyncIterator[Works]:
+@asynccontextmanager
+async def opened_works() -> AsyncIterator[Works]:
     plain = await rest_product()
     product = Works(store=plain.store, blobs=plain.blobs)
     await product.open()
     yield product
     await product.recorder.aclose()
+
+
+@pytest.fixture
+async def works() -> AsyncIterator[Works]:
+    async with opened_works() as product:
+        yield product
 
 
 async def test_a_shared_document_answers_those_it_is_shared_with_and_no_others(works: Works) -> None:

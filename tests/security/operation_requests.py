@@ -129,6 +129,8 @@ FIELDS: Mapping[str, Request] = {
     "Mutation.setDocumentWriters": Request(
         f'setDocumentWriters(id: %(document)s, writers: ["key:writer"]) {{ {FAULTS} }}'
     ),
+    "Mutation.withdrawDocument": Request(f"withdrawDocument(id: %(new_document)s) {{ {FAULTS} }}"),
+    "Mutation.restoreDocument": Request(f"restoreDocument(id: %(document)s) {{ {FAULTS} }}"),
     "Mutation.transferOwnership": Request(f'transferOwnership(id: %(document)s, to: "key:owner") {{ {FAULTS} }}'),
     "Mutation.reingest": Request(f"reingest(documentId: %(document)s) {{ {FAULTS} }}"),
     "Mutation.deleteDocument": Request(f"deleteDocument(id: %(new_document)s) {{ {FAULTS} }}"),
@@ -238,6 +240,8 @@ ROUTES: Mapping[str, Request] = {
         f"{_DOCUMENT}/readers", {"json": {"readableBy": ["key:owner", "key:writer", "key:reader"]}}
     ),
     "setDocumentWriters": Request(f"{_DOCUMENT}/writers", {"json": {"writers": ["key:writer"]}}),
+    "withdrawDocument": Request("/v1/workspaces/%(workspace)s/documents/%(new_document)s/withdrawal"),
+    "restoreDocument": Request(f"{_DOCUMENT}/withdrawal"),
     "transferOwnership": Request(f"{_DOCUMENT}/owner", {"json": {"owner": "key:owner"}}),
     "deleteDocument": Request("/v1/workspaces/%(workspace)s/documents/%(new_document)s"),
     "uploadGuideline": Request(f"{_GUIDELINES}/upload", FORM, owns_nothing=True),

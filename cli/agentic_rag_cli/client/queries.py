@@ -29,7 +29,7 @@ mutation ($input: UpdateWorkspaceSettingsInput!) {{
 """
 
 _DOCUMENT = """
-id sourcePath title url fileName mediaType size status unreadPages { count pages numbers }
+id sourcePath title url fileName mediaType size status withdrawn unreadPages { count pages numbers }
 error { code message attempts retryable }
 chunkCount chunksDone uploadedBy
 embedding { space chunks tokens reusedChunks costUsd estimatedCostUsd }
@@ -82,6 +82,14 @@ TRANSFER = f"""
 mutation ($id: ID!, $to: String!) {{
   transferOwnership(id: $id, to: $to) {{ document {{ sourcePath uploadedBy }} {_ERRORS} }}
 }}
+"""
+
+WITHDRAW = f"""
+mutation ($id: ID!) {{ withdrawDocument(id: $id) {{ document {{ sourcePath withdrawn }} {_ERRORS} }} }}
+"""
+
+RESTORE = f"""
+mutation ($id: ID!) {{ restoreDocument(id: $id) {{ document {{ sourcePath withdrawn }} {_ERRORS} }} }}
 """
 
 REINGEST = f"""

@@ -13,7 +13,7 @@ BY_GRAPHQL: Mapping[str, tuple[str, ...]] = {
     "": ("explain", "usage"),
     "audit": ("list", "export"),
     "budget": ("show", "set"),
-    "doc": ("list", "show", "share", "writers", "transfer", "reingest"),
+    "doc": ("list", "show", "share", "writers", "transfer", "withdraw", "restore", "reingest"),
     "embeddings": ("list", "status", "switch", "cancel"),
     "key": ("create", "list", "revoke"),
     "provider-key": ("remove", "models"),

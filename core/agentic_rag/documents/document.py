@@ -182,6 +182,8 @@ class Document:
     writers: tuple[str, ...] = ()
     """Principals that may replace the content, beside the owner and those who manage the workspace."""
     metadata: DocumentMetadata = DocumentMetadata()
+    is_withdrawn: bool = False
+    """Hidden by one of its writers, who may restore it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from uuid import UUID
 
 from agentic_rag.documents.document import Document
 from agentic_rag.jobs.job import JobKind
 from agentic_rag.kernel.database import Database, Transaction
-from agentic_rag.kernel.errors import Forbidden, InvalidInput, no_such_document
+from agentic_rag.kernel.errors import Forbidden, InvalidInput, Retryable, no_such_document
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.access import (
     EVERYONE,
     PUBLIC_PRINCIPALS,
+    Hiding,
+    ListScope,
+    ReadIdentity,
+    hide_principals,
+    include_principal,
     include_setter,
     keys_of,
     may_manage_access,
@@ -22,6 +28,7 @@ from agentic_rag.tenancy.access import (
     parse_principals,
     read_identity,
     restore_principals,
+    split_hidden,
     users_of,
 )
 from agentic_rag.tenancy.audit import AuditAction
@@ -37,16 +44,18 @@ class DocumentRight(enum.Enum):
     READ = "read"
     """Read its text: its readers only."""
     WRITE = "write"
-    """Replace its content: its owner, its writers, and who manages the workspace."""
+    """Replace its content, withdraw and restore it: its owner, its writers, and who manages the workspace."""
     OWN = "own"
     """Erase it, name its readers and writers, hand it over: its owner, reader or not, and who manages the workspace."""
 
 
 _REFUSALS = {
-    DocumentRight.WRITE: "The content of a document is replaced by its owner, by a writer that the owner names, or by "
-    "an admin.",
+    DocumentRight.WRITE: "A document is given other content, withdrawn and restored by its owner, by a writer that the "
+    "owner names, or by an admin.",
     DocumentRight.OWN: "A document is erased, handed over, or given readers and writers by its owner or by an admin.",
 }
+_UNREADABLE = "This document is not readable by you. Whoever manages the workspace may change that."
+_WITHDRAWN = "This document is withdrawn: nobody reads it until one of its writers restores it."
 
 
 async def may_read(transaction: Transaction, principal: Principal, document: Document) -> bool:
@@ -55,13 +64,23 @@ async def may_read(transaction: Transaction, principal: Principal, document: Doc
     return not hidden
 
 
-async def visible_access_sets(
-    transaction: Transaction, principal: Principal, workspace: WorkspaceRef
-) -> tuple[int, ...] | None:
-    """The access sets whose documents a list shows the caller; None (all) for a manager of the workspace."""
+async def list_scope(transaction: Transaction, principal: Principal, workspace: WorkspaceRef) -> ListScope | None:
+    """The documents that a list shows the caller; None (all) for a manager of the workspace."""
     if may_manage_access(principal):
         return None
-    return (await transaction.access.readable(workspace, read_identity(principal))).access_ids
+    identity = read_identity(principal)
+    readable = await transaction.access.readable(workspace, identity)
+    return ListScope(readable.access_ids, identity.principals)
+
+
+async def is_listed(transaction: Transaction, principal: Principal, document: Document) -> bool:
+    """Whether a list shows the caller the document: a reader, who manages the workspace, and who may restore it."""
+    if may_manage_access(principal):
+        return True
+    identity = read_identity(principal)
+    if may_write(principal, document):
+        identity = ReadIdentity((*identity.principals, *ListScope((), identity.principals).if_restored))
+    return not await transaction.access.unreadable(document.workspace, [document.document_id], identity)
 
 
 def may_write(principal: Principal, document: Document) -> bool:
@@ -76,7 +95,7 @@ def may_own(principal: Principal, document: Document) -> bool:
 
 async def may_know(transaction: Transaction, principal: Principal, document: Document) -> bool:
     """Whether the caller may learn that the document is there by what he may do with it."""
-    return may_own(principal, document) or await may_read(transaction, principal, document)
+    return may_own(principal, document) or await is_listed(transaction, principal, document)
 
 
 async def narrower_sets(
@@ -87,13 +106,36 @@ async def narrower_sets(
     """
     narrower: dict[int, int] = {}
     for access_id, readers in (await transaction.access.held_sets(workspace, document_id)).items():
-        restored = restore_principals(readers)
-        known = readers if restored is None else restored
-        narrower[access_id] = await transaction.access.intern(workspace, narrow(principals, known))
-        if restored is not None:
-            # The set that the passages are in once a hidden document is shown again.
-            narrower[await transaction.access.intern(workspace, restored)] = narrower[access_id]
+        # The set that the passages are in once the source has the document again.
+        found = restore_principals(readers, Hiding.MISSING)
+        narrower[access_id] = await transaction.access.intern(workspace, narrow(principals, found))
+        narrower[await transaction.access.intern(workspace, found)] = narrower[access_id]
     return narrower
+
+
+@dataclass(frozen=True, slots=True)
+class SetMoves:
+    """The set that a document moves to, and for each set of text that only older versions hold the set it moves to."""
+
+    access_id: int
+    older: Mapping[int, int]
+
+
+async def sets_after(
+    transaction: Transaction, document: Document, convert: Callable[[tuple[str, ...]], tuple[str, ...]]
+) -> SetMoves:
+    """The sets of the converted principals. Called before any lock on the document."""
+    held = await transaction.access.held_sets(document.workspace, document.document_id)
+    older = {
+        access_id: await transaction.access.intern(document.workspace, convert(principals))
+        for access_id, principals in {document.access_id: PUBLIC_PRINCIPALS, **held}.items()
+    }
+    return SetMoves(older[document.access_id], older)
+
+
+def keep_withdrawn(document: Document | None, principals: tuple[str, ...]) -> tuple[str, ...]:
+    """The principals of a document to which somebody gives these readers: a withdrawn one stays withdrawn."""
+    return hide_principals(principals, Hiding.WITHDRAWN) if document and document.is_withdrawn else principals
 
 
 class DocumentAccess:
@@ -124,11 +166,14 @@ class DocumentAccess:
                     raise no_such_document()
                 require_right(principal, document, right)
                 return
-            hidden = await transaction.access.unreadable(workspace, [document_id], read_identity(principal))
-            if hidden and not may_manage_access(principal):
+            if not await transaction.access.unreadable(workspace, [document_id], read_identity(principal)):
+                return
+            document = await transaction.documents.get(workspace, document_id)
+            is_seen = document is not None and await is_listed(transaction, principal, document)
+            if not (is_seen or may_manage_access(principal)):
                 raise no_such_document()
-            if hidden and right is DocumentRight.READ:
-                raise Forbidden("This document is not readable by you. Whoever manages the workspace may change that.")
+            if right is DocumentRight.READ:
+                raise Forbidden(_UNREADABLE if document is None or not document.is_withdrawn else _WITHDRAWN)
 
     async def change(
         self,
@@ -143,13 +188,15 @@ class DocumentAccess:
         only older versions hold stays with those who could read it and may read now, unless `all_versions` opens it to
         all of these principals.
 
-        Errors: those of `_own`.
+        Errors: those of `_lock`.
         """
-        kept = include_setter(principals, principal)
         async with self._database.transaction(workspace.org_id) as transaction:
+            found = await transaction.documents.get(workspace, document_id)
+            readers = include_setter(principals, principal)
+            kept = keep_withdrawn(found, readers)
             access_id = await transaction.access.intern(workspace, kept)
             older = None if all_versions else await narrower_sets(transaction, workspace, document_id, kept)
-            document = await self._own(transaction, principal, workspace, document_id)
+            document = await _lock(transaction, principal, workspace, document_id, found)
             before = await transaction.access.principals(workspace, [document.access_id])
             # Whoever names readers for a document that its source lost wants it to stay.
             await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.DELETE)
@@ -159,8 +206,8 @@ class DocumentAccess:
                 AuditAction.SET_DOCUMENT_ACCESS,
                 document,
                 principal,
-                before=_listed(before.get(document.access_id, PUBLIC_PRINCIPALS)),
-                after=_listed(kept),
+                before=_listed(split_hidden(before.get(document.access_id, PUBLIC_PRINCIPALS))[0]),
+                after=_listed(readers),
                 passages=change.passages if change else 0,
                 all_versions=all_versions,
             )
@@ -169,9 +216,9 @@ class DocumentAccess:
     async def set_writers(
         self, principal: Principal, workspace: WorkspaceRef, document_id: UUID, writers: tuple[str, ...]
     ) -> Document:
-        """Let exactly these principals replace a document's content, beside its owner. Errors: those of `_own`."""
+        """Let exactly these principals replace a document's content, beside its owner. Errors: those of `_lock`."""
         async with self._database.transaction(workspace.org_id) as transaction:
-            document = await self._own(transaction, principal, workspace, document_id)
+            document = await _lock(transaction, principal, workspace, document_id)
             await transaction.access.set_writers(workspace, document_id, writers)
             await self._audit(
                 transaction,
@@ -185,18 +232,18 @@ class DocumentAccess:
 
     async def transfer(self, principal: Principal, workspace: WorkspaceRef, document_id: UUID, to: str) -> Document:
         """Hand a document over to another subject, `user:NAME` or `key:NAME`, who reads it from then on. Errors:
-        `InvalidInput` with path `to`, and those of `_own`.
+        `InvalidInput` with path `to`, and those of `_lock`.
         """
         owner = parse_owner(to)
         async with self._database.transaction(workspace.org_id) as transaction:
             found = await transaction.documents.get(workspace, document_id)
             access_id = found.access_id if found else 0
-            readers = (await transaction.access.principals(workspace, [access_id])).get(access_id, PUBLIC_PRINCIPALS)
-            if readers and owner not in readers:
-                readers = tuple(sorted({*readers, owner}))
+            before = (await transaction.access.principals(workspace, [access_id])).get(access_id, PUBLIC_PRINCIPALS)
+            readers = include_principal(before, owner)
+            if readers != before:
                 access_id = await transaction.access.intern(workspace, readers)
             older = await narrower_sets(transaction, workspace, document_id, readers)
-            document = await self._own(transaction, principal, workspace, document_id)
+            document = await _lock(transaction, principal, workspace, document_id, found)
             await transaction.access.change(workspace, document_id, access_id, older)
             await transaction.access.set_owner(workspace, document_id, owner)
             await self._audit(
@@ -209,23 +256,45 @@ class DocumentAccess:
             )
         return replace(document, uploaded_by=owner, access_id=access_id)
 
+    async def withdraw(self, principal: Principal, workspace: WorkspaceRef, document_id: UUID) -> Document:
+        """Take a document out of answers, reads and lists, in all of its versions and until it is restored. Lists show
+        it to those who may restore it. Errors: those of `_lock` for the right WRITE.
+        """
+        hide = partial(hide_principals, reason=Hiding.WITHDRAWN)
+        return await self._convert(principal, workspace, document_id, hide, AuditAction.WITHDRAW_DOCUMENT)
+
+    async def restore(self, principal: Principal, workspace: WorkspaceRef, document_id: UUID) -> Document:
+        """Give a withdrawn document back to its readers, as it is. Errors: those of `withdraw`."""
+        show = partial(restore_principals, reason=Hiding.WITHDRAWN)
+        return await self._convert(principal, workspace, document_id, show, AuditAction.RESTORE_DOCUMENT)
+
     async def list_readers(self, document: Document) -> tuple[str, ...]:
-        """The principals that may read a document; none: the whole workspace."""
+        """The principals that may read a document, or may once it is restored; none: the whole workspace."""
         async with self._database.transaction(document.workspace.org_id) as transaction:
             found = await transaction.access.principals(document.workspace, [document.access_id])
-        return found.get(document.access_id, PUBLIC_PRINCIPALS)
+        return restore_principals(found.get(document.access_id, PUBLIC_PRINCIPALS), Hiding.WITHDRAWN)
 
-    async def _own(
-        self, transaction: Transaction, principal: Principal, workspace: WorkspaceRef, document_id: UUID
+    async def _convert(
+        self,
+        principal: Principal,
+        workspace: WorkspaceRef,
+        document_id: UUID,
+        convert: Callable[[tuple[str, ...]], tuple[str, ...]],
+        action: AuditAction,
     ) -> Document:
-        """The document, locked, for a caller with the rights of its owner. Errors: `NotFound` code DOCUMENT_NOT_FOUND;
-        `Forbidden`.
-        """
-        document = await transaction.documents.get_for_update(workspace, document_id)
-        if document is None or not await may_know(transaction, principal, document):
-            raise no_such_document()
-        require_right(principal, document, DocumentRight.OWN)
-        return document
+        """The document, with other principals for all of its text. Errors: those of `_lock` for the right WRITE."""
+        async with self._database.transaction(workspace.org_id) as transaction:
+            found = await transaction.documents.get(workspace, document_id)
+            if found is None:
+                raise no_such_document()
+            moves = await sets_after(transaction, found, convert)
+            document = await _lock(transaction, principal, workspace, document_id, found, DocumentRight.WRITE)
+            if moves.access_id == document.access_id:
+                return document
+            change = await transaction.access.change(workspace, document_id, moves.access_id, moves.older)
+            passages = change.passages if change else 0
+            await self._audit(transaction, action, document, principal, passages=passages)
+            return await transaction.documents.get(workspace, document_id) or document
 
     async def _audit(
         self,
@@ -249,6 +318,26 @@ class DocumentAccess:
 def _listed(principals: Sequence[str]) -> str:
     """Readers in an entry of the audit log."""
     return ",".join(principals) or EVERYONE
+
+
+async def _lock(
+    transaction: Transaction,
+    principal: Principal,
+    workspace: WorkspaceRef,
+    document_id: UUID,
+    found: Document | None = None,
+    right: DocumentRight = DocumentRight.OWN,
+) -> Document:
+    """The document, locked, for a caller with a right to it. Errors: `NotFound` code DOCUMENT_NOT_FOUND; `Forbidden`;
+    `Retryable` code DATABASE_CONFLICT when its readers are others than those that were `found`.
+    """
+    document = await transaction.documents.get_for_update(workspace, document_id)
+    if document is None or not await may_know(transaction, principal, document):
+        raise no_such_document()
+    require_right(principal, document, right)
+    if found is not None and found.access_id != document.access_id:
+        raise Retryable("The readers of this document changed meanwhile.", code="DATABASE_CONFLICT")
+    return document
 
 
 def require_right(principal: Principal, document: Document, right: DocumentRight) -> None:

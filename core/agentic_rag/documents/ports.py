@@ -27,6 +27,7 @@ from agentic_rag.documents.document import (
 from agentic_rag.documents.metadata import MetadataChange
 from agentic_rag.documents.revision_diff import VisibleChunk
 from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.access import ListScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -146,15 +147,13 @@ class DocumentStore(Protocol):
         workspace: WorkspaceRef,
         request: PageRequest,
         statuses: Sequence[DocumentStatus] = (),
-        access_ids: Sequence[int] | None = None,
+        scope: ListScope | None = None,
     ) -> Page[Document]:
-        """Documents by source path; all statuses when none is given, those of all access sets without `access_ids`."""
+        """Documents by source path, every one without `scope`; all statuses when none is given."""
         ...
 
-    async def count(
-        self, workspace: WorkspaceRef, access_ids: Sequence[int] | None = None
-    ) -> Mapping[DocumentStatus, int]:
-        """Documents by status, those of all access sets without `access_ids`; every status is present."""
+    async def count(self, workspace: WorkspaceRef, scope: ListScope | None = None) -> Mapping[DocumentStatus, int]:
+        """Documents by status, every one without `scope`; every status is present."""
         ...
 
     async def paths(self, workspace: WorkspaceRef, source: str) -> Mapping[str, Document]:

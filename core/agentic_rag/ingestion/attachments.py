@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from agentic_rag.documents.document import Document
-from agentic_rag.documents.document_access import DocumentAccess, DocumentRight, visible_access_sets
+from agentic_rag.documents.document_access import DocumentAccess, DocumentRight, list_scope
 from agentic_rag.erasure.delete import DeleteDocument, Deletion
 from agentic_rag.ingestion.upload import ReceivedUpload, Upload, UploadDocument, UploadOptions
 from agentic_rag.kernel.database import Database
@@ -102,8 +102,8 @@ class Attachments:
             workspace = await transaction.workspaces.by_reference(holder.kind, holder.external_ref)
             if workspace is None:
                 return Page((), (), False)
-            readable = await visible_access_sets(transaction, principal, workspace.ref)
-            return await transaction.documents.page(workspace.ref, request, access_ids=readable)
+            scope = await list_scope(transaction, principal, workspace.ref)
+            return await transaction.documents.page(workspace.ref, request, scope=scope)
 
     async def delete(self, holder: ExternalOwner, document_id: UUID, principal: Principal) -> Deletion:
         """As `DeleteDocument.run`. Errors: those of `DocumentAccess.require` for its owner's rights."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from functools import partial
 from uuid import UUID
 
 from agentic_rag.documents.document import Document
+from agentic_rag.documents.document_access import sets_after
 from agentic_rag.erasure.delete import delete_job
 from agentic_rag.jobs.job import JobKind
 from agentic_rag.kernel.database import Transaction
 from agentic_rag.kernel.errors import PolicyRefused
-from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS, hide_principals, restore_principals
+from agentic_rag.tenancy.access import Hiding, hide_principals, is_hidden, restore_principals
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 DEFAULT_GRACE = timedelta(hours=24)
@@ -32,70 +34,34 @@ def require_plausible(missing: int, held: int) -> None:
 
 
 async def find_hidden(transaction: Transaction, workspace: WorkspaceRef, documents: Iterable[Document]) -> set[UUID]:
-    """Those of the documents that are hidden."""
+    """Those of the documents that are missing at their source."""
     found = list(documents)
-    principals = await _principals(transaction, workspace, found)
-    return {one.document_id for one in found if restore_principals(principals[one.access_id]) is not None}
+    sets = await transaction.access.principals(workspace, {one.access_id for one in found})
+    missing = {access_id for access_id, principals in sets.items() if is_hidden(principals, Hiding.MISSING)}
+    return {one.document_id for one in found if one.access_id in missing}
 
 
 async def hide(transaction: Transaction, document: Document, grace: timedelta, carrier: Mapping[str, str]) -> None:
     """Hide a document from all readers, in all of its versions; a job erases it after the grace."""
     workspace, document_id = document.workspace, document.document_id
-    principals = (await _principals(transaction, workspace, [document]))[document.access_id]
-    access_id = document.access_id
-    if restore_principals(principals) is None:
-        access_id = await transaction.access.intern(workspace, hide_principals(principals))
-    older = await _moved_sets(transaction, document, _hide_once)
+    moves = await sets_after(transaction, document, partial(hide_principals, reason=Hiding.MISSING))
     # The order of locks is everywhere: documents, jobs, workspace.
     await transaction.documents.get_for_update(workspace, document_id)
     await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.INGEST)
     await transaction.jobs.enqueue(delete_job(workspace, document_id, carrier, grace.total_seconds()))
-    await transaction.access.change(workspace, document_id, access_id, older)
+    await transaction.access.change(workspace, document_id, moves.access_id, moves.older)
 
 
 async def show_again(transaction: Transaction, document: Document) -> bool:
-    """Give a hidden document back to its readers and call its erasure off; False when it is not hidden or was erased
-    meanwhile.
+    """Give a document that was missing back to its readers and call its erasure off; False when it was not missing or
+    was erased meanwhile.
     """
     workspace, document_id = document.workspace, document.document_id
-    principals = (await _principals(transaction, workspace, [document]))[document.access_id]
-    before = restore_principals(principals)
-    if before is None:
+    if document_id not in await find_hidden(transaction, workspace, [document]):
         return False
-    access_id = await transaction.access.intern(workspace, before)
-    older = await _moved_sets(transaction, document, _restore_if_hidden)
+    moves = await sets_after(transaction, document, partial(restore_principals, reason=Hiding.MISSING))
     if await transaction.documents.get_for_update(workspace, document_id) is None:
         return False
     await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.DELETE)
-    await transaction.access.change(workspace, document_id, access_id, older)
+    await transaction.access.change(workspace, document_id, moves.access_id, moves.older)
     return True
-
-
-def _hide_once(principals: tuple[str, ...]) -> tuple[str, ...]:
-    return principals if restore_principals(principals) is not None else hide_principals(principals)
-
-
-def _restore_if_hidden(principals: tuple[str, ...]) -> tuple[str, ...]:
-    restored = restore_principals(principals)
-    return principals if restored is None else restored
-
-
-async def _moved_sets(
-    transaction: Transaction, document: Document, convert: Callable[[tuple[str, ...]], tuple[str, ...]]
-) -> dict[int, int]:
-    """For each access set of the document's passages, the set of the converted principals: text that only older
-    versions hold keeps readers of its own.
-    """
-    held = await transaction.access.held_sets(document.workspace, document.document_id)
-    return {
-        access_id: await transaction.access.intern(document.workspace, convert(principals))
-        for access_id, principals in held.items()
-    }
-
-
-async def _principals(
-    transaction: Transaction, workspace: WorkspaceRef, documents: Iterable[Document]
-) -> dict[int, tuple[str, ...]]:
-    asked = {one.access_id for one in documents}
-    sets = await transaction.access.principals(workspace, asked)
-    return {access_id: sets.get(access_id, PUBLIC_PRINCIPALS) for access_id in asked}

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from agentic_rag.documents.document_access import DocumentRight, may_know, narrower_sets, require_right
+from agentic_rag.documents.document_access import DocumentRight, keep_withdrawn, may_know, narrower_sets, require_right
 from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange, change_json, require_room
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
@@ -28,6 +28,7 @@ from agentic_rag.kernel.errors import (
     InvalidInput,
     NotFound,
     ParseFailed,
+    Retryable,
     UploadTooLarge,
 )
 from agentic_rag.kernel.formatting import format_bytes
@@ -202,14 +203,16 @@ class UploadDocument:
         ref, document_id = submission.workspace, submission.document_id
         access_id: int | None = None
         older: Mapping[int, int] = {}
+        known = await transaction.documents.get(ref, document_id)
         if named is not None:
-            kept = include_setter(named, uploader)
+            kept = keep_withdrawn(known, include_setter(named, uploader))
             access_id = await transaction.access.intern(ref, kept)
             older = await narrower_sets(transaction, ref, document_id, kept)
-        known = await transaction.documents.get(ref, document_id)
         if known is not None:
             await show_again(transaction, known)
         document = await transaction.documents.get_for_update(ref, document_id)
+        if known is not None and document is not None and known.is_withdrawn is not document.is_withdrawn:
+            raise Retryable("The readers of this document changed meanwhile.", code="DATABASE_CONFLICT")
         if document is not None:
             if not await may_know(transaction, uploader, document):
                 raise Forbidden("This path belongs to a document that is not yours to replace. Choose another one.")

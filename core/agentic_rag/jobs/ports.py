@@ -26,6 +26,7 @@ from agentic_rag.jobs.turns import LastTurns, QueuePlace
 from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.access import ListScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -65,10 +66,10 @@ class JobStore(Protocol):
         states: Sequence[JobState] = (),
         kinds: Sequence[JobKind] = (),
         codes: Sequence[str] = (),
-        access_ids: Sequence[int] | None = None,
+        scope: ListScope | None = None,
     ) -> Page[Job]:
-        """Jobs, newest first; only those of the given states, kinds and error codes. With `access_ids` only jobs of
-        documents of these access sets, gone or not: what concerns no document follows from the work on all of them.
+        """Jobs, newest first; only those of the given states, kinds and error codes. With `scope` only jobs of
+        documents that it lists, gone or not: what concerns no document follows from the work on all of them.
         """
         ...
 

@@ -6,7 +6,8 @@ without principals is readable by everybody in the workspace.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import enum
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from agentic_rag.kernel.errors import InvalidInput
@@ -29,8 +30,16 @@ NOBODY = ("nobody",)
 PUBLIC_PRINCIPALS: tuple[str, ...] = ()
 """The principals of a document that the whole workspace may read."""
 
-_HIDDEN = "hidden:"
-"""Marks the principals of a hidden document. No caller has a principal with this prefix."""
+
+class Hiding(enum.Enum):
+    """Why nobody may read a document for a time. The mark begins each of its principals, so that the readers are known
+    when it is shown again; no caller has a principal with a mark. Marks stand in this order.
+    """
+
+    MISSING = "hidden:"
+    """Its source no longer has it."""
+    WITHDRAWN = "withdrawn:"
+    """One of its writers withdrew it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +71,21 @@ class ReadScope:
     """The caller may read every document of the workspace."""
     version: int = 0
     """The corpus version of the last change of access: rights apply to all versions of a document alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListScope:
+    """The documents that a list shows a caller who may not see all: those of the sets, and those that one of
+    `principals` owns or writes and could read (`if_restored`) if nobody had withdrawn them.
+    """
+
+    access_ids: tuple[int, ...]
+    principals: tuple[str, ...]
+
+    @property
+    def if_restored(self) -> tuple[str, ...]:
+        """The marked principals of the withdrawn documents that the caller could read."""
+        return hide_principals((EVERYONE, *self.principals), Hiding.WITHDRAWN)
 
 
 def read_identity(principal: Principal) -> ReadIdentity:
@@ -106,10 +130,12 @@ def parse_principals(named: Sequence[str]) -> tuple[str, ...]:
 
 
 def narrow(principals: tuple[str, ...], held: tuple[str, ...]) -> tuple[str, ...]:
-    """The principals that two sets have in common: those who may read a text under either. None in common: nobody."""
-    if not principals or not held:
-        return principals or held
-    return tuple(sorted({*principals} & {*held})) or NOBODY
+    """The principals that two sets have in common: those who may read a text under either. None in common: nobody. What
+    is hidden under either is hidden.
+    """
+    (readers, reasons), (others, more) = split_hidden(principals), split_hidden(held)
+    both = tuple(sorted({*readers} & {*others})) or NOBODY if readers and others else readers or others
+    return _mark(both, reasons | more)
 
 
 def include_setter(principals: tuple[str, ...], setter: Principal) -> tuple[str, ...]:
@@ -121,16 +147,42 @@ def include_setter(principals: tuple[str, ...], setter: Principal) -> tuple[str,
     return tuple(sorted({*principals, setter.subject_id}))
 
 
-def hide_principals(principals: Sequence[str]) -> tuple[str, ...]:
+def include_principal(principals: tuple[str, ...], reader: str) -> tuple[str, ...]:
+    """Add a reader; a document without principals has every reader, and what hides one goes on."""
+    readers, reasons = split_hidden(principals)
+    return _mark(tuple(sorted({*readers, reader})), reasons) if readers else principals
+
+
+def split_hidden(principals: Sequence[str]) -> tuple[tuple[str, ...], Set[Hiding]]:
+    """The principals without their marks, and what the marks say."""
+    readers, reasons = tuple(principals), set[Hiding]()
+    for one in Hiding:
+        if readers and readers[0].startswith(one.value):
+            readers = tuple(principal.removeprefix(one.value) for principal in readers)
+            reasons.add(one)
+    return (PUBLIC_PRINCIPALS if reasons and readers == (EVERYONE,) else readers), reasons
+
+
+def hide_principals(principals: Sequence[str], reason: Hiding) -> tuple[str, ...]:
     """The principals of a document that nobody may read, and that keeps its readers for `restore_principals`."""
-    return tuple(f"{_HIDDEN}{one}" for one in principals or (EVERYONE,))
+    readers, reasons = split_hidden(principals)
+    return _mark(readers, reasons | {reason})
 
 
-def restore_principals(principals: Sequence[str]) -> tuple[str, ...] | None:
-    """The principals before `hide_principals`; None for those of a document that is not hidden."""
-    if not any(one.startswith(_HIDDEN) for one in principals):
-        return None
-    return tuple(name for one in principals if (name := one.removeprefix(_HIDDEN)) != EVERYONE)
+def restore_principals(principals: Sequence[str], reason: Hiding) -> tuple[str, ...]:
+    """The principals without what one reason hid; another may still hide the document."""
+    readers, reasons = split_hidden(principals)
+    return _mark(readers, reasons - {reason})
+
+
+def is_hidden(principals: Sequence[str], reason: Hiding) -> bool:
+    """Whether the reason hides a document with these principals."""
+    return reason in split_hidden(principals)[1]
+
+
+def _mark(readers: tuple[str, ...], reasons: Set[Hiding]) -> tuple[str, ...]:
+    mark = "".join(one.value for one in Hiding if one in reasons)
+    return tuple(f"{mark}{one}" for one in readers or (EVERYONE,)) if mark else readers
 
 
 def users_of(principals: Sequence[str]) -> list[str]:

@@ -40,6 +40,8 @@ class AuditAction(enum.Enum):
     SET_DOCUMENT_ACCESS = "document.access"
     SET_DOCUMENT_WRITERS = "document.writers"
     TRANSFER_DOCUMENT = "document.owner"
+    WITHDRAW_DOCUMENT = "document.withdraw"
+    RESTORE_DOCUMENT = "document.restore"
     REPLAY_DEAD_LETTER = "dead_letter.replay"
     PURGE_DEAD_LETTER = "dead_letter.purge"
     SWITCH_EMBEDDINGS = "embeddings.switch"

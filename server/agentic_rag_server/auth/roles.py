@@ -20,6 +20,7 @@ class Action(enum.Enum):
     ASK = "ask", Role.VIEWER, KeyScope.ASK
     CREATE_WORKSPACE = "create a workspace", Role.ADMIN
     DELETE_DOCUMENT = "delete a document", Role.MEMBER, KeyScope.DELETE
+    WITHDRAW_DOCUMENT = "withdraw or restore a document", Role.MEMBER, KeyScope.DELETE
     SET_DOCUMENT_ACCESS = "say who reads a document", Role.MEMBER
     UPDATE_DOCUMENT = "change what is said of a document", Role.MEMBER, KeyScope.UPLOAD
     REINGEST_DOCUMENT = "ingest a document again", Role.MEMBER, KeyScope.UPLOAD

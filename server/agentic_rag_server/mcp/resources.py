@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from agentic_rag.documents.document import Document
-from agentic_rag.documents.document_access import DocumentRight, visible_access_sets
+from agentic_rag.documents.document_access import DocumentRight, list_scope
 from agentic_rag.documents.read_text import TextPart
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.pagination import PageRequest
@@ -57,9 +57,9 @@ async def list_resources(parts: ServerParts, caller: ToolCaller, cursor: str | N
     async with parts.database.transaction(caller.principal.org_id) as transaction:
         for place, ref in enumerate(left):
             start = after if ref.workspace_id.hex == first else None
-            sets = await visible_access_sets(transaction, caller.principal, ref)
+            scope = await list_scope(transaction, caller.principal, ref)
             asked = PageRequest(PAGE - len(found), start)
-            page = await transaction.documents.page(ref, asked, access_ids=sets)
+            page = await transaction.documents.page(ref, asked, scope=scope)
             found += page.items
             if page.has_next:
                 return ResourcePage(tuple(found), f"{ref.workspace_id.hex}.{page.cursors[-1]}")

@@ -15,7 +15,14 @@ from agentic_rag.kernel.errors import Retryable
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.language.tokenizer import query_terms
 from agentic_rag.retrieval.candidates import Neighbour, SearchScope
-from agentic_rag.tenancy.access import ANONYMOUS_READER, UNRESTRICTED_READER, ReadIdentity
+from agentic_rag.tenancy.access import (
+    ANONYMOUS_READER,
+    UNRESTRICTED_READER,
+    Hiding,
+    ListScope,
+    ReadIdentity,
+    hide_principals,
+)
 from agentic_rag.tenancy.ports import AccessChange
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -259,8 +266,9 @@ async def test_documents_are_listed_counted_and_found_by_name_for_their_readers(
 
     async with adapter.database.transaction(workspace.org_id) as transaction:
         readable = await transaction.access.readable(workspace, ADA)
-        page = await transaction.documents.page(workspace, PageRequest(), (), readable.access_ids)
-        counted = await transaction.documents.count(workspace, readable.access_ids)
+        scope = ListScope(readable.access_ids, ADA.principals)
+        page = await transaction.documents.page(workspace, PageRequest(), (), scope)
+        counted = await transaction.documents.count(workspace, scope)
         hidden = [
             await transaction.access.unreadable(workspace, [a, b, gone], one) for one in (ADA, BOB, UNRESTRICTED_READER)
         ]
@@ -271,6 +279,43 @@ async def test_documents_are_listed_counted_and_found_by_name_for_their_readers(
     assert sum(counted.values()) == 1
     assert hidden == [{a}, set(), set()]
     assert named == []
+
+
+@pytest.mark.parametrize("readers", [(), NIGHT])
+async def test_a_withdrawn_document_is_found_by_nobody_and_listed_for_writers_who_could_read_it(
+    adapter: Backend, readers: tuple[str, ...]
+) -> None:
+    workspace = await adapter.workspace()
+    for path in ("a.md", "b.md"):
+        await adapter.publish(workspace, path, [f"quorum of {path}"])
+        await restrict(adapter, workspace, path, readers)
+    a = document_id_for(workspace, "a.md")
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        await transaction.access.set_writers(workspace, a, ("group:night", "user:ada"))
+        await transaction.access.set_owner(workspace, a, "user:cyd")
+        await transaction.jobs.enqueue(NewJob(workspace, JobKind.DELETE, "a", {}, document_id=a))
+    await restrict(adapter, workspace, "a.md", hide_principals(readers, Hiding.WITHDRAWN))
+
+    texts = [await found(adapter, workspace, one) for one in (ADA, BOB)]
+    listed: dict[str, tuple[list[str], int, int]] = {}
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        for one in (ADA, BOB, ReadIdentity(("user:cyd",)), ReadIdentity(("user:dan",))):
+            scope = ListScope((await transaction.access.readable(workspace, one)).access_ids, one.principals)
+            page = await transaction.documents.page(workspace, PageRequest(), (), scope)
+            jobs = await transaction.jobs.page(workspace, PageRequest(), kinds=[JobKind.DELETE], scope=scope)
+            counted = sum((await transaction.documents.count(workspace, scope)).values())
+            listed[one.principals[-1]] = [item.source_path for item in page.items], counted, len(jobs.items)
+        every = await transaction.documents.page(workspace, PageRequest())
+
+    everybody, seen, other = not readers, (["a.md", "b.md"], 2, 1), (["b.md"], 1, 0)
+    assert texts == [["quorum of b.md"] if everybody else [], ["quorum of b.md"]]
+    assert listed == {
+        "user:ada": seen if everybody else ([], 0, 0),
+        "user:bob": seen,
+        "user:cyd": seen if everybody else ([], 0, 0),
+        "user:dan": other if everybody else ([], 0, 0),
+    }
+    assert [item.is_withdrawn for item in every.items] == [True, False]
 
 
 async def test_an_unknown_document_cannot_be_given_away(adapter: Backend) -> None:
@@ -297,8 +342,8 @@ async def test_a_document_that_is_gone_keeps_its_readers(adapter: Backend) -> No
         ]
         listed: list[set[UUID | None]] = []
         for one in (ADA, BOB):
-            sets = (await transaction.access.readable(workspace, one)).access_ids
-            page = await transaction.jobs.page(workspace, PageRequest(), kinds=[JobKind.DELETE], access_ids=sets)
+            scope = ListScope((await transaction.access.readable(workspace, one)).access_ids, one.principals)
+            page = await transaction.jobs.page(workspace, PageRequest(), kinds=[JobKind.DELETE], scope=scope)
             listed.append({job.document_id for job in page.items})
 
     assert hidden == [{a}, set(), set()]
@@ -384,7 +429,8 @@ async def test_jobs_of_a_document_that_is_gone_stay_hidden_from_those_who_could_
 
     async with adapter.database.transaction(workspace.org_id) as transaction:
         listed = [
-            len((await transaction.jobs.page(workspace, PageRequest(), access_ids=sets)).items) for sets in (None, [0])
+            len((await transaction.jobs.page(workspace, PageRequest(), scope=scope)).items)
+            for scope in (None, ListScope((0,), ()))
         ]
 
     assert listed == [1, 0]
@@ -403,7 +449,7 @@ async def test_jobs_of_a_hidden_document_are_not_listed(adapter: Backend) -> Non
 
     async with adapter.database.transaction(workspace.org_id) as transaction:
         listed = [
-            (await transaction.jobs.page(workspace, PageRequest(), access_ids=one.access_ids)).items
+            (await transaction.jobs.page(workspace, PageRequest(), scope=ListScope(one.access_ids, ()))).items
             for one in [await transaction.access.readable(workspace, reading) for reading in (ADA, BOB)]
         ]
 

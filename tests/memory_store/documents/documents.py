@@ -24,6 +24,7 @@ from agentic_rag.documents.ports import DocumentLabel, NewDocument, StagedChunk
 from agentic_rag.documents.revision_diff import VisibleChunk
 from agentic_rag.kernel.errors import NotFound, Retryable
 from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.access import ListScope
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
 
 
@@ -62,6 +63,7 @@ class MemoryDocumentStore:
             updated_at=now,
             provenance=dict(new.provenance),
             writers=known.writers if known else (),
+            is_withdrawn=known is not None and known.is_withdrawn,
             metadata=known.metadata if known else DocumentMetadata(),
         )
         title = state.given_metadata.get(new.document_id, {}).get("title")
@@ -94,25 +96,26 @@ class MemoryDocumentStore:
         workspace: WorkspaceRef,
         request: PageRequest,
         statuses: Sequence[DocumentStatus] = (),
-        access_ids: Sequence[int] | None = None,
+        scope: ListScope | None = None,
     ) -> Page[Document]:
         """Documents by source path (code point order); all statuses when none is given."""
         rows = [
             document
             for document in self._documents(workspace).values()
-            if (not statuses or document.status in statuses)
-            and (access_ids is None or document.access_id in access_ids)
+            if (not statuses or document.status in statuses) and self._lists(workspace, document, scope)
         ]
         return page_by_name(rows, lambda document: document.source_path, request)
 
-    async def count(
-        self, workspace: WorkspaceRef, access_ids: Sequence[int] | None = None
-    ) -> Mapping[DocumentStatus, int]:
+    async def count(self, workspace: WorkspaceRef, scope: ListScope | None = None) -> Mapping[DocumentStatus, int]:
         """Documents by status; every status is present."""
         counted = dict.fromkeys(DocumentStatus, 0)
         for document in self._documents(workspace).values():
-            counted[document.status] += access_ids is None or document.access_id in access_ids
+            counted[document.status] += self._lists(workspace, document, scope)
         return counted
+
+    def _lists(self, workspace: WorkspaceRef, document: Document, scope: ListScope | None) -> bool:
+        state = self._working.read(workspace)
+        return state is not None and state.lists(document, scope)
 
     async def paths(self, workspace: WorkspaceRef, source: str) -> Mapping[str, Document]:
         """The documents that a source brought, by source path."""

@@ -30,6 +30,7 @@ from agentic_rag.jobs.turns import MOST_COUNTED, MOST_FINISHED, RATE_MINUTES, Qu
 from agentic_rag.kernel.error_redaction import error_chain, redact
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.access import ListScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 _UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
@@ -108,19 +109,19 @@ class MemoryJobStore:
         states: Sequence[JobState] = (),
         kinds: Sequence[JobKind] = (),
         codes: Sequence[str] = (),
-        access_ids: Sequence[int] | None = None,
+        scope: ListScope | None = None,
     ) -> Page[Job]:
         """Jobs, newest first. Errors: `InvalidInput` (page size, cursor)."""
         state = self._working.read(workspace)
         known = {} if state is None else {**state.tombstones, **state.documents}
-        readable = {one for one, held in known.items() if access_ids is not None and held.access_id in access_ids}
+        readable = {one for one, held in known.items() if state is not None and state.lists(held, scope)}
         rows = [
             stored
             for stored in self._all(workspace)
             if (not states or stored.job.state in states)
             and (not kinds or stored.job.kind in kinds)
             and (not codes or stored.job.error_code in codes)
-            and (access_ids is None or stored.job.document_id in readable)
+            and (scope is None or stored.job.document_id in readable)
         ]
         page = page_newest_first(rows, _created, request)
         return Page(tuple(stored.job for stored in page.items), page.cursors, page.has_next)

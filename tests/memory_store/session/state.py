@@ -27,7 +27,7 @@ from agentic_rag.operations.evaluation import EvalRun, EvalScore
 from agentic_rag.operations.snapshots.snapshot import RestoreRecord, SnapshotRecord
 from agentic_rag.retrieval.lexical.postings import Segment
 from agentic_rag.retrieval.vector_index import IndexRecord
-from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS, ReadIdentity, ReadScope
+from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS, ListScope, ReadIdentity, ReadScope
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
 from agentic_rag.workspaces.workspace import Workspace
 
@@ -270,6 +270,14 @@ class WorkspaceState:
         """What the readers may read."""
         ids = tuple(sorted(one for one, principals in self.access_sets.items() if readers.may_read(principals)))
         return ReadScope(ids, len(ids) == len(self.access_sets), self.access_version)
+
+    def lists(self, held: Document | Tombstone, scope: ListScope | None) -> bool:
+        """Whether a list shows what the workspace holds or held."""
+        if scope is None or held.access_id in scope.access_ids:
+            return True
+        if not isinstance(held, Document) or {held.uploaded_by, *held.writers}.isdisjoint(scope.principals):
+            return False
+        return not set(scope.if_restored).isdisjoint(self.access_sets[held.access_id])
 
     def passages_of(self, document_id: UUID) -> Iterator[tuple[int, PassageRow]]:
         """Every passage a document has or had, by ordinal."""

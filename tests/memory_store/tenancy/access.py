@@ -10,7 +10,7 @@ from tests.memory_store.session.state import WorkspaceState
 from tests.memory_store.session.store import Working
 
 from agentic_rag.kernel.errors import NotFound, Retryable
-from agentic_rag.tenancy.access import ReadIdentity, ReadScope
+from agentic_rag.tenancy.access import Hiding, ReadIdentity, ReadScope, is_hidden
 from agentic_rag.tenancy.ports import AccessChange
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -82,7 +82,10 @@ class MemoryAccessStore:
         if known.access_id == access_id and not moves:
             return AccessChange(None, 0)
         state = self._working.write(workspace)
-        state.documents[document_id] = replace(known, access_id=access_id, updated_at=self._working.now())
+        is_withdrawn = is_hidden(state.access_sets[access_id], Hiding.WITHDRAWN)
+        state.documents[document_id] = replace(
+            known, access_id=access_id, is_withdrawn=is_withdrawn, updated_at=self._working.now()
+        )
         if known.revision_id is None:
             return AccessChange(None, 0)
         version = state.access_version = state.next_version()

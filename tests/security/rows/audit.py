@@ -46,6 +46,8 @@ MUTATIONS: Mapping[str, str] = {
     "uploadDocument": '(workspaceId: %(workspace)s, file: $file, sourcePath: "b.md") { %s }',
     "setDocumentAccess": '(id: %(document)s, readableBy: {users: ["ada"]}) { %s }',
     "setDocumentWriters": '(id: %(document)s, writers: ["user:ada"]) { %s }',
+    "withdrawDocument": "(id: %(document)s) { %s }",
+    "restoreDocument": "(id: %(document)s) { %s }",
     "transferOwnership": '(id: %(document)s, to: "user:ada") { %s }',
     "replayDeadLetter": "(id: %(job)s) { %s }",
     "purgeDeadLetter": "(id: %(job)s) { %s }",
@@ -92,6 +94,8 @@ WRITES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         "/v1/workspaces/%(workspace)s/documents/%(uploadDocument)s/writers",
         {"json": {"writers": ["user:ada"]}},
     ),
+    "withdrawDocument": ("/v1/workspaces/%(workspace)s/documents/%(uploadDocument)s/withdrawal", {}),
+    "restoreDocument": ("/v1/workspaces/%(workspace)s/documents/%(uploadDocument)s/withdrawal", {}),
     "transferOwnership": (
         "/v1/workspaces/%(workspace)s/documents/%(uploadDocument)s/owner",
         {"json": {"owner": "user:ada"}},

@@ -24,6 +24,8 @@ ARGUMENTS: dict[str, list[str]] = {
     "doc share": ["a.md", "--everyone"],
     "doc writers": ["a.md", "group:people"],
     "doc transfer": ["a.md", "user:ada"],
+    "doc withdraw": ["a.md"],
+    "doc restore": ["a.md"],
     "doc reingest": ["a.md"],
     "embeddings switch": ["--to", "deterministic", "--wait"],
     "key create": ["ci"],

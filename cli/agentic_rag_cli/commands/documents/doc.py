@@ -72,7 +72,7 @@ def list_documents(
             one["status"],
             one["chunkCount"],
             one["sourcePath"],
-            f"[{one['error']['code']}] {one['error']['message']}" if one["error"] else _unread(one["unreadPages"]),
+            _remark(one),
         )
         for one in found
     ]
@@ -268,6 +268,39 @@ def transfer(
     terminal.show(changed, f"{changed['sourcePath']}: {changed['uploadedBy']}", as_json=as_json)
 
 
+@app.command("withdraw")
+def withdraw(
+    context: typer.Context, document: Wanted, workspace: WorkspaceOption = None, as_json: JsonOption = False
+) -> None:
+    """Take a document out of answers, reads and lists until `rag doc restore`. Nothing is erased.
+
+    Example: rag doc withdraw policies/travel.pdf
+    """
+    _change_withdrawal(context, queries.WITHDRAW, document, workspace, as_json=as_json)
+
+
+@app.command("restore")
+def restore(
+    context: typer.Context, document: Wanted, workspace: WorkspaceOption = None, as_json: JsonOption = False
+) -> None:
+    """Give a withdrawn document back to its readers, as it is.
+
+    Example: rag doc restore policies/travel.pdf
+    """
+    _change_withdrawal(context, queries.RESTORE, document, workspace, as_json=as_json)
+
+
+def _change_withdrawal(
+    context: typer.Context, mutation: str, document: str, workspace: str | None, *, as_json: bool
+) -> None:
+    async def work(client: GraphQLClient) -> dict[str, Any]:
+        return (await client.fetch(mutation, id=await client.document_id(workspace, document)))["document"]
+
+    changed = on_graphql(context, work)
+    state = "withdrawn: rag doc restore gives it back" if changed["withdrawn"] else "not withdrawn"
+    terminal.show(changed, f"{changed['sourcePath']}: {state}", as_json=as_json)
+
+
 @app.command("prove-erased")
 def prove_erasure(
     context: typer.Context, document: Wanted, workspace: WorkspaceOption = None, as_json: JsonOption = False
@@ -329,6 +362,14 @@ async def _reingest_kept(client: GraphQLClient, document_id: str) -> dict[str, A
         return await client.fetch(queries.REINGEST, id=document_id, force=False)
     except (NotFound, Permanent):
         return None
+
+
+def _remark(document: dict[str, Any]) -> str:
+    """What is to be known of a document in a list; empty when all is well."""
+    if document["withdrawn"]:
+        return "withdrawn"
+    error = document["error"]
+    return f"[{error['code']}] {error['message']}" if error else _unread(document["unreadPages"])
 
 
 def _unread(pages: dict[str, Any] | None) -> str:

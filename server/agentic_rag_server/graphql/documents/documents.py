@@ -8,7 +8,7 @@ from datetime import datetime
 import strawberry
 
 from agentic_rag.documents import document as documents
-from agentic_rag.documents.document_access import DocumentRight, parse_writers, visible_access_sets
+from agentic_rag.documents.document_access import DocumentRight, list_scope, parse_writers
 from agentic_rag.documents.read_text import MAX_CHARACTERS
 from agentic_rag.documents.unread_pages import UNREAD_PROVENANCE, read_unread_pages
 from agentic_rag.erasure.delete import Deletion
@@ -16,7 +16,15 @@ from agentic_rag.ingestion.hand_over import SOURCE_PROVENANCE
 from agentic_rag.kernel.errors import Permanent, no_such_document
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, encode_workspace
 from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, read_cost
-from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS, groups_of, keys_of, users_of, validate_principals
+from agentic_rag.tenancy.access import (
+    PUBLIC_PRINCIPALS,
+    Hiding,
+    groups_of,
+    keys_of,
+    restore_principals,
+    users_of,
+    validate_principals,
+)
 from agentic_rag_server.auth.roles import Action, can_perform
 from agentic_rag_server.graphql.documents.metadata import DocumentMetadata, show_metadata
 from agentic_rag_server.graphql.documents.text import DocumentText, show_text
@@ -90,6 +98,9 @@ class Document(Node):
     writers: list[str] = strawberry.field(
         description="Who may replace the content beside owner and admins: `user:NAME`, `key:NAME`, `group:NAME`."
     )
+    withdrawn: bool = strawberry.field(
+        description="Nobody reads it until one of its writers restores it; `readableBy` are its readers then."
+    )
     status: DocumentStatus  # type: ignore[valid-type]
     error: DocumentError | None
     unread_pages: UnreadPages | None = strawberry.field(description="Null when every page was read.")
@@ -117,7 +128,7 @@ class Document(Node):
     @inner(right=DocumentRight.KNOW, description="Who may read it; null: the whole workspace.")
     async def readable_by(self, info: Info) -> Readers | None:
         key = self.source.workspace.workspace_id, self.source.access_id
-        return show_readers(await info.context.access_sets.load(key))
+        return show_readers(restore_principals(await info.context.access_sets.load(key), Hiding.WITHDRAWN))
 
 
 @strawberry.type(description="What an erasure removed, by store.")
@@ -184,8 +195,8 @@ class DocumentQuery:
         workspace = await context.workspace(workspace_id)
         wanted: tuple[documents.DocumentStatus, ...] = tuple(statuses or ())
         async with context.parts.database.transaction(workspace.org_id) as transaction:
-            sets = await visible_access_sets(transaction, context.principal, workspace)
-            page = await transaction.documents.page(workspace, request, wanted, sets)
+            scope = await list_scope(transaction, context.principal, workspace)
+            page = await transaction.documents.page(workspace, request, wanted, scope)
         return connection(page, show_document)
 
     @field(Action.READ, right=DocumentRight.KNOW, description="A document by its id.")
@@ -325,6 +336,7 @@ def show_document(document: documents.Document) -> Document:
         id=public_id,
         workspace_id=encode_workspace(workspace_id),
         writers=list(document.writers),
+        withdrawn=document.is_withdrawn,
         error=document.fault,
         unread_pages=None if unread is None else to_schema(UnreadPages, unread, numbers=list(unread.numbers)),
         embedding=None if cost is None else to_schema(DocumentEmbedding, cost),

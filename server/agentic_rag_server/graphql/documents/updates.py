@@ -1,4 +1,4 @@
-"""Changes of what is said of a document."""
+"""Changes of a document by its writers: what is said of it, and whether it is withdrawn."""
 
 from __future__ import annotations
 
@@ -15,6 +15,16 @@ from agentic_rag_server.graphql.http.fields import Payload, mutation
 
 @strawberry.type(description="The document as it is now, or why it could not be changed.")
 class UpdateDocumentPayload(Payload):
+    document: Document | None = None
+
+
+@strawberry.type(description="The document as it is now, or why it is not withdrawn.")
+class WithdrawDocumentPayload(Payload):
+    document: Document | None = None
+
+
+@strawberry.type(description="The document as it is now, or why it is not restored.")
+class RestoreDocumentPayload(Payload):
     document: Document | None = None
 
 
@@ -42,3 +52,31 @@ class UpdateMutation:
         change = read_change(metadata, ("metadata",), title)
         document = await context.parts.update_document.run(context.principal, context.ref(node), node.key, change)
         return UpdateDocumentPayload(document=show_document(document))
+
+    @mutation(
+        Action.WITHDRAW_DOCUMENT,
+        WithdrawDocumentPayload,
+        right=DocumentRight.WRITE,
+        document="id",
+        description="Take a document out of answers, reads and lists at once, in all of its versions and until "
+        "`restoreDocument`. Takes the owner or a writer of the document with the role member, or the role admin.",
+    )
+    async def withdraw_document(self, info: Info, id: strawberry.ID) -> WithdrawDocumentPayload:
+        """Nothing is erased. Those who may restore it see that it is there; nobody reads it."""
+        context, node = info.context, decode(id, NodeKind.DOCUMENT)
+        document = await context.parts.document_access.withdraw(context.principal, context.ref(node), node.key)
+        return WithdrawDocumentPayload(document=show_document(document))
+
+    @mutation(
+        Action.WITHDRAW_DOCUMENT,
+        RestoreDocumentPayload,
+        right=DocumentRight.WRITE,
+        document="id",
+        description="Give a withdrawn document back to its readers, as it is. Takes the owner or a writer of the "
+        "document who could read it with the role member, or the role admin.",
+    )
+    async def restore_document(self, info: Info, id: strawberry.ID) -> RestoreDocumentPayload:
+        """A document that is not withdrawn stays as it is."""
+        context, node = info.context, decode(id, NodeKind.DOCUMENT)
+        document = await context.parts.document_access.restore(context.principal, context.ref(node), node.key)
+        return RestoreDocumentPayload(document=show_document(document))

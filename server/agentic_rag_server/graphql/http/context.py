@@ -10,10 +10,9 @@ import strawberry
 from strawberry.dataloader import DataLoader
 
 from agentic_rag.documents.document import Document
-from agentic_rag.documents.document_access import may_read
+from agentic_rag.documents.document_access import is_listed
 from agentic_rag.jobs.job import JobAttempt, JobRef
 from agentic_rag.jobs.turns import QueuePlace
-from agentic_rag.kernel.database import Transaction
 from agentic_rag.kernel.errors import Forbidden, InvalidInput, NotFound
 from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode
@@ -120,11 +119,9 @@ class RequestContext:
         async with self.parts.database.transaction(org_id) as transaction:
             for workspace, key in keys:
                 document = await transaction.documents.get(WorkspaceRef(org_id, workspace), key)
-                found.append(document if document and await self._may_know(transaction, document) else None)
+                is_seen = document is not None and await is_listed(transaction, self.principal, document)
+                found.append(document if is_seen else None)
         return found
-
-    async def _may_know(self, transaction: Transaction, document: Document) -> bool:
-        return may_manage_access(self.principal) or await may_read(transaction, self.principal, document)
 
     async def _load_access_sets(self, keys: Sequence[tuple[UUID, int]]) -> Sequence[tuple[str, ...]]:
         org_id = self.principal.org_id

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import strawberry
 
-from agentic_rag.documents.document_access import DocumentRight, visible_access_sets
+from agentic_rag.documents.document_access import DocumentRight, is_listed, list_scope
 from agentic_rag.jobs import job as jobs
 from agentic_rag.kernel.error_redaction import redact_arguments
 from agentic_rag.kernel.pagination import Page
@@ -143,8 +143,8 @@ class JobQuery:
         wanted_states: tuple[jobs.JobState, ...] = tuple(states or ())
         wanted_kinds: tuple[jobs.JobKind, ...] = tuple(kinds or ())
         async with context.parts.database.transaction(workspace.org_id) as transaction:
-            sets = await visible_access_sets(transaction, context.principal, workspace)
-            page = await transaction.jobs.page(workspace, request, wanted_states, wanted_kinds, access_ids=sets)
+            scope = await list_scope(transaction, context.principal, workspace)
+            page = await transaction.jobs.page(workspace, request, wanted_states, wanted_kinds, scope=scope)
         return connection(page, show_job)
 
     @field(Action.READ, right=DocumentRight.KNOW, description="A job by its id.")
@@ -215,8 +215,13 @@ async def find_job(context: RequestContext, node: NodeId) -> Job | None:
     async with context.parts.database.transaction(workspace.org_id) as transaction:
         found = await transaction.jobs.get(workspace, node.key)
         if found is not None and not may_manage_access(context.principal):
+            if found.document_id is None:
+                return None
+            document = await transaction.documents.get(workspace, found.document_id)
             reader = read_identity(context.principal)
-            if found.document_id is None or await transaction.access.unreadable(workspace, [found.document_id], reader):
+            if document is None and await transaction.access.unreadable(workspace, [found.document_id], reader):
+                return None
+            if document is not None and not await is_listed(transaction, context.principal, document):
                 return None
     return show_job(found) if found else None
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from agentic_rag.documents.document import Document, DocumentStatus, TextLayout
-from agentic_rag.documents.document_access import DocumentRight, visible_access_sets
+from agentic_rag.documents.document_access import DocumentRight, list_scope
 from agentic_rag.documents.read_text import MAX_CHARACTERS, TextPart
 from agentic_rag.kernel.errors import InvalidInput, no_such_document
 from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
@@ -141,8 +141,8 @@ async def list_documents(parts: ServerParts, caller: ToolCaller, given: ListArgu
     """A page of the documents that the caller may know of. Errors: those of `one_workspace`, `InvalidInput`."""
     workspace = (await one_workspace(parts, caller, given.workspace)).ref
     async with parts.database.transaction(workspace.org_id) as transaction:
-        sets = await visible_access_sets(transaction, caller.principal, workspace)
-        page = await transaction.documents.page(workspace, PageRequest(given.first, given.after), access_ids=sets)
+        scope = await list_scope(transaction, caller.principal, workspace)
+        page = await transaction.documents.page(workspace, PageRequest(given.first, given.after), scope=scope)
     return DocumentList([_show_listed(caller, one) for one in page.items], page.cursors[-1] if page.has_next else None)
 
 

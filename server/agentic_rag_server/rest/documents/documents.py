@@ -65,6 +65,7 @@ class DocumentState(Model, frozen=True):
     media_type: str
     size: int
     status: DocumentStatus
+    withdrawn: Annotated[bool, Meta(description="Nobody reads it until one of its writers restores it.")]
     error: Fault | None
     unread_pages: Unread | None
     progress: Progress
@@ -293,6 +294,41 @@ class DocumentEndpoint(Endpoint):
         change = await read_json(request, OwnerChange, self._parts.options.max_body_bytes)
         return _show_rights(request, await self._parts.document_access.transfer(principal, ref, node.key, change.owner))
 
+    @operation(
+        "PUT",
+        f"{_PATH}/withdrawal",
+        "withdrawDocument",
+        summary="Take a document out of answers, reads and lists until it is restored",
+        description="Takes the owner or a writer of the document with the role member, or the role admin.",
+        rule=Rule((Action.WITHDRAW_DOCUMENT,), DocumentRight.WRITE),
+        parameters=(WORKSPACE, DOCUMENT),
+        answers=(ResponseSpec(200, "The document.", DocumentState),),
+        refusals=(400, 401, 403, 404, 500, 503),
+    )
+    async def put_withdrawal(self, request: Request) -> Response:
+        """200 with the document. Errors: as `delete`."""
+        ref, node, principal = await self._document(request)
+        document = await self._parts.document_access.withdraw(principal, ref, node.key)
+        return answer(show_document(document), headers=NOT_STORED)
+
+    @operation(
+        "DELETE",
+        f"{_PATH}/withdrawal",
+        "restoreDocument",
+        summary="Give a withdrawn document back to its readers",
+        description="Takes the owner or a writer of the document who could read it with the role member, or the role "
+        "admin.",
+        rule=Rule((Action.WITHDRAW_DOCUMENT,), DocumentRight.WRITE),
+        parameters=(WORKSPACE, DOCUMENT),
+        answers=(ResponseSpec(200, "The document.", DocumentState),),
+        refusals=(400, 401, 403, 404, 500, 503),
+    )
+    async def delete_withdrawal(self, request: Request) -> Response:
+        """200 with the document. Errors: as `delete`."""
+        ref, node, principal = await self._document(request)
+        document = await self._parts.document_access.restore(principal, ref, node.key)
+        return answer(show_document(document), headers=NOT_STORED)
+
     async def _document(self, request: Request) -> tuple[WorkspaceRef, NodeId, Principal]:
         """The workspace, the document and the caller. Errors: those of `require`, `InvalidInput`."""
         workspace = decode(request.path_params["workspace"], NodeKind.WORKSPACE, path=("workspace",))
@@ -337,6 +373,7 @@ def show_document(document: Document) -> DocumentState:
         media_type=document.media_type,
         size=document.size,
         status=document.status,
+        withdrawn=document.is_withdrawn,
         error=None
         if fault is None
         else Fault(code=fault.code, message=fault.message, attempts=fault.attempts, retryable=fault.retryable),

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from agentic_rag.documents.document import Document, DocumentStatus, document_id_for
-from agentic_rag.documents.document_access import DocumentRight, visible_access_sets
+from agentic_rag.documents.document_access import DocumentRight, list_scope
 from agentic_rag.kernel.errors import no_such_document
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode_workspace
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
@@ -131,8 +131,8 @@ class StoreFilesEndpoint(Endpoint):
         store = (await store_workspace(self._parts, principal, request.path_params["workspace"])).ref
         asked = await read_paging(self._parts, request, principal)
         async with self._parts.database.transaction(store.org_id) as transaction:
-            sets = await visible_access_sets(transaction, principal, store)
-            page = await transaction.documents.page(store, asked, access_ids=sets)
+            scope = await list_scope(transaction, principal, store)
+            page = await transaction.documents.page(store, asked, scope=scope)
         ids = await file_ids(self._parts, principal)
         files = [_show(one, ids) for one in page.items]
         shown = [one.id for one in files]

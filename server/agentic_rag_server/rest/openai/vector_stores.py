@@ -12,7 +12,7 @@ from agentic_rag.answering.context.search_passages import FoundPassage
 from agentic_rag.answering.options import MAX_TOP_K
 from agentic_rag.answering.question import AnswerOptions, Question
 from agentic_rag.documents.document import DocumentStatus
-from agentic_rag.documents.document_access import visible_access_sets
+from agentic_rag.documents.document_access import list_scope
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode_workspace
 from agentic_rag.kernel.text import require_no_nul
@@ -234,8 +234,8 @@ class VectorStoresEndpoint(Endpoint):
 
     async def _show(self, principal: Principal, workspace: Workspace) -> VectorStore:
         async with self._parts.database.transaction(principal.org_id) as transaction:
-            sets = await visible_access_sets(transaction, principal, workspace.ref)
-            counts = await transaction.documents.count(workspace.ref, sets)
+            scope = await list_scope(transaction, principal, workspace.ref)
+            counts = await transaction.documents.count(workspace.ref, scope)
         under_way = counts[DocumentStatus.PENDING] + counts[DocumentStatus.PROCESSING]
         done, failed = counts[DocumentStatus.READY], counts[DocumentStatus.FAILED]
         made = int(workspace.created_at.timestamp())

@@ -7,17 +7,44 @@ from collections.abc import Sequence
 from agentic_rag.adapters.postgres.session.connection import Row, value_from
 from agentic_rag.documents.document import ChunkDraft, Document, DocumentFault
 from agentic_rag.documents.metadata import metadata_from
+from agentic_rag.tenancy.access import Hiding, ListScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-DOCUMENT_COLUMNS = """
+DOCUMENT_COLUMNS = f"""
     document_id, source_path, title, url, file_name, media_type, size, uploaded_by, access_id, status, error_code,
     error_message, error_attempts, error_retryable, revision_id, content_hash, chunk_count, chunks_done, created_at,
-    updated_at, provenance, writers, metadata
+    updated_at, provenance, writers, metadata,
+    EXISTS (
+        SELECT FROM rag_access_sets g
+        WHERE g.org_id = rag_documents.org_id AND g.workspace_id = rag_documents.workspace_id
+          AND g.access_id = rag_documents.access_id
+          AND g.principals[1] ~ '^({Hiding.MISSING.value})?{Hiding.WITHDRAWN.value}'
+    ) AS is_withdrawn
 """
 
 HEADING_SEPARATOR = "\x1f"
 """Joins a heading path into one value (ASCII unit separator), because arrays of arrays cannot be unnested row by row.
 """
+
+
+def list_condition(documents: str, first: int) -> str:
+    """The condition that a list shows a row of `documents`; the arguments from number `first` on are those of
+    `scope_arguments`.
+    """
+    sets, principals, if_restored = f"${first}::integer[]", f"${first + 1}::text[]", f"${first + 2}::text[]"
+    return f"""(
+        {sets} IS NULL OR {documents}.access_id = ANY ({sets})
+        OR ({documents}.uploaded_by = ANY ({principals}) OR {documents}.writers && {principals}) AND EXISTS (
+            SELECT FROM rag_access_sets g
+            WHERE g.org_id = $1 AND g.workspace_id = $2 AND g.access_id = {documents}.access_id
+              AND g.principals && {if_restored}
+        )
+    )"""
+
+
+def scope_arguments(scope: ListScope | None) -> tuple[Sequence[object] | None, ...]:
+    """The arguments of `list_condition`; a list shows a manager of the workspace every document."""
+    return (None, None, None) if scope is None else (scope.access_ids, scope.principals, scope.if_restored)
 
 
 def document_from(workspace: WorkspaceRef, row: Row) -> Document:

@@ -6,7 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.documents.document_rows import DOCUMENT_COLUMNS, document_from
+from agentic_rag.adapters.postgres.documents.document_rows import (
+    DOCUMENT_COLUMNS,
+    document_from,
+    list_condition,
+    scope_arguments,
+)
 from agentic_rag.adapters.postgres.documents.staging import StagingRows
 from agentic_rag.adapters.postgres.jobs.corpus_versions import next_version
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
@@ -21,6 +26,7 @@ from agentic_rag.documents.metadata import MetadataChange, change_json
 from agentic_rag.documents.ports import DocumentLabel, NewDocument
 from agentic_rag.documents.revision_diff import VisibleChunk
 from agentic_rag.kernel.pagination import Page, PageRequest, cursor_after
+from agentic_rag.tenancy.access import ListScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 # Rows are passed as columns and inserted in id order, the order in which publishing locks them.
@@ -65,16 +71,16 @@ SELECT {DOCUMENT_COLUMNS} FROM rag_documents
 WHERE org_id = $1 AND workspace_id = $2
   AND ($3::text IS NULL OR source_path > $3)
   AND (cardinality($4::text[]) = 0 OR status = ANY ($4))
-  AND ($6::integer[] IS NULL OR access_id = ANY ($6))
+  AND {list_condition("rag_documents", 6)}
 ORDER BY source_path
 LIMIT $5
 """  # noqa: S608 - a constant list of columns
 
-COUNT = """
+COUNT = f"""
 SELECT status, count(*) AS documents FROM rag_documents
-WHERE org_id = $1 AND workspace_id = $2 AND ($3::integer[] IS NULL OR access_id = ANY ($3))
+WHERE org_id = $1 AND workspace_id = $2 AND {list_condition("rag_documents", 3)}
 GROUP BY status
-"""
+"""  # noqa: S608 - constants
 
 PATHS = f"""
 SELECT {DOCUMENT_COLUMNS} FROM rag_documents
@@ -185,20 +191,18 @@ class PostgresDocumentStore(StagingRows):
         workspace: WorkspaceRef,
         request: PageRequest,
         statuses: Sequence[DocumentStatus] = (),
-        access_ids: Sequence[int] | None = None,
+        scope: ListScope | None = None,
     ) -> Page[Document]:
         size = page_size(request)
         after = None if request.after is None else decode_cursor(request.after)
         rows = await self._connection.fetch(
-            PAGE, *workspace.key, after, [status.value for status in statuses], size + 1, access_ids
+            PAGE, *workspace.key, after, [status.value for status in statuses], size + 1, *scope_arguments(scope)
         )
         documents = tuple(document_from(workspace, row) for row in rows[:size])
         return Page(documents, tuple(cursor_after(document.source_path) for document in documents), len(rows) > size)
 
-    async def count(
-        self, workspace: WorkspaceRef, access_ids: Sequence[int] | None = None
-    ) -> Mapping[DocumentStatus, int]:
-        rows = await self._connection.fetch(COUNT, *workspace.key, access_ids)
+    async def count(self, workspace: WorkspaceRef, scope: ListScope | None = None) -> Mapping[DocumentStatus, int]:
+        rows = await self._connection.fetch(COUNT, *workspace.key, *scope_arguments(scope))
         counted = {row["status"]: row["documents"] for row in rows}
         return {status: counted.get(status.value, 0) for status in DocumentStatus}
 

@@ -5,6 +5,10 @@ Times come from the server's clock, because workers' clocks differ. Leaving RUNN
 fence, which voids later writes of the last lease holder.
 """
 
+from __future__ import annotations
+
+from agentic_rag.adapters.postgres.documents.document_rows import list_condition
+
 COLUMNS = """
     workspace_id, job_id, kind, key, state, queue, arguments, attempts, document_id, error_code, error_message,
     progress, trace_carrier, run_after, created_at, updated_at, attempts_before
@@ -39,7 +43,7 @@ WHERE org_id = $1 AND workspace_id = $2
   AND ($11::integer[] IS NULL OR EXISTS (
       SELECT FROM rag_documents d
       WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = rag_jobs.document_id
-        AND d.access_id = ANY ($11)
+        AND {list_condition("d", 11)}
   ) OR EXISTS (
       SELECT FROM rag_tombstones t
       WHERE t.org_id = $1 AND t.workspace_id = $2 AND t.document_id = rag_jobs.document_id

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from agentic_rag.adapters.postgres.documents.document_rows import scope_arguments
 from agentic_rag.adapters.postgres.jobs import job_sql as sql
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
@@ -27,6 +28,7 @@ from agentic_rag.jobs.turns import MOST_COUNTED, MOST_FINISHED, RATE_MINUTES, Qu
 from agentic_rag.kernel.error_redaction import error_chain, redact
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.access import ListScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 KNOWN_KINDS = frozenset(kind.value for kind in JobKind if kind is not JobKind.UNKNOWN)
@@ -81,7 +83,7 @@ class PostgresJobStore:
         states: Sequence[JobState] = (),
         kinds: Sequence[JobKind] = (),
         codes: Sequence[str] = (),
-        access_ids: Sequence[int] | None = None,
+        scope: ListScope | None = None,
     ) -> Page[Job]:
         size = page_size(request)
         rows = await self._connection.fetch(
@@ -95,7 +97,7 @@ class PostgresJobStore:
             JobKind.UNKNOWN in kinds,
             list(codes),
             size + 1,
-            access_ids,
+            *scope_arguments(scope),
         )
         jobs = tuple(_job(self._org_id, row) for row in rows[:size])
         return Page(jobs, tuple(instant_cursor(job.created_at, job.job_id) for job in jobs), len(rows) > size)
