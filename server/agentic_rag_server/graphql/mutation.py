@@ -1,7 +1,5 @@
 """The root type `Mutation`: the mutations of every room."""
 
-from __future__ import annotations
-
 import strawberry
 
 from agentic_rag_server.graphql.answering.answers import AnswerMutation

@@ -1,7 +1,5 @@
 """The root type `Query`: the reads of every room, and `node`, which finds any object by its id."""
 
-from __future__ import annotations
-
 import strawberry
 
 from agentic_rag.documents.document_access import DocumentRight

@@ -1,7 +1,5 @@
 """`ragAnswer`: its resolver and its result."""
 
-from __future__ import annotations
-
 import strawberry
 
 from agentic_rag.answering import run as run_values

@@ -1,7 +1,5 @@
 """Citations in the schema."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from uuid import UUID
 

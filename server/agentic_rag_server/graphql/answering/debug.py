@@ -1,7 +1,5 @@
 """How an answer came about, in the schema."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 import strawberry

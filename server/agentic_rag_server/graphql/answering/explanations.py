@@ -1,7 +1,5 @@
 """Explanations of runs."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 import strawberry

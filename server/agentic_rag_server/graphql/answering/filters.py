@@ -1,7 +1,5 @@
 """Filters of documents in the schema."""
 
-from __future__ import annotations
-
 import datetime
 from uuid import UUID
 

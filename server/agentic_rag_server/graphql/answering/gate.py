@@ -1,7 +1,5 @@
 """The gate's decision in the schema."""
 
-from __future__ import annotations
-
 import enum
 
 import strawberry

@@ -1,7 +1,5 @@
 """The arguments of `ragAnswer` as a `Question`. `answering.options` validates the values."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 import strawberry

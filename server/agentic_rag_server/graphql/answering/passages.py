@@ -1,7 +1,5 @@
 """`searchPassages`: the passages for a text, with their text."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 import strawberry

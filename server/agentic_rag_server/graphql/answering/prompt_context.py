@@ -1,7 +1,5 @@
 """`context`: a section of a prompt, made of passages."""
 
-from __future__ import annotations
-
 import asyncio
 
 import strawberry

@@ -1,7 +1,5 @@
 """One chunk by its id."""
 
-from __future__ import annotations
-
 import strawberry
 
 from agentic_rag.documents.document_access import DocumentRight

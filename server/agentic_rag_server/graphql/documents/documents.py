@@ -1,7 +1,5 @@
 """Documents: reading, access, erasure, ingesting again."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -81,6 +79,22 @@ class UnreadPages:
     count: int
     pages: int = strawberry.field(description="All pages of the file.")
     numbers: list[int] = strawberry.field(description="The first of them, from 1.")
+
+
+@strawberry.type(description="The users, API keys and groups that may read a document; whoever is one of them may.")
+class Readers:
+    users: list[str] = strawberry.field(description="Subjects of tokens.")
+    keys: list[str] = strawberry.field(description="Subjects of API keys.")
+    groups: list[str] = strawberry.field(description="Groups of tokens and keys.")
+
+
+@strawberry.input(
+    description="The users, API keys and groups that may read a document. Without any the whole workspace may."
+)
+class ReadersInput:
+    users: list[str] = strawberry.field(default_factory=list, description="Subjects of tokens.")
+    keys: list[str] = strawberry.field(default_factory=list, description="Subjects of API keys.")
+    groups: list[str] = strawberry.field(default_factory=list, description="Groups of tokens and keys.")
 
 
 @strawberry.type(description="One source (file, upload, URL) of a workspace.")
@@ -370,22 +384,6 @@ def _show_deletion(public_id: str, deletion: Deletion) -> DeleteDocumentPayload:
         certificate=None if deletion.certificate is None else show_certificate(deletion.certificate),
         unfinished=list(deletion.unfinished),
     )
-
-
-@strawberry.type(description="The users, API keys and groups that may read a document; whoever is one of them may.")
-class Readers:
-    users: list[str] = strawberry.field(description="Subjects of tokens.")
-    keys: list[str] = strawberry.field(description="Subjects of API keys.")
-    groups: list[str] = strawberry.field(description="Groups of tokens and keys.")
-
-
-@strawberry.input(
-    description="The users, API keys and groups that may read a document. Without any the whole workspace may."
-)
-class ReadersInput:
-    users: list[str] = strawberry.field(default_factory=list, description="Subjects of tokens.")
-    keys: list[str] = strawberry.field(default_factory=list, description="Subjects of API keys.")
-    groups: list[str] = strawberry.field(default_factory=list, description="Groups of tokens and keys.")
 
 
 def read_readers(given: ReadersInput | None) -> tuple[str, ...]:

@@ -1,7 +1,5 @@
 """What is said of documents, in the schema."""
 
-from __future__ import annotations
-
 import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The stored text of documents."""
 
-from __future__ import annotations
-
 import strawberry
 
 from agentic_rag.documents.read_text import TextPart

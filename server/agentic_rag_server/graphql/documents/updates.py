@@ -1,7 +1,5 @@
 """Changes of a document by its writers: what is said of it, and whether it is withdrawn."""
 
-from __future__ import annotations
-
 import strawberry
 
 from agentic_rag.documents.document_access import DocumentRight

@@ -1,7 +1,5 @@
 """Uploads: the mutation, and files in GraphQL requests (graphql-multipart-request-spec)."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Certificates of erasure and their proof in the schema."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import strawberry

@@ -1,7 +1,5 @@
 """Errors for GraphQL clients. Product errors show their code; all others are masked. Each has a trace id."""
 
-from __future__ import annotations
-
 import enum
 import traceback
 from collections.abc import Sequence

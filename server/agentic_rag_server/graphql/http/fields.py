@@ -2,8 +2,6 @@
 conversions that they share: payloads, Relay's objects with a global id, pages of a list by keyset cursors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import fields
 from functools import lru_cache, wraps

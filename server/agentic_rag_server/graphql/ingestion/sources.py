@@ -1,7 +1,5 @@
 """Sources that workspaces follow."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import strawberry

@@ -1,7 +1,5 @@
 """Jobs of the data plane and dead letters."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import strawberry

@@ -1,7 +1,5 @@
 """Worker processes."""
 
-from __future__ import annotations
-
 from contextlib import aclosing
 from datetime import datetime
 

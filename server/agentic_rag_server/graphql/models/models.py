@@ -1,7 +1,5 @@
 """The models that an organisation works with."""
 
-from __future__ import annotations
-
 import strawberry
 
 from agentic_rag.models.providers import model_choice as tenant_models

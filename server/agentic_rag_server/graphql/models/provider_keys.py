@@ -1,7 +1,5 @@
 """Keys of model providers: stored, never shown."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import strawberry

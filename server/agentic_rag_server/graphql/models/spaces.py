@@ -1,7 +1,5 @@
 """Embedding spaces and switches between them."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import strawberry

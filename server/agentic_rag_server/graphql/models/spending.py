@@ -1,7 +1,5 @@
 """The cost of model calls, and the ceilings on it."""
 
-from __future__ import annotations
-
 from datetime import date, datetime
 from typing import Annotated
 

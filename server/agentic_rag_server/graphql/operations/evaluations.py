@@ -1,7 +1,5 @@
 """Evaluations that workers run."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated
 

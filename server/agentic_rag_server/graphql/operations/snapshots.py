@@ -1,7 +1,5 @@
 """Snapshots of workspaces."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import strawberry

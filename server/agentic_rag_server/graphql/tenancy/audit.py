@@ -1,7 +1,5 @@
 """The audit log of the organisation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 

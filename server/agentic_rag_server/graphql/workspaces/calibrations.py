@@ -1,7 +1,5 @@
 """Calibrations of the support below which a workspace abstains."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import strawberry

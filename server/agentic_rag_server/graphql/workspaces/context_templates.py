@@ -1,7 +1,5 @@
 """Templates of prompt sections that a workspace keeps."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import strawberry

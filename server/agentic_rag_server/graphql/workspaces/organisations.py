@@ -1,7 +1,5 @@
 """The caller's organisation: its features and its API keys."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import strawberry

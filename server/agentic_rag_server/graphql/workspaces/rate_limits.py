@@ -1,7 +1,5 @@
 """The limits on requests of the caller's organisation."""
 
-from __future__ import annotations
-
 import strawberry
 
 from agentic_rag.workspaces import rate_limits

@@ -1,7 +1,5 @@
 """Workspaces and their settings."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
