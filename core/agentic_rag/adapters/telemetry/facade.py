@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TextIO
 
-from agentic_rag.adapters.telemetry.logging import build_logger
+from agentic_rag.adapters.telemetry.logging import JsonLog
 from agentic_rag.adapters.telemetry.prometheus import PrometheusMeters
 from agentic_rag.adapters.telemetry.tracing import Attributes, LightTracer, OtlpTracer, Tracer, carrier_of
 from agentic_rag.kernel.telemetry import Span
@@ -33,7 +33,7 @@ class ProcessTelemetry:
             else LightTracer()
         )
         self._meters = PrometheusMeters()
-        self._log = build_logger(self._trace_id, options.log_level, stream)
+        self._log = JsonLog(self._trace_id, options.log_level, stream)
 
     def span(
         self, name: str, attributes: Attributes | None = None, carrier: Mapping[str, str] | None = None
@@ -61,9 +61,7 @@ class ProcessTelemetry:
 
     def event(self, name: str, **fields: str | int | float | bool | None) -> None:
         """Write a log line; a field `level` of "warning" or "error" raises its level."""
-        level = fields.pop("level", "info")
-        write = {"warning": self._log.warning, "error": self._log.error}.get(str(level), self._log.info)
-        write(name, **fields)
+        self._log.write(str(fields.pop("level", "info")), name, **fields)
 
     def exposition(self) -> tuple[bytes, str]:
         return self._meters.exposition()
