@@ -28,6 +28,7 @@ from agentic_rag_server.graphql.http.context import RequestContext
 from agentic_rag_server.graphql.http.fields import rules_of
 from agentic_rag_server.graphql.http.input_values import read_inputs_by_plan
 from agentic_rag_server.graphql.http.limits import Limits, demand_of, parse_within, uses_introspection
+from agentic_rag_server.graphql.http.plain_values import PlainExecutor, PlainObjects, plain_objects
 from agentic_rag_server.graphql.http.responses import GraphQLRequest, RequestFault
 from agentic_rag_server.graphql.http.rows import require_few_rows
 from agentic_rag_server.graphql.mutation import Mutation
@@ -52,6 +53,8 @@ class ReadDocument:
     """The operations by name; under None the one that runs when none is named."""
     errors: tuple[GraphQLError, ...]
     introspects: bool
+    plain: PlainObjects
+    """The objects in it that are read without graphql-core; none where something is wrong."""
 
 
 class RagSchema(strawberry.Schema):
@@ -60,7 +63,12 @@ class RagSchema(strawberry.Schema):
     """
 
     def __init__(self, *, introspection: bool, limits: Limits) -> None:
-        super().__init__(query=Query, mutation=Mutation, config=StrawberryConfig(scalar_map={UploadedFile: FILE}))
+        super().__init__(
+            query=Query,
+            mutation=Mutation,
+            config=StrawberryConfig(scalar_map={UploadedFile: FILE}),
+            execution_context_class=PlainExecutor,
+        )
         self._introspection = introspection
         self._limits = limits
         self.read_document = lru_cache(maxsize=CACHED_DOCUMENTS)(self._read_document)
@@ -94,19 +102,20 @@ class RagSchema(strawberry.Schema):
             return ExecutionResult(data=None, errors=[refused])
         demand = self._demand(request.query, request.operation_name)
         await context.parts.admission.admit(context.principal, remaining_demand(demand, context.counted))
-        return await self._execute(document.parsed, request, context)
+        return await self._execute(document, request, context)
 
     async def _execute(
-        self, document: DocumentNode, request: GraphQLRequest, context: RequestContext
+        self, document: ReadDocument, request: GraphQLRequest, context: RequestContext
     ) -> ExecutionResult:
         result = execute(
             self._schema,
-            document,
+            document.parsed,
             context_value=context,
             variable_values=request.variables,
             operation_name=request.operation_name,
             executor_class=self.execution_context_class,
             is_awaitable=_IS_AWAITABLE,
+            plain=document.plain,
         )
         return await result if isawaitable(result) else result
 
@@ -120,7 +129,9 @@ class RagSchema(strawberry.Schema):
         # The first of several would run where none is named; the specification (GetOperation) demands an error.
         if len(operations) == 1:
             by_name[None] = operations[0].operation
-        return ReadDocument(document, by_name, tuple(validate(self._schema, document)), uses_introspection(document))
+        errors = tuple(validate(self._schema, document))
+        plain = {} if errors else plain_objects(self._schema, document)
+        return ReadDocument(document, by_name, errors, uses_introspection(document), plain)
 
     def _read_demand(self, text: str, operation_name: str | None) -> Demand:
         return demand_of(self.read_document(text).parsed, operation_name)
