@@ -350,7 +350,7 @@ class AnswerQuestion:
         stages: tuple[StageRecord, ...] = (),
     ) -> Run:
         asked = request.question.asked
-        if cache in (CacheOutcome.HIT, CacheOutcome.JOINED):
+        if answer.debug.chat is not None and cache in (CacheOutcome.HIT, CacheOutcome.JOINED):
             answer = replace(answer, debug=replace(answer.debug, chat=None))
         return Run(
             workspace=asked.workspace,

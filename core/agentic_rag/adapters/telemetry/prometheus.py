@@ -24,6 +24,8 @@ class PrometheusMeters:
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         self._collectors = {metric.name: _collector(metric, self._registry) for metric in metrics}
+        self._labelled: dict[tuple[object, ...], Counter | Gauge | Histogram] = {}
+        """By type, name and labels: the library validates the labels of each look-up under a lock."""
 
     def count(self, name: str, amount: float, labels: dict[str, str]) -> None:
         """Add to a counter. Errors: `UnknownMetric`."""
@@ -40,8 +42,17 @@ class PrometheusMeters:
     def clear(self, name: str) -> None:
         """Drop all values of a gauge with labels. Errors: `UnknownMetric`."""
         self._meter(Gauge, name, {}).clear()
+        self._labelled = {key: meter for key, meter in self._labelled.items() if key[1] != name}
 
     def _meter(self, kind: type[Meter], name: str, labels: dict[str, str]) -> Meter:
+        key = (kind, name, *labels.items())
+        known = self._labelled.get(key)
+        if isinstance(known, kind):
+            return known
+        found = self._labelled[key] = self._look_up(kind, name, labels)
+        return found
+
+    def _look_up(self, kind: type[Meter], name: str, labels: dict[str, str]) -> Meter:
         collector = self._collectors.get(name)
         if not isinstance(collector, kind):
             raise UnknownMetric(f"{name} is not a {kind.__name__.lower()} of adapters/telemetry/metrics.py")

@@ -143,9 +143,5 @@ def fusion_fields(method: FusionMethod | None, weights: FusionWeights | None) ->
 
 
 def _digest(*parts: str) -> bytes:
-    digest = hashlib.sha256()
-    for part in parts:
-        data = part.encode("utf-8", "surrogatepass")
-        digest.update(b"%d:" % len(data))
-        digest.update(data)
-    return digest.digest()
+    encoded = [part.encode("utf-8", "surrogatepass") for part in parts]
+    return hashlib.sha256(b"".join([b"%d:%b" % (len(data), data) for data in encoded])).digest()

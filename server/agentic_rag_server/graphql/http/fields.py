@@ -137,11 +137,12 @@ def to_schema(kind: type[Shown], /, *values: object, **different: Any) -> Shown:
 
     Strawberry reads fields by name, so a nested value of the core needs no conversion when its names are the schema's.
     """
-    copied = {
-        name: next(getattr(value, name) for value in values if hasattr(value, name))
-        for name in _names(kind)
-        if name not in different
-    }
+    names = [name for name in _names(kind) if name not in different]
+    first, *further = values
+    if further:
+        copied = {name: next(getattr(value, name) for value in values if hasattr(value, name)) for name in names}
+    else:
+        copied = {name: getattr(first, name) for name in names}
     return kind(**copied, **different)
 
 

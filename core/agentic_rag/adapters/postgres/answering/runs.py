@@ -181,6 +181,8 @@ async def _redact_erasures(connection: PostgresConnection, org_id: UUID, runs: l
     erased: dict[UUID, set[UUID]] = {}
     for row in await connection.fetch(ERASED, org_id, workspace_ids, document_ids):
         erased.setdefault(row["workspace_id"], set()).add(row["document_id"])
+    if not erased:
+        return runs
     return [redact_erased_documents(run, erased.get(run.workspace.workspace_id, ())) for run in runs]
 
 

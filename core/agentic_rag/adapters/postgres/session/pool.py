@@ -26,7 +26,7 @@ SELECT n.nspname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WH
 _JSONB_VERSION = b"\x01"
 
 _ENDING_SECONDS = 10.0
-"""For the end of a transaction that nobody waits for, before its connection is closed."""
+"""For the end of a transaction and for giving a connection back, before the connection is closed."""
 
 BOUND = "(SELECT set_config('rag.org_id', $1::uuid::text, true)::uuid AS org_id OFFSET 0) AS bound"
 """A row that binds its statement, outside of a transaction, to the organisation $1 before a function takes its column:
@@ -96,9 +96,9 @@ class PostgresPool:
             self._give_back_later(pool, driver)
             raise
         except BaseException:
-            await pool.release(driver)
+            await pool.release(driver, timeout=_ENDING_SECONDS)
             raise
-        await pool.release(driver)
+        await pool.release(driver, timeout=_ENDING_SECONDS)
 
     @asynccontextmanager
     async def transaction(self, org_id: UUID, settings: str = "") -> AsyncGenerator[PostgresConnection]:
@@ -168,7 +168,9 @@ class PostgresPool:
                     init=_teach_types,
                     reset=_keep_session,
                 )
-            return self._pool, await self._pool.acquire(timeout=options.connect_seconds)
+            # The driver's time limit takes a third of an acquisition, and a connection that is idle is not waited for.
+            limit = None if self._pool.get_idle_size() else options.connect_seconds
+            return self._pool, await self._pool.acquire(timeout=limit)
 
 
 async def _give_back(pool: Any, driver: Any) -> None:
@@ -178,7 +180,7 @@ async def _give_back(pool: Any, driver: Any) -> None:
     except DRIVER_ERRORS:
         driver.terminate()
     finally:
-        await pool.release(driver)
+        await pool.release(driver, timeout=_ENDING_SECONDS)
 
 
 async def _roll_back(connection: PostgresConnection) -> None:
