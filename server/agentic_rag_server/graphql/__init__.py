@@ -1,1 +1,1 @@
-"""The GraphQL interface."""
+"""The GraphQL interface. Modules of its types do not postpone annotations: Strawberry would parse each from its text."""
