@@ -1,1 +1,1 @@
-"""The GraphQL interface. Modules of its types do not postpone annotations: Strawberry would parse each from its text."""
+"""The GraphQL interface. Modules of its types do not postpone annotations: Strawberry would parse each from text."""
