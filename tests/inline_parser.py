@@ -28,7 +28,7 @@ class _InlineChild:
         head, content = _parts(request)
         asked = json.loads(head)
         allowance: Any = _Allowance()
-        return _parts(child._reply(content, asked["file_name"], asked["media_type"], ParserLimits(), allowance))
+        return _parts(child._reply(content, asked, ParserLimits(), allowance))
 
     async def end(self, *, kill: bool = True) -> int:
         return 0

@@ -72,12 +72,12 @@ def word() -> bytes:
     return made.getvalue()
 
 
-def test_pages_are_exactly_what_pypdf_reads() -> None:
+def test_pages_stand_one_after_the_other_with_their_lines() -> None:
     content = pdf(["One line.", "2.1 A heading", "Text of it."], ["Second page."], title="The Title")
 
     reading = read_pdf(content, LIMITS)
 
-    pages = [page.extract_text() for page in pypdf.PdfReader(io.BytesIO(content)).pages]
+    pages = ["One line.\n2.1 A heading\nText of it.", "Second page."]
     assert [reading.text[page.start : page.end] for page in reading.pages] == pages
     assert reading.text == "\n\n".join(pages)
     assert reading.title == "The Title"
@@ -115,6 +115,29 @@ BY_PDFIUM = pdf_files.stream(pdf_files.shown("Read by one."), b"/Filter/Bogus")
 BY_NONE = pdf_files.flate(b"x", b"/DecodeParms<</Predictor 99>>")
 
 
+def test_a_page_from_right_to_left_is_read_by_pypdf() -> None:
+    shalom = b"<05dc05e905d505dd>"
+    content = pdf_files.mapped(b"1 beginbfrange <0000><ffff><0000> endbfrange", shalom)
+
+    text = read_pdf(content, LIMITS).text
+
+    assert text == pypdf.PdfReader(io.BytesIO(content)).pages[0].extract_text()
+    assert "םושל" in text
+
+
+def test_a_file_whose_reading_ended_a_process_is_read_without_pdfium() -> None:
+    content = pdf_files.pdf_of_pages(READABLE, BY_PDFIUM)
+
+    reading = pdf_loader.load(SourceFile(content, "a.pdf", LIMITS, careful=True))
+
+    assert reading.text == "Read by both.\n\n"
+    assert reading.unread_pages == (2,)
+
+
+def test_a_word_that_a_line_parts_keeps_its_hyphen_at_the_end_of_the_line() -> None:
+    assert read_pdf(pdf(["Words of it are con-", "nected here."]), LIMITS).text == "Words of it are con-\nnected here."
+
+
 def test_a_page_that_pypdf_cannot_read_is_read_by_pdfium() -> None:
     reading = read_pdf(pdf_files.pdf_of_pages(READABLE, BY_PDFIUM), LIMITS)
 
@@ -149,9 +172,11 @@ def test_a_filing_of_many_elements_is_read() -> None:
     assert read_pdf(pdf_with_elements(250_000), LIMITS).text == pdf_files.WORDS
 
 
-def test_more_elements_than_the_memory_of_the_child_bears_are_too_many() -> None:
+def test_more_elements_than_the_memory_of_the_child_bears_are_too_many_for_pypdf() -> None:
+    source = SourceFile(pdf_with_elements(250_000), "a.pdf", ParserLimits(memory_bytes=16 << 20), careful=True)
+
     with pytest.raises(ParseFailed) as refused:
-        read_pdf(pdf_with_elements(250_000), ParserLimits(memory_bytes=16 << 20))
+        pdf_loader.load(source)
 
     assert refused.value.code == "PARSE_TOO_LARGE"
 

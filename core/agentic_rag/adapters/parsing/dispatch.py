@@ -35,13 +35,15 @@ def load(
     media_type: str | None,
     limits: ParserLimits,
     page_read: Callable[[], None] | None = None,
+    *,
+    careful: bool = False,
 ) -> tuple[FileKind, LoadedText]:
-    """Read a file; `page_read` is called for every page of a PDF that gave text.
+    """Read a file; `page_read` and `careful` are those of `SourceFile`.
 
     Errors: `ParseFailed`, whose code says why; what libraries raise on damaged files passes through.
     """
     kind = file_kind(content, file_name, media_type)
-    loaded = kind.loader().load(SourceFile(content, file_name, limits, page_read))
+    loaded = kind.loader().load(SourceFile(content, file_name, limits, page_read, careful))
     limits.require_characters(len(loaded.text))
     require_legible(loaded.text, prose=kind.value.is_prose)
     title = filing_title(loaded.text, PurePath(file_name).stem)

@@ -26,12 +26,15 @@ from agentic_rag.language.programming import LANGUAGE_BY_EXTENSION, LANGUAGE_BY_
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file to load. `page_read` is called for every page of a PDF that gave text."""
+    """A file to load. `page_read` is called for every page of a PDF that gave text. `careful`: an earlier try ended the
+    process that read it, so no native library looks at it.
+    """
 
     content: bytes
     name: str
     limits: ParserLimits
     page_read: Callable[[], None] | None = None
+    careful: bool = False
 
     @property
     def text(self) -> str:
@@ -79,6 +82,9 @@ class FileFormat:
         return self.signature is not None or bool(self.zip_members)
 
 
+PDF_SIGNATURE = b"%PDF-"
+SIGNATURE_WITHIN = 1024
+"""PDF readers accept junk before the header up to here (ISO 32000-1, Annex H, implementation note 13)."""
 _OFFICE_OPEN = "application/vnd.openxmlformats-officedocument"
 
 
@@ -99,7 +105,7 @@ def open_document(extension: str, name: str) -> FileFormat:
 class FileKind(enum.Enum):
     """The formats that can be read."""
 
-    PDF = FileFormat("application/pdf", "pdf", ("pdf",), libraries=("pypdf", "pypdfium2"), signature=b"%PDF-")
+    PDF = FileFormat("application/pdf", "pdf", ("pdf",), libraries=("pypdf", "pypdfium2"), signature=PDF_SIGNATURE)
     DOCX = FileFormat(
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         "docx",
@@ -210,8 +216,6 @@ _LONGEST_TYPE = 200
 _HTML_START = re.compile(
     rb"\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,2000}?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
-_SIGNATURE_WITHIN = 1024
-"""PDF readers accept junk before the header up to here (ISO 32000-1, Annex H, implementation note 13)."""
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
@@ -268,7 +272,7 @@ def _signed_kind(content: bytes, declared: FileKind | None) -> FileKind | None:
     for kind in FileKind:
         signature = kind.value.signature
         if signature is not None and (
-            content.startswith(signature) or (declared is kind and signature in content[:_SIGNATURE_WITHIN])
+            content.startswith(signature) or (declared is kind and signature in content[:SIGNATURE_WITHIN])
         ):
             return kind
     return None

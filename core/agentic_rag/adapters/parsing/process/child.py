@@ -87,7 +87,7 @@ def _serve(requests: BinaryIO, replies: BinaryIO, limits: ParserLimits, walls: t
         header = cast(dict[str, Any], json.loads(requests.read(head_length)))
         content = requests.read(body_length)
         allowance = CpuLimit(limits, body_length)
-        replies.write(_reply(content, header["file_name"], header["media_type"], limits, allowance))
+        replies.write(_reply(content, header, limits, allowance))
         replies.flush()
 
 
@@ -114,9 +114,10 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
         raise PermissionError(f"a parser may not use {event}")
 
 
-def _reply(content: bytes, file_name: str, media_type: str | None, limits: ParserLimits, allowance: CpuLimit) -> bytes:
+def _reply(content: bytes, header: dict[str, Any], limits: ParserLimits, allowance: CpuLimit) -> bytes:
     try:
-        return reading_frame(*load(content, file_name, media_type, limits, allowance.page_read))
+        name, media_type, careful = header["file_name"], header["media_type"], header["careful"]
+        return reading_frame(*load(content, name, media_type, limits, allowance.page_read, careful=careful))
     except ParseFailed as failure:
         return failure_frame(failure)
     except MemoryError:

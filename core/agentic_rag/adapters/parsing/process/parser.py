@@ -13,7 +13,7 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Sequence
 from importlib.metadata import version as version_of
 
-from agentic_rag.adapters.parsing.file_types import FileKind
+from agentic_rag.adapters.parsing.file_types import PDF_SIGNATURE, SIGNATURE_WITHIN, FileKind
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.process.sandbox import missing_walls
 from agentic_rag.adapters.parsing.process.wire import (
@@ -40,6 +40,8 @@ _FAILURE_BY_SIGNAL = {
     signal.SIGKILL: ("PARSE_TOO_LARGE", "reading the file took too much memory"),
     signal.SIGABRT: ("PARSE_TOO_LARGE", "reading the file took too much memory"),
 }
+_CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGTRAP)
+"""How native libraries end: the file may still be read without them."""
 
 
 class ProcessParser:
@@ -80,27 +82,13 @@ class ProcessParser:
                 f"the file has {len(content)} bytes; {self._limits.content_bytes} can be read", code="PARSE_TOO_LARGE"
             )
         async with self._free:
-            child = await self._child()
-            self._busy.add(child)
             try:
-                head, body = await self._ask(child, content, file_name, media_type)
-                parsed = decode_document(head, body, _PARSER, self._version)
-            except ParseFailed as failure:
-                if failure.code in ("PARSE_TOO_LARGE", "PARSE_TIMEOUT") or not child.usable(self._limits):
-                    await child.end()
-                else:
-                    self._idle.append(child)
-                raise
-            except BaseException:
-                await child.end()
-                raise
-            finally:
-                self._busy.discard(child)
-            if child.usable(self._limits):
-                self._idle.append(child)
-            else:
-                await child.end()
-            return parsed
+                return await self._read(content, file_name, media_type)
+            except _CrashedError:
+                if PDF_SIGNATURE not in content[:SIGNATURE_WITHIN]:
+                    raise
+                # pypdf reads what ends PDFium's process: forms that draw themselves, say.
+                return await self._read(content, file_name, media_type, careful=True)
 
     async def aclose(self) -> None:
         """End all children."""
@@ -109,8 +97,33 @@ class ProcessParser:
         for child in children:
             await child.end()
 
-    async def _ask(self, child: _Child, content: bytes, file_name: str, media_type: str | None) -> tuple[bytes, bytes]:
-        request = frame({"file_name": file_name, "media_type": media_type}, content)
+    async def _read(
+        self, content: bytes, file_name: str, media_type: str | None, *, careful: bool = False
+    ) -> ParsedDocument:
+        child = await self._child()
+        self._busy.add(child)
+        request = frame({"file_name": file_name, "media_type": media_type, "careful": careful}, content)
+        try:
+            head, body = await self._ask(child, request)
+            parsed = decode_document(head, body, _PARSER, self._version)
+        except ParseFailed as failure:
+            if failure.code in ("PARSE_TOO_LARGE", "PARSE_TIMEOUT") or not child.usable(self._limits):
+                await child.end()
+            else:
+                self._idle.append(child)
+            raise
+        except BaseException:
+            await child.end()
+            raise
+        finally:
+            self._busy.discard(child)
+        if child.usable(self._limits):
+            self._idle.append(child)
+        else:
+            await child.end()
+        return parsed
+
+    async def _ask(self, child: _Child, request: bytes) -> tuple[bytes, bytes]:
         wall = self._limits.wall_seconds
         try:
             async with asyncio.timeout(wall):
@@ -163,6 +176,10 @@ class ProcessParser:
             tell(missing)
 
 
+class _CrashedError(ParseFailed):
+    """A native library ended the process that was reading the file."""
+
+
 def _import_path(path: Sequence[str]) -> list[str]:
     return [entry for entry in path if entry and os.path.exists(entry)]
 
@@ -175,8 +192,8 @@ def _death(code: int) -> ParseFailed | Retryable:
         code = -signal.SIGKILL
     if code < 0:
         known = _FAILURE_BY_SIGNAL.get(signal.Signals(-code))
-        if known:
-            return ParseFailed(known[1], code=known[0])
+        why, message = known or ("PARSE_CORRUPT", f"reading the file ended its process (status {code})")
+        return (_CrashedError if -code in _CRASHES else ParseFailed)(message, code=why)
     return ParseFailed(f"reading the file ended its process (status {code})", code="PARSE_CORRUPT")
 
 
