@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agentic_rag.adapters.parsing.loaders.html import read_html
 from agentic_rag.documents.document import BlockKind
 
@@ -72,3 +74,28 @@ def test_a_term_stands_before_each_of_its_descriptions() -> None:
         "- Load: 40 kg", "at rest", "- Load: 20 kg moving", "- Why? Heat.", "- One, Two: Both.", "- Alone", "", "After",
         "", "- No term",
     ]  # fmt: skip
+
+
+PROSE = "<p>The pump lifts forty litres of water a minute, and it stops by itself.</p>"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f'<div class="wy-grid-for-nav"><nav>Home</nav><section>{PROSE}</section></div>',
+        f'<div class="main-nav"><article>{PROSE}<a href="#">Read all about it</a></article></div>',
+        f'<form id="aspnetForm"><input value="x"><div>{PROSE}</div></form>',
+        f'<div id="app"></div><noscript><div class="topic">{PROSE}</div></noscript>',
+        f'<div style="visibility:hidden">{PROSE}</div>',
+        f'<div aria-hidden="true">{PROSE}</div><div>Tab</div>',
+        f"<header>Shop <a href='#'>About us</a></header><main>{PROSE}</main><footer>Imprint</footer>",
+        f"<div class='nav dropdown'><a href='#'>A page</a> <a href='#'>Another</a></div>{PROSE}",
+        f"<form><label>Search</label><input></form>{PROSE}<p hidden>gone</p><noscript>Switch it on.</noscript>",
+    ],
+)
+def test_furniture_is_told_by_what_it_holds_and_not_by_its_name_alone(page: str) -> None:
+    assert read_html(page).text.splitlines()[0] == PROSE.removeprefix("<p>").removesuffix("</p>")
+
+
+def test_a_small_main_part_does_not_stand_for_the_page() -> None:
+    assert "Imprint" in read_html("<p>Imprint and address of the whole house</p><main>Hi</main>").text

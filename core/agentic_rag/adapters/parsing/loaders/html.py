@@ -1,6 +1,4 @@
-"""HTML: the readable text in reading order, with headings, lists, code and tables; never scripts, styles or
-navigation.
-"""
+"""HTML: the readable text in reading order, with headings, lists, code and tables."""
 
 from __future__ import annotations
 
@@ -8,34 +6,25 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from string import ascii_lowercase, ascii_uppercase
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborNode
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.loaders.tables import add_table
+from agentic_rag.adapters.parsing.text.page_content import children, read_page
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading, tidy_title
 from agentic_rag.documents.document import BlockKind
 
-_SKIPPED = frozenset({
-    "script", "style", "noscript", "template", "svg", "math", "canvas", "iframe", "object", "embed", "audio",
-    "video", "nav", "form", "button", "select", "textarea", "input", "head", "dialog", "menu",
-    "del", "s", "strike", "rt", "rp",
-})  # fmt: skip
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = frozenset({
     "address", "article", "aside", "blockquote", "body", "center", "dd", "details", "div", "dl", "dt",
-    "fieldset", "figcaption", "figure", "footer", "header", "hr", "html", "main", "p", "section", "summary",
+    "fieldset", "figcaption", "figure", "footer", "form", "header", "hr", "html", "main", "noscript",
+    "p", "section", "summary",
     "ul", "ol", "table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption",
 })  # fmt: skip
 _LETTERS = {"a": ascii_lowercase, "A": ascii_uppercase}
 """By type of an ordered list."""
 _SHIFTS = {"sup": Shift.RAISED, "sub": Shift.LOWERED}
-_HIDDEN_ROLES = frozenset({"navigation", "banner", "search", "menu", "menubar", "toolbar"})
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_NAVIGATION_CLASS = re.compile(
-    r"(?:^|[\s_-])(?:nav|navbar|navigation|navbox|dropdown|breadcrumbs?|interlanguage|editsection|skip-?link|cookies?)(?:$|[\s_-])",
-    re.IGNORECASE,
-)
 _SPACE = re.compile(r"[^\S\x00]+")
 _LINE_BREAK = "\x00"
 """Stands for <br> until white space is folded; the parser turns real NUL characters into U+FFFD."""
@@ -57,14 +46,12 @@ def load(source: SourceFile) -> LoadedText:
 
 def read_html(source: str) -> LoadedText:
     """Readable text and blocks of a page; the title is its <title>, else its first heading."""
-    tree = LexborHTMLParser(source)
+    page, named = read_page(source)
     walker = _Walker()
-    root = tree.body or tree.root
-    if root is not None:
-        walker.walk(root)
+    if page is not None:
+        walker.walk(page)
     text = walker.built.text()
-    named = tree.css_first("head > title")
-    title = tidy_title(named.text()) if named is not None else None
+    title = None if named is None else tidy_title(named)
     return LoadedText(text, tuple(walker.built.blocks), title=title or first_heading(text, walker.built.blocks))
 
 
@@ -83,7 +70,7 @@ class _Walker:
 
     def walk(self, node: LexborNode) -> None:
         """Reads everything under `node`."""
-        for child in _children(node):
+        for child in children(node):
             self._node(child)
         self._flush()
 
@@ -93,13 +80,13 @@ class _Walker:
             self._inline.append(node.text_content or "")
         elif tag == "br":
             self._inline.append(_LINE_BREAK)
-        elif tag.startswith(("-", "!")) or tag in _SKIPPED or _is_invisible(node):
+        elif tag.startswith(("-", "!")):
             return
         elif self._depth >= _DEEPEST:
-            self._inline.append(_visible(node))
+            self._inline.append(_text_of(node))
         elif tag in _SHIFTS:
             self._inline.append(
-                shifted_text(_visible(node, {}), _SHIFTS[tag], self._inline[-1] if self._inline else "")
+                shifted_text(_text_of(node, {}), _SHIFTS[tag], self._inline[-1] if self._inline else "")
             )
         elif tag in _HEADINGS:
             self._whole(node, BlockKind.HEADING, _HEADINGS[tag])
@@ -122,7 +109,7 @@ class _Walker:
 
     def _deeper(self, node: LexborNode) -> None:
         self._depth += 1
-        for child in _children(node):
+        for child in children(node):
             self._node(child)
         self._depth -= 1
 
@@ -151,7 +138,7 @@ class _Walker:
         is_described = True
         for entry in _entries(node):
             if entry.tag == "dt":
-                terms = [*([] if is_described else terms), " ".join(_visible(entry).split())]
+                terms = [*([] if is_described else terms), " ".join(_text_of(entry).split())]
                 is_described = False
             elif entry.tag == "dd":
                 self._item(entry, f"- {_label(terms)}")
@@ -164,7 +151,7 @@ class _Walker:
     def _whole(self, node: LexborNode, kind: BlockKind, level: int) -> None:
         self._flush()
         mark, self._mark = self._mark.removeprefix("- "), ""
-        text = " ".join(_visible(node).split())
+        text = " ".join(_text_of(node).split())
         self.built.add(kind, f"{mark}{text}" if text else "", level)
 
     def _table(self, node: LexborNode) -> None:
@@ -172,7 +159,7 @@ class _Walker:
         header_rows, caption = 0, ""
         for row in node.css("caption, tr"):
             if row.tag == "caption":
-                caption = " ".join(_visible(row).split())
+                caption = " ".join(_text_of(row).split())
                 continue
             cells = [cell for cell in row.iter() if cell.tag in ("td", "th")]
             names = len(cells) > 1 and all(cell.tag == "th" for cell in cells)
@@ -202,7 +189,7 @@ class _Rows:
         row: list[str] = []
         for cell in cells:
             self._fill_from_above(row)
-            text = " ".join(_visible(cell).split())
+            text = " ".join(_text_of(cell).split())
             columns, rows = _span(cell, "colspan"), _span(cell, "rowspan")
             if self._filled + columns * rows > _MOST_SPANNED:
                 columns = rows = 1
@@ -227,15 +214,8 @@ class _Rows:
 
 def _entries(node: LexborNode) -> Iterator[LexborNode]:
     """What a list of terms holds; each group of it may stand in a div."""
-    for child in _children(node):
-        yield from _children(child) if child.tag == "div" else (child,)
-
-
-def _children(node: LexborNode) -> Iterator[LexborNode]:
-    child = node.child
-    while child is not None:
-        yield child
-        child = child.next
+    for child in children(node):
+        yield from children(child) if child.tag == "div" else (child,)
 
 
 def _label(terms: Sequence[str]) -> str:
@@ -254,26 +234,13 @@ def _stated(node: LexborNode, attribute: str) -> int:
     return int(stated) if stated.isascii() and stated.isdigit() and len(stated) < 4 else 0
 
 
-def _is_invisible(node: LexborNode) -> bool:
-    attributes = node.attributes
-    if not attributes:
-        return False
-    return (
-        "hidden" in attributes
-        or attributes.get("aria-hidden") == "true"
-        or attributes.get("role") in _HIDDEN_ROLES
-        or _NAVIGATION_CLASS.search(attributes.get("class") or "") is not None
-        or _HIDDEN_STYLE.search(attributes.get("style") or "") is not None
-    )
-
-
 def _collapse_whitespace(text: str) -> str:
     lines = (_SPACE.sub(" ", line).strip() for line in text.split(_LINE_BREAK))
     return "\n".join(line for line in lines if line)
 
 
-def _visible(node: LexborNode, shifts: Mapping[str, Shift] = _SHIFTS) -> str:
-    """All text under a node but what is skipped or hidden."""
+def _text_of(node: LexborNode, shifts: Mapping[str, Shift] = _SHIFTS) -> str:
+    """All text under a node."""
     parts: list[str] = []
     stack = [node.child]
     while stack:
@@ -285,8 +252,8 @@ def _visible(node: LexborNode, shifts: Mapping[str, Shift] = _SHIFTS) -> str:
         if tag == "-text":
             parts.append(current.text_content or "")
         elif tag in shifts:
-            parts.append(shifted_text(_visible(current, {}), shifts[tag], parts[-1] if parts else ""))
-        elif not (tag.startswith(("-", "!")) or tag in _SKIPPED or _is_invisible(current)):
+            parts.append(shifted_text(_text_of(current, {}), shifts[tag], parts[-1] if parts else ""))
+        elif not tag.startswith(("-", "!")):
             if tag in _BLOCKS or tag in ("br", "li"):
                 parts.append(" ")
             stack.append(current.child)

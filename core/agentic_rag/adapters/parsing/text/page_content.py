@@ -1,0 +1,105 @@
+"""The part of a web page that is read: neither scripts nor furniture, and what is hidden only where nothing else is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+_NEVER_READ = [
+    "script", "style", "template", "svg", "math", "canvas", "iframe", "object", "embed", "audio", "video", "nav",
+    "button", "select", "textarea", "input", "head", "dialog", "menu", "del", "s", "strike", "rt", "rp",
+]  # fmt: skip
+_NAVIGATION_ROLES = frozenset({"navigation", "banner", "search", "menu", "menubar", "toolbar"})
+_NAVIGATION_CLASS = re.compile(
+    r"(?:^|[\s_-])(?:nav|navbar|navigation|navbox|dropdown|breadcrumbs?|interlanguage|editsection|skip-?link|cookies?)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_CONTENT = "h1, main, article"
+_FORM_CONTENT = "h1, h2, h3, h4, h5, p, li, table, main, article"
+_LEAST_LINKS = 0.5
+"""Share of the letters in links from which a part that is named as navigation is one; layouts have such names too."""
+_MOST_HIDDEN = 0.5
+"""Hidden letters by letters that show. A page that hides more shows it by a script: tabs, forums, shops."""
+_LEAST_MAIN = 0.5
+"""Share of a page's letters from which its one main part stands for it."""
+
+
+def read_page(source: str) -> tuple[LexborNode | None, str | None]:
+    """The element to read, without what is left out, and the text of <title>."""
+    tree = LexborHTMLParser(source)
+    named = tree.css_first("head > title")
+    title = None if named is None else named.text()
+    if _leave_out(tree, hides=True) > _MOST_HIDDEN * _letters(tree.body):
+        tree = LexborHTMLParser(source)
+        _leave_out(tree, hides=False)
+    return _main_part(tree), title
+
+
+def children(node: LexborNode) -> Iterator[LexborNode]:
+    """Elements and texts right below a node."""
+    child = node.child
+    while child is not None:
+        following = child.next
+        yield child
+        child = following
+
+
+def _leave_out(tree: LexborHTMLParser, *, hides: bool) -> int:
+    """Remove what is not read; how many letters of it were hidden."""
+    tree.strip_tags(_NEVER_READ)
+    letters = 0
+    stack = [tree.root]
+    while stack:
+        for child in children(node) if (node := stack.pop()) is not None else ():
+            if (child.tag or "").startswith(("-", "!")):
+                continue
+            if hides and _is_hidden(child):
+                letters += _letters(child)
+                child.decompose()
+            elif _is_furniture(child):
+                child.decompose()
+            else:
+                stack.append(child)
+    return letters
+
+
+def _is_hidden(node: LexborNode) -> bool:
+    attributes = node.attributes
+    return node.tag == "noscript" or (
+        "hidden" in attributes
+        or attributes.get("aria-hidden") == "true"
+        or _HIDDEN_STYLE.search(attributes.get("style") or "") is not None
+    )
+
+
+def _is_furniture(node: LexborNode) -> bool:
+    if node.tag == "form":
+        return node.css_first(_FORM_CONTENT) is None
+    attributes = node.attributes
+    if attributes.get("role") in _NAVIGATION_ROLES:
+        return node.css_first("main, article") is None
+    named = _NAVIGATION_CLASS.search(attributes.get("class") or "") is not None
+    return named and node.css_first(_CONTENT) is None and _links(node) >= _LEAST_LINKS
+
+
+def _links(node: LexborNode) -> float:
+    """Share of a node's letters that stand in links."""
+    letters = _letters(node)
+    return sum(map(_letters, node.css("a"))) / letters if letters else 1.0
+
+
+def _letters(node: LexborNode | None) -> int:
+    return 0 if node is None else sum(map(len, node.text().split()))
+
+
+def _main_part(tree: LexborHTMLParser) -> LexborNode | None:
+    """The one <main> or <article> of a page, where it holds most of it; else the page."""
+    body = tree.body or tree.root
+    for name in ("main, [role=main]", "article"):
+        found = tree.css(name)
+        if len(found) == 1 and _letters(found[0]) >= _LEAST_MAIN * _letters(body):
+            return found[0]
+    return body
