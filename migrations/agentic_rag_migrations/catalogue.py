@@ -43,6 +43,7 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_past_erasures": TableClass.WORKSPACE,
         "rag_graph_erasures": TableClass.WORKSPACE,
         "rag_audit": TableClass.ORGANISATION,
+        "rag_erasures": TableClass.ORGANISATION,
         "rag_dead_payloads": TableClass.GLOBAL,
         "rag_workers": TableClass.GLOBAL,
         "rag_provider_keys": TableClass.ORGANISATION,

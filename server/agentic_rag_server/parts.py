@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agentic_rag.documents.read_text import ReadText
     from agentic_rag.documents.update_document import UpdateDocument
     from agentic_rag.erasure.delete import DeleteDocument
+    from agentic_rag.erasure.request_erasure import RequestErasure
     from agentic_rag.ingestion.attachments import Attachments
     from agentic_rag.ingestion.copy_document import CopyDocument
     from agentic_rag.ingestion.reingest import ReingestDocument
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from agentic_rag.operations.calibrate import CalibrateSupport
     from agentic_rag.operations.dead_letters import DeadLetters
     from agentic_rag.operations.prove_erased import ProveErasure
+    from agentic_rag.operations.prove_workspace_erased import ProveWorkspaceErasure
     from agentic_rag.operations.snapshots.take import TakeSnapshot
     from agentic_rag.operations.start_evaluation import Evaluations
     from agentic_rag.operations.switch_embedding import SwitchEmbedding
@@ -104,7 +106,9 @@ class ServerParts:
     read_chunk: ReadChunk
     update_document: UpdateDocument
     delete: DeleteDocument
+    request_erasure: RequestErasure
     prove_erasure: ProveErasure
+    prove_workspace_erasure: ProveWorkspaceErasure
     reingest: ReingestDocument
     dead_letters: DeadLetters
     job_board: Callable[[], JobBoard]

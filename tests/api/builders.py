@@ -24,6 +24,7 @@ from agentic_rag.documents.ports import Original
 from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure, coverage_gaps
 from agentic_rag.erasure.delete import Deletion
 from agentic_rag.erasure.ports import Erasure
+from agentic_rag.erasure.request_erasure import RequestErasure
 from agentic_rag.ingestion.reingest import Reingestion
 from agentic_rag.jobs.job import Job, JobAttempt, JobKind, JobRef, JobState, QueueName
 from agentic_rag.kernel.errors import InvalidInput, NotFound, Permanent, Unauthenticated
@@ -34,6 +35,7 @@ from agentic_rag.models.embedding.recall_gate import RecallGate
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace, SpaceRecord, SpaceState, parse_choice
 from agentic_rag.operations.findings import Finding, Severity
 from agentic_rag.operations.prove_erased import ErasureProof
+from agentic_rag.operations.prove_workspace_erased import ProveWorkspaceErasure
 from agentic_rag.operations.switch_embedding import SwitchStart
 from agentic_rag.retrieval.candidates import ArmScore, CandidateTrace, Retriever
 from agentic_rag.tenancy.access import ReadIdentity, ReadScope
@@ -451,6 +453,7 @@ class Container:
     provider_keys: Any = None
     spending: Any = None
     change_models: Any = None
+    cache: Any = None
 
     @property
     def administer(self) -> Administer:
@@ -471,6 +474,14 @@ class Container:
     @property
     def prove_erasure(self) -> FakeProof:
         return FakeProof(self.database)
+
+    @property
+    def request_erasure(self) -> RequestErasure:
+        return RequestErasure(self.database, self.telemetry)
+
+    @property
+    def prove_workspace_erasure(self) -> ProveWorkspaceErasure:
+        return ProveWorkspaceErasure(self.database, self.cache, self.blobs)
 
     @property
     def reingest(self) -> FakeReingest:

@@ -78,6 +78,8 @@ FIELDS: Mapping[str, Request] = {
     "Query.snapshots": Request("snapshots(workspaceId: %(workspace)s) { id }", seen="snapshot"),
     "Query.sources": Request("sources(workspaceId: %(workspace)s) { id }", seen="source"),
     "Query.source": Request("source(id: %(source)s) { id }"),
+    "Query.workspaceErasures": Request("workspaceErasures { subject }", seen="erased"),
+    "Query.proveWorkspaceErased": Request("proveWorkspaceErased(workspaceId: %(erased)s) { erased }"),
     "Query.proveErased": Request("proveErased(documentId: %(document)s) { erased }"),
     "Query.ragAnswer": Request(f"{ASK} {{ outcome {FAULTS} }}"),
     "Query.searchPassages": Request(
@@ -109,6 +111,13 @@ FIELDS: Mapping[str, Request] = {
     "Mutation.renameWorkspace": Request(
         f'renameWorkspace(workspaceId: %(workspace)s, name: "handbook") {{ workspace {{ name }} {FAULTS} }}'
     ),
+    "Mutation.deleteWorkspace": Request(
+        f'deleteWorkspace(workspaceId: %(workspace)s, confirmName: "other") {{ {FAULTS} }}'
+    ),
+    "Mutation.deleteOrganisation": Request(
+        f'deleteOrganisation(confirmName: "other") {{ {FAULTS} }}', owns_nothing=True
+    ),
+    "Mutation.renameOrganisation": Request(f"renameOrganisation(name: %(fresh)s) {{ {FAULTS} }}", owns_nothing=True),
     "Mutation.updateWorkspaceSettings": Request(
         f"updateWorkspaceSettings(input: {{workspaceId: %(workspace)s, historyDays: 5}}) {{ {FAULTS} }}"
     ),

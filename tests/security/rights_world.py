@@ -169,6 +169,8 @@ async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceR
     for is_trial in (False, True):
         await container.calibrate_support.keep(project, calibrated, CalibrationWish(is_trial=is_trial))
     source = await _follow(container, project, "site")
+    erased = await _workspace(container, project.org_id, NewWorkspace("erased"))
+    await container.request_erasure.workspace(erased.ref, "erased", "system:test")
     snapshot = await container.take_snapshot.request(project, "system:test")
     spare = await container.api_keys.create(
         project.org_id,
@@ -196,6 +198,7 @@ async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceR
         "key": encode_in_organisation(NodeKind.API_KEY, spare.key.key_id),
         "guideline": str(shared.document_id),
         "attached": str(attached.document_id),
+        "erased": encode_in_organisation(NodeKind.WORKSPACE, erased.ref.workspace_id),
     }
 
 

@@ -51,6 +51,8 @@ def job_handlers(container: Container) -> Mapping[JobKind, Handler]:
         # The slowest single step is fetching a repository; every batch of files is progress.
         JobKind.SYNC: Handler(follow.run, 21_600.0, 1_900.0, follow.record_failure, follow.is_rejection),
         JobKind.DELETE: Handler(container.delete.run_job, 600.0, 300.0),
+        # The slowest single step is dropping a vector index, which waits for the searches that use it.
+        JobKind.ERASE: Handler(container.erase_workspace.run, 21_600.0, 900.0),
         JobKind.COMPACT: Handler(CompactSegments(container.database).run, 600.0, 300.0),
         JobKind.RETENTION: Handler(retention.run, 600.0, 300.0),
         # The slowest single step is reading one part of an archive and writing it.

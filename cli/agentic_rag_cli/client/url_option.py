@@ -19,7 +19,8 @@ BY_GRAPHQL: Mapping[str, tuple[str, ...]] = {
     "provider-key": ("remove", "models"),
     "run": ("list", "show", "replay"),
     "template": ("list", "save", "delete"),
-    "workspace": ("list", "create", "keep"),
+    "tenant": ("rename", "delete"),
+    "workspace": ("list", "create", "rename", "keep", "delete", "erasures", "prove-erased"),
 }
 """By group. `ask`, `search`, `context`, `upload`, `source` and `eval` have an option of their own."""
 

@@ -10,6 +10,7 @@ from agentic_rag.adapters.parsing.file_types import ZipAwareSniffer
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.bootstrap.answering import AnsweringParts
 from agentic_rag.erasure.delete import DeleteDocument
+from agentic_rag.erasure.request_erasure import RequestErasure
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.analysis.extract_entities import ExtractEntities
 from agentic_rag.ingestion.attachments import Attachments
@@ -125,6 +126,11 @@ class IngestionParts(AnsweringParts):
     @cached_property
     def delete(self) -> DeleteDocument:
         return DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
+
+    @cached_property
+    def request_erasure(self) -> RequestErasure:
+        """Deletes workspaces and organisations."""
+        return RequestErasure(self.database, self.telemetry)
 
     @cached_property
     def copy_document(self) -> CopyDocument:

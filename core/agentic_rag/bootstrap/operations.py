@@ -11,6 +11,8 @@ from agentic_rag.adapters.postgres.operations.graph_feed import PostgresGraphFee
 from agentic_rag.adapters.postgres.operations.inspection import PostgresInspector
 from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresIndexBuilder
 from agentic_rag.bootstrap.ingestion import IngestionParts
+from agentic_rag.erasure.erase_workspace import EraseWorkspace
+from agentic_rag.erasure.ports import ExternalGraph
 from agentic_rag.ingestion.ingest_chunks import IngestChunks
 from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.operations.calibrate import CalibrateSupport
@@ -19,6 +21,7 @@ from agentic_rag.operations.graph.sync import GraphCheck, GraphSync
 from agentic_rag.operations.leak_canaries import LeakCanaries
 from agentic_rag.operations.measure_switch import MeasureSwitch
 from agentic_rag.operations.prove_erased import ProveErasure
+from agentic_rag.operations.prove_workspace_erased import ProveWorkspaceErasure
 from agentic_rag.operations.snapshots.ports import WorkspaceArchive
 from agentic_rag.operations.snapshots.restore import RestoreSnapshot
 from agentic_rag.operations.snapshots.take import TakeSnapshot
@@ -26,6 +29,7 @@ from agentic_rag.operations.start_evaluation import Evaluations
 from agentic_rag.operations.switch_embedding import SwitchEmbedding
 from agentic_rag.operations.vector_index import IndexLimits, MaintainVectorIndex
 from agentic_rag.operations.verify import VerifyStores
+from agentic_rag.retrieval.ports import IndexBuilder
 from agentic_rag_migrations import HEAD
 
 MAX_VECTOR_INDEXES = 32
@@ -53,13 +57,31 @@ class OperationsParts(IngestionParts):
         return VerifyStores(PostgresInspector(self._pool), self.database, self.blobs, self.embedder.space, checks)
 
     @cached_property
-    def prove_erasure(self) -> ProveErasure:
-        graph = None
-        if self._graph_home:
-            from agentic_rag.adapters.neo4j.traces import Neo4jTraces
+    def _graph_traces(self) -> ExternalGraph | None:
+        if not self._graph_home:
+            return None
+        from agentic_rag.adapters.neo4j.traces import Neo4jTraces
 
-            graph = Neo4jTraces(self._neo4j())
-        return ProveErasure(self.database, self.cache, graph)
+        return Neo4jTraces(self._neo4j())
+
+    @cached_property
+    def prove_erasure(self) -> ProveErasure:
+        return ProveErasure(self.database, self.cache, self._graph_traces)
+
+    @cached_property
+    def prove_workspace_erasure(self) -> ProveWorkspaceErasure:
+        return ProveWorkspaceErasure(self.database, self.cache, self.blobs, self._graph_traces)
+
+    @cached_property
+    def erase_workspace(self) -> EraseWorkspace:
+        """The body of ERASE jobs."""
+        return EraseWorkspace(
+            self.database, self.cache, self.blobs, self._index_builder, self._graph_traces, self.telemetry
+        )
+
+    @cached_property
+    def _index_builder(self) -> IndexBuilder:
+        return PostgresIndexBuilder(self.settings.stores.migrating_url)
 
     @cached_property
     def _archive(self) -> WorkspaceArchive:
@@ -83,9 +105,8 @@ class OperationsParts(IngestionParts):
     @cached_property
     def keep_index(self) -> MaintainVectorIndex:
         """The body of INDEX jobs."""
-        builder = PostgresIndexBuilder(self.settings.stores.migrating_url)
         limits = IndexLimits(self.exact_scan_bytes, MAX_VECTOR_INDEXES)
-        return MaintainVectorIndex(self.database, builder, self.recall_check, self.telemetry, limits)
+        return MaintainVectorIndex(self.database, self._index_builder, self.recall_check, self.telemetry, limits)
 
     @cached_property
     def calibrate_support(self) -> CalibrateSupport:

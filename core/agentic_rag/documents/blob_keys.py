@@ -8,6 +8,7 @@ import unicodedata
 from datetime import UTC, datetime
 from uuid import UUID
 
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 
 FOLDERS = {
@@ -43,8 +44,26 @@ def original_key(workspace: Workspace, at: datetime, upload: UUID, file_name: st
     """The key of one upload's bytes: `{owner}/{timestamp}-{token}-{filename}`. `upload` is a fresh id, whose random
     last digits become the token, so uploads with the same name and time get different keys.
     """
-    stamp = at.astimezone(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    return f"{owner_prefix(workspace)}/{stamp}-{upload.hex[-TOKEN_DIGITS:]}-{safe_file_name(file_name)}"
+    return f"{owner_prefix(workspace)}/{_stamp(at)}-{upload.hex[-TOKEN_DIGITS:]}-{safe_file_name(file_name)}"
+
+
+def is_older(key: str, at: datetime) -> bool:
+    """Whether the upload that made the key began before that instant."""
+    return key.rpartition("/")[2] < _stamp(at)
+
+
+def _stamp(at: datetime) -> str:
+    return at.astimezone(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+
+
+def snapshots_prefix(org_id: UUID) -> str:
+    """The common prefix of the keys of an organisation's snapshots."""
+    return f"snapshots/{org_id}"
+
+
+def snapshots_of(workspace: WorkspaceRef) -> str:
+    """The common prefix of the keys of a workspace's snapshots."""
+    return f"{snapshots_prefix(workspace.org_id)}/{workspace.workspace_id}"
 
 
 def safe_file_name(file_name: str) -> str:

@@ -1,13 +1,14 @@
-"""The store of erasure certificates, and the reads that check them."""
+"""The stores of erasure certificates, and the reads that check them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure
+from agentic_rag.erasure.workspace_erasure import WorkspaceErasure
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -86,8 +87,78 @@ class ErasureStore(Protocol):
         ...
 
 
+class WorkspaceErasureStore(Protocol):
+    """Inside a transaction of one organisation. Its calls see workspaces that leave; no other statement does."""
+
+    async def running(self, workspace: WorkspaceRef) -> Mapping[str, int]:
+        """The number of unfinished jobs that somebody asked for, by kind."""
+        ...
+
+    async def begin(self, workspace: WorkspaceRef, blob_owner: str, requested_by: str) -> None:
+        """Hide the workspace from every reader and writer, free its name, forget its settings, and cancel its jobs."""
+        ...
+
+    async def begin_organisation(self, requested_by: str) -> Sequence[WorkspaceRef]:
+        """Hide the organisation, free its name, and drop its keys and settings. Returns all its workspaces that do not
+        leave yet, for `begin`.
+        """
+        ...
+
+    async def drop_rows(self, workspace: WorkspaceRef, limit: int) -> int:
+        """Delete and count at most `limit` rows of one table; their number. 0: only the last transaction's are left."""
+        ...
+
+    async def doom_blobs(self, workspace: WorkspaceRef) -> int:
+        """Mark the blobs of all originals for deletion; their number."""
+        ...
+
+    async def unnamed(self, keys: Sequence[str]) -> list[str]:
+        """Those of the blob keys that no row of the organisation names."""
+        ...
+
+    async def count(self, workspace: WorkspaceRef, store: str, number: int) -> None:
+        """Add to what went from a store outside the database."""
+        ...
+
+    async def finish(self, workspace: WorkspaceRef) -> bool:
+        """Delete whatever is left, the workspace's row and the running job's, and complete the certificate. False, and
+        nothing was done, while a row names a blob.
+        """
+        ...
+
+    async def finish_organisation(self) -> Sequence[WorkspaceRef]:
+        """Where the organisation leaves and has no workspace any more, delete it and complete its certificate. Returns
+        workspaces that were made in it since, for `begin`.
+        """
+        ...
+
+    async def get(self, subject_id: UUID) -> WorkspaceErasure | None:
+        """The erasure of a workspace, or of the organisation by its own id; None without one."""
+        ...
+
+    async def all(self) -> list[WorkspaceErasure]:
+        """The erasures of the organisation, newest first; at most 1,000."""
+        ...
+
+    async def traces(self, subject_id: UUID) -> list[ErasureTrace]:
+        """Every row of any table that belongs to the workspace, or to the organisation by its own id, except of those
+        that are kept by rule.
+        """
+        ...
+
+
 class ExternalGraph(Protocol):
-    """Reads of a graph outside Postgres that prove an erasure. Errors: `DependencyUnavailable`."""
+    """A graph outside Postgres: reads that prove an erasure, and the removal of a workspace. Errors:
+    `DependencyUnavailable`.
+    """
+
+    async def workspace_nodes(self, workspace: WorkspaceRef) -> int:
+        """The number of all nodes of a workspace."""
+        ...
+
+    async def drop_workspace(self, workspace: WorkspaceRef, limit: int) -> int:
+        """Delete at most `limit` nodes of a workspace, first the one that its writers need; their number."""
+        ...
 
     async def document_nodes(self, workspace: WorkspaceRef, document_id: UUID) -> int:
         """The number of the document's nodes: its source, its chunks, and the entities whose first source it is."""

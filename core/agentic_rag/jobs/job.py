@@ -20,6 +20,8 @@ class JobKind(enum.Enum):
 
     INGEST = "ingest"
     DELETE = "delete"
+    ERASE = "erase"
+    """Erase a workspace that was deleted."""
     SYNC = "sync"
     """Bring a workspace up to date with a source that it follows."""
     COMPACT = "compact"

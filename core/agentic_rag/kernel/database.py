@@ -8,7 +8,7 @@ from uuid import UUID
 
 if TYPE_CHECKING:
     from agentic_rag.documents.ports import DocumentReader, DocumentStore, OriginalStore, UploadStore
-    from agentic_rag.erasure.ports import ErasureStore
+    from agentic_rag.erasure.ports import ErasureStore, WorkspaceErasureStore
     from agentic_rag.ingestion.ports import Publisher
     from agentic_rag.ingestion.sources.ports import SourceStore
     from agentic_rag.jobs.ports import JobStore
@@ -66,6 +66,7 @@ class Transaction(Protocol):
     providers: ProviderStore
     usage: UsageStore
     erasures: ErasureStore
+    workspace_erasures: WorkspaceErasureStore
     snapshots: SnapshotStore
     sources: SourceStore
     eval_runs: EvalRunStore

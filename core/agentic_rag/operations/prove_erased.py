@@ -82,14 +82,14 @@ class ProveErasure:
             if entries := await self._cache.holding(workspace, subject.encode()):
                 found.append(_trace_finding("cache", subject, format_count(entries, "cached answer"), remedy))
         except DependencyUnavailable as error:
-            found.append(_unknown("cache", subject, error))
+            found.append(store_unknown("cache", subject, error))
         if self._graph is None:
             return found
         try:
             nodes = await self._graph.document_nodes(workspace, document_id)
             behind = certificate is not None and await self._graph.version(workspace) < certificate.version
         except (DependencyUnavailable, Misconfigured) as error:
-            found.append(_unknown(ErasedStore.GRAPH.value, subject, error))
+            found.append(store_unknown(ErasedStore.GRAPH.value, subject, error))
         else:
             if nodes:
                 found.append(_trace_finding(ErasedStore.GRAPH.value, subject, format_count(nodes, "node"), remedy))
@@ -114,7 +114,7 @@ def _pending(store: str, subject: str) -> Finding:
     return Finding(store, "ERASURE_PENDING", Severity.ERROR, subject, message, WAIT_FOR_JOB)
 
 
-def _unknown(store: str, subject: str, error: AgenticRagError) -> Finding:
+def store_unknown(store: str, subject: str, error: AgenticRagError) -> Finding:
     message = f"Nothing can be said of this store: {error.message}"
     return Finding(
         store, "STORE_UNREACHABLE", Severity.ERROR, subject, message, "Start it (rag doctor), then ask again."

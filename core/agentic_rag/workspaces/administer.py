@@ -82,6 +82,18 @@ class Administer:
         async with self._database.transaction(org_id) as transaction:
             return await transaction.organisations.current()
 
+    async def rename_organisation(self, org_id: UUID, wished: str, actor: str) -> Organisation:
+        """Give an organisation another name; its id, tokens and workspaces stay as they are. Errors: `NotFound`,
+        `InvalidInput` (ORGANISATION_EXISTS when the name is taken).
+        """
+        name = validate_name(wished, ("name",))
+        async with self._database.transaction(org_id) as transaction:
+            before = await transaction.organisations.current()
+            renamed = await transaction.organisations.rename(name)
+            told = {"before": before.name, "after": name}
+            await audit(transaction, self._telemetry, AuditAction.RENAME_ORGANISATION, None, org_id, actor, **told)
+        return renamed
+
     async def set_feature(self, org_id: UUID, flag: FeatureFlag, *, on: bool, actor: str) -> Organisation:
         """Switch a feature of the organisation on or off. Errors: `NotFound`."""
         async with self._database.transaction(org_id) as transaction:

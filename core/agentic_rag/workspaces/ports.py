@@ -22,6 +22,10 @@ class OrganisationStore(Protocol):
         """The organisation of the transaction."""
         ...
 
+    async def rename(self, name: str) -> Organisation:
+        """Give it another name. Errors: `InvalidInput` code ORGANISATION_EXISTS when another one has the name."""
+        ...
+
     async def change(self, apply: Callable[[OrganisationSettings], OrganisationSettings]) -> Organisation:
         """Replace the settings by the result of `apply`. The row stays locked until the transaction ends."""
         ...

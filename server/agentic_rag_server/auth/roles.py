@@ -36,6 +36,9 @@ class Action(enum.Enum):
     SWITCH_SPACE = "switch the embedding model", Role.ADMIN
     MANAGE_PROVIDER_KEYS = "manage keys of providers", Role.ADMIN
     CHANGE_WORKSPACE = "change a workspace's settings", Role.ADMIN
+    DELETE_WORKSPACE = "delete a workspace", Role.ADMIN
+    DELETE_ORGANISATION = "delete the organisation", Role.ADMIN
+    RENAME_ORGANISATION = "rename the organisation", Role.OPERATOR
     CHANGE_ORGANISATION = "change the organisation's settings", Role.ADMIN
     MANAGE_KEYS = "see, make or revoke API keys", Role.ADMIN
     READ_AUDIT_LOG = "read the audit log", Role.ADMIN

@@ -6,6 +6,7 @@ from agentic_rag_server.graphql.answering.answers import AnswerMutation
 from agentic_rag_server.graphql.documents.documents import DocumentMutation
 from agentic_rag_server.graphql.documents.updates import UpdateMutation
 from agentic_rag_server.graphql.documents.uploads import UploadMutation
+from agentic_rag_server.graphql.erasure.workspace_erasures import WorkspaceErasureMutation
 from agentic_rag_server.graphql.ingestion.sources import SourceMutation
 from agentic_rag_server.graphql.jobs.jobs import JobMutation
 from agentic_rag_server.graphql.models.models import ModelMutation
@@ -30,6 +31,7 @@ class Mutation(
     SourceMutation,
     JobMutation,
     WorkspaceMutation,
+    WorkspaceErasureMutation,
     ContextTemplateMutation,
     OrganisationMutation,
     RateLimitMutation,

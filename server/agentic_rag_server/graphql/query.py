@@ -12,6 +12,7 @@ from agentic_rag_server.graphql.answering.prompt_context import ContextQuery
 from agentic_rag_server.graphql.answering.runs import RunQuery, find_run
 from agentic_rag_server.graphql.documents.chunks import ChunkQuery
 from agentic_rag_server.graphql.documents.documents import DocumentQuery, find_document
+from agentic_rag_server.graphql.erasure.workspace_erasures import WorkspaceErasureQuery
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Node, field
 from agentic_rag_server.graphql.ingestion.sources import SourceQuery
@@ -51,6 +52,7 @@ class Query(
     JobQuery,
     WorkerQuery,
     WorkspaceQuery,
+    WorkspaceErasureQuery,
     OrganisationQuery,
     RateLimitQuery,
     ModelQuery,

@@ -52,6 +52,22 @@ async def test_a_feature_that_is_switched_off_again_is_off(adapter: Backend) -> 
     assert (await current(adapter, org_id)).settings == OrganisationSettings()
 
 
+async def test_an_organisation_is_renamed_unless_another_has_the_name(adapter: Backend) -> None:
+    org_id, neighbour = await adapter.organisation(), await adapter.organisation()
+    name = f"renamed {org_id}"
+
+    async with adapter.database.transaction(org_id) as transaction:
+        renamed = await transaction.organisations.rename(name)
+        same = await transaction.organisations.rename(name)
+    with pytest.raises(InvalidInput) as taken:
+        async with adapter.database.transaction(neighbour) as transaction:
+            await transaction.organisations.rename(name)
+
+    assert renamed == same == await current(adapter, org_id)
+    assert renamed.name == name
+    assert taken.value.code == "ORGANISATION_EXISTS"
+
+
 async def test_limits_on_requests_are_kept_beside_the_rest(adapter: Backend) -> None:
     org_id = await adapter.organisation()
     limits = RateLimits(asks=120, writes=0)

@@ -19,12 +19,17 @@ from tests.integration.jobs.test_erasure_oracle import text_of, write
 
 from agentic_rag.adapters.neo4j.traces import Neo4jTraces
 from agentic_rag.adapters.postgres.operations.inspection import PostgresInspector
+from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresIndexBuilder
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.erasure.certificate import ErasedStore, StoreErasure
+from agentic_rag.erasure.erase_workspace import EraseWorkspace
+from agentic_rag.erasure.request_erasure import RequestErasure
 from agentic_rag.jobs.job import JobKind, MaintenanceTask
 from agentic_rag.operations.graph.sync import GraphCheck
 from agentic_rag.operations.prove_erased import ErasureProof, ProveErasure
+from agentic_rag.operations.prove_workspace_erased import ProveWorkspaceErasure
 from agentic_rag.operations.verify import VerificationReport, VerifyStores
+from agentic_rag_worker.job_handlers import Handler
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
@@ -108,6 +113,35 @@ async def test_a_graph_that_nobody_can_ask_proves_nothing(followed: DataPlane, f
 
     assert not blind.is_complete
     assert ErasedStore.GRAPH.value in {one.store for one in blind.findings}
+
+
+async def test_a_deleted_workspace_leaves_no_node(followed: DataPlane, neo4j_url: str, folder: Path) -> None:
+    await two_documents(followed, folder)
+    assert followed.neo4j is not None
+    traces = Neo4jTraces(followed.neo4j)
+    before = await traces.workspace_nodes(followed.workspace)
+    request = RequestErasure(followed.database, followed.telemetry)
+    await request.workspace(followed.workspace, str(followed.workspace.workspace_id), "test")
+    prove = ProveWorkspaceErasure(followed.database, followed.cache, followed.blobs, traces)
+
+    waiting = await prove.run(*followed.workspace.key)
+    eraser = EraseWorkspace(
+        followed.database, followed.cache, followed.blobs, PostgresIndexBuilder(followed.database_url), traces,
+        followed.telemetry,
+    )  # fmt: skip
+    followed.more_handlers[JobKind.ERASE] = Handler(eraser.run, 600.0, 300.0)
+
+    async def is_erased() -> bool:
+        return (await prove.run(*followed.workspace.key)).is_complete
+
+    async with followed.worker():
+        await until(is_erased, "the workspace is erased")
+    proof = await prove.run(*followed.workspace.key)
+
+    assert before > 4
+    assert "external_graph" in {one.store for one in waiting.findings}
+    assert proof.erasure.counts["external_graph"] == before
+    assert not (await held_graph(neo4j_url, followed.workspace)).chunks
 
 
 @pytest.mark.parametrize(

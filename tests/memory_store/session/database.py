@@ -13,6 +13,7 @@ from tests.memory_store.documents.documents import MemoryDocumentStore
 from tests.memory_store.documents.originals import MemoryOriginalStore, MemoryUploadStore
 from tests.memory_store.documents.reader import MemoryDocumentReader
 from tests.memory_store.erasure.erasures import MemoryErasureStore
+from tests.memory_store.erasure.workspace_erasures import MemoryWorkspaceErasures
 from tests.memory_store.ingestion.publication import MemoryPublisher
 from tests.memory_store.ingestion.sources import MemorySourceStore
 from tests.memory_store.jobs.jobs import MemoryJobStore
@@ -153,6 +154,11 @@ class MemoryTransaction:
     def erasures(self) -> MemoryErasureStore:
         """Certificates of what was erased."""
         return MemoryErasureStore(self.working)
+
+    @property
+    def workspace_erasures(self) -> MemoryWorkspaceErasures:
+        """Erasures of whole workspaces."""
+        return MemoryWorkspaceErasures(self.working, self.org_id)
 
     @property
     def snapshots(self) -> MemorySnapshotStore:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from tests.memory_store.session.state import Committed, WorkspaceState
 
+from agentic_rag.erasure.workspace_erasure import WorkspaceErasure
 from agentic_rag.jobs.workers import WorkerRecord
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.errors import NotFound
@@ -32,6 +33,8 @@ class OrganisationState:
     usage: tuple[UsageLine, ...] = ()
     provider_keys: Mapping[Provider, ProviderKey] = field(default_factory=dict[Provider, ProviderKey])
     api_keys: tuple[ApiKey, ...] = ()
+    """Newest first."""
+    erasures: tuple[WorkspaceErasure, ...] = ()
     """Newest first."""
 
 
@@ -87,9 +90,19 @@ class Working:
         self._states[state.workspace.ref] = state
         self._written.add(state.workspace.ref)
 
+    def drop(self, workspace: WorkspaceRef) -> None:
+        """Forget a workspace. Errors: `RuntimeError` after the end."""
+        self._check_open()
+        del self._states[workspace]
+
     def organisation(self, org_id: UUID) -> OrganisationState:
         """What belongs to the organisation as a whole."""
         return self._organisations.get(org_id, OrganisationState())
+
+    def names_of_others(self, org_id: UUID) -> set[str]:
+        """The names of all organisations but one."""
+        found = [state.organisation for key, state in self._organisations.items() if key != org_id]
+        return {one.name for one in found if one is not None}
 
     def put_organisation(self, org_id: UUID, state: OrganisationState) -> None:
         """Replace what belongs to it. Errors: `RuntimeError` after the end."""

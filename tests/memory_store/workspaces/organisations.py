@@ -8,7 +8,7 @@ from uuid import UUID
 
 from tests.memory_store.session.store import MemoryStore, Working
 
-from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.workspaces.organisation import Organisation, OrganisationSettings
 
 
@@ -40,6 +40,17 @@ class MemoryOrganisationStore:
         if organisation is None:
             raise NotFound("There is no such organisation.")
         return organisation
+
+    async def rename(self, name: str) -> Organisation:
+        """Give it another name. Errors: `InvalidInput` code ORGANISATION_EXISTS."""
+        renamed = replace(await self.current(), name=name)
+        if name in self._working.names_of_others(self._org_id):
+            raise InvalidInput(
+                f"An organisation with the name {name!r} exists already.", code="ORGANISATION_EXISTS", path=("name",)
+            )
+        state = self._working.organisation(self._org_id)
+        self._working.put_organisation(self._org_id, replace(state, organisation=renamed))
+        return renamed
 
     async def change(self, apply: Callable[[OrganisationSettings], OrganisationSettings]) -> Organisation:
         """Replace the settings by what `apply` makes of them."""

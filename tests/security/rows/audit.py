@@ -68,8 +68,15 @@ MUTATIONS: Mapping[str, str] = {
     "setProviderKey": '(input: {provider: OPENAI, key: "sk-canary-0123456789"}) { %s }',
     "removeProviderKey": "(provider: OPENAI) { %s }",
     "deleteDocument": "(id: %(document)s) { %s }",
+    "renameOrganisation": '(name: "renamed") { %s }',
+    "deleteWorkspace": '(workspaceId: %(createWorkspace)s, confirmName: "third", cancelJobs: true) { %s }',
 }
 """How each is done with effect, in this order; `%(name)s` is an id that is there or that the mutation made."""
+
+AT_THE_END: Mapping[str, str] = {
+    "deleteOrganisation": '(confirmName: "renamed", cancelJobs: true) { %s }',
+}
+"""Mutations after which nothing more is done."""
 
 WITHOUT_ENTRY: Mapping[str, str] = {"ragAnswer": "It changes nothing that anybody else sees; the run itself is kept."}
 """Mutations that need leave none, each with why."""
@@ -161,7 +168,7 @@ class Acting:
 
     async def mutate(self, name: str) -> None:
         """Do one mutation, with effect."""
-        arguments = MUTATIONS[name].replace("%s", FAULTS) % self.ids
+        arguments = (MUTATIONS | AT_THE_END)[name].replace("%s", FAULTS) % self.ids
         if "$file" not in arguments:
             response = await self._send("/graphql", json={"query": f"mutation {{ it: {name}{arguments} }}"})
         else:
@@ -231,7 +238,9 @@ async def audited(ground: Ground, short: bool) -> list[Row]:
         for name in WRITES:
             if name in writes:
                 await acting.write(writes[name], name)
-    unknown = (set(schema.mutation_type.fields) ^ set(MUTATIONS) ^ set(WITHOUT_ENTRY)) | (
+        for name in AT_THE_END:
+            await acting.mutate(name)
+    unknown = (set(schema.mutation_type.fields) ^ set(MUTATIONS | AT_THE_END) ^ set(WITHOUT_ENTRY)) | (
         set(writes) ^ set(WRITES) ^ set(QUESTIONS)
     )
     for line in (*acting.failed, *(f"leaves no entry: {name}" for name in acting.silent)):

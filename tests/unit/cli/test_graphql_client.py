@@ -20,7 +20,7 @@ from agentic_rag.kernel.errors import (
     NotFound,
     Unauthenticated,
 )
-from agentic_rag_cli.client import queries
+from agentic_rag_cli.client import deletion_queries, queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_server import graphql
 
@@ -105,7 +105,8 @@ def test_every_query_is_valid_against_the_committed_schema() -> None:
 
     published = build_schema((Path(graphql.__file__).parent / "schema.graphql").read_text(encoding="utf-8"))
 
-    documents = [document for name, document in vars(queries).items() if name.isupper() and not name.startswith("_")]
+    named = [*vars(queries).items(), *vars(deletion_queries).items()]
+    documents = [document for name, document in named if name.isupper() and not name.startswith("_")]
 
     assert len(documents) > 20
     assert [validate(published, parse(document)) for document in documents] == [[]] * len(documents)

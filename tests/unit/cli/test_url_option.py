@@ -35,6 +35,11 @@ ARGUMENTS: dict[str, list[str]] = {
     "run replay": [ID],
     "template save": ["rules", "--heading", "## Rules"],
     "template delete": ["rules"],
+    "tenant rename": ["acme", "new"],
+    "tenant delete": ["acme", "--yes"],
+    "workspace rename": ["handbook", "new"],
+    "workspace delete": ["handbook", "--yes"],
+    "workspace prove-erased": [ID],
     "workspace create": ["handbook"],
     "workspace keep": ["handbook"],
 }

@@ -11,6 +11,12 @@ from agentic_rag.models.providers.model_choice import ModelSettings
 from agentic_rag.tenancy.principals import validate_name
 from agentic_rag.workspaces.organisation import FeatureFlag, Organisation, OrganisationSettings, parse_feature_flag
 from agentic_rag.workspaces.rate_limits import RateLimits, Traffic
+from agentic_rag_cli.commands.workspaces.deletion import (
+    TenantArgument,
+    delete_tenant,
+    prove_tenant_erased,
+    rename_tenant,
+)
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import JsonOption
@@ -23,7 +29,10 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Organisations: each owns its workspaces.", no_args_is_help=True, rich_markup_mode=None)
 
-TenantArgument = Annotated[str, typer.Argument(metavar="TENANT", help="Id, name or external id of the organisation.")]
+app.command("rename")(rename_tenant)
+app.command("delete")(delete_tenant)
+app.command("prove-erased")(prove_tenant_erased)
+
 _SWITCH = {"on": True, "off": False}
 
 

@@ -9,11 +9,16 @@ import typer
 from agentic_rag.tenancy.principals import validate_name
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.commands.workspaces.deletion import delete_workspace, list_erasures, prove_workspace_erased
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
 
 app = typer.Typer(help="Workspaces: each holds one corpus of documents.", no_args_is_help=True, rich_markup_mode=None)
+
+app.command("delete")(delete_workspace)
+app.command("erasures")(list_erasures)
+app.command("prove-erased")(prove_workspace_erased)
 
 
 @app.command("list")

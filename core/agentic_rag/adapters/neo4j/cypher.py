@@ -241,16 +241,19 @@ DETACH DELETE entity
 """
 
 # `IS NOT NULL` lets the composite index find all nodes of a workspace.
+_NODES_OF_WORKSPACE = """
+    MATCH (node:RagChunk) WHERE node.workspaceId = $workspaceId AND node.id IS NOT NULL RETURN node LIMIT $limit
+    UNION ALL
+    MATCH (node:RagSource) WHERE node.workspaceId = $workspaceId AND node.id IS NOT NULL RETURN node LIMIT $limit
+    UNION ALL
+    MATCH (node:RagEntity) WHERE node.workspaceId = $workspaceId AND node.id IS NOT NULL RETURN node LIMIT $limit"""
+
 CLEAR: LiteralString = f"""
 {_GUARD}
 SET state.version = $clearing, state.target = $clearing
 WITH state
 CALL () {{
-    MATCH (node:RagChunk) WHERE node.workspaceId = $workspaceId AND node.id IS NOT NULL RETURN node LIMIT $limit
-    UNION ALL
-    MATCH (node:RagSource) WHERE node.workspaceId = $workspaceId AND node.id IS NOT NULL RETURN node LIMIT $limit
-    UNION ALL
-    MATCH (node:RagEntity) WHERE node.workspaceId = $workspaceId AND node.id IS NOT NULL RETURN node LIMIT $limit
+{_NODES_OF_WORKSPACE}
 }}
 WITH node LIMIT $limit
 DETACH DELETE node
@@ -293,4 +296,23 @@ RETURN
   + COUNT { MATCH (n:RagChunk)-[:DERIVED_FROM]->(s:RagSource)
             WHERE n.workspaceId = $workspaceId AND s.workspaceId = $workspaceId AND s.id = $documentId }
   + COUNT { MATCH (n:RagEntity) WHERE n.workspaceId = $workspaceId AND n.sourceId = $documentId } AS nodes
+"""
+
+WORKSPACE_NODES: LiteralString = """
+RETURN
+  COUNT { MATCH (n:RagWorkspace {id: $workspaceId}) }
+  + COUNT { MATCH (n:RagSource) WHERE n.workspaceId = $workspaceId AND n.id IS NOT NULL }
+  + COUNT { MATCH (n:RagChunk) WHERE n.workspaceId = $workspaceId AND n.id IS NOT NULL }
+  + COUNT { MATCH (n:RagEntity) WHERE n.workspaceId = $workspaceId AND n.id IS NOT NULL } AS nodes
+"""
+
+DROP_WORKSPACE: LiteralString = f"""
+CALL () {{
+    MATCH (node:RagWorkspace {{id: $workspaceId}}) RETURN node
+    UNION ALL
+{_NODES_OF_WORKSPACE}
+}}
+WITH node LIMIT $limit
+DETACH DELETE node
+RETURN count(*) AS gone
 """

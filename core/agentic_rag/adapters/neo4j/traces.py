@@ -1,4 +1,4 @@
-"""`erasure.ports.ExternalGraph` on Neo4j: finds remains of an erased document."""
+"""`erasure.ports.ExternalGraph` on Neo4j: finds remains of what was erased, and removes workspaces."""
 
 from __future__ import annotations
 
@@ -11,10 +11,23 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class Neo4jTraces:
-    """Reads only."""
+    """Removes nothing but whole workspaces."""
 
     def __init__(self, connection: Neo4jConnection) -> None:
         self._connection = connection
+
+    async def workspace_nodes(self, workspace: WorkspaceRef) -> int:
+        """The number of all nodes of a workspace."""
+        [row] = await self._connection.rows(cypher.WORKSPACE_NODES, {"workspaceId": workspace_key(workspace)})
+        nodes: int = row["nodes"]
+        return nodes
+
+    async def drop_workspace(self, workspace: WorkspaceRef, limit: int) -> int:
+        """Delete at most `limit` nodes; without the workspace's own no writer goes on."""
+        asked = {"workspaceId": workspace_key(workspace), "limit": limit}
+        [row] = await self._connection.rows(cypher.DROP_WORKSPACE, asked)
+        gone: int = row["gone"]
+        return gone
 
     async def document_nodes(self, workspace: WorkspaceRef, document_id: UUID) -> int:
         """The number of the document's nodes: its source, the chunks derived from it, and the entities whose first

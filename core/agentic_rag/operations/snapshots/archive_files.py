@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from uuid import UUID
 
+from agentic_rag.documents.blob_keys import snapshots_of
 from agentic_rag.documents.ports import BlobStore
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.operations.snapshots.snapshot import MANIFEST, ArchivePart, Manifest, damage_error, decode_manifest
@@ -22,14 +23,9 @@ _LEVEL = 3
 """Level 6 makes parts 5 % smaller and takes twice as long."""
 
 
-def snapshots_prefix(org_id: UUID) -> str:
-    """The common prefix of an organisation's snapshot keys."""
-    return f"snapshots/{org_id}"
-
-
 def snapshot_folder(workspace: WorkspaceRef, snapshot_id: UUID) -> str:
     """The folder of a snapshot. Each attempt has its own folder in it, so that a stale writer overwrites nothing."""
-    return f"{snapshots_prefix(workspace.org_id)}/{workspace.workspace_id}/{snapshot_id}"
+    return f"{snapshots_of(workspace)}/{snapshot_id}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from agentic_rag.answering.ports import AnswerCache
-from agentic_rag.documents.blob_keys import original_key
+from agentic_rag.documents.blob_keys import original_key, snapshots_prefix
 from agentic_rag.documents.document import DocumentFault, DocumentStatus
 from agentic_rag.documents.originals import delete_marked_blobs
 from agentic_rag.documents.ports import BlobStore
@@ -19,7 +19,7 @@ from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import InvalidInput, NotFound, Permanent
 from agentic_rag.kernel.ids import derive_uuid
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.operations.snapshots.archive_files import ArchiveLocation, archives_in, snapshots_prefix
+from agentic_rag.operations.snapshots.archive_files import ArchiveLocation, archives_in
 from agentic_rag.operations.snapshots.id_map import ArchiveIdMap
 from agentic_rag.operations.snapshots.ports import ArchiveWriter, WorkspaceArchive
 from agentic_rag.operations.snapshots.rights import documents_of, narrow_rights

@@ -81,6 +81,11 @@ class SetFeaturePayload:
     organisation: Organisation
 
 
+@strawberry.type(description="The organisation with its new name, or why it has the old one.")
+class RenameOrganisationPayload(Payload):
+    organisation: Organisation | None = None
+
+
 @strawberry.type
 class OrganisationQuery:
     @field(Action.READ, right=Sight.ORGANISATION, description="The organisation of the caller's token.")
@@ -135,6 +140,19 @@ class OrganisationMutation:
         caller, key_id = info.context.principal, decode(id, NodeKind.API_KEY).key
         key = await info.context.parts.api_keys.revoke(caller.org_id, key_id, caller.subject_id)
         return RevokeApiKeyPayload(api_key=_show_key(key))
+
+    @mutation(
+        Action.RENAME_ORGANISATION,
+        RenameOrganisationPayload,
+        right=Sight.ORGANISATION,
+        description="Give the caller's organisation another name; its id, tokens and workspaces stay as they are. "
+        "Takes the role operator.",
+    )
+    async def rename_organisation(self, info: Info, name: str) -> RenameOrganisationPayload:
+        """ORGANISATION_EXISTS when the name is taken, which operators only may learn."""
+        caller, administer = info.context.principal, info.context.parts.administer
+        renamed = await administer.rename_organisation(caller.org_id, name, caller.subject_id)
+        return RenameOrganisationPayload(organisation=_show(renamed))
 
     @field(
         Action.CHANGE_ORGANISATION,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.jobs.job import graph_job
+from agentic_rag.kernel.errors import NotFound
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 # $1 organisation, $2 workspace, $3 whether a graph outside Postgres moves its own watermark. Without one, `graph_home`
@@ -21,9 +22,11 @@ RETURNING corpus_version
 
 async def next_version(connection: PostgresConnection, workspace: WorkspaceRef, *, is_followed: bool) -> int:
     """Take the workspace's lock and the next version. With `is_followed` a job, enqueued before, updates the graph
-    outside Postgres.
+    outside Postgres. Errors: `NotFound` code WORKSPACE_NOT_FOUND.
     """
     if is_followed:
         await PostgresJobStore(connection, workspace.org_id).enqueue(graph_job(workspace))
-    version: int = await connection.fetchval(NEXT_VERSION, *workspace.key, is_followed)
+    version: int | None = await connection.fetchval(NEXT_VERSION, *workspace.key, is_followed)
+    if version is None:
+        raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
     return version

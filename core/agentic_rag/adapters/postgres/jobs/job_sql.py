@@ -343,14 +343,14 @@ WHERE NOT EXISTS (
 """
 
 
-# After a dead graph job the next one waits ten minutes.
-_UPKEEP_GRAPH = f"""{_UPKEEP.format(due="SELECT * FROM rag_upkeep_graph($2)")}
+# After a dead job the next one waits ten minutes.
+_UPKEEP_AGAIN = f"""{_UPKEEP}
   AND NOT EXISTS (
     SELECT FROM rag_jobs j
     WHERE j.org_id = due.org_id AND j.workspace_id = due.workspace_id AND j.kind = $1
       AND j.state = 'DEAD' AND j.updated_at > now() - interval '10 minutes'
 )
-"""  # noqa: S608 - a constant
+"""
 
 # Once documents have stopped coming in for $3 seconds; after one that ended the next waits ten minutes, after one that
 # died a day. No number: never.
@@ -370,7 +370,8 @@ UPKEEP = {
     "sync": "SELECT org_id, workspace_id, key FROM rag_upkeep_sources() WHERE $1::text IS NOT NULL",
     "retention": _UPKEEP.format(due="SELECT * FROM rag_upkeep_retention() UNION SELECT * FROM rag_upkeep_spaces()"),
     "snapshot": _UPKEEP.format(due="SELECT * FROM rag_upkeep_snapshots($2)"),
-    "graph": _UPKEEP_GRAPH,
+    "graph": _UPKEEP_AGAIN.format(due="SELECT * FROM rag_upkeep_graph($2)"),
+    "erase": _UPKEEP_AGAIN.format(due="SELECT * FROM rag_upkeep_erasures()"),
     "compact": _UPKEEP.format(due="SELECT * FROM rag_upkeep_segments()"),
     "index": _UPKEEP.format(due="SELECT * FROM rag_upkeep_indexes($2)"),
     "calibrate": _UPKEEP_CALIBRATE,

@@ -14,6 +14,7 @@ from agentic_rag.adapters.postgres.documents.documents import PostgresDocumentSt
 from agentic_rag.adapters.postgres.documents.originals import PostgresOriginalStore
 from agentic_rag.adapters.postgres.documents.uploads import PostgresUploadStore
 from agentic_rag.adapters.postgres.erasure.certificates import PostgresErasureStore
+from agentic_rag.adapters.postgres.erasure.workspace_erasures import PostgresWorkspaceErasures
 from agentic_rag.adapters.postgres.ingestion.publication import PostgresPublisher
 from agentic_rag.adapters.postgres.ingestion.sources import PostgresSourceStore
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
@@ -37,7 +38,7 @@ from agentic_rag.adapters.postgres.tenancy.read_scopes import ReadScopes
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisationStore
 from agentic_rag.adapters.postgres.workspaces.workspaces import PostgresWorkspaceStore
 from agentic_rag.documents.ports import DocumentReader, DocumentStore, OriginalStore, UploadStore
-from agentic_rag.erasure.ports import ErasureStore
+from agentic_rag.erasure.ports import ErasureStore, WorkspaceErasureStore
 from agentic_rag.ingestion.ports import Publisher
 from agentic_rag.ingestion.sources.ports import SourceStore
 from agentic_rag.jobs.ports import JobStore
@@ -166,6 +167,7 @@ class PostgresTransaction:
         self.providers: ProviderStore = PostgresProviderStore(connection, org_id)
         self.usage: UsageStore = PostgresUsageStore(connection, org_id)
         self.erasures: ErasureStore = PostgresErasureStore(connection)
+        self.workspace_erasures: WorkspaceErasureStore = PostgresWorkspaceErasures(connection, org_id)
         self.snapshots: SnapshotStore = PostgresSnapshotStore(connection, org_id)
         self.sources: SourceStore = PostgresSourceStore(connection, org_id)
         self.eval_runs: EvalRunStore = PostgresEvalRunStore(connection, org_id)

@@ -11,7 +11,7 @@ import msgspec
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.adapters.postgres.tenancy.api_keys import api_key_arguments
-from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.text import is_storable
 from agentic_rag.tenancy.api_keys import NewApiKey
 from agentic_rag.workspaces.organisation import FeatureFlag, Organisation, OrganisationSettings
@@ -25,6 +25,13 @@ LOCK = f"{CURRENT} FOR UPDATE"
 # Merges: keys that another version of the product wrote stay.
 CHANGE = """
 UPDATE rag_organizations SET settings = settings || $2 WHERE org_id = $1
+RETURNING org_id, name, external_ref, settings, created_at
+"""
+
+NAME_IS_FREE = "SELECT rag_organization_name_is_free($1)"
+
+RENAME = """
+UPDATE rag_organizations SET name = $2 WHERE org_id = $1
 RETURNING org_id, name, external_ref, settings, created_at
 """
 
@@ -71,6 +78,13 @@ class PostgresOrganisationStore:
 
     async def current(self) -> Organisation:
         return organisation_from(await self._connection.fetchrow(CURRENT, self._org_id))
+
+    async def rename(self, name: str) -> Organisation:
+        if not await self._connection.fetchval(NAME_IS_FREE, name):
+            raise InvalidInput(
+                f"An organisation with the name {name!r} exists already.", code="ORGANISATION_EXISTS", path=("name",)
+            )
+        return organisation_from(await self._connection.fetchrow(RENAME, self._org_id, name))
 
     async def change(self, apply: Callable[[OrganisationSettings], OrganisationSettings]) -> Organisation:
         before = organisation_from(await self._connection.fetchrow(LOCK, self._org_id))

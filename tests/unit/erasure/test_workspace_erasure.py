@@ -1,0 +1,76 @@
+"""What a deletion demands, and the form of its certificate."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+
+from agentic_rag.documents.blob_keys import is_older, snapshots_of
+from agentic_rag.erasure.workspace_erasure import (
+    WorkspaceErasure,
+    erase_job,
+    erasure_json,
+    require_idle,
+    require_name,
+)
+from agentic_rag.jobs.job import JobKind
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+ORG, KEY = UUID(int=1), UUID(int=2)
+NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("given", ["", "handbok", "Handbook", "hand book"])
+def test_a_name_that_is_not_repeated_letter_by_letter_confirms_nothing(given: str) -> None:
+    with pytest.raises(InvalidInput, match="'handbook'") as refused:
+        require_name(given, "handbook")
+
+    assert (refused.value.code, refused.value.path) == ("CONFIRMATION_WRONG", ("confirmName",))
+
+
+def test_a_name_is_repeated_with_space_around_it() -> None:
+    require_name(" handbook ", "handbook")
+
+
+def test_work_that_goes_on_is_counted_by_kind() -> None:
+    require_idle({})
+    with pytest.raises(InvalidInput, match=r"\(ingest 2, snapshot 1\)") as refused:
+        require_idle({"snapshot": 1, "ingest": 2})
+
+    assert refused.value.code == "WORKSPACE_BUSY"
+
+
+def test_a_certificate_tells_what_went_what_is_kept_and_what_it_does_not_cover() -> None:
+    erasure = WorkspaceErasure(ORG, KEY, "user:ada", NOW, NOW, {"rag_runs": 2, "blobs": 1})
+
+    told = erasure_json(erasure)
+
+    assert not erasure.is_organisation
+    assert (told["complete"], told["finishedAt"]) == (True, NOW.isoformat())
+    assert told["stores"] == [{"store": "blobs", "count": 1}, {"store": "rag_runs", "count": 2}]
+    assert {one["place"] for one in told["kept"]} == {"rag_audit", "rag_erasures"}
+    assert {one["place"] for one in told["notCovered"]} == {"database_log", "backups", "logs"}
+
+
+def test_an_erasure_under_way_is_not_complete() -> None:
+    told = erasure_json(WorkspaceErasure(ORG, ORG, "user:ada", NOW))
+
+    assert (told["complete"], told["finishedAt"], told["stores"]) == (False, None, [])
+    assert WorkspaceErasure(ORG, ORG, "user:ada", NOW).is_organisation
+
+
+def test_a_workspace_has_one_erasing_job() -> None:
+    job = erase_job(WorkspaceRef(ORG, KEY), {})
+
+    assert (job.kind, job.key, job.arguments) == (JobKind.ERASE, "workspace", {})
+
+
+def test_a_key_tells_when_its_upload_began() -> None:
+    key = "agent-documents/org/crawler/20261123T115959000000Z-0-a.md"
+
+    assert is_older(key, NOW)
+    assert not is_older(key, datetime(2026, 11, 23, 11, tzinfo=UTC))
+    assert snapshots_of(WorkspaceRef(ORG, KEY)) == f"snapshots/{ORG}/{KEY}"
