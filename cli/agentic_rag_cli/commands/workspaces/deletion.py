@@ -176,7 +176,8 @@ def _show_begun(name: str, erasure: dict[str, Any], check: str, *, as_json: bool
 def _counted(erasure: dict[str, Any]) -> str:
     counts = {one["store"]: one["count"] for one in erasure["stores"]}
     documents, blobs = counts.get("rag_documents", 0), counts.get("blobs", 0)
-    return f"{format_count(documents, 'document')}, {format_count(blobs, 'blob')}, {sum(counts.values())} rows and more"
+    everything = format_count(sum(counts.values()), "row")
+    return f"{format_count(documents, 'document')}, {format_count(blobs, 'blob')}, {everything} in all"
 
 
 def _show_proof(subject: str, proof: dict[str, Any], *, as_json: bool) -> None:
