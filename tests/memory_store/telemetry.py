@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from agentic_rag.adapters.telemetry.metrics import METRICS, MetricKind
 from agentic_rag.adapters.telemetry.prometheus import UnknownMetric
 from agentic_rag.adapters.telemetry.tracing import Attributes, LightTracer, carrier_of
 from agentic_rag.kernel.telemetry import Span
 
+_ids: ContextVar[Mapping[str, str]] = ContextVar("recorded_ids", default=MappingProxyType({}))
 Labels = tuple[tuple[str, str], ...]
 _KINDS = {metric.name: (metric.kind, frozenset(metric.labels)) for metric in METRICS}
 
@@ -69,7 +72,16 @@ class RecordingTelemetry:
     def event(self, name: str, **fields: str | int | float | bool | None) -> None:
         """Remember a log line."""
         current = self._tracer.current()
-        self.events.append(RecordedEvent(name, fields, current.trace_id if current else None))
+        self.events.append(RecordedEvent(name, {**_ids.get(), **fields}, current.trace_id if current else None))
+
+    @contextmanager
+    def bind(self, **ids: str) -> Generator[None]:
+        """Add ids to the log lines meanwhile."""
+        before = _ids.set({**_ids.get(), **ids})
+        try:
+            yield
+        finally:
+            _ids.reset(before)
 
     def exposition(self) -> tuple[bytes, str]:
         """The counters, as Prometheus text."""

@@ -1,5 +1,6 @@
 """Traces, metrics and logs."""
 
+import asyncio
 import io
 import json
 import logging
@@ -15,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.memory_store.telemetry import RecordingTelemetry
 
+import agentic_rag
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.adapters.telemetry.facade import ProcessTelemetry, TelemetryOptions
@@ -22,6 +24,8 @@ from agentic_rag.adapters.telemetry.logging import route_standard_logging
 from agentic_rag.adapters.telemetry.metrics import METRICS, MetricKind
 from agentic_rag.adapters.telemetry.prometheus import UnknownMetric
 from agentic_rag.adapters.telemetry.tracing import OtlpTracer, TraceContext, read_carrier
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.stages import run_stage
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 CARRIER = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}
@@ -128,6 +132,63 @@ def test_an_event_is_one_json_line_with_the_trace_id() -> None:
     )
     assert "trace_id" not in second
     assert second["level"] == "warning"
+
+
+def test_an_event_carries_the_ids_of_the_run_and_the_job_around_it() -> None:
+    stream = io.StringIO()
+    it = telemetry(stream)
+
+    with it.bind(job_id="j"):
+        with it.bind(run_id="r"):
+            it.event("inside")
+        it.event("beside", job_id="own")
+    it.event("outside")
+
+    inside, beside, outside = lines(stream)
+    assert (inside["job_id"], inside["run_id"]) == ("j", "r")
+    assert (beside["job_id"], "run_id" in beside) == ("own", False)
+    assert not {"job_id", "run_id"} & outside.keys()
+
+
+@pytest.mark.parametrize(
+    ("raised", "outcome"),
+    [
+        (None, "ok"),
+        (NotFound("gone", code="RUN_NOT_FOUND"), "RUN_NOT_FOUND"),
+        (ZeroDivisionError(), "INTERNAL"),
+        (asyncio.CancelledError(), "CANCELLED"),
+    ],
+)
+def test_a_stage_tells_how_it_ended_however_it_ends(raised: BaseException | None, outcome: str) -> None:
+    it = RecordingTelemetry()
+
+    def run() -> None:
+        with run_stage(it, "parse", iter([1.0, 3.5]).__next__):
+            if raised is not None:
+                raise raised
+
+    if raised is None:
+        run()
+    else:
+        with pytest.raises(type(raised)):
+            run()
+
+    assert [(one.name, one.fields) for one in it.events] == [
+        ("rag_stage_ended", {"stage": "parse", "outcome": outcome, "seconds": 2.5})
+    ]
+    assert it.observations == [("rag_stage_seconds", (("stage", "parse"),), 2.5)]
+
+
+def test_no_stage_is_a_span_without_an_event() -> None:
+    inside = {"rag.run", "rag.search", "rag.arm", "rag.chat", "rag.provider.embed"}
+    core = Path(agentic_rag.__file__).parent
+    opened = {
+        name
+        for file in core.rglob("*.py")
+        for name in re.findall(r"""\.span\(\s*f?["']([^"']+)""", file.read_text("utf-8"))
+    }
+
+    assert opened - {"rag.{name}"} == inside
 
 
 def test_levels_below_the_chosen_one_are_not_written() -> None:

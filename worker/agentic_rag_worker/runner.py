@@ -119,7 +119,8 @@ class JobRunner:
         kind = lease.job.kind.value
         started = self._clock.monotonic()
         attributes = {"rag.job.id": str(ref.job_id), "rag.job.kind": kind, "rag.job.attempt": lease.job.attempts}
-        with self._telemetry.span(f"job {kind}", attributes, lease.job.trace_carrier) as span:
+        span_of = self._telemetry.span(f"job {kind}", attributes, lease.job.trace_carrier)
+        with span_of as span, self._telemetry.bind(job_id=str(ref.job_id)):
             outcome = await (
                 self._fail_as_poison(ref, lease, earlier)
                 if isolation is IsolationDecision.POISONED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from uuid import UUID
 
 from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.assemble import assemble, is_cacheable
@@ -63,6 +64,7 @@ class AnswerPorts:
 class _AskRequest:
     """A question with everything its answer depends on."""
 
+    run_id: UUID
     question: UnderstoodQuestion
     principal: Principal
     input_hash: bytes | None
@@ -128,9 +130,9 @@ class AnswerQuestion:
         `Overloaded`.
         """
         validate(question)
-        telemetry, mode = self._ports.telemetry, question.options.cache
-        with telemetry.span("rag.run") as span:
-            request = await self._prepare(principal, question, span.trace_id)
+        telemetry, mode, run_id = self._ports.telemetry, question.options.cache, self._ports.ids.new()
+        with telemetry.span("rag.run") as span, telemetry.bind(run_id=str(run_id)):
+            request = await self._prepare(principal, question, run_id, span.trace_id)
             if isinstance(request, Run):
                 run = request
             elif mode is CacheMode.DEFAULT and (cached := await self._read_cache(request)) is not None:
@@ -154,7 +156,7 @@ class AnswerQuestion:
         telemetry.count("rag_cache_requests_total", outcome=run.cache.value)
         return run
 
-    async def _prepare(self, principal: Principal, question: Question, trace_id: str) -> _AskRequest | Run:
+    async def _prepare(self, principal: Principal, question: Question, run_id: UUID, trace: str) -> _AskRequest | Run:
         """The question with its context; the stored run of its idempotency key where there is one."""
         began = self._ports.clock.monotonic()
         head = await self._head(principal, question.workspace)
@@ -174,13 +176,12 @@ class AnswerQuestion:
         version = head.version if question.as_of is None else question.as_of
         context = self._context(version, space, head, () if llm is None else (llm.model,))
         key = answer_key(understood, context)
-        return _AskRequest(understood, principal, sent, began, trace_id, context, key, head.version, space)
+        return _AskRequest(run_id, understood, principal, sent, began, trace, context, key, head.version, space)
 
     async def _head(self, principal: Principal, workspace: WorkspaceRef) -> CorpusHead:
         """The newest version, and its space, of a workspace of the caller's organisation."""
-        head: CorpusHead | None = None
-        if workspace.org_id == principal.org_id:
-            head = await self._ports.database.head(workspace, read_identity(principal))
+        is_own = workspace.org_id == principal.org_id
+        head = await self._ports.database.head(workspace, read_identity(principal)) if is_own else None
         if head is None:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
         return head
@@ -244,13 +245,12 @@ class AnswerQuestion:
         ports, asked, came = self._ports, request.question.asked, self._ports.clock.monotonic()
         room = self._room.enter(MODEL_RUN_UNITS if request.context.model_reads_history else RUN_UNITS)
         readers = read_identity(request.principal)
-        records: list[StageRecord] = []
-        stage = Stage.GATE
+        records, stage = list[StageRecord](), Stage.GATE
         async with room, LazySnapshot(ports.database, asked.workspace, asked.as_of, readers) as reads:
             began = ports.clock.monotonic()
             state = self._first_state(request, began - came)
             while stage is not Stage.DONE:
-                with record_stage(stage, began, records, ports.telemetry, ports.clock) as outcomes:
+                with record_stage(stage, began, records, ports.telemetry, ports.clock) as ending:
                     seconds = stage_seconds(state.deadline, stage, ports.clock.monotonic())
                     result = StageResult(state, StageEvent.OUT_OF_TIME, "BUDGET")
                     if seconds is None:
@@ -261,7 +261,7 @@ class AnswerQuestion:
                                 result = await self._stages[stage].run(state, reads)
                         except TimeoutError:
                             pass
-                    outcomes.append(result.outcome)
+                    ending.outcome = result.outcome
                 state = result.state
                 if stage is Stage.EMBED and result.event is StageEvent.OUT_OF_TIME:
                     state = replace(state, degraded=(*state.degraded, Dependency.EMBEDDER))
@@ -354,7 +354,7 @@ class AnswerQuestion:
             answer = replace(answer, debug=replace(answer.debug, chat=None))
         return Run(
             workspace=asked.workspace,
-            run_id=self._ports.ids.new(),
+            run_id=request.run_id,
             trace_id=request.trace_id,
             question=strip_unstorable(asked.text),
             subject=request.principal.subject_id,

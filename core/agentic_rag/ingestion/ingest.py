@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from functools import partial
+from contextlib import AbstractContextManager
+from time import perf_counter
 from uuid import UUID
 
 from agentic_rag.documents.document import (
@@ -29,6 +30,7 @@ from agentic_rag.ingestion.ingest_run import (
     IngestOutcome,
     IngestReport,
     IngestRun,
+    IngestStage,
     content_hash_of,
     document_id_of,
     log_report,
@@ -51,8 +53,11 @@ from agentic_rag.kernel.errors import (
     Retryable,
     SpaceSwitched,
 )
+from agentic_rag.kernel.stages import StageEnding, run_stage
 from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.language.term_counts import TermCounts
 from agentic_rag.models.embedding.ports import EmbedderSource
+from agentic_rag.retrieval.candidates import ChunkEntities
 from agentic_rag.workspaces.workspace import Workspace, effective_settings
 
 HIDDEN_CHARACTERS = "hidden_characters"
@@ -114,12 +119,10 @@ class IngestDocument:
         original = run.original()
         async with self._originals.acquire(_large(original.size), progress.advance) as waited:
             self._log_wait(run, waited)
-            with self._telemetry.span("rag.parse", {"rag.document.bytes": original.size}):
-                parsed = await self._parse(run, original)
+            parsed = await self._parse(run, original)
             async with self._texts.acquire(min(_large(len(parsed.text)), 1), progress.advance) as waited:
                 self._log_wait(run, waited)
-                with self._telemetry.span("rag.chunk"):
-                    drafts = await self._chunk(run, parsed)
+                drafts = await self._chunk(run, parsed)
                 report = await self._publish(run, parsed, run.revision(revision_id, parsed), drafts)
         log_report(self._telemetry, report)
         await self._remove_old_originals(run)
@@ -206,19 +209,22 @@ class IngestDocument:
         return run.report(IngestOutcome.UNCHANGED)
 
     async def _parse(self, run: IngestRun, original: Original) -> ParsedDocument:
-        try:
-            content = await self._blobs.read(original.key)
-        except NotFound as error:
-            raise original_missing(run.document) from error
-        # The registered media type is a guess from the name; the parser looks at the bytes as well.
-        parsed = await self._parser.parse(content, run.document.file_name, None)
+        with self._stage(IngestStage.READ):
+            try:
+                content = await self._blobs.read(original.key)
+            except NotFound as error:
+                raise original_missing(run.document) from error
+        with self._stage(IngestStage.PARSE, bytes=original.size):
+            # The registered media type is a guess from the name; the parser looks at the bytes as well.
+            parsed = await self._parser.parse(content, run.document.file_name, None)
         run.progress.advance()
         return parsed
 
     async def _chunk(self, run: IngestRun, parsed: ParsedDocument) -> list[ChunkDraft]:
-        drafts = await self._analysis.chunk(run.document.document_id, parsed, run.profile)
-        if not drafts:
-            raise ParseFailed(f"{run.document.source_path} holds no text.", code="PARSE_NO_TEXT")
+        with self._stage(IngestStage.CHUNK):
+            drafts = await self._analysis.chunk(run.document.document_id, parsed, run.profile)
+            if not drafts:
+                raise ParseFailed(f"{run.document.source_path} holds no text.", code="PARSE_NO_TEXT")
         run.progress.advance()
         return drafts
 
@@ -229,11 +235,11 @@ class IngestDocument:
         workspace's embedding space, came between.
         """
         for _ in range(MAX_LOOKS):
-            plan = plan_publication(run.visible, drafts, run.vectors.keys(), keep_none=run.forced)
-            with self._telemetry.span("rag.embed", {"rag.chunks": len(plan.unpaid)}):
-                added = await self._embed(run, revision, plan)
+            with self._stage(IngestStage.DIFF):
+                plan = plan_publication(run.visible, drafts, run.vectors.keys(), keep_none=run.forced)
+            added = await self._embed(run, revision, plan)
             publication = await self._publication(run, parsed, revision, plan, added)
-            with self._telemetry.span("rag.publish"):
+            with self._stage(IngestStage.PUBLISH):
                 report = await self._commit(run, publication, plan)
             if report is not None:
                 return report
@@ -245,10 +251,15 @@ class IngestDocument:
         """The added chunks with vectors, postings and entities. A single batch is indexed while its vectors come."""
         added = plan.diff.added
         workspace, titled = run.document.workspace, [(revision.title or run.document.title, draft) for draft in added]
-        embed, index = (
-            partial(self._embedding.embed, run, revision, plan),
-            partial(self._analysis.index, workspace, titled),
-        )
+
+        async def embed() -> None:
+            with self._stage(IngestStage.EMBED, chunks=len(plan.unpaid)):
+                await self._embedding.embed(run, revision, plan)
+
+        async def index() -> list[tuple[TermCounts, ChunkEntities]]:
+            with self._stage(IngestStage.INDEX, chunks=len(added)):
+                return await self._analysis.index(workspace, titled)
+
         if len(plan.unpaid) <= run.embedder.batch_size:
             _, indexed = await asyncio.gather(embed(), index())
         else:
@@ -302,10 +313,15 @@ class IngestDocument:
             HIDDEN_CHARACTERS: str(await self._analysis.count_hidden_characters(parsed.text)),
             **unread_provenance(parsed),
         }
-        if self._model_entities is not None:
-            title = revision.title or document.title
-            extracted = await self._model_entities.read(document.workspace, title, added, run.progress)
-            if extracted is not None:
+        with self._stage(IngestStage.EXTRACT) as ending:
+            extracted = None
+            if self._model_entities is not None:
+                title = revision.title or document.title
+                extracted = await self._model_entities.read(document.workspace, title, added, run.progress)
+            if extracted is None:
+                ending.outcome = "skipped: off"
+            else:
+                ending.outcome = "ok: model" if extracted.fault is None else f"degraded: {extracted.fault}"
                 added = extracted.chunks
                 provenance.update(extracted.provenance())
         cost = await self._analysis.cost(diff.added, [kept.draft for kept in diff.kept], run.embedder.space)
@@ -333,6 +349,10 @@ class IngestDocument:
             await delete_marked_blobs(self._database, self._blobs, run.document.workspace, run.document.document_id)
         except DependencyUnavailable as error:
             self._telemetry.event("rag_original_left", level="warning", code=error.code, message=error.message)
+
+    def _stage(self, stage: IngestStage, **sizes: int) -> AbstractContextManager[StageEnding]:
+        attributes = {f"rag.{name}": size for name, size in sizes.items()}
+        return run_stage(self._telemetry, stage.value, perf_counter, attributes)
 
     def _log_wait(self, run: IngestRun, seconds: float) -> None:
         if seconds >= WORTH_TELLING_SECONDS:

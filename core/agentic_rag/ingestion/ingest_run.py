@@ -25,6 +25,21 @@ FORCE_ARGUMENT = "force"
 """The job argument that makes every chunk anew, keeping nothing that is published."""
 
 
+class IngestStage(enum.Enum):
+    """The stages of an ingestion, in their order. What is published already needs none of them."""
+
+    READ = "read"
+    PARSE = "parse"
+    CHUNK = "chunk"
+    DIFF = "diff"
+    EMBED = "embed_chunks"
+    INDEX = "index"
+    """Postings, and the entities that rules find; beside EMBED where one batch holds all texts."""
+    EXTRACT = "extract"
+    """The entities that a model finds."""
+    PUBLISH = "publish"
+
+
 class IngestOutcome(enum.Enum):
     """How an ingestion ended."""
 

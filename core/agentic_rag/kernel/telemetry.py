@@ -1,4 +1,4 @@
-"""What a trace carrier says."""
+"""Spans, metrics and events of a process."""
 
 from __future__ import annotations
 
@@ -62,7 +62,11 @@ class Telemetry(Protocol):
         ...
 
     def event(self, name: str, **fields: str | int | float | bool | None) -> None:
-        """Write a structured log line carrying the current trace id."""
+        """Write a structured log line carrying the current trace id and the ids of `bind`."""
+        ...
+
+    def bind(self, **ids: str) -> AbstractContextManager[None]:
+        """Every event meanwhile carries these ids (`run_id`, `job_id`)."""
         ...
 
     def exposition(self) -> tuple[bytes, str]:

@@ -32,6 +32,7 @@ from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest import IngestDocument
 from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks
+from agentic_rag.ingestion.ingest_run import IngestStage
 from agentic_rag.ingestion.sync import SyncSource
 from agentic_rag.jobs.job import JobKind, JobState, QueueName
 from agentic_rag.kernel.pagination import Page, PageRequest
@@ -122,7 +123,9 @@ async def test_a_folder_is_ingested_found_and_erased_without_any_server(tmp_path
     await parser.aclose()
 
     assert after_ingestion == ["pump.md"]
-    assert [name for name, _ in telemetry.spans] == ["rag.parse", "rag.chunk", "rag.embed", "rag.publish"]
+    assert [name for name, _ in telemetry.spans] == [f"rag.{stage.value}" for stage in IngestStage]
+    ended = [one.fields["stage"] for one in telemetry.events if one.name == "rag_stage_ended"]
+    assert sorted(map(str, ended)) == sorted(stage.value for stage in IngestStage)
     async with database.transaction(workspace.org_id) as transaction:
         assert await transaction.jobs.page(workspace, PageRequest(), [JobState.QUEUED]) == Page((), (), False)
     assert deletion.erasure is not None

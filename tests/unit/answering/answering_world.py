@@ -74,6 +74,8 @@ class Telemetry:
     observed: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     spans: list[str] = field(default_factory=list)
     events: list[str] = field(default_factory=list)
+    told: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    bound: dict[str, str] = field(default_factory=dict)
 
     @contextmanager
     def span(self, name: str, attributes: Any = None, carrier: Any = None) -> Iterator[Span]:
@@ -98,6 +100,13 @@ class Telemetry:
 
     def event(self, name: str, **fields: Any) -> None:
         self.events.append(name)
+        self.told.append((name, {**self.bound, **fields}))
+
+    @contextmanager
+    def bind(self, **ids: str) -> Iterator[None]:
+        before, self.bound = self.bound, {**self.bound, **ids}
+        yield
+        self.bound = before
 
     def exposition(self) -> tuple[bytes, str]:
         return b"", "text/plain"

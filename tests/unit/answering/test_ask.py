@@ -14,6 +14,7 @@ from agentic_rag.answering.query.standalone import turn_of
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question, Turn
 from agentic_rag.answering.run import CacheOutcome
 from agentic_rag.answering.shapes.kind_threshold import kind_name
+from agentic_rag.answering.state_machine import Stage
 from agentic_rag.documents.document import CitedPassage, DocumentFilter
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import (
@@ -563,7 +564,7 @@ async def test_nothing_unverified_ever_leaves(world: World) -> None:
     assert answer.abstention.nearest == ()
 
 
-async def test_each_stage_has_a_span_and_a_metric(world: World) -> None:
+async def test_each_stage_has_a_span_a_metric_and_an_event_with_the_id_of_the_run(world: World) -> None:
     run = await world.ask("Who founded Corrand Tidal?")
     aged = [name for name, _ in world.telemetry.observed if name == "rag_document_age_seconds"]
     assert len(aged) == sum(one.read_at is not None for one in run.answer.citations) > 0
@@ -571,6 +572,10 @@ async def test_each_stage_has_a_span_and_a_metric(world: World) -> None:
     inside = [name for name in world.telemetry.spans[1:] if name == "rag.arm"]
     assert timed == [name.removeprefix("rag.") for name in world.telemetry.spans[1:] if name != "rag.arm"]
     assert len(inside) == len(ARMS)
+    told = [fields for name, fields in world.telemetry.told if name == "rag_stage_ended"]
+    assert [one["stage"] for one in told] == timed == [stage.value for stage in Stage if stage is not Stage.DONE]
+    assert {one["run_id"] for one in told} == {str(run.run_id)}
+    assert [one["outcome"] for one in told] == [one.outcome for one in run.stages]
     assert world.telemetry.counts["rag_runs_total", (("outcome", "GROUNDED"),)] == 1
 
 

@@ -1,6 +1,7 @@
 """What becomes of a job whose process ends."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,6 +21,7 @@ from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.jobs.job import Job, JobKind, JobRef, JobState, Lease, NewJob, QueueName, RetryPolicy
 from agentic_rag.jobs.workers import WorkerIdentity
 from agentic_rag.kernel.errors import DependencyUnavailable, LeaseLost, Retryable
+from agentic_rag.kernel.stages import run_stage
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
@@ -99,11 +101,15 @@ class Outbox:
         return job
 
     def runner(
-        self, body: Any, exclusive_lock: ExclusiveLock | None = None, timings: WorkerTimings | None = None
+        self,
+        body: Any,
+        exclusive_lock: ExclusiveLock | None = None,
+        timings: WorkerTimings | None = None,
+        telemetry: RecordingTelemetry | None = None,
     ) -> JobRunner:
         clock, telemetry, handlers = (
             SystemClock(),
-            RecordingTelemetry(),
+            telemetry or RecordingTelemetry(),
             {
                 JobKind.COMPACT: Handler(
                     body.run, 60.0, 60.0, body.record_failure, is_done=getattr(body, "is_done", None)
@@ -401,3 +407,29 @@ async def test_nobody_is_convicted_or_set_apart_whose_work_is_done(outbox: Outbo
         ended.set()
 
     assert await asyncio.gather(*tasks) == [RunOutcome.DONE, RunOutcome.DONE]
+
+
+class Staged:
+    """A body that is one stage."""
+
+    def __init__(self, telemetry: RecordingTelemetry) -> None:
+        self._telemetry = telemetry
+
+    async def run(self, lease: Lease, progress: object) -> None:
+        with run_stage(self._telemetry, "parse", time.monotonic):
+            await asyncio.sleep(0)
+
+    async def record_failure(self, *_: object) -> None:
+        return None
+
+
+async def test_the_stages_of_a_job_carry_its_id(outbox: Outbox) -> None:
+    telemetry = RecordingTelemetry()
+    refs = [await outbox.enqueued("one"), await outbox.enqueued("two")]
+    runner = outbox.runner(Staged(telemetry), telemetry=telemetry)
+
+    await asyncio.gather(*(runner.run(ref) for ref in refs))
+
+    told = [one.fields for one in telemetry.events if one.name == "rag_stage_ended"]
+    assert {str(one["job_id"]) for one in told} == {str(ref.job_id) for ref in refs}
+    assert [(one["stage"], one["outcome"]) for one in told] == 2 * [("parse", "ok")]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TextIO
 
 from agentic_rag.adapters.telemetry.logging import JsonLog
 from agentic_rag.adapters.telemetry.prometheus import PrometheusMeters
 from agentic_rag.adapters.telemetry.tracing import Attributes, LightTracer, OtlpTracer, Tracer, carrier_of
 from agentic_rag.kernel.telemetry import Span
+
+_ids: ContextVar[Mapping[str, str]] = ContextVar("agentic_rag_ids", default=MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class ProcessTelemetry:
             else LightTracer()
         )
         self._meters = PrometheusMeters()
-        self._log = JsonLog(self._trace_id, options.log_level, stream)
+        self._log = JsonLog(self._ids_around, options.log_level, stream)
 
     def span(
         self, name: str, attributes: Attributes | None = None, carrier: Mapping[str, str] | None = None
@@ -63,12 +67,20 @@ class ProcessTelemetry:
         """Write a log line; a field `level` of "warning" or "error" raises its level."""
         self._log.write(str(fields.pop("level", "info")), name, **fields)
 
+    @contextmanager
+    def bind(self, **ids: str) -> Generator[None]:
+        before = _ids.set({**_ids.get(), **ids})
+        try:
+            yield
+        finally:
+            _ids.reset(before)
+
     def exposition(self) -> tuple[bytes, str]:
         return self._meters.exposition()
 
     def shutdown(self) -> None:
         self._tracer.shutdown()
 
-    def _trace_id(self) -> str | None:
+    def _ids_around(self) -> Mapping[str, str]:
         current = self._tracer.current()
-        return current.trace_id if current else None
+        return {"trace_id": current.trace_id, **_ids.get()} if current else _ids.get()

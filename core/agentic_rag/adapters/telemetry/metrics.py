@@ -46,7 +46,13 @@ METRICS: tuple[Metric, ...] = (
         ("route", "status"),
         FAST,
     ),
-    Metric("rag_stage_seconds", MetricKind.HISTOGRAM, "Time spent in a stage of a run.", ("stage",), FAST),
+    Metric(
+        "rag_stage_seconds",
+        MetricKind.HISTOGRAM,
+        "Time spent in a stage of a run, or of a document's ingestion.",
+        ("stage",),
+        FAST,
+    ),
     Metric("rag_runs_total", MetricKind.COUNTER, "Runs, by how they ended.", ("outcome",)),
     Metric(
         "rag_contexts_total",

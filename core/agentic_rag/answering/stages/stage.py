@@ -14,7 +14,7 @@ from agentic_rag.answering.run_state import RunState, StageResult
 from agentic_rag.answering.state_machine import Stage
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.dependency import Dependency
-from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.stages import StageEnding, run_stage
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.chat.request import ChatSpend, LlmError
 from agentic_rag.models.providers.llm_client import LlmClient, LlmClients
@@ -84,22 +84,9 @@ def degraded_outcome(errors: Sequence[LlmError]) -> str:
 @contextmanager
 def record_stage(
     stage: Stage, began: float, records: list[StageRecord], telemetry: Telemetry, clock: Clock
-) -> Generator[list[str]]:
-    """Span, metric, event and record of one stage. The block appends the outcome; `began` is when the run did."""
-    name, start = stage.value, clock.monotonic()
-    outcomes: list[str] = []
-    outcome = "INTERNAL"
-    try:
-        with telemetry.span(f"rag.{name}") as span:
-            yield outcomes
-            outcome = outcomes[-1]
-            span.set("rag.stage.outcome", outcome)
-    except AgenticRagError as error:
-        outcome = error.code
-        raise
-    finally:
-        seconds = clock.monotonic() - start
-        telemetry.observe("rag_stage_seconds", seconds, stage=name)
-        if not outcome.startswith(("ok", "skipped", "INTERNAL")):
-            telemetry.event("rag_stage_ended", stage=name, outcome=outcome)
-    records.append(StageRecord(name, start - began, seconds, outcome))
+) -> Generator[StageEnding]:
+    """A stage with its record; `began` is when the run did."""
+    start = clock.monotonic()
+    with run_stage(telemetry, stage.value, clock.monotonic) as ending:
+        yield ending
+    records.append(StageRecord(stage.value, start - began, ending.seconds, ending.outcome))
