@@ -6,6 +6,7 @@ import pytest
 from docx import Document
 from pptx import Presentation
 from pptx.util import Inches
+from reportlab.pdfgen.canvas import Canvas
 from tests.unit.parsing.test_office_loaders import ODF, read
 
 from agentic_rag.adapters.parsing.loaders.archive import zip_parts
@@ -79,6 +80,28 @@ def test_open_document() -> None:
     parts = {"mimetype": "application/vnd.oasis.opendocument.text", "META-INF/manifest.xml": "<m/>"}
 
     assert read(zip_parts({**parts, "content.xml": content}), "a.odt").text == "Flow is 10⁶ of 101₂"
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 270])
+def test_pdf(rotation: int) -> None:
+    made = io.BytesIO()
+    canvas = Canvas(made)
+    canvas.setPageRotation(rotation)
+    canvas.translate(300, 400)
+    canvas.rotate(rotation)
+    text = canvas.beginText(-100, 0)
+    for piece, size, rise in (
+        ("Flow is 10", 12, 0), ("6", 7, 5), (" m", 12, 0), ("3", 7, 5), ("/h of CO", 12, 0), ("2", 7, -3),
+        (", 5 × 10", 12, 0), ("-12", 7, 5), (", 2", 12, 0), ("06", 12, 0), (" and 1", 12, 0), ("2", 12, 1),
+        (".", 12, 0),
+    ):  # fmt: skip
+        text.setFont("Helvetica", size)
+        text.setRise(rise)
+        text.textOut(piece)
+    canvas.drawText(text)
+    canvas.save()
+
+    assert read(made.getvalue(), "a.pdf").text == "Flow is 10⁶ m³/h of CO2, 5 × 10⁻¹², 206 and 12."
 
 
 def test_rich_text() -> None:

@@ -13,6 +13,7 @@ from pypdfium2 import PdfDocument, PdfiumError  # pyright: ignore[reportMissingT
 
 from agentic_rag.adapters.parsing.pdf.outline import OutlineEntry
 from agentic_rag.adapters.parsing.pdf.page_words import PageLine, PdfPage, Word
+from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.kernel.text import strip_unstorable
 
@@ -22,6 +23,12 @@ _HYPHEN = "\ufffe"
 """PDFium writes it for a hyphen at the end of a line, and leaves the line break out."""
 _WORD = re.compile(rf"[^\s{_HYPHEN}]+{_HYPHEN}?|{_HYPHEN}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_SHIFTABLE = re.compile(r".\d")
+_FIGURES = re.compile(r"[+−-]?\d|[^\d+−-]+|[+−-]")
+_SMALL, _RISE, _SPACE = 0.85, 0.1, 0.15
+"""By the size of the letters of a line: that of raised and lowered figures, how far they stand off the line, and the
+least gap between words.
+"""
 _MOST_BOOKMARKS = 2_000
 _DEEPEST_BOOKMARK = 6
 
@@ -102,38 +109,69 @@ def _text(units: str) -> str:
 def _lines(textpage: object, rotation: int) -> Iterator[PageLine]:
     text = _units(textpage)
     words: list[Word] = []
-    first = done = 0
+    size = 0.0
+    done = 0
     for found in _WORD.finditer(text):
         start, end = found.span()
+        word = _word(textpage, text, start, end, rotation)
         if words and ("\n" in text[done:start] or text[done - 1] == _HYPHEN):
-            yield _line(textpage, words, first)
-            words = []
+            gap = word.left - words[-1].right
+            if word.base == words[0].base and text[done - 1].isdigit() and 0 <= gap < size:
+                # PDFium ends a line behind a raised or lowered figure, and this one goes on.
+                if gap < _SPACE * size:
+                    word = Word(words[-1].text + word.text, words[-1].left, word.right, word.base)
+                    words.pop()
+            else:
+                yield _line(words, size)
+                words = []
         if not words:
-            first = start
-        words.append(_word(textpage, text, start, end, rotation))
+            size = _size(textpage, start)
+        words.append(word)
         done = end
     if words:
-        yield _line(textpage, words, first)
+        yield _line(words, size)
 
 
 def _word(textpage: object, text: str, start: int, end: int, rotation: int) -> Word:
-    x, y = ctypes.c_double(), ctypes.c_double()
+    x, base = _origin(textpage, start, rotation)
     left, right, bottom, top = ctypes.c_double(), ctypes.c_double(), ctypes.c_double(), ctypes.c_double()
-    pdfium.FPDFText_GetCharOrigin(textpage, start, x, y)
     pdfium.FPDFText_GetCharBox(textpage, end - 1, left, right, bottom, top)
-    word = _text(text[start:end])
-    if rotation == 0:
-        return Word(word, x.value, right.value, y.value)
-    if rotation == 90:
-        return Word(word, -y.value, -bottom.value, x.value)
-    if rotation == 180:
-        return Word(word, -x.value, -left.value, -y.value)
-    return Word(word, y.value, top.value, -x.value)
+    edge = {0: right.value, 90: top.value, 180: -left.value}.get(rotation, -bottom.value)
+    word = text[start:end]
+    if _SHIFTABLE.search(word) is not None:
+        word = "".join(_shifted(textpage, found, start, base, rotation) for found in _FIGURES.finditer(word))
+    return Word(_text(word), x, edge, base)
 
 
-def _line(textpage: object, words: list[Word], first: int) -> PageLine:
+def _shifted(textpage: object, found: re.Match[str], start: int, base: float, rotation: int) -> str:
+    """A part of the word that begins at `start`; figures smaller than its first letter are raised or lowered ones."""
+    part, at = found.group(), start + found.start()
+    if at == start or not part[-1].isdigit():
+        return part
+    size, size_here = _size(textpage, start), _size(textpage, at)
+    rise = _origin(textpage, at, rotation)[1] - base
+    if size_here > _SMALL * size or abs(rise) < _RISE * size:
+        return part
+    return shifted_text(part, Shift.RAISED if rise > 0 else Shift.LOWERED, found.string[: found.start()])
+
+
+def _origin(textpage: object, at: int, rotation: int) -> tuple[float, float]:
+    """Where a letter begins, along its line and across it."""
+    x, y = ctypes.c_double(), ctypes.c_double()
+    pdfium.FPDFText_GetCharOrigin(textpage, at, x, y)
+    along = {0: x.value, 90: y.value, 180: -x.value}.get(rotation, -y.value)
+    across = {0: y.value, 90: -x.value, 180: -y.value}.get(rotation, x.value)
+    return along, across
+
+
+def _size(textpage: object, at: int) -> float:
+    """The size of a letter, in points."""
     matrix = pdfium.FS_MATRIX()
-    size = pdfium.FPDFText_GetFontSize(textpage, first)
-    if pdfium.FPDFText_GetMatrix(textpage, first, matrix):
+    size = pdfium.FPDFText_GetFontSize(textpage, at)
+    if pdfium.FPDFText_GetMatrix(textpage, at, matrix):
         size *= hypot(matrix.c, matrix.d)
+    return size
+
+
+def _line(words: list[Word], size: float) -> PageLine:
     return PageLine(" ".join(word.text for word in words if word.text), words, round(size, 1))
