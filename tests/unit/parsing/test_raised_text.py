@@ -23,7 +23,7 @@ from agentic_rag.adapters.parsing.loaders.html import read_html
         ("10<sup>2n</sup> and 10<sup>n</sup>", "10²ⁿ and 10ⁿ"),
         ("10<sup>1/2</sup>", "10^(1/2)"),
         ("e<sup>−x2</sup>", "e^(−x2)"),
-        ("40<sup><a href='#n'>[1]</a></sup> euros", "40[1] euros"),
+        ("40<sup><a href='#n'>[1]</a></sup><sup>[b],[12]</sup> euros", "40 euros"),
         ("the 3<sup>rd</sup> floor, Name<sup>TM</sup>, page*<sup>*</sup>", "the 3rd floor, NameTM, page**"),
         ("<sup>1 Only for members.</sup>", "1 Only for members."),
         ("H<sub>2</sub>O, CO<sub>2</sub>, x<sub>i</sub>", "H2O, CO2, xi"),

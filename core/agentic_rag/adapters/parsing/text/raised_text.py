@@ -4,10 +4,12 @@ become a part of it (10⁶ would be 106).
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 
 _RAISED = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
 _LOWERED = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
+_BRACKETED = re.compile(r"(?:\[[^\[\]\s]{1,8}\],?)+")
 _LONGEST = 12
 """Letters of a power or a mark; more are a text in small print."""
 
@@ -20,14 +22,17 @@ class Shift(Enum):
 
 
 def shifted_text(text: str, shift: Shift, before: str) -> str:
-    """Letters beside the line, after the text `before`. Words, marks in brackets and the figures of formulas such as
-    H2O stay as they are; what Unicode has no signs for stands in brackets.
+    """Letters beside the line, after the text `before`. Words and the figures of formulas such as H2O stay as they are;
+    what Unicode has no signs for stands in brackets. A raised mark such as [1] is left out: answers have marks of their
+    own like it.
     """
     inner = text.strip()
+    if shift is Shift.RAISED and _BRACKETED.fullmatch(inner) is not None:
+        return ""
     if not any(letter.isdigit() or letter == "n" for letter in inner) or len(inner) > _LONGEST or " " in inner:
         return text
     table = _RAISED if shift is Shift.RAISED else _LOWERED
-    if inner.startswith("[") or (shift is Shift.LOWERED and not before[-1:].isdigit()):
+    if shift is Shift.LOWERED and not before[-1:].isdigit():
         return text
     if all(ord(letter) in table for letter in inner):
         return text.translate(table)
