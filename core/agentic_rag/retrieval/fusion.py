@@ -67,25 +67,29 @@ def fuse(
     arms of weight 0 found are left out. Each arm's hits come best first; the first of a repeated ordinal counts. Scores
     are rounded to 1e-6.
     """
-    found: dict[int, list[tuple[Retriever, int, ArmHit]]] = {}
+    found: list[tuple[Retriever, float, dict[int, tuple[int, ArmHit]]]] = []
     scores: dict[int, float] = {}
     for retriever, weight in weights.items():
-        taken: set[int] = set()
+        places: dict[int, tuple[int, ArmHit]] = {}
         for rank, hit in enumerate(arms.get(retriever, ()), start=1):
-            ordinal = hit.ordinal
-            if ordinal in taken:
-                continue
-            taken.add(ordinal)
-            found.setdefault(ordinal, []).append((retriever, rank, hit))
-            if weight > 0:
+            places.setdefault(hit.ordinal, (rank, hit))
+        found.append((retriever, weight, places))
+        if weight > 0:
+            for ordinal, (rank, hit) in places.items():
                 gain = (RRF_K + 1) / (RRF_K + rank) if method is FusionMethod.RRF else hit.score
                 scores[ordinal] = scores.get(ordinal, 0.0) + weight * gain
-    ranked = sorted((-round(score, SCORE_DIGITS), ordinal) for ordinal, score in scores.items())
+    ranked = sorted([(-round(score, SCORE_DIGITS), ordinal) for ordinal, score in scores.items()])
     return [
         Candidate(
             ordinal,
             -negated,
-            tuple(ArmScore(arm, rank, hit.raw, hit.score, weights[arm]) for arm, rank, hit in found[ordinal]),
+            tuple(
+                [
+                    ArmScore(arm, place[0], place[1].raw, place[1].score, weight)
+                    for arm, weight, places in found
+                    if (place := places.get(ordinal)) is not None
+                ]
+            ),
         )
         for negated, ordinal in (ranked if limit is None else ranked[:limit])
     ]

@@ -7,9 +7,10 @@ postings.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,24 @@ def absolute_score(bm25: float, bound: float, coverage: float) -> float:
     """
     share = min(1.0, bm25 / bound) if bound > 0 else 0.0
     return round((BOUND_WEIGHT * share + COVERAGE_WEIGHT * min(1.0, coverage)) / (BOUND_WEIGHT + COVERAGE_WEIGHT), 6)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TermPostings:
+    """What a reader sees of one term."""
+
+    key: int
+    places: NDArray[np.int32]
+    """Of the visible chunks that hold it."""
+    frequencies: NDArray[np.float64]
+    """How often each of them does."""
+    idf: float
+
+
+HeldTerms = Mapping[str, TermPostings]
+"""Terms that were looked up: a search, a profile and rarities of one question share them."""
+
+_NONE_HELD: HeldTerms = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,8 +144,29 @@ class VisiblePostings:
         """Memory beside the segments themselves."""
         return self.visible.nbytes + 2 * self.lengths.nbytes
 
+    def look_up(self, terms: Collection[str], held: HeldTerms = _NONE_HELD) -> HeldTerms:
+        """The postings of terms; those `held` already are among them."""
+        missing = sorted((term_key(term), term) for term in set(terms) if term not in held)
+        if not missing:
+            return held
+        known = dict(held)
+        found = _postings(self.segments, np.array([key for key, _ in missing], np.uint64))
+        for (key, term), (ordinals, frequencies) in zip(missing, found, strict=True):
+            places = ordinals - self.base
+            seen = self.visible[places]
+            if not seen.all():
+                places, frequencies = places[seen], frequencies[seen]
+            idf = inverse_document_frequency(self.passages, len(places))
+            known[term] = TermPostings(key, places, frequencies, idf)
+        return known
+
     def search(
-        self, question: Mapping[str, int], content: Collection[str], allowed: NDArray[np.int32] | None, limit: int
+        self,
+        question: Mapping[str, int],
+        content: Collection[str],
+        allowed: NDArray[np.int32] | None,
+        limit: int,
+        held: HeldTerms = _NONE_HELD,
     ) -> list[ArmHit]:
         """The `limit` best chunks by BM25 (rounded to 1e-6), best first, ties by ordinal.
 
@@ -140,19 +180,13 @@ class VisiblePostings:
         covered = np.zeros(len(self.visible))
         bound = 0.0
         content_total = 0.0
-        keyed = sorted((term_key(term), term, count) for term, count in question.items())
-        found = _postings(self.segments, np.array([key for key, _, _ in keyed], np.uint64))
-        for (_, term, count), (ordinals, frequencies) in zip(keyed, found, strict=True):
-            places = ordinals - self.base
-            seen = self.visible[places]
-            if not seen.all():
-                places, frequencies = places[seen], frequencies[seen]
-            idf = inverse_document_frequency(self.passages, len(places))
-            bound += count * idf * (K1 + 1)
-            bm25[places] += (count * idf * (K1 + 1)) * frequencies / (frequencies + self._penalty[places])
+        for term, count, found in _in_key_order(question, self.look_up(question, held)):
+            most = count * found.idf * (K1 + 1)
+            bound += most
+            bm25[found.places] += most * found.frequencies / (found.frequencies + self._penalty[found.places])
             if term in content:
-                content_total += idf
-                covered[places] += idf
+                content_total += found.idf
+                covered[found.places] += found.idf
         if allowed is not None:
             _mask_others(bm25, allowed, self.base)
         return [
@@ -161,47 +195,58 @@ class VisiblePostings:
         ]
 
     def profile(
-        self, question: Mapping[str, int], content: Collection[str], ordinals: NDArray[np.int64]
+        self,
+        question: Mapping[str, int],
+        content: Collection[str],
+        ordinals: NDArray[np.int64],
+        held: HeldTerms = _NONE_HELD,
     ) -> TermProfile:
         """What visible chunks (`ordinals`, in any order) hold of a question, by the statistics of `search`."""
-        keyed = sorted((term_key(term), term, count) for term, count in question.items())
-        held = np.zeros((len(ordinals), len(keyed)), np.bool_)
-        gain = np.zeros((len(ordinals), len(keyed)))
-        weights = np.zeros(len(keyed))
+        present = np.zeros((len(ordinals), len(question)), np.bool_)
+        gain = np.zeros((len(ordinals), len(question)))
+        weights = np.zeros(len(question))
         bound = 0.0
-        order = np.argsort(ordinals)
-        asked = ordinals[order]
-        found = _postings(self.segments, np.array([key for key, _, _ in keyed], np.uint64))
-        for column, ((_, term, count), (holders, frequencies)) in enumerate(zip(keyed, found, strict=True)):
-            seen = self.visible[holders - self.base]
-            idf = inverse_document_frequency(self.passages, int(np.count_nonzero(seen)))
-            bound += count * idf * (K1 + 1)
+        row_at = self._rows_by_place(ordinals)
+        for column, (term, count, found) in enumerate(_in_key_order(question, self.look_up(question, held))):
+            most = count * found.idf * (K1 + 1)
+            bound += most
             if term in content:
-                weights[column] = idf
-            if not len(asked):
-                continue
-            places = np.minimum(asked.searchsorted(holders), len(asked) - 1)
-            hits = np.flatnonzero(seen & (asked[places] == holders))
-            rows, often = order[places[hits]], frequencies[hits]
-            held[rows, column] = True
-            penalty = self._penalty[holders[hits] - self.base]
-            gain[rows, column] = (count * idf * (K1 + 1)) * often / (often + penalty)
-        return TermProfile(held, gain / bound if bound else gain, weights, bound)
+                weights[column] = found.idf
+            rows = row_at[found.places]
+            hits = np.flatnonzero(rows >= 0)
+            rows, often = rows[hits], found.frequencies[hits]
+            present[rows, column] = True
+            gain[rows, column] = most * often / (often + self._penalty[found.places[hits]])
+        return TermProfile(present, gain / bound if bound else gain, weights, bound)
 
-    def rarity(self, wanted: Collection[str]) -> dict[str, float]:
+    def _rows_by_place(self, ordinals: NDArray[np.int64]) -> NDArray[np.int32]:
+        """For each place the row of its chunk among `ordinals`; −1 for the others."""
+        rows = np.full(len(self.visible), -1, np.int32)
+        places = ordinals - self.base
+        inside = np.flatnonzero((places >= 0) & (places < len(rows)))
+        rows[places[inside]] = inside
+        return rows
+
+    def rarity(self, wanted: Collection[str], held: HeldTerms = _NONE_HELD) -> dict[str, float]:
         """Each term's idf over the largest possible one (that of a term nobody holds), in (0, 1], counting visible
         chunks only; 1 when nothing is visible.
         """
         if not self.passages or not wanted:
             return dict.fromkeys(wanted, 1.0)
-        keyed = sorted((term_key(term), term) for term in set(wanted))
-        found = _postings(self.segments, np.array([key for key, _ in keyed], np.uint64))
-        largest = inverse_document_frequency(self.passages, 0)
+        found, largest = self.look_up(wanted, held), inverse_document_frequency(self.passages, 0)
         return {
-            term: inverse_document_frequency(self.passages, int(np.count_nonzero(self.visible[ordinals - self.base])))
-            / largest
-            for (_, term), (ordinals, _) in zip(keyed, found, strict=True)
+            term: one.idf / largest for term, one in sorted(((term, found[term]) for term in set(wanted)), key=_key_of)
         }
+
+
+def _key_of(one: tuple[str, TermPostings]) -> tuple[int, str]:
+    return one[1].key, one[0]
+
+
+def _in_key_order(question: Mapping[str, int], found: HeldTerms) -> list[tuple[str, int, TermPostings]]:
+    """Terms and counts of a question with what was found: sums do not depend on the order of its words."""
+    ordered = sorted(((term, found[term]) for term in question), key=_key_of)
+    return [(term, question[term], one) for term, one in ordered]
 
 
 def _postings(
@@ -215,9 +260,12 @@ def _postings(
             continue
         places = segment.terms.searchsorted(keys)
         np.minimum(places, len(segment.terms) - 1, out=places)
-        hits: list[int] = (segment.terms[places] == keys).nonzero()[0].tolist()
-        for query in hits:
-            start, end = segment.offsets[places[query] : places[query] + 2].tolist()
+        hits = (segment.terms[places] == keys).nonzero()[0]
+        at = places[hits]
+        spans: Iterable[tuple[int, int, int]] = zip(
+            hits.tolist(), segment.offsets[at].tolist(), segment.offsets[at + 1].tolist(), strict=True
+        )
+        for query, start, end in spans:
             ordinals[query].append(segment.posting_ordinals[start:end])
             counts[query].append(segment.posting_counts[start:end])
     nothing = (np.zeros(0, np.int32), np.zeros(0))

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 import numpy as np
@@ -21,7 +21,7 @@ from agentic_rag.adapters.postgres.retrieval.segments import (
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.language.tokenizer import content_terms
 from agentic_rag.retrieval.candidates import ArmHit, SearchScope
-from agentic_rag.retrieval.lexical.bm25 import TermProfile, VisiblePostings
+from agentic_rag.retrieval.lexical.bm25 import HeldTerms, TermProfile, VisiblePostings
 from agentic_rag.retrieval.lexical.postings import Segment
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -53,19 +53,29 @@ class PostgresLexicalReader:
         self._segment_ids = segment_ids
         self._cache = cache
         self._access_version = access_version
+        self._held: dict[tuple[int, ...], HeldTerms] = {}
+        """By the access sets of their readers."""
 
     async def search(self, terms: Mapping[str, int], limit: int, scope: SearchScope) -> list[ArmHit]:
         allowed = None if scope.ordinals is None else np.fromiter(scope.ordinals, np.int32, len(scope.ordinals))
-        return (await self._visible(scope)).search(terms, content_terms(terms), allowed, limit)
+        visible, held = await self._look_up(terms, scope)
+        return visible.search(terms, content_terms(terms), allowed, limit, held)
 
     async def rarity(self, terms: Sequence[str], scope: SearchScope) -> dict[str, float]:
-        return (await self._visible(scope)).rarity(terms)
+        return (await self._visible(scope)).rarity(terms, self._held.get(scope.access_ids, {}))
 
     async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: SearchScope) -> TermProfile:
-        return (await self._visible(scope)).profile(terms, content_terms(terms), np.array(ordinals, np.int64))
+        visible, held = await self._look_up(terms, scope)
+        return visible.profile(terms, content_terms(terms), np.array(ordinals, np.int64), held)
 
     async def passages(self, scope: SearchScope) -> int:
         return (await self._visible(scope)).passages
+
+    async def _look_up(self, terms: Collection[str], scope: SearchScope) -> tuple[VisiblePostings, HeldTerms]:
+        """The postings, and those of the terms, which a question asks for again and again."""
+        visible = await self._visible(scope)
+        held = self._held[scope.access_ids] = visible.look_up(terms, self._held.get(scope.access_ids, {}))
+        return visible, held
 
     async def _visible(self, scope: SearchScope) -> VisiblePostings:
         # The content of a version changes only by erasure, which creates new segments, and by access rights, which have
