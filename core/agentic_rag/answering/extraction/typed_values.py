@@ -35,11 +35,16 @@ _SMALL = (
 )
 _WORDS = {word: float(value) for value, word in enumerate(_SMALL.split("|"))} | {"thirty": 30.0, "sixty": 60.0}
 _SCALES = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "bn": 1e9}
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_PLAIN = str.maketrans(f"{_RAISED}⁺⁻", "0123456789+-", "^")
+_MOST_POWER = 300
+"""Of ten, in a float."""
+_POWER = rf"[⁺⁻]?[{_RAISED}]{{1,3}}|\^[+-]?\d{{1,3}}(?!\d)"
 _FIGURE = re.compile(
-    r"(?:(?P<sign>[$€£]) ?)?(?<![\w.,/-])"
-    rf"(?P<n>[+-]?\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_WORDS)})\b)(?![\d./-]*[-/]\w)"
+    rf"(?:(?P<sign>[$€£]) ?)?(?<![\w.,/-])(?:(?P<times>\d+(?:\.\d+)?) ?[×·*x] ?(?=10(?:{_POWER})))?"
+    rf"(?P<n>[+-]?\d+(?:,\d{{3}})*(?:\.\d+)?|\b(?:{'|'.join(_WORDS)})\b)(?![\d./-]*[-/]\w)(?P<power>{_POWER})?"
     rf"(?:[ -]?(?P<scale>{'|'.join(_SCALES)})\b)?"
-    r"(?:[ \u00a0-]?(?P<unit>%|°[CF]|[^\W\d_]+(?:/[a-z]+|²|³)?))?",
+    r"(?:[ \u00a0-]?(?P<unit>%|°[CF]|[^\W\d_]+(?:[²³]|[23](?!\w))?(?:/[a-z]+)?))?",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"(?<!\w)[A-ZÀ-Þ][\w’'&.-]*(?:,? (?:of |the |de |van |von |du )*[A-ZÀ-Þ][\w’'&.-]*)*")
@@ -218,11 +223,14 @@ def _figure(match: re.Match[str], sentence: str) -> TypedValue | None:
     amount = _WORDS.get(written)
     if amount is None:
         amount = float(written.replace(",", ""))
+    if written == "10" and match["power"]:
+        amount = float(match["times"] or 1) * 10.0 ** min(int(match["power"].translate(_PLAIN)), _MOST_POWER)
     amount *= _SCALES.get((match["scale"] or "").lower(), 1.0)
     before = sentence[: match.start()].rstrip().rpartition(" ")[2].lower().strip("(,")
-    unit = (match["unit"] or "").lower()
+    unit = (match["unit"] or "").lower().replace("2", "²").replace("3", "³")
     kind, factor = _UNITS.get(match["sign"] or unit) or _UNITS.get(unit.removesuffix("s")) or ("", 1.0)
     end = match.end()
+    number_end = max(map(match.end, ("n", "power", "scale")))
     is_noun = bool(unit) and not _LEADS.fullmatch(unit) and not _OPENERS.fullmatch(unit)
     is_counted = match["scale"] or match["sign"] or (is_noun and (unit.endswith("s") or unit == "people"))
     if not kind and not is_counted and re.fullmatch(_YEAR, written):
@@ -233,10 +241,10 @@ def _figure(match: re.Match[str], sentence: str) -> TypedValue | None:
         )
         if is_numbered or (written in _WORDS and _OPENERS.fullmatch(unit)):
             return None
-        end = match.end("scale") if match["scale"] else match.end("n")
+        end = number_end
         kind = f"noun {stem(unit)}" if is_noun else ""
     elif match["sign"]:
-        end = match.end("scale") if match["scale"] else match.end("n")
+        end = number_end
     rough = match["scale"] is not None or re.search(
         r"\b(?:about|around|approximately|roughly|nearly|some|almost)\W*$", sentence[: match.start()], re.I
     )
