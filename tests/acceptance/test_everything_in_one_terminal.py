@@ -145,7 +145,7 @@ def servers_of(home: Path) -> dict[str, int]:
         found["postgres"] = int(postmaster.read_text().split()[0])
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            is_redis = "redis-server" in (entry / "cmdline").read_text()
+            is_redis = "-server" in (entry / "cmdline").read_text()
             if is_redis and os.readlink(entry / "cwd") == str(home / "redis" / "data"):
                 found["redis"] = int(entry.name)
         except OSError:

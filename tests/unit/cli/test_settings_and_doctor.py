@@ -23,6 +23,7 @@ from agentic_rag_cli.commands.operations.doctor import (
     check_python,
     check_redis,
     find_server,
+    judge_redis,
     tell_workers,
 )
 from agentic_rag_cli.commands.operations.store_writes import check_home, try_redis
@@ -206,9 +207,30 @@ async def test_a_redis_that_takes_no_writes_is_found_out() -> None:
     assert (check.code, check.detail[:7]) == ("STORE_READ_ONLY", "MISCONF")
 
 
+@pytest.mark.parametrize(
+    ("server", "status", "code"),
+    [
+        ({"redis_version": "6.2.14"}, "failed", "REDIS_TOO_OLD"),
+        ({"redis_version": "7.0.15"}, "degraded", "REDIS_UNSUPPORTED"),
+        ({"redis_version": "7.2.11"}, "degraded", "REDIS_UNSUPPORTED"),
+        ({"redis_version": "7.4.9"}, "ok", None),
+        ({"redis_version": "8.10.0"}, "ok", None),
+        ({"redis_version": "7.2.4", "server_name": "valkey", "valkey_version": "7.2.15"}, "ok", None),
+        ({"redis_version": "7.2.4", "server_name": "valkey", "valkey_version": "9.1.4"}, "ok", None),
+        ({"redis_version": "7.2.4-rc1"}, "degraded", "REDIS_UNSUPPORTED"),
+    ],
+)
+def test_a_redis_that_its_makers_mend_no_more_is_named(server: dict[str, str], status: str, code: str | None) -> None:
+    check = judge_redis(server)
+
+    assert (check.status, check.code) == (status, code)
+    assert str(server.get("valkey_version", server["redis_version"])) in check.detail
+    assert (check.remedy is None) == (code is None)
+
+
 @pytest.mark.integration
 async def test_redis_tells_its_version(redis_url: str) -> None:
     check = await check_redis(redis_url)
 
     assert check.status == "ok"
-    assert check.detail[0].isdigit()
+    assert check.detail.startswith(("Valkey ", "Redis "))

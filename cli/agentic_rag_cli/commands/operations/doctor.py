@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 
 _SUPPORTED_PYTHON = ((3, 11), (3, 12))
 _LEAST_POSTGRES = 16
-_LEAST_REDIS = (6, 2)
+_LEAST_REDIS = (7, 0)
+_MENDED_REDIS = {"Redis": (7, 4), "Valkey": (7, 2)}
+"""The oldest versions that their makers still mend, as of November 2026."""
 _LEAST_NEO4J = 5
 _ANSWER_SECONDS = 5
 
@@ -253,15 +255,25 @@ async def check_redis(redis_url: str) -> Check:
     remedy = "Start the server, correct REDIS_URL, or unset it to use the embedded server."
     try:
         async with redis.asyncio.Redis.from_url(redis_url, socket_timeout=_ANSWER_SECONDS) as client:
-            found = str((await client.info("server"))["redis_version"])
+            server = await client.info("server")
             unwritable = await try_redis(client)
     except (OSError, ValueError, redis.exceptions.RedisError) as error:
         return failure("redis", "REDIS_UNREACHABLE", str(error), remedy)
-    if unwritable is not None:
-        return unwritable
-    if tuple(int(part) for part in found.split(".")[:2]) < _LEAST_REDIS:
-        return failure("redis", "REDIS_TOO_OLD", found, "Use Redis 6.2 or newer.")
-    return ok("redis", found)
+    return unwritable or judge_redis(server)
+
+
+def judge_redis(server: Mapping[str, object]) -> Check:
+    """Whether what a server says of itself is new enough, and mended by those who make it."""
+    name = "Valkey" if "valkey_version" in server else "Redis"
+    found = str(server[f"{name.lower()}_version"])
+    version = tuple(int(part) for part in found.split(".")[:2])
+    remedy = "Use Valkey 7.2 or newer or Redis 7.4 or newer, or unset REDIS_URL to use the embedded Valkey."
+    if version < _LEAST_REDIS:
+        return failure("redis", "REDIS_TOO_OLD", f"{name} {found}", remedy)
+    if version < _MENDED_REDIS[name]:
+        told = f"{name} {found} gets no more fixes from its makers"
+        return Check("redis", DEGRADED, told, "REDIS_UNSUPPORTED", f"{remedy} A distribution may still mend it.")
+    return ok("redis", f"{name} {found}")
 
 
 async def check_neo4j(address: Neo4jAddress) -> Check:
