@@ -8,8 +8,9 @@ from agentic_rag.adapters.deterministic.hashed_embedding import DIMENSIONS
 from agentic_rag.models.embedding.space import EmbeddingSpace, min_cosine
 
 HASHED = EmbeddingSpace("deterministic", "hashed-ngrams-v1", DIMENSIONS)
+MINILM = EmbeddingSpace("onnx", "all-MiniLM-L6-v2", 384)
 MODEL = EmbeddingSpace("openai", "text-embedding-3-small", 1536)
-SPACES = st.sampled_from([HASHED, MODEL])
+SPACES = st.sampled_from([HASHED, MINILM, MODEL])
 THRESHOLDS = st.floats(0, 1)
 
 
@@ -26,7 +27,14 @@ def test_who_asks_for_more_gets_no_less_similar_passages(space: EmbeddingSpace, 
 
 @pytest.mark.parametrize(
     ("space", "threshold", "cosine"),
-    [(MODEL, 0.7, 0.24), (MODEL, 0.75, 0.32), (HASHED, 0.7, 0.06), (HASHED, 0.75, 0.1)],
+    [
+        (MODEL, 0.7, 0.24),
+        (MODEL, 0.75, 0.32),
+        (HASHED, 0.7, 0.06),
+        (HASHED, 0.75, 0.1),
+        (MINILM, 0.7, 0.287),
+        (MINILM, 0.75, 0.365),
+    ],
 )
 def test_the_sources_thresholds_in_cosines(space: EmbeddingSpace, threshold: float, cosine: float) -> None:
     assert min_cosine(threshold, space) == pytest.approx(cosine, abs=0.005)

@@ -197,20 +197,29 @@ class PrepareContext:
     async def _filled(
         self, principal: Principal, request: ContextRequest, template: ContextTemplate, tokens: int
     ) -> PreparedContext:
-        async with asyncio.timeout(ALIVE_SECONDS):
-            await self.database.corpus_version(request.parts[0].workspace)
         # Of a long task description the beginning says what is wanted.
         text = request.text.strip()[:MAX_QUESTION_CHARACTERS]
         asked = replace(request, text=text, options=_options(request, template))
-        found = [self._material(principal, asked, part, template) for part in request.parts]
+        alive: float | None = ALIVE_SECONDS
+        if len(request.parts) > 1:
+            # A search alone finds out itself whether the database answers; several wait for each other's connections.
+            async with asyncio.timeout(ALIVE_SECONDS):
+                await self.database.corpus_version(request.parts[0].workspace)
+            alive = None
+        found = [self._material(principal, asked, part, template, alive) for part in request.parts]
         return assemble_context(template, await asyncio.gather(*found), tokens)
 
     async def _material(
-        self, principal: Principal, request: ContextRequest, part: ContextPart, template: ContextTemplate
+        self,
+        principal: Principal,
+        request: ContextRequest,
+        part: ContextPart,
+        template: ContextTemplate,
+        alive_seconds: float | None,
     ) -> _Material:
         asked = Question(part.workspace, request.text, as_of=request.as_of, options=request.options)
         try:
-            found = await self.search.run(principal, asked, template.config)
+            found = await self.search.run(principal, asked, template.config, alive_seconds)
             if found.passages:
                 return _Material(part, found.passages)
             fault = found.degraded[0].value if found.degraded else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,22 +74,30 @@ class SearchPassages:
     room: WaitingRoom
     telemetry: Telemetry
 
-    async def run(self, principal: Principal, asked: Question, otherwise: RagConfig | None = None) -> FoundPassages:
+    async def run(
+        self,
+        principal: Principal,
+        asked: Question,
+        otherwise: RagConfig | None = None,
+        alive_seconds: float | None = None,
+    ) -> FoundPassages:
         """The passages for `asked.text` that the caller may read; the conversation, and options of synthesis, have no
-        effect. `otherwise` holds for a workspace without search settings.
+        effect. `otherwise` holds for a workspace without search settings. The database has `alive_seconds` for its
+        first answer; None: as long as it takes.
 
         Without an embedder the arms that need no vector remain; no similarity is known then, so that nothing passes a
         minimum. Whose passages were handed out to whom is in the audit log.
 
         Errors: `InvalidInput` (QUESTION_EMPTY, QUESTION_TOO_LONG, OPTION_OUT_OF_RANGE, AS_OF_UNAVAILABLE,
         EMBEDDING_MODEL_UNKNOWN), `MissingProviderKey`, `NotFound` code WORKSPACE_NOT_FOUND, `DependencyUnavailable`,
-        `SpaceMismatch`, `Overloaded`.
+        `SpaceMismatch`, `Overloaded`, `TimeoutError` after `alive_seconds`.
         """
         validate(asked)
         readers = read_identity(principal)
         head = None
         if asked.workspace.org_id == principal.org_id:
-            head = await self.database.head(asked.workspace, readers)
+            async with asyncio.timeout(alive_seconds):
+                head = await self.database.head(asked.workspace, readers)
         if head is None:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
         settings = effective(asked.options, self.defaults, config=head.rag_config or otherwise).search

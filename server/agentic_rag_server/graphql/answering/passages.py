@@ -54,7 +54,8 @@ class Passage:
     line_end: int
     heading_path: list[str]
     similarity: float | None = strawberry.field(
-        description="To the query, on the scale of `minSimilarity`; null without an embedding of the query."
+        description="To the query, on the scale of `minSimilarity`: of the passages that answer, 0.7 keeps 95 in 100, "
+        "0.75 keeps 90. Null without an embedding of the query."
     )
     cosine: float | None = strawberry.field(description="What the similarity is made of.")
     score: float = strawberry.field(description="Of all arms together, 0 to 1; passages are ordered by it.")

