@@ -252,6 +252,9 @@ class _Access:
     ) -> set[UUID]:
         return set()
 
+    async def sees(self, workspace: WorkspaceRef, document_id: UUID, readers: ReadIdentity) -> bool:
+        return True
+
     async def principals(self, workspace: WorkspaceRef, access_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
         return dict.fromkeys(access_ids, ())
 
@@ -291,7 +294,7 @@ class _Workspaces:
 class _Rows:
     rows: dict[UUID, Any]
 
-    async def get(self, workspace: WorkspaceRef, key: UUID) -> Any:
+    async def get(self, workspace: WorkspaceRef, key: UUID, scope: Any = None) -> Any:
         return self.rows.get(key) if workspace == REF else None
 
     async def attempts(self, workspace: WorkspaceRef, key: UUID) -> tuple[JobAttempt, ...]:

@@ -118,7 +118,7 @@ async def test_a_withdrawn_document_is_nowhere_in_any_version_and_comes_back_unt
     ("name", "fault", "place"),
     [
         ("sets_after", "older text stays with its readers", "asOf"),
-        ("is_listed", "whoever knows the id may restore it", "document"),
+        ("list_scope", "everybody lists everything", "document"),
     ],
 )
 async def test_a_wall_that_is_taken_out_is_noticed(
@@ -128,8 +128,8 @@ async def test_a_wall_that_is_taken_out_is_noticed(
     whole = getattr(document_access, name)
 
     async def faulty(transaction: Any, *arguments: Any) -> Any:
-        if name == "is_listed":
-            return True
+        if name == "list_scope":
+            return None
         moves = await whole(transaction, *arguments)
         return replace(moves, older={one: one for one in moves.older})
 

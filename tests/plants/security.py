@@ -117,6 +117,20 @@ def _nothing_is_hidden(patch: Patch) -> None:
     patch(PostgresAccessStore, "unreadable", unreadable)
 
 
+def _hidden_looked_at_twice(patch: Patch) -> None:
+    from agentic_rag.adapters.postgres.tenancy.access import PostgresAccessStore
+
+    sees = PostgresAccessStore.sees
+
+    async def twice(self: PostgresAccessStore, workspace: Any, document_id: UUID, readers: Any) -> bool:
+        is_there = await sees(self, workspace, document_id, readers)
+        if not is_there and await self.held_sets(workspace, document_id):
+            await self.held_sets(workspace, document_id)
+        return is_there
+
+    patch(PostgresAccessStore, "sees", twice)
+
+
 def _half_the_nearest(patch: Patch) -> None:
     from agentic_rag.adapters.postgres.retrieval.vectors import PostgresVectorReader
 
@@ -240,6 +254,7 @@ MUTANTS: Mapping[str, Mutant] = {
     "credentials": Mutant("`serve` leaves a token in the home", _token_left_in_home, "differ", is_slow=True),
     "foreign-ids": Mutant("the organisation is taken from the id", _organisation_of_the_id, "foreign ids"),
     "hidden-ids": Mutant("a document says who it is to everybody", _nothing_is_hidden, "hidden"),
+    "same-time": Mutant("a hidden document is looked at once more", _hidden_looked_at_twice, "other statements"),
     "foreign-paths": Mutant("the organisation is taken from the id", _organisation_of_the_id, "as", is_slow=True),
     "audit-log": Mutant("a change of readers is not written down", _acts_unwritten, "leave no entry", is_slow=True),
     "canary-keys": Mutant("a key that a provider repeats is kept", _keys_repeated, "canary keys in", is_slow=True),

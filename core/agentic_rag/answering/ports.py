@@ -26,8 +26,8 @@ class RunStore(Protocol):
         """
         ...
 
-    async def get(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
-        """The run, or None."""
+    async def get(self, workspace: WorkspaceRef, run_id: UUID, subject: str | None = None) -> Run | None:
+        """The run, or None; with `subject` also None for somebody else's, which takes the same time."""
         ...
 
     async def by_idempotency_key(self, workspace: WorkspaceRef, key: str) -> Run | None:

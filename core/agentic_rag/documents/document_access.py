@@ -58,12 +58,6 @@ _UNREADABLE = "This document is not readable by you. Whoever manages the workspa
 _WITHDRAWN = "This document is withdrawn: nobody reads it until one of its writers restores it."
 
 
-async def may_read(transaction: Transaction, principal: Principal, document: Document) -> bool:
-    """Whether the caller may read the document's text."""
-    hidden = await transaction.access.unreadable(document.workspace, [document.document_id], read_identity(principal))
-    return not hidden
-
-
 async def list_scope(transaction: Transaction, principal: Principal, workspace: WorkspaceRef) -> ListScope | None:
     """The documents that a list shows the caller; None (all) for a manager of the workspace."""
     if may_manage_access(principal):
@@ -73,14 +67,12 @@ async def list_scope(transaction: Transaction, principal: Principal, workspace: 
     return ListScope(readable.access_ids, identity.principals)
 
 
-async def is_listed(transaction: Transaction, principal: Principal, document: Document) -> bool:
-    """Whether a list shows the caller the document: a reader, who manages the workspace, and who may restore it."""
-    if may_manage_access(principal):
-        return True
-    identity = read_identity(principal)
-    if may_write(principal, document):
-        identity = ReadIdentity((*identity.principals, *ListScope((), identity.principals).if_restored))
-    return not await transaction.access.unreadable(document.workspace, [document.document_id], identity)
+async def may_restore(transaction: Transaction, principal: Principal, document: Document) -> bool:
+    """Whether the document is withdrawn and the caller may write it, and could read it if it were not."""
+    if not (document.is_withdrawn and may_write(principal, document)):
+        return False
+    hidden = ReadIdentity(ListScope((), read_identity(principal).principals).if_restored)
+    return await transaction.access.sees(document.workspace, document.document_id, hidden)
 
 
 def may_write(principal: Principal, document: Document) -> bool:
@@ -95,7 +87,12 @@ def may_own(principal: Principal, document: Document) -> bool:
 
 async def may_know(transaction: Transaction, principal: Principal, document: Document) -> bool:
     """Whether the caller may learn that the document is there by what he may do with it."""
-    return may_own(principal, document) or await is_listed(transaction, principal, document)
+    reading = read_identity(principal)
+    return (
+        may_own(principal, document)
+        or await transaction.access.sees(document.workspace, document.document_id, reading)
+        or await may_restore(transaction, principal, document)
+    )
 
 
 async def narrower_sets(
@@ -158,22 +155,25 @@ class DocumentAccess:
         Errors: `NotFound` code DOCUMENT_NOT_FOUND for a caller who may not know of it, and for one to change that is
         gone; `Forbidden` for one who may know of it, and has not the right.
         """
+        is_manager, reading = may_manage_access(principal), read_identity(principal)
         async with self._database.transaction(workspace.org_id) as transaction:
-            if right in _REFUSALS:
-                document = await transaction.documents.get(workspace, document_id)
-                # Before the request's other arguments are read: what is hidden and what is gone answer alike.
-                if document is None or not await may_know(transaction, principal, document):
-                    raise no_such_document()
-                require_right(principal, document, right)
+            # What is hidden and what is not there take the same statements, before the request's other arguments.
+            is_reader = await transaction.access.sees(workspace, document_id, reading)
+            if is_reader and right not in _REFUSALS:
                 return
-            if not await transaction.access.unreadable(workspace, [document_id], read_identity(principal)):
-                return
-            document = await transaction.documents.get(workspace, document_id)
-            is_seen = document is not None and await is_listed(transaction, principal, document)
-            if not (is_seen or may_manage_access(principal)):
+            scope = None if is_manager or right in _REFUSALS else ListScope((), reading.principals)
+            document = await transaction.documents.get(workspace, document_id, scope)
+            if document is None:
+                if is_manager and right is DocumentRight.KNOW:
+                    return
                 raise no_such_document()
-            if right is DocumentRight.READ:
-                raise Forbidden(_UNREADABLE if document is None or not document.is_withdrawn else _WITHDRAWN)
+            is_owner = right in _REFUSALS and may_own(principal, document)
+            if not (is_reader or is_manager or is_owner or await may_restore(transaction, principal, document)):
+                raise no_such_document()
+        if right in _REFUSALS:
+            require_right(principal, document, right)
+        elif right is DocumentRight.READ:
+            raise Forbidden(_WITHDRAWN if document.is_withdrawn else _UNREADABLE)
 
     async def change(
         self,

@@ -130,8 +130,8 @@ class DocumentStore(Protocol):
         """`register` for each, in any number at one round trip; no document twice. In the order given."""
         ...
 
-    async def get(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
-        """The document, or None."""
+    async def get(self, workspace: WorkspaceRef, document_id: UUID, scope: ListScope | None = None) -> Document | None:
+        """The document, or None; with `scope` also None for one that it does not list, which takes the same time."""
         ...
 
     async def get_for_update(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:

@@ -45,8 +45,8 @@ class JobStore(Protocol):
         """Write a job; returns (ref, False) when an unfinished job of the same workspace, kind and key exists."""
         ...
 
-    async def get(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
-        """The job, or None."""
+    async def get(self, workspace: WorkspaceRef, job_id: UUID, scope: ListScope | None = None) -> Job | None:
+        """The job, or None; with `scope` also None for one that `page` would not show, which takes the same time."""
         ...
 
     async def place(self, ref: JobRef) -> QueuePlace | None:

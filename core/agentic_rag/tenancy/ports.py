@@ -48,6 +48,12 @@ class AccessStore(Protocol):
         """Those of the documents that the readers may not read, or could not when they were erased."""
         ...
 
+    async def sees(self, workspace: WorkspaceRef, document_id: UUID, readers: ReadIdentity) -> bool:
+        """Whether the document is there, or was, and the readers may read it, or could. One that they may not read
+        takes the time of one that never was.
+        """
+        ...
+
     async def held_sets(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[int, tuple[str, ...]]:
         """The access sets of a document and of all its passages, at every version, with their principals."""
         ...

@@ -32,10 +32,11 @@ class MemoryRunStore:
                 if not _is_known(state, run):
                     state.runs[run.run_id] = redact_erased_documents(run, state.tombstones)
 
-    async def get(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
+    async def get(self, workspace: WorkspaceRef, run_id: UUID, subject: str | None = None) -> Run | None:
         """The run, or None."""
         state = self._store.committed.get(workspace)
-        return None if state is None else state.runs.get(run_id)
+        run = None if state is None else state.runs.get(run_id)
+        return run if run is not None and subject in (None, run.subject) else None
 
     async def by_idempotency_key(self, workspace: WorkspaceRef, key: str) -> Run | None:
         """The run that was stored under the key, or None."""

@@ -78,9 +78,10 @@ class MemoryDocumentStore:
         """`register` for each."""
         return [await self.register(workspace, one) for one in new]
 
-    async def get(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
+    async def get(self, workspace: WorkspaceRef, document_id: UUID, scope: ListScope | None = None) -> Document | None:
         """The document, or None."""
-        return self._documents(workspace).get(document_id)
+        found = self._documents(workspace).get(document_id)
+        return found if found is not None and self._lists(workspace, found, scope) else None
 
     async def get_for_update(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
         """The document, or None; there is one writer at a time."""

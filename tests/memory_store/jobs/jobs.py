@@ -71,10 +71,11 @@ class MemoryJobStore:
         state.jobs[written.job_id] = StoredJob(written, number=len(state.jobs))
         return JobRef(job.workspace, written.job_id), True
 
-    async def get(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
+    async def get(self, workspace: WorkspaceRef, job_id: UUID, scope: ListScope | None = None) -> Job | None:
         """The job, or None."""
         stored = self._stored(JobRef(workspace, job_id))
-        return None if stored is None else stored.job
+        is_shown = stored is not None and (scope is None or stored.job.document_id in self._listed(workspace, scope))
+        return stored.job if stored is not None and is_shown else None
 
     async def place(self, ref: JobRef) -> QueuePlace | None:
         """Where the job waits for its turn; None for one that does not, or is not due."""
@@ -112,9 +113,7 @@ class MemoryJobStore:
         scope: ListScope | None = None,
     ) -> Page[Job]:
         """Jobs, newest first. Errors: `InvalidInput` (page size, cursor)."""
-        state = self._working.read(workspace)
-        known = {} if state is None else {**state.tombstones, **state.documents}
-        readable = {one for one, held in known.items() if state is not None and state.lists(held, scope)}
+        readable = self._listed(workspace, scope)
         rows = [
             stored
             for stored in self._all(workspace)
@@ -125,6 +124,11 @@ class MemoryJobStore:
         ]
         page = page_newest_first(rows, _created, request)
         return Page(tuple(stored.job for stored in page.items), page.cursors, page.has_next)
+
+    def _listed(self, workspace: WorkspaceRef, scope: ListScope | None) -> set[UUID]:
+        state = self._working.read(workspace)
+        known = {} if state is None else {**state.tombstones, **state.documents}
+        return {one for one, held in known.items() if state is not None and state.lists(held, scope)}
 
     async def cancel_for_document(self, workspace: WorkspaceRef, document_id: UUID, kind: JobKind) -> int:
         """Cancel unfinished jobs of a document; a running one loses its fence. How many."""

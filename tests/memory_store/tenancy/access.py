@@ -56,6 +56,12 @@ class MemoryAccessStore:
             if one in known and not readers.may_read(state.access_sets[known[one].access_id])
         }
 
+    async def sees(self, workspace: WorkspaceRef, document_id: UUID, readers: ReadIdentity) -> bool:
+        """Whether the document is there, or was, and the readers may read it, or could."""
+        state = self._working.read(workspace)
+        known = {} if state is None else {**state.tombstones, **state.documents}
+        return document_id in known and not await self.unreadable(workspace, [document_id], readers)
+
     async def held_sets(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[int, tuple[str, ...]]:
         """The sets of a document and of its passages, with their principals."""
         state = self._state(workspace)

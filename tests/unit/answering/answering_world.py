@@ -163,7 +163,7 @@ class Runs:
         self.batches.append(len(runs))
         self.stored.extend(runs)
 
-    async def get(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
+    async def get(self, workspace: WorkspaceRef, run_id: UUID, subject: str | None = None) -> Run | None:
         return next((run for run in self.stored if run.run_id == run_id), None)
 
     async def by_idempotency_key(self, workspace: WorkspaceRef, key: str) -> Run | None:

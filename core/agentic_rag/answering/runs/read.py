@@ -39,8 +39,8 @@ class ReadRuns:
         self._recorder = recorder
 
     async def get(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
-        """The run, or None: somebody else's looks like none. Errors: `DependencyUnavailable`."""
-        run = await self._find(workspace, run_id)
+        """The run, or None: somebody else's looks like none, and takes as long. Errors: `DependencyUnavailable`."""
+        run = await self._find(principal, workspace, run_id)
         return None if run is None else await self.redact_for(principal, run)
 
     async def page(self, principal: Principal, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
@@ -76,7 +76,7 @@ class ReadRuns:
         """The question with the run it follows, as far as the caller may see it, as its last turn. Errors: `NotFound`
         code RUN_NOT_FOUND.
         """
-        run = await self._find(question.workspace, after)
+        run = await self._find(principal, question.workspace, after)
         run = None if run is None else await self.redact_for(principal, run)
         if run is None:
             raise NotFound(
@@ -86,16 +86,18 @@ class ReadRuns:
             )
         return replace(question, history=(*question.history, turn_of(run))[-MAX_HISTORY_TURNS:], after=None)
 
-    async def _find(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
+    async def _find(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
+        subject = None if may_manage_access(principal) else principal.subject_id
         run = None if self._recorder is None else self._recorder.find(workspace, run_id)
-        run = run or await self._runs.get(workspace, run_id)
+        if run is None or subject not in (None, run.subject):
+            run = await self._runs.get(workspace, run_id, subject)
         made = unix_seconds(run_id)
         left = 0.0 if made is None else made + _FRESH_SECONDS - self._clock.now().timestamp()
         for _ in range(round(min(left, _FRESH_SECONDS) / _PAUSE_SECONDS)):
             if run is not None:
                 break
             await asyncio.sleep(_PAUSE_SECONDS)
-            run = await self._runs.get(workspace, run_id)
+            run = await self._runs.get(workspace, run_id, subject)
         return run
 
     async def _redact_unreadable(self, principal: Principal, workspace: WorkspaceRef, runs: Sequence[Run]) -> list[Run]:

@@ -10,7 +10,7 @@ import strawberry
 from strawberry.dataloader import DataLoader
 
 from agentic_rag.documents.document import Document
-from agentic_rag.documents.document_access import is_listed
+from agentic_rag.documents.document_access import list_scope
 from agentic_rag.jobs.job import JobAttempt, JobRef
 from agentic_rag.jobs.turns import QueuePlace
 from agentic_rag.kernel.errors import Forbidden, InvalidInput, NotFound
@@ -115,13 +115,15 @@ class RequestContext:
 
     async def _load_documents(self, keys: Sequence[tuple[UUID, UUID]]) -> Sequence[Document | None]:
         org_id = self.principal.org_id
-        found: list[Document | None] = []
         async with self.parts.database.transaction(org_id) as transaction:
-            for workspace, key in keys:
-                document = await transaction.documents.get(WorkspaceRef(org_id, workspace), key)
-                is_seen = document is not None and await is_listed(transaction, self.principal, document)
-                found.append(document if is_seen else None)
-        return found
+            scopes = {
+                workspace: await list_scope(transaction, self.principal, WorkspaceRef(org_id, workspace))
+                for workspace in dict.fromkeys(workspace for workspace, _ in keys)
+            }
+            return [
+                await transaction.documents.get(WorkspaceRef(org_id, workspace), key, scopes[workspace])
+                for workspace, key in keys
+            ]
 
     async def _load_access_sets(self, keys: Sequence[tuple[UUID, int]]) -> Sequence[tuple[str, ...]]:
         org_id = self.principal.org_id

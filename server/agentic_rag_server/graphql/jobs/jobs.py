@@ -4,14 +4,13 @@ from datetime import datetime
 
 import strawberry
 
-from agentic_rag.documents.document_access import DocumentRight, is_listed, list_scope
+from agentic_rag.documents.document_access import DocumentRight, list_scope
 from agentic_rag.jobs import job as jobs
 from agentic_rag.kernel.error_redaction import redact_arguments
 from agentic_rag.kernel.pagination import Page
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, encode_workspace
 from agentic_rag.kernel.telemetry import parse_trace_id
 from agentic_rag.kernel.text import is_storable
-from agentic_rag.tenancy.access import may_manage_access, read_identity
 from agentic_rag_server.auth.roles import Action, can_perform
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.documents.documents import Document, Property, show_document
@@ -211,16 +210,8 @@ async def find_job(context: RequestContext, node: NodeId) -> Job | None:
     """
     workspace = context.ref(node)
     async with context.parts.database.transaction(workspace.org_id) as transaction:
-        found = await transaction.jobs.get(workspace, node.key)
-        if found is not None and not may_manage_access(context.principal):
-            if found.document_id is None:
-                return None
-            document = await transaction.documents.get(workspace, found.document_id)
-            reader = read_identity(context.principal)
-            if document is None and await transaction.access.unreadable(workspace, [found.document_id], reader):
-                return None
-            if document is not None and not await is_listed(transaction, context.principal, document):
-                return None
+        scope = await list_scope(transaction, context.principal, workspace)
+        found = await transaction.jobs.get(workspace, node.key, scope)
     return show_job(found) if found else None
 
 

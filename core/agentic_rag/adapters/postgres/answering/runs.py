@@ -63,7 +63,10 @@ INPUT_OF_KEY = """
 SELECT input_hash FROM rag_runs WHERE org_id = $1 AND workspace_id = $2 AND idempotency_key = $3
 """
 
-GET = f"SELECT {_COLUMNS} FROM rag_runs WHERE org_id = $1 AND workspace_id = $2 AND run_id = $3"  # noqa: S608
+GET = f"""
+SELECT {_COLUMNS} FROM rag_runs
+WHERE org_id = $1 AND workspace_id = $2 AND run_id = $3 AND ($4::text IS NULL OR subject = $4)
+"""  # noqa: S608 - a constant list of columns
 
 BY_KEY = f"""
 SELECT {_COLUMNS} FROM rag_runs WHERE org_id = $1 AND workspace_id = $2 AND idempotency_key = $3
@@ -100,8 +103,8 @@ class PostgresRunStore:
             async with self._pool.transaction(org_id, settings="" if durable else NOT_DURABLE) as connection:
                 await self._record(connection, org_id, list(group))
 
-    async def get(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
-        return await self._one(GET, workspace, run_id)
+    async def get(self, workspace: WorkspaceRef, run_id: UUID, subject: str | None = None) -> Run | None:
+        return await self._one(GET, workspace, run_id, subject)
 
     async def by_idempotency_key(self, workspace: WorkspaceRef, key: str) -> Run | None:
         return await self._one(BY_KEY, workspace, key)
@@ -128,9 +131,9 @@ class PostgresRunStore:
         if stages:
             await connection.execute(ADD_STAGES, org_id, *[list(column) for column in zip(*stages, strict=True)])
 
-    async def _one(self, statement: str, workspace: WorkspaceRef, key: UUID | str) -> Run | None:
+    async def _one(self, statement: str, workspace: WorkspaceRef, *key: UUID | str | None) -> Run | None:
         async with self._pool.transaction(workspace.org_id) as connection:
-            rows = await connection.fetch(statement, *workspace.key, key)
+            rows = await connection.fetch(statement, *workspace.key, *key)
             runs = await self._runs(connection, workspace, rows)
         return runs[0] if runs else None
 

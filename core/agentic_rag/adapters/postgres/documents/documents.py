@@ -60,6 +60,8 @@ GET = f"""
 SELECT {DOCUMENT_COLUMNS} FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
 """  # noqa: S608 - a constant list of columns
 
+GET_LISTED = f"{GET} AND {list_condition('rag_documents', 4)}"
+
 LOCKED = f"{GET} FOR NO KEY UPDATE"
 
 GET_MANY = f"""
@@ -174,8 +176,8 @@ class PostgresDocumentStore(StagingRows):
         documents = {row["document_id"]: document_from(workspace, row) for row in rows}
         return [documents[one.document_id] for one in new]
 
-    async def get(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
-        row = await self._connection.fetchrow(GET, *workspace.key, document_id)
+    async def get(self, workspace: WorkspaceRef, document_id: UUID, scope: ListScope | None = None) -> Document | None:
+        row = await self._connection.fetchrow(GET_LISTED, *workspace.key, document_id, *scope_arguments(scope))
         return None if row is None else document_from(workspace, row)
 
     async def get_for_update(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:

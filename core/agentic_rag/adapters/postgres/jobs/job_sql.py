@@ -30,7 +30,24 @@ WHERE org_id = $1 AND workspace_id = $2 AND kind = $3 AND key = $4 AND state IN 
 FOR SHARE
 """
 
-GET = f"SELECT {COLUMNS} FROM rag_jobs WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3"  # noqa: S608
+
+def _list_condition(first: int) -> str:
+    """The condition that a list shows a job: that of its document, which may be gone."""
+    return f"""(${first}::integer[] IS NULL OR EXISTS (
+      SELECT FROM rag_documents d
+      WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = rag_jobs.document_id
+        AND {list_condition("d", first)}
+  ) OR EXISTS (
+      SELECT FROM rag_tombstones t
+      WHERE t.org_id = $1 AND t.workspace_id = $2 AND t.document_id = rag_jobs.document_id
+        AND t.access_id = ANY (${first})
+  ))"""  # noqa: S608 - constants
+
+
+GET = f"""
+SELECT {COLUMNS} FROM rag_jobs
+WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND {_list_condition(4)}
+"""  # noqa: S608
 
 # $7: the kinds this version knows; $8: whether to include unknown kinds.
 PAGE = f"""
@@ -40,15 +57,7 @@ WHERE org_id = $1 AND workspace_id = $2
   AND (cardinality($5::text[]) = 0 OR state = ANY ($5))
   AND (cardinality($6::text[]) = 0 OR kind = ANY ($6) OR $8 AND kind <> ALL ($7::text[]))
   AND (cardinality($9::text[]) = 0 OR error_code = ANY ($9))
-  AND ($11::integer[] IS NULL OR EXISTS (
-      SELECT FROM rag_documents d
-      WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = rag_jobs.document_id
-        AND {list_condition("d", 11)}
-  ) OR EXISTS (
-      SELECT FROM rag_tombstones t
-      WHERE t.org_id = $1 AND t.workspace_id = $2 AND t.document_id = rag_jobs.document_id
-        AND t.access_id = ANY ($11)
-  ))
+  AND {_list_condition(11)}
 ORDER BY created_at DESC, job_id DESC
 LIMIT $10
 """  # noqa: S608

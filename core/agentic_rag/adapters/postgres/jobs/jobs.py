@@ -64,8 +64,9 @@ class PostgresJobStore:
             if there is not None:
                 return JobRef(job.workspace, there), False
 
-    async def get(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
-        row = await self._connection.fetchrow(sql.GET, self._org_id, workspace.workspace_id, job_id)
+    async def get(self, workspace: WorkspaceRef, job_id: UUID, scope: ListScope | None = None) -> Job | None:
+        key = (self._org_id, workspace.workspace_id, job_id)
+        row = await self._connection.fetchrow(sql.GET, *key, *scope_arguments(scope))
         return None if row is None else _job(self._org_id, row)
 
     async def place(self, ref: JobRef) -> QueuePlace | None:

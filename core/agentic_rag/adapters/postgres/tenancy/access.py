@@ -62,6 +62,18 @@ LEFT JOIN rag_access_sets g ON g.org_id = $1 AND g.workspace_id = $2 AND g.acces
 WHERE d.access_id IS DISTINCT FROM 0 AND NOT coalesce(g.principals && $4::text[], false)
 """
 
+SEES = """
+SELECT EXISTS (
+    SELECT FROM (
+        SELECT access_id FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+        UNION ALL
+        SELECT access_id FROM rag_tombstones WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+    ) d
+    LEFT JOIN rag_access_sets g ON g.org_id = $1 AND g.workspace_id = $2 AND g.access_id = d.access_id
+    WHERE d.access_id = 0 OR g.principals && $4::text[]
+)
+"""
+
 HELD_SETS = """
 SELECT access_id, principals FROM rag_access_sets
 WHERE org_id = $1 AND workspace_id = $2 AND access_id IN (
@@ -188,6 +200,10 @@ class PostgresAccessStore:
             return set()
         rows = await self._connection.fetch(UNREADABLE, *workspace.key, list(document_ids), list(readers.principals))
         return {row["document_id"] for row in rows}
+
+    async def sees(self, workspace: WorkspaceRef, document_id: UUID, readers: ReadIdentity) -> bool:
+        found: bool = await self._connection.fetchval(SEES, *workspace.key, document_id, list(readers.principals))
+        return found
 
     async def held_sets(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[int, tuple[str, ...]]:
         rows = await self._connection.fetch(HELD_SETS, *workspace.key, document_id)
