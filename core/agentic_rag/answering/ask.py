@@ -14,7 +14,7 @@ from agentic_rag.answering.options import AnswerDefaults, effective, validate
 from agentic_rag.answering.ports import AnswerCache, RunStore, UnitReader
 from agentic_rag.answering.query.gate import HEURISTIC_WEIGHTS
 from agentic_rag.answering.question import CacheMode, Question
-from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecord
+from agentic_rag.answering.run import CacheOutcome, EncodedAnswer, Run, RunVersions, StageRecord
 from agentic_rag.answering.run_state import RunState, StageResult
 from agentic_rag.answering.runs.cache_entry import TenantGuard, decode_entry
 from agentic_rag.answering.runs.cache_key import AnswerContext, answer_key, input_hash
@@ -136,7 +136,8 @@ class AnswerQuestion:
             if isinstance(request, Run):
                 run = request
             elif mode is CacheMode.DEFAULT and (cached := await self._read_cache(request)) is not None:
-                run = await self._keep(request, self._run_of(request, request.context, cached, CacheOutcome.HIT), None)
+                hit = self._run_of(request, request.context, cached.answer, CacheOutcome.HIT, encoded=cached)
+                run = await self._keep(request, hit, None)
             else:
                 cache_down = mode is CacheMode.DEFAULT and not self._ports.cache.available
                 outcome = CacheOutcome.BYPASS if mode is CacheMode.BYPASS else CacheOutcome.MISS
@@ -205,20 +206,18 @@ class AnswerQuestion:
             today=self._ports.clock.now().date(),
         )
 
-    async def _read_cache(self, request: _AskRequest) -> Answer | None:
+    async def _read_cache(self, request: _AskRequest) -> EncodedAnswer | None:
         workspace = request.question.asked.workspace
-        waiting = self._recorder.filling(workspace, request.key)
-        if waiting is not None:
-            return waiting
-        value = await self._ports.cache.get(workspace, request.key)
-        if value is None:
+        if (waiting := self._recorder.filling(workspace, request.key)) is not None:
+            return EncodedAnswer(waiting)
+        if (value := await self._ports.cache.get(workspace, request.key)) is None:
             return None
         try:
-            owner, answer = decode_entry(value)
+            owner, cached = decode_entry(value)
         except ValueError:
             self._ports.telemetry.event("rag_cache_entry_unreadable")
             return None
-        return answer if self._guard.check_owner(workspace, owner, "answer cache") else None
+        return cached if self._guard.check_owner(workspace, owner, "answer cache") else None
 
     def _may_share(self, request: _AskRequest, result: PipelineResult) -> bool:
         """True for the run of a caller who may read the same. Rights may have changed before that run read."""
@@ -348,6 +347,7 @@ class AnswerQuestion:
         answer: Answer,
         cache: CacheOutcome,
         stages: tuple[StageRecord, ...] = (),
+        encoded: EncodedAnswer | None = None,
     ) -> Run:
         asked = request.question.asked
         if answer.debug.chat is not None and cache in (CacheOutcome.HIT, CacheOutcome.JOINED):
@@ -373,6 +373,7 @@ class AnswerQuestion:
             stages=stages,
             idempotency_key=asked.idempotency_key,
             input_hash=request.input_hash,
+            encoded=encoded,
         )
 
     async def _keep(self, request: _AskRequest, run: Run, fill: CacheFill | None) -> Run:
@@ -384,8 +385,7 @@ class AnswerQuestion:
         if fill is not None:
             self._recorder.fill(fill)
         # Of concurrent equal requests the store keeps the first run; all of them return it.
-        stored = await self._runs.by_idempotency_key(request.principal, run.workspace, key, run.input_hash)
-        return stored or run
+        return await self._runs.by_idempotency_key(request.principal, run.workspace, key, run.input_hash) or run
 
 
 def _context_read(context: AnswerContext, result: PipelineResult) -> AnswerContext:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
@@ -44,6 +44,14 @@ class RunVersions:
     models: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class EncodedAnswer:
+    """An answer with its stored form, where it was read from one."""
+
+    answer: Answer
+    stored: bytes | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """One execution of the state machine, as stored."""
@@ -62,3 +70,11 @@ class Run:
     stages: tuple[StageRecord, ...]
     idempotency_key: str | None = None
     input_hash: bytes | None = None
+    encoded: EncodedAnswer | None = field(default=None, compare=False, repr=False)
+    """Of an answer from the cache. Good for that very answer: a redacted one is another."""
+
+    @property
+    def stored_answer(self) -> bytes | None:
+        """The stored form of the answer, where it is known."""
+        encoded = self.encoded
+        return encoded.stored if encoded is not None and encoded.answer is self.answer else None

@@ -1,12 +1,15 @@
 """What every `RunStore` promises."""
 
 import base64
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
 from tests.builders import citation, run_of
 from tests.contract.backends import Backend
 
+from agentic_rag.answering.run import EncodedAnswer
+from agentic_rag.answering.runs.answer_codec import encode
 from agentic_rag.answering.runs.redaction import SOURCE_ERASED
 from agentic_rag.kernel.errors import IdempotencyConflict, InvalidInput
 from agentic_rag.kernel.pagination import PageRequest
@@ -63,7 +66,8 @@ async def test_an_idempotency_key_belongs_to_one_input(adapter: Backend) -> None
 async def test_a_run_stored_after_its_source_was_erased_holds_none_of_its_words(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     published = await adapter.publish(workspace, "a.md", ["the secret"])
-    under_way = run_of(workspace, citations=[citation(published.document_id, "the secret")], text="the secret [1]")
+    made = run_of(workspace, citations=[citation(published.document_id, "the secret")], text="the secret [1]")
+    under_way = replace(made, encoded=EncodedAnswer(made.answer, encode(made.answer)))
     async with adapter.database.transaction(workspace.org_id) as transaction:
         await transaction.publisher.erase(workspace, published.document_id)
 

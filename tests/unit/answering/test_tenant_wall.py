@@ -37,7 +37,9 @@ async def _answer() -> Answer:
 async def test_an_entry_gives_back_its_answer_and_whose_it_is() -> None:
     answer = await _answer()
 
-    assert decode_entry(encode_entry(WORKSPACE, answer)) == (WORKSPACE, answer)
+    owner, cached = decode_entry(encode_entry(WORKSPACE, answer))
+
+    assert (owner, cached.answer, cached.stored) == (WORKSPACE, answer, encode(answer))
 
 
 async def test_an_entry_that_does_not_say_whose_it_is_cannot_be_read() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from agentic_rag.answering.answer import Answer
+from agentic_rag.answering.run import EncodedAnswer
 from agentic_rag.answering.runs.answer_codec import decode, encode
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -41,10 +42,13 @@ def encode_entry(workspace: WorkspaceRef, answer: Answer) -> bytes:
     return _MARK + workspace.org_id.bytes + workspace.workspace_id.bytes + encode(answer)
 
 
-def decode_entry(entry: bytes) -> tuple[WorkspaceRef, Answer]:
-    """The owner of the entry, and its answer. Errors: `ValueError` for what `encode_entry` did not write."""
+def decode_entry(entry: bytes) -> tuple[WorkspaceRef, EncodedAnswer]:
+    """The owner of the entry, and its answer with its stored form. Errors: `ValueError` for what `encode_entry` did not
+    write.
+    """
     if not entry.startswith(_MARK) or len(entry) < _ANSWER_AT:
         raise ValueError("the entry names no workspace")
     middle = len(_MARK) + _UUID_BYTES
     owner = WorkspaceRef(UUID(bytes=entry[len(_MARK) : middle]), UUID(bytes=entry[middle:_ANSWER_AT]))
-    return owner, decode(entry[_ANSWER_AT:])
+    stored = entry[_ANSWER_AT:]
+    return owner, EncodedAnswer(decode(stored), stored)

@@ -157,7 +157,7 @@ class PostgresRunStore:
             run.seconds,
             *_VERSIONS(run.versions),
             sorted(collect_document_ids(run.answer)),
-            encode(run.answer).decode(),
+            (run.stored_answer or encode(run.answer)).decode(),
             run.idempotency_key,
             run.input_hash,
             run.created_at,
@@ -176,11 +176,14 @@ class PostgresRunStore:
 
 async def _redact_erasures(connection: PostgresConnection, org_id: UUID, runs: list[Run]) -> list[Run]:
     """Redact in the runs the documents erased while they ran. Blocks erasures until the transaction ends."""
-    cited = {(run.workspace.workspace_id, one): None for run in runs for one in collect_document_ids(run.answer)}
-    if not cited:
+    cited: dict[UUID, set[UUID]] = {}
+    for run in runs:
+        cited.setdefault(run.workspace.workspace_id, set()).update(collect_document_ids(run.answer))
+    pairs = [(workspace_id, one) for workspace_id, ids in cited.items() for one in ids]
+    if not pairs:
         return runs
-    await connection.execute(SHARE_RUNS, sorted({workspace_id for workspace_id, _ in cited}))
-    workspace_ids, document_ids = zip(*cited, strict=True)
+    await connection.execute(SHARE_RUNS, sorted({workspace_id for workspace_id, _ in pairs}))
+    workspace_ids, document_ids = zip(*pairs, strict=True)
     erased: dict[UUID, set[UUID]] = {}
     for row in await connection.fetch(ERASED, org_id, workspace_ids, document_ids):
         erased.setdefault(row["workspace_id"], set()).add(row["document_id"])
