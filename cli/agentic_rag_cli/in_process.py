@@ -4,32 +4,31 @@ that GraphQL does not offer yet.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
 from agentic_rag.documents.document import Document, DocumentStatus
-from agentic_rag.jobs.job import Job
 from agentic_rag.jobs.workers import WorkerRecord
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.pagination import MAX_PAGE, Page, PageRequest
-from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag.settings import Settings
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, SubjectKind, WorkspaceRef
 from agentic_rag.workspaces.organisation import Organisation
 from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_cli.client.access import server_url
 from agentic_rag_cli.client.graphql_client import GraphQLClient
-from agentic_rag_cli.client.ids import choose_workspace, id_in, workspaces_in
+from agentic_rag_cli.client.ids import choose_workspace, workspaces_in
 
 if TYPE_CHECKING:
     import httpx2
 
     from agentic_rag.bootstrap import Container
+    from agentic_rag.workspaces.enforce_rate_limits import Admission
     from agentic_rag_server.graphql.schema import RagSchema
 
 T = TypeVar("T")
@@ -83,7 +82,7 @@ class System:
         options = replace(
             parts.options, enabled=True, persisted_only=False, persisted_operations=None, max_body_bytes=_MAX_BODY_BYTES
         )
-        served = replace(parts, options=options, identity=_Operators(), admission=_unlimited())
+        served = replace(parts, options=options, identity=_Operators(), admission=_unlimited(parts.admission))
         return httpx2.ASGITransport(app=build_app(served, _schema()))
 
     async def workspaces(self) -> list[Workspace]:
@@ -116,35 +115,11 @@ class System:
         """Documents by source path, at most `limit`."""
         return await self.collect(lambda tx, request: tx.documents.page(workspace, request, statuses), limit)
 
-    async def document(self, workspace: WorkspaceRef, wanted: str) -> Document:
-        """A document by id or source path. Errors: `NotFound` code DOCUMENT_NOT_FOUND."""
-        document_id = id_in(wanted, NodeKind.DOCUMENT)
-        if document_id is not None:
-            async with self.container.database.transaction(workspace.org_id) as transaction:
-                found = await transaction.documents.get(workspace, document_id)
-        else:
-            every = await self.documents(workspace)
-            found = next((one for one in every if one.source_path == wanted), None)
-        if found is None:
-            raise NotFound(f"There is no document {wanted!r}; `rag doc list` shows them.", code="DOCUMENT_NOT_FOUND")
-        return found
-
     async def collect(
         self, read: Callable[[Transaction, PageRequest], Awaitable[Page[T]]], limit: int | None = None
     ) -> list[T]:
         """Rows of the organisation, each page read in a transaction of its own, at most `limit`."""
         return await collect(in_transaction(self.container.database, self.org_id, read), limit)
-
-    async def documents_of(self, workspace: WorkspaceRef, jobs: Iterable[Job]) -> Mapping[UUID, Document]:
-        """The documents of the jobs, by id; deleted ones are left out."""
-        wanted = sorted({job.document_id for job in jobs if job.document_id is not None})
-        async with self.container.database.transaction(workspace.org_id) as transaction:
-            return await transaction.documents.get_many(workspace, wanted)
-
-    async def job(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
-        """The job, or None."""
-        async with self.container.database.transaction(workspace.org_id) as transaction:
-            return await transaction.jobs.get(workspace, job_id)
 
     async def organisation(self, text: str | None) -> Organisation:
         """The organisation of that id, name or external id; None: the system's. Errors: `NotFound`."""
@@ -199,14 +174,14 @@ class _Operators:
         return operator_of(UUID(token))
 
 
-def _unlimited() -> Any:
+def _unlimited(limited: Admission) -> Admission:
     from agentic_rag.workspaces.enforce_rate_limits import Admission
 
     class Unlimited(Admission):
-        """Admits every request: rate limits apply to clients of a server only."""
+        """Admits every request: rate limits apply to clients of a server only. It still tells and sets them."""
 
         def __init__(self) -> None:
-            """Reads no limits."""
+            vars(self).update(vars(limited))
 
         async def admit(self, principal: Principal, demand: object) -> None:
             """Admit the request."""

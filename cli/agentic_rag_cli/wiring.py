@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.settings import Settings, load_settings
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID
 from agentic_rag_cli.client.access import token_of
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.in_process import System, open_system
@@ -108,9 +110,12 @@ def on_graphql(
     *,
     tenant: str | None = None,
     address: str = "",
+    is_platform: bool = False,
+    with_worker: bool = False,
 ) -> T:
     """Run `work` with a GraphQL client: of the server at `address`, or of `--url`, else of the application in this
-    process, acting in the organisation `tenant` if given. Errors: `InvalidInput` for an organisation beside a server.
+    process, acting in the organisation `tenant` if given, or in the default one for what concerns the platform; beside
+    a worker if it waits for jobs. Errors: `InvalidInput` for an organisation beside a server.
     """
     wiring = wiring_of(context)
     address = address or wiring.address
@@ -122,8 +127,10 @@ def on_graphql(
             return await work(client)
 
     async def with_system(system: System) -> T:
-        org_id = None if tenant is None else (await system.organisation(tenant)).org_id
+        org_id = DEFAULT_ORG_ID if is_platform else None
+        if tenant is not None:
+            org_id = (await system.organisation(tenant)).org_id
         async with system.client(org_id) as client:
-            return await work(client)
+            return await (beside_worker(context, system, partial(work, client)) if with_worker else work(client))
 
     return run_async(with_server()) if address else in_process(context, with_system)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from agentic_rag.kernel.errors import FeatureDisabled
 from agentic_rag.workspaces.settings import RagConfig
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from agentic_rag.ingestion.reingest import ReingestDocument
     from agentic_rag.ingestion.sources.manage import ManageSources
     from agentic_rag.ingestion.upload import UploadDocument
-    from agentic_rag.jobs.ports import JobBoard
+    from agentic_rag.jobs.ports import DeadPayloads, JobBoard
     from agentic_rag.kernel.clock import Clock
     from agentic_rag.kernel.database import Database
     from agentic_rag.kernel.ids import Ids
@@ -39,15 +40,22 @@ if TYPE_CHECKING:
     from agentic_rag.models.providers.manage_keys import ManageProviderKeys
     from agentic_rag.operations.calibrate import CalibrateSupport
     from agentic_rag.operations.dead_letters import DeadLetters
+    from agentic_rag.operations.graph.sync import GraphSync
+    from agentic_rag.operations.leak_canaries import LeakCanaries
     from agentic_rag.operations.prove_erased import ProveErasure
     from agentic_rag.operations.prove_workspace_erased import ProveWorkspaceErasure
+    from agentic_rag.operations.snapshots.restore import RestoreSnapshot
     from agentic_rag.operations.snapshots.take import TakeSnapshot
     from agentic_rag.operations.start_evaluation import Evaluations
     from agentic_rag.operations.switch_embedding import SwitchEmbedding
+    from agentic_rag.operations.verify import VerifyStores
+    from agentic_rag.retrieval.measure_recall import MeasureRecall
     from agentic_rag.tenancy.manage_api_keys import ManageApiKeys
     from agentic_rag.tenancy.ports import Identity
     from agentic_rag.workspaces.administer import Administer
     from agentic_rag.workspaces.enforce_rate_limits import Admission
+    from agentic_rag.workspaces.ports import OrganisationRegister
+    from agentic_rag_migrations.upgrade import MigrationStatus
 
 
 DISABLED_MESSAGE = "The product is switched off: set AGENTIC_RAG_ENABLED=true and restart the server."
@@ -109,17 +117,27 @@ class ServerParts:
     request_erasure: RequestErasure
     prove_erasure: ProveErasure
     prove_workspace_erasure: ProveWorkspaceErasure
+    verify: VerifyStores
+    recall_check: MeasureRecall
+    graph_sync: GraphSync
+    leak_canaries: LeakCanaries
+    schema_status: Callable[[], Awaitable[MigrationStatus]]
     reingest: ReingestDocument
     dead_letters: DeadLetters
     job_board: Callable[[], JobBoard]
+    dead_payloads: Callable[[], DeadPayloads]
     evaluations: Evaluations
     calibrate_support: CalibrateSupport
     take_snapshot: TakeSnapshot
+    restore_snapshot: RestoreSnapshot
     switch_spaces: SwitchEmbedding
     change_models: ChangeModels
     spending: ManageBudgets
     provider_keys: ManageProviderKeys
     administer: Administer
+    organisations: OrganisationRegister
+    brings_key: Callable[[UUID], bool]
+    """Whether an organisation about which nothing was decided must bring its own key."""
     api_keys: ManageApiKeys
     database: Database
     blobs: BlobStore

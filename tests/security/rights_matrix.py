@@ -28,7 +28,7 @@ from tests.security.rights_world import Caller, Relation, RightsWorld, quoted
 
 ROLES = (Role.VIEWER, Role.MEMBER, Role.ADMIN, Role.OPERATOR)
 MANAGERS = (Role.ADMIN, Role.OPERATOR)
-HIDDEN_CODE = re.compile(r"(|WORKSPACE_|DOCUMENT_|JOB_|RUN_|API_KEY_|EVALUATION_|ERASURE_)NOT_FOUND|SOURCE_UNKNOWN")
+HIDDEN_CODE = re.compile(r"(|WORKSPACE_|DOCUMENT_|JOB_|RUN_|API_KEY_|EVALUATION_|ERASURE_|SNAPSHOT_)NOT_FOUND|SOURCE_UNKNOWN")
 PASSED = {"SWITCH_NOT_FOUND", "SPACE_ALREADY_ACTIVE", "TEXT_NOT_PUBLISHED", "CONFIRMATION_WRONG"}
 """Refusals that come after every wall."""
 
@@ -48,6 +48,8 @@ def expected(rule: Rule, caller: Caller, request: Request) -> Outcome:
         strength >= ROLES.index(action.role) and (caller.scopes is None or action.scope in caller.scopes)
         for action in rule.actions
     )
+    if rule.right is Sight.PLATFORM:
+        return Outcome.FORBIDDEN  # Nobody here is of the default organisation.
     if caller.relation is Relation.FOREIGN and "%(organisation)s" in request.text:
         return Outcome.HIDDEN
     if not is_permitted:

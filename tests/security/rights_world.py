@@ -38,7 +38,7 @@ from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 from agentic_rag_server.rest.openai.places import uploads_of
 from tests.security.ground import Ground
-from tests.security.tenants import opened_server
+from tests.security.tenants import opened_server, taken_snapshot
 
 KILL = "UPDATE rag_jobs SET state = 'DEAD', error_code = 'PARSE_CORRUPT' WHERE org_id = $1 AND job_id = $2"
 PUMP = "The pump lifts seven cubic metres of water. It is serviced in March."
@@ -171,7 +171,7 @@ async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceR
     source = await _follow(container, project, "site")
     erased = await _workspace(container, project.org_id, NewWorkspace("erased"))
     await container.request_erasure.workspace(erased.ref, "erased", "system:test")
-    snapshot = await container.take_snapshot.request(project, "system:test")
+    snapshot_id = await taken_snapshot(container, project)
     spare = await container.api_keys.create(
         project.org_id,
         KeyWish("spare", Role.VIEWER, expires_at=container.clock.now() + timedelta(hours=1)),
@@ -189,7 +189,7 @@ async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceR
         "dead": (NodeKind.JOB, dead.job_id),
         "evaluation": (NodeKind.JOB, evaluation.job_id),
         "run": (NodeKind.RUN, run.run_id),
-        "snapshot": (NodeKind.SNAPSHOT, snapshot.snapshot_id),
+        "snapshot": (NodeKind.SNAPSHOT, snapshot_id),
     }
     return {
         **{name: encode(kind, project.workspace_id, key) for name, (kind, key) in in_project.items()},

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -17,6 +18,7 @@ from agentic_rag.bootstrap import Container
 from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
 from agentic_rag.ingestion.sources.source import NewSource, SourceKind
 from agentic_rag.ingestion.upload import UploadOptions
+from agentic_rag.jobs.job import JobRef
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_in_organisation
 from agentic_rag.settings import load_settings
@@ -130,6 +132,23 @@ async def _things(container: Container, ref: WorkspaceRef) -> Mapping[NodeKind, 
         NodeKind.SNAPSHOT: snapshot.snapshot_id,
         NodeKind.SOURCE: source.source_id,
     }
+
+
+async def taken_snapshot(container: Container, ref: WorkspaceRef) -> UUID:
+    """A snapshot with its files, taken as a worker takes it."""
+    asked = await container.take_snapshot.request(ref, "system:test")
+    async with container.database.transaction(ref.org_id) as transaction:
+        lease = await transaction.jobs.lease(JobRef(ref, asked.snapshot_id), "test", timedelta(minutes=5))
+    assert lease is not None
+    await container.take_snapshot.run(lease, _Unseen())
+    return asked.snapshot_id
+
+
+class _Unseen:
+    """Progress that nobody looks at."""
+
+    def advance(self) -> None:
+        """One step further."""
 
 
 async def _published(transaction: Any, ref: WorkspaceRef) -> UUID:

@@ -35,6 +35,7 @@ _ERRORS: Mapping[str, type[AgenticRagError]] = {
     "FEATURE_DISABLED": FeatureDisabled,
     "INVALID_INPUT": InvalidInput,
     "INVALID_ID": InvalidInput,
+    "NOTHING_TO_ASK": NotFound,
     "ORIGINAL_MISSING": Permanent,
     "MISCONFIGURED": Misconfigured,
     "MASTER_KEY_MISSING": Misconfigured,
@@ -42,6 +43,8 @@ _ERRORS: Mapping[str, type[AgenticRagError]] = {
     "MODEL_TOOLS_MISSING": Misconfigured,
     "SCHEMA_TOO_OLD": Misconfigured,
     "SCHEMA_TOO_NEW": Misconfigured,
+    "SNAPSHOT_DAMAGED": Permanent,
+    "SNAPSHOT_TOO_NEW": Permanent,
 }
 """Server codes and their error classes. A code that ends in _NOT_FOUND is a NotFound."""
 
@@ -52,6 +55,8 @@ _SLACK_SECONDS = 5.0
 """Seconds that the client waits beyond the server's own time budget."""
 
 _CONNECT_SECONDS = 5.0
+
+LONG_SECONDS = 3600.0
 
 _PREFLIGHT = {"GraphQL-Require-Preflight": "1"}
 
@@ -87,6 +92,10 @@ class GraphQLClient:
     async def fetch(self, query: str, **variables: Any) -> Any:
         """The only root field of a document. Errors: also those of its `userErrors`, with the server's code."""
         return await self._post(json={"query": query, "variables": variables})
+
+    async def fetch_long(self, query: str, **variables: Any) -> Any:
+        """The same for work that may take `LONG_SECONDS`: a restore, a look at all stores."""
+        return await self._post(json={"query": query, "variables": variables}, timeout=LONG_SECONDS)
 
     async def nodes(self, query: str, limit: int | None = None, **variables: Any) -> list[dict[str, Any]]:
         """The rows of a connection, page after page, at most `limit`."""

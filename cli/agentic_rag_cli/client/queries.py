@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-_ERRORS = "userErrors { code message path }"
+FAULTS = "userErrors { code message path }"
+"""What each mutation is asked for beside its result."""
 
 _WORKSPACE = "id name kind externalRef corpusVersion createdAt"
 
@@ -10,20 +11,20 @@ WORKSPACES = f"query {{ workspaces {{ {_WORKSPACE} }} }}"
 
 CREATE_WORKSPACE = f"""
 mutation ($input: CreateWorkspaceInput!) {{
-  createWorkspace(input: $input) {{ workspace {{ {_WORKSPACE} }} {_ERRORS} }}
+  createWorkspace(input: $input) {{ workspace {{ {_WORKSPACE} }} {FAULTS} }}
 }}
 """
 
 RENAME_WORKSPACE = f"""
 mutation ($workspaceId: ID!, $name: String!) {{
-  renameWorkspace(workspaceId: $workspaceId, name: $name) {{ workspace {{ {_WORKSPACE} }} {_ERRORS} }}
+  renameWorkspace(workspaceId: $workspaceId, name: $name) {{ workspace {{ {_WORKSPACE} }} {FAULTS} }}
 }}
 """
 
 KEEP_WORKSPACE = f"""
 mutation ($input: UpdateWorkspaceSettingsInput!) {{
   updateWorkspaceSettings(input: $input) {{
-    workspace {{ {_WORKSPACE} settings {{ historyDays runsDays jobsDays usageDays auditDays }} }} {_ERRORS}
+    workspace {{ {_WORKSPACE} settings {{ historyDays runsDays jobsDays usageDays auditDays }} }} {FAULTS}
   }}
 }}
 """
@@ -59,7 +60,7 @@ query ($id: ID!) {
 UPDATE_DOCUMENT = f"""
 mutation ($id: ID!, $title: String, $metadata: DocumentMetadataInput) {{
   updateDocument(id: $id, title: $title, metadata: $metadata) {{
-    document {{ id sourcePath title metadata {{ tags domain language date fields {{ name type value }} }} }} {_ERRORS}
+    document {{ id sourcePath title metadata {{ tags domain language date fields {{ name type value }} }} }} {FAULTS}
   }}
 }}
 """
@@ -67,20 +68,20 @@ mutation ($id: ID!, $title: String, $metadata: DocumentMetadataInput) {{
 SHARE = f"""
 mutation ($id: ID!, $readableBy: ReadersInput, $allVersions: Boolean!) {{
   setDocumentAccess(id: $id, readableBy: $readableBy, allVersions: $allVersions) {{
-    document {{ sourcePath }} {_ERRORS}
+    document {{ sourcePath }} {FAULTS}
   }}
 }}
 """
 
 SET_WRITERS = f"""
 mutation ($id: ID!, $writers: [String!]!) {{
-  setDocumentWriters(id: $id, writers: $writers) {{ document {{ sourcePath writers }} {_ERRORS} }}
+  setDocumentWriters(id: $id, writers: $writers) {{ document {{ sourcePath writers }} {FAULTS} }}
 }}
 """
 
 TRANSFER = f"""
 mutation ($id: ID!, $to: String!) {{
-  transferOwnership(id: $id, to: $to) {{ document {{ sourcePath uploadedBy }} {_ERRORS} }}
+  transferOwnership(id: $id, to: $to) {{ document {{ sourcePath uploadedBy }} {FAULTS} }}
 }}
 """
 
@@ -94,8 +95,42 @@ mutation ($id: ID!) {{ restoreDocument(id: $id) {{ document {{ sourcePath withdr
 
 REINGEST = f"""
 mutation ($id: ID!, $force: Boolean!) {{
-  reingest(documentId: $id, force: $force) {{ document {{ id sourcePath }} jobId new {_ERRORS} }}
+  reingest(documentId: $id, force: $force) {{ document {{ id sourcePath }} jobId new {FAULTS} }}
 }}
+"""
+
+_CERTIFICATE = """
+{ corpusVersion erasedAt complete stores { store count done } notCovered { place reason takenAt } }
+"""
+
+DELETE = f"""
+mutation ($id: ID!) {{
+  deleteDocument(id: $id) {{
+    corpusVersion unfinished certificate {_CERTIFICATE}
+    removed: erased {{
+      revisions chunks vectors postings mentions entities staged runs_redacted: runsRedacted
+      jobs_redacted: jobsRedacted cache_entries: cacheEntries blobs
+    }}
+    {FAULTS}
+  }}
+}}
+"""
+
+PROVE_ERASED = f"""
+query ($id: ID!) {{
+  proveErased(documentId: $id) {{
+    erased certificate {_CERTIFICATE} pastCertificates {_CERTIFICATE}
+    findings {{ store kind severity subject message remedy }}
+  }}
+}}
+"""
+
+DOCUMENT_CHUNKS = """
+query ($id: ID!, $first: Int!, $after: String) {
+  documentChunks(documentId: $id, first: $first, after: $after) {
+    nodes { id sourceId page lineStart lineEnd headingPath text } pageInfo { hasNextPage endCursor }
+  }
+}
 """
 
 _SOURCE = """
@@ -109,17 +144,17 @@ SOURCES = f"query ($workspaceId: ID!) {{ sources(workspaceId: $workspaceId) {{ {
 
 SOURCE = f"query ($id: ID!) {{ source(id: $id) {{ {_SOURCE} }} }}"
 
-ADD_SOURCE = f"mutation ($input: AddSourceInput!) {{ addSource(input: $input) {{ source {{ {_SOURCE} }} {_ERRORS} }} }}"
+ADD_SOURCE = f"mutation ($input: AddSourceInput!) {{ addSource(input: $input) {{ source {{ {_SOURCE} }} {FAULTS} }} }}"
 
 SYNC_SOURCE = f"""
 mutation ($id: ID!, $deleteMissing: Boolean!) {{
-  syncSource(id: $id, deleteMissing: $deleteMissing) {{ jobId source {{ {_SOURCE} }} {_ERRORS} }}
+  syncSource(id: $id, deleteMissing: $deleteMissing) {{ jobId source {{ {_SOURCE} }} {FAULTS} }}
 }}
 """
 
 REMOVE_SOURCE = f"""
 mutation ($id: ID!, $keepDocuments: Boolean!) {{
-  removeSource(id: $id, keepDocuments: $keepDocuments) {{ removed {_ERRORS} }}
+  removeSource(id: $id, keepDocuments: $keepDocuments) {{ removed {FAULTS} }}
 }}
 """
 
@@ -134,7 +169,7 @@ mutation (
   uploadDocument(
     workspaceId: $workspaceId, file: $file, idempotencyKey: $key, readableBy: $readableBy, metadata: $metadata
   ) {{
-    document {{ id workspaceId sourcePath }} job {{ id {_PLACE} }} unchanged {_ERRORS}
+    document {{ id workspaceId sourcePath }} job {{ id {_PLACE} }} unchanged {FAULTS}
   }}
 }}
 """
@@ -160,7 +195,7 @@ query ($input: SearchPassagesInput!) {{
       sourceId chunkId title sourcePath url mediaType text span {{ start end }} page lineStart lineEnd headingPath
       similarity cosine score scores {{ retriever rank raw normalized weight }} flags
     }}
-    corpusVersion embeddingSpace degraded {_ERRORS}
+    corpusVersion embeddingSpace degraded {FAULTS}
   }}
 }}
 """
@@ -172,7 +207,7 @@ query ($input: ContextInput!) {{
     sources {{
       sourceId chunkId workspaceId title sourcePath span {{ start end }} isCut similarity agent flags
     }}
-    fault {_ERRORS}
+    fault {FAULTS}
   }}
 }}
 """
@@ -183,13 +218,13 @@ TEMPLATES = f"query ($workspaceId: ID!) {{ contextTemplates(workspaceId: $worksp
 
 SAVE_TEMPLATE = f"""
 mutation ($input: SaveContextTemplateInput!) {{
-  saveContextTemplate(input: $input) {{ template {{ {_TEMPLATE} }} {_ERRORS} }}
+  saveContextTemplate(input: $input) {{ template {{ {_TEMPLATE} }} {FAULTS} }}
 }}
 """
 
 DELETE_TEMPLATE = f"""
 mutation ($workspaceId: ID!, $name: String!) {{
-  deleteContextTemplate(workspaceId: $workspaceId, name: $name) {{ deletedName {_ERRORS} }}
+  deleteContextTemplate(workspaceId: $workspaceId, name: $name) {{ deletedName {FAULTS} }}
 }}
 """
 
@@ -201,7 +236,7 @@ mutation ($input: RagAnswerInput!) {{
       versions {{ corpusVersion }}
       debug {{ standaloneQuestion candidates {{ sourceId }} }}
     }}
-    {_ERRORS}
+    {FAULTS}
   }}
 }}
 """
@@ -280,12 +315,12 @@ SPACES = f"query ($workspaceId: ID!) {{ embeddingSpaces(workspaceId: $workspaceI
 
 SWITCH = f"""
 mutation ($input: SwitchEmbeddingSpaceInput!) {{
-  switchEmbeddingSpace(input: $input) {{ space {{ {_SPACE} }} jobId {_ERRORS} }}
+  switchEmbeddingSpace(input: $input) {{ space {{ {_SPACE} }} jobId {FAULTS} }}
 }}
 """
 
 CANCEL_SWITCH = f"""
-mutation ($workspaceId: ID!) {{ cancelEmbeddingSwitch(workspaceId: $workspaceId) {{ space {{ {_SPACE} }} {_ERRORS} }} }}
+mutation ($workspaceId: ID!) {{ cancelEmbeddingSwitch(workspaceId: $workspaceId) {{ space {{ {_SPACE} }} {FAULTS} }} }}
 """
 
 JOB_STATE = "query ($id: ID!) { job(id: $id) { state progress errorCode errorMessage } }"
@@ -303,17 +338,17 @@ query ($from: Date!, $to: Date!) {
 
 BUDGETS = "query ($workspaceId: ID!) { budgets(workspaceId: $workspaceId) { scope period limitUsd spentUsd resetsAt } }"
 
-SET_BUDGET = f"mutation ($input: SetBudgetInput!) {{ setBudget(input: $input) {{ changed {_ERRORS} }} }}"
+SET_BUDGET = f"mutation ($input: SetBudgetInput!) {{ setBudget(input: $input) {{ changed {FAULTS} }} }}"
 
 _KEY = "id name subject role groups scopes createdAt expiresAt revokedAt lastUsedAt"
 
 API_KEYS = f"query {{ apiKeys {{ {_KEY} }} }}"
 
 CREATE_API_KEY = f"""
-mutation ($input: CreateApiKeyInput!) {{ createApiKey(input: $input) {{ apiKey {{ {_KEY} }} token {_ERRORS} }} }}
+mutation ($input: CreateApiKeyInput!) {{ createApiKey(input: $input) {{ apiKey {{ {_KEY} }} token {FAULTS} }} }}
 """
 
-REVOKE_API_KEY = f"mutation ($id: ID!) {{ revokeApiKey(id: $id) {{ apiKey {{ {_KEY} }} {_ERRORS} }} }}"
+REVOKE_API_KEY = f"mutation ($id: ID!) {{ revokeApiKey(id: $id) {{ apiKey {{ {_KEY} }} {FAULTS} }} }}"
 
 AUDIT_LOG = """
 query ($first: Int!, $after: String, $workspaceId: ID, $actor: String, $action: String, $since: DateTime,
@@ -335,26 +370,26 @@ MODEL_SETTINGS = f"query {{ modelSettings {{ {_MODELS} }} }}"
 
 UPDATE_MODEL_SETTINGS = f"""
 mutation ($input: UpdateModelSettingsInput!) {{
-  updateModelSettings(input: $input) {{ settings {{ {_MODELS} }} {_ERRORS} }}
+  updateModelSettings(input: $input) {{ settings {{ {_MODELS} }} {FAULTS} }}
 }}
 """
 
 REMOVE_PROVIDER_KEY = f"""
-mutation ($provider: ModelProvider!) {{ removeProviderKey(provider: $provider) {{ removed {_ERRORS} }} }}
+mutation ($provider: ModelProvider!) {{ removeProviderKey(provider: $provider) {{ removed {FAULTS} }} }}
 """
 
 START_EVAL_RUN = f"""
-mutation ($input: StartEvalRunInput!) {{ startEvalRun(input: $input) {{ evalRun {{ jobId }} {_ERRORS} }} }}
+mutation ($input: StartEvalRunInput!) {{ startEvalRun(input: $input) {{ evalRun {{ jobId }} {FAULTS} }} }}
 """
 
 CALIBRATE = f"""
 mutation ($workspaceId: ID!, $error: Float!, $dryRun: Boolean!) {{
-  calibrate(workspaceId: $workspaceId, error: $error, dryRun: $dryRun) {{ job {{ id }} {_ERRORS} }}
+  calibrate(workspaceId: $workspaceId, error: $error, dryRun: $dryRun) {{ job {{ id }} {FAULTS} }}
 }}
 """
 
 RESET_CALIBRATION = f"""
-mutation ($workspaceId: ID!) {{ resetCalibration(workspaceId: $workspaceId) {{ space {_ERRORS} }} }}
+mutation ($workspaceId: ID!) {{ resetCalibration(workspaceId: $workspaceId) {{ space {FAULTS} }} }}
 """
 
 _LINE = "{ kind threshold questions bound abstained low high }"

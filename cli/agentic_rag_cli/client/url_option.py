@@ -1,4 +1,4 @@
-"""`--url` for the commands that need nothing but GraphQL: they ask a server as they ask this process."""
+"""`--url`: every command asks a server as it asks this process, but for those that are local by nature."""
 
 from __future__ import annotations
 
@@ -9,35 +9,50 @@ from typing import Any
 
 from agentic_rag_cli.wiring import wiring_of
 
-BY_GRAPHQL: Mapping[str, tuple[str, ...]] = {
-    "": ("explain", "usage"),
-    "audit": ("list", "export"),
-    "budget": ("show", "set"),
-    "doc": ("list", "show", "share", "writers", "transfer", "withdraw", "restore", "reingest"),
-    "embeddings": ("list", "status", "switch", "cancel"),
-    "key": ("create", "list", "revoke"),
-    "provider-key": ("remove", "models"),
-    "run": ("list", "show", "replay"),
-    "template": ("list", "save", "delete"),
-    "tenant": ("rename", "delete"),
-    "workspace": ("list", "create", "rename", "keep", "delete", "erasures", "prove-erased"),
+LOCAL: Mapping[str, str] = {
+    "up": "It runs the servers.",
+    "demo": "It starts what it asks, and stops it.",
+    "serve": "It is the server.",
+    "worker": "It is the worker.",
+    "doctor": "It looks at this machine and its settings.",
+    "config show": "It shows the settings of this process.",
+    "migrate up": "It works on a database that no server may run on yet, with the password of its owner.",
+    "model get": "It installs a model on this machine.",
+    "key bootstrap": "The database's password stands for the key that nobody has yet.",
+    "token dev": "It signs with the secret of this home.",
+    "provider-key master": "It draws random bytes.",
+    "eval compare": "It reads two files.",
+    "tenant prove-erased": "No token of the organisation is left to ask a server with.",
+    "ingest": "It reads a folder of this machine.",
+    "knowledge sync": "It reads folders of this machine.",
 }
-"""By group. `ask`, `search`, `context`, `upload`, `source` and `eval` have an option of their own."""
+"""Commands without `--url`, each with why."""
 
 
 def add_url_option(commands: Mapping[str, Any]) -> None:
-    """Give each of these commands the option of `ask`; what it names is kept with the wiring."""
+    """Give each command that is not local the option of `ask`; what it names is kept with the wiring. Commands that
+    have the option themselves keep theirs.
+    """
     (known,) = (one for one in commands["ask"].params if one.name == "url")
     option = copy(known)
     option.expose_value, option.callback = False, _remember
-    for command in _chosen(commands):
-        command.params.append(option)
+    for name, command in leaves(commands):
+        if name not in LOCAL and not takes_url(command):
+            command.params.append(option)
 
 
-def _chosen(commands: Mapping[str, Any]) -> Iterator[Any]:
-    for group, names in BY_GRAPHQL.items():
-        members = commands[group].commands if group else commands
-        yield from (members[name] for name in names)
+def leaves(commands: Mapping[str, Any], group: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command by its full name; a group that runs by itself is one too."""
+    for name, command in commands.items():
+        full, members = f"{group} {name}".strip(), getattr(command, "commands", None)
+        if members is None or command.invoke_without_command:
+            yield full, command
+        yield from leaves(members or {}, full)
+
+
+def takes_url(command: Any) -> bool:
+    """Whether the command has the option."""
+    return any("--url" in one.opts for one in command.params)
 
 
 def _remember(context: Any, _: Any, address: str | None) -> str | None:

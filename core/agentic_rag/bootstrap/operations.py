@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.postgres.operations.archive import PostgresWorkspaceArchive
@@ -32,6 +33,9 @@ from agentic_rag.operations.verify import VerifyStores
 from agentic_rag.retrieval.ports import IndexBuilder
 from agentic_rag_migrations import HEAD
 
+if TYPE_CHECKING:
+    from agentic_rag_migrations.upgrade import MigrationStatus
+
 MAX_VECTOR_INDEXES = 32
 """Of all workspaces together: each index costs every search and publish some planning."""
 SPACE_GRACE = timedelta(days=1)
@@ -54,7 +58,16 @@ class OperationsParts(IngestionParts):
     @cached_property
     def verify(self) -> VerifyStores:
         checks = [GraphCheck(self.graph_sync).run]
-        return VerifyStores(PostgresInspector(self._pool), self.database, self.blobs, self.embedder.space, checks)
+        return VerifyStores(
+            PostgresInspector(self._pool), self.database, self.blobs, lambda: self.embedder.space, checks
+        )
+
+    async def schema_status(self) -> MigrationStatus:
+        """Where the database stands. Errors: `DependencyUnavailable`, `Misconfigured` code SCHEMA_TOO_NEW."""
+        # Only who asks loads Alembic.
+        from agentic_rag_migrations.upgrade import status
+
+        return await status(self.settings.stores.migrating_url)
 
     @cached_property
     def _graph_traces(self) -> ExternalGraph | None:

@@ -7,7 +7,8 @@ from uuid import UUID
 
 from agentic_rag.documents.document import Chunk, ChunkVersion, nearest_version
 from agentic_rag.kernel.database import CorpusSnapshot, Database
-from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.errors import InvalidInput, NotFound, no_such_document
+from agentic_rag.kernel.pagination import Page, PageRequest, cursor_after, cursor_error, decode_cursor
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.access import ReadIdentity, read_identity
 from agentic_rag.tenancy.audit import AuditAction
@@ -60,6 +61,35 @@ class ReadChunk:
             await audit_read(self.database, self.telemetry, act, workspace, key, principal.subject_id, **span)
         return FoundChunk(place, chunk, newest)
 
+    async def of_document(
+        self, principal: Principal, workspace: WorkspaceRef, document_id: UUID, request: PageRequest
+    ) -> Page[FoundChunk]:
+        """The chunks of a document that the caller may read, in its order. Who read them is in the audit log. Errors:
+        `NotFound` code DOCUMENT_NOT_FOUND, `InvalidInput` code CURSOR_INVALID, `DependencyUnavailable`.
+        """
+        after = _index_after(request.after)
+        async with self.database.transaction(workspace.org_id) as transaction:
+            visible = await transaction.documents.visible_chunks(workspace, document_id)
+        wanted = [one.ordinal for one in visible if one.index > after]
+        try:
+            async with self.database.snapshot(workspace, readers=read_identity(principal)) as snapshot:
+                version = snapshot.version
+                chunks = await snapshot.documents.chunks(wanted[: request.first], snapshot.access.access_ids)
+        except NotFound as error:
+            raise no_such_document() from error
+        if chunks:
+            span = {"start": chunks[0].start, "end": chunks[-1].end}
+            async with self.database.transaction(workspace.org_id) as transaction:
+                act = AuditAction.READ_TEXT
+                await audit(transaction, self.telemetry, act, workspace, document_id, principal.subject_id, **span)
+        found = tuple(
+            FoundChunk(
+                ChunkVersion(one.chunk_id, one.ordinal, document_id, one.document_title, version, None), one, version
+            )
+            for one in chunks
+        )
+        return Page(found, tuple(cursor_after(str(one.index)) for one in chunks), len(wanted) > request.first)
+
     async def _last_seen(
         self, workspace: WorkspaceRef, readers: ReadIdentity, place: ChunkVersion, version: int
     ) -> Chunk | None:
@@ -74,3 +104,13 @@ class ReadChunk:
 async def _at(snapshot: CorpusSnapshot, place: ChunkVersion) -> Chunk | None:
     chunks = await snapshot.documents.chunks([place.ordinal], snapshot.access.access_ids)
     return chunks[0] if chunks else None
+
+
+def _index_after(cursor: str | None) -> int:
+    """The index of the last chunk of a page; -1 before the first. Errors: `InvalidInput` code CURSOR_INVALID."""
+    if cursor is None:
+        return -1
+    try:
+        return int(decode_cursor(cursor))
+    except ValueError as error:
+        raise cursor_error() from error

@@ -28,6 +28,8 @@ KEY = "support"
 """Of the one unfinished job that a workspace has at most."""
 DEFAULT_ERROR = 0.05
 ERRORS = (0.001, 0.5)
+MOST_PASSAGES = 1000
+"""Handed to a caller who makes questions from them."""
 GROWTH = 2
 """How many times the passages of the last calibration make a corpus another one."""
 
@@ -81,6 +83,18 @@ class CalibrateSupport:
         async with self._database.transaction(workspace.org_id) as transaction:
             spaces = await transaction.spaces.all(workspace)
         return CalibrationPassages(snapshot.version, max((one.total for one in spaces), default=0), found)
+
+    async def hand_out(self, workspace: WorkspaceRef, most: int, seed: int, actor: str) -> CalibrationPassages:
+        """The same for a caller, at most `MOST_PASSAGES`; who took them is in the audit log. Errors: `InvalidInput`
+        code OPTION_OUT_OF_RANGE, `NotFound`.
+        """
+        if not 1 <= most <= MOST_PASSAGES:
+            raise InvalidInput(f"`most` must be 1 to {MOST_PASSAGES}.", code="OPTION_OUT_OF_RANGE", path=("most",))
+        found = await self.passages(workspace, most, seed)
+        async with self._database.transaction(workspace.org_id) as transaction:
+            act, key, told = AuditAction.READ_TEXT, workspace.workspace_id, {"passages": len(found.sampled)}
+            await audit(transaction, self._telemetry, act, workspace, key, actor, **told)
+        return found
 
     async def start(self, workspace: WorkspaceRef, wish: CalibrationWish, actor: str) -> Job:
         """Queue a calibration on questions made from the corpus, or return the unfinished one.

@@ -104,7 +104,8 @@ class VerifyStores:
     inspect: InspectWorkspace
     database: Database
     blobs: BlobStore
-    space: EmbeddingSpace
+    space: Callable[[], EmbeddingSpace]
+    """The space of the process, which may have to load its model."""
     further: Sequence[FurtherCheck] = ()
 
     async def run(self, workspace: WorkspaceRef, *, full: bool = False) -> VerificationReport:
@@ -146,8 +147,8 @@ class VerifyStores:
 
     def _check_head(self, head: WorkspaceHead, workspace: WorkspaceRef, tally: _FindingCounts) -> None:
         name = str(workspace.workspace_id)
-        if head.space is not None and head.space.space != self.space:
-            tally.add([finding("SPACE_MISMATCH", name, f"{head.space.space.name} against {self.space.name}")])
+        if head.space is not None and head.space.space != (space := self.space()):
+            tally.add([finding("SPACE_MISMATCH", name, f"{head.space.space.name} against {space.name}")])
         if head.graph_version != head.corpus_version:
             tally.add([finding("GRAPH_BEHIND", name, f"{head.graph_version} of {head.corpus_version}")])
 

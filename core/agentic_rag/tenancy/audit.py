@@ -67,6 +67,7 @@ class AuditAction(enum.Enum):
     DELETE_WORKSPACE = "workspace.delete"
     RENAME_ORGANISATION = "organisation.rename"
     DELETE_ORGANISATION = "organisation.delete"
+    CREATE_ORGANISATION = "organisation.create"
     CHANGE_ORGANISATION = "organisation.settings"
     CREATE_API_KEY = "api_key.create"
     REVOKE_API_KEY = "api_key.revoke"

@@ -13,7 +13,8 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.audit import AuditAction, differences
 from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
 from agentic_rag.tenancy.record_audit import audit
-from agentic_rag.workspaces.organisation import FeatureFlag, Organisation
+from agentic_rag.workspaces.organisation import FeatureFlag, Organisation, OrganisationSettings
+from agentic_rag.workspaces.ports import OrganisationRegister
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 
@@ -76,6 +77,24 @@ class Administer:
             told = differences(before.settings, changed.settings) if before else {}
             await audit(transaction, self._telemetry, AuditAction.CHANGE_WORKSPACE, workspace, key, actor, **told)
         return changed
+
+    async def create_organisation(
+        self,
+        register: OrganisationRegister,
+        name: str,
+        external_ref: str | None,
+        settings: OrganisationSettings,
+        actor: str,
+    ) -> Organisation:
+        """Make an organisation; the entry is the first in its own log. Errors: `InvalidInput` (ORGANISATION_EXISTS when
+        name or external ref is taken), `Misconfigured` (a right is missing).
+        """
+        reference = None if external_ref is None else validate_name(external_ref, ("input", "externalRef"))
+        made = await register.create(self._ids.new(), validate_name(name, ("input", "name")), reference, settings)
+        async with self._database.transaction(made.org_id) as transaction:
+            act = AuditAction.CREATE_ORGANISATION
+            await audit(transaction, self._telemetry, act, None, made.org_id, actor, name=made.name)
+        return made
 
     async def organisation(self, org_id: UUID) -> Organisation:
         """The organisation. Errors: `NotFound`."""

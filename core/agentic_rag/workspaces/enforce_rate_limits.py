@@ -77,7 +77,11 @@ class Admission:
     async def in_force(self, org_id: UUID) -> RateLimits:
         """The effective limits of an organisation: its own, else the operator's. Errors: `NotFound`."""
         async with self._database.transaction(org_id) as transaction:
-            return (await transaction.organisations.current()).settings.rates.over(self._defaults)
+            return self.complete((await transaction.organisations.current()).settings.rates)
+
+    def complete(self, own: RateLimits) -> RateLimits:
+        """An organisation's own limits, with the operator's for the rest."""
+        return own.over(self._defaults)
 
     async def set_limits(self, org_id: UUID, limits: RateLimits, actor: str) -> Organisation:
         """Set an organisation's own limits. Other processes apply them within `FRESH_SECONDS`. Errors: `NotFound`."""

@@ -47,6 +47,9 @@ class Action(enum.Enum):
     SET_RATE_LIMITS = "say how much an organisation may send", Role.OPERATOR
     SEE_FIGURES = "see the figures of the server", Role.OPERATOR, KeyScope.READ
     REQUIRE_OWN_KEY = "say whose key an organisation works with", Role.OPERATOR
+    INSPECT_STORES = "compare the stores of a workspace, or make its graph anew", Role.OPERATOR
+    RESTORE_SNAPSHOT = "make a workspace from a snapshot", Role.OPERATOR
+    RUN_PLATFORM = "see and change what all organisations share", Role.OPERATOR
 
     def __init__(self, words: str, role: Role, scope: KeyScope = KeyScope.ADMIN) -> None:
         self.words = words

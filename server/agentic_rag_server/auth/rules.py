@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from agentic_rag.documents.document_access import DocumentAccess, DocumentRight
-from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag.kernel.errors import Forbidden
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, WorkspaceRef
 from agentic_rag_server.auth.roles import Action, authorise, can_perform
 
 
@@ -20,6 +21,7 @@ class Sight(enum.Enum):
     PATH = "whoever may replace the document that has the path, and everybody where none has"
     ASKER = "who asked, and who manages the workspace"
     WHOLE_WORKSPACE = "who may read every document of the workspace, and who manages it"
+    PLATFORM = "operators of the default organisation, whose keys are made with the database's password"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +38,14 @@ class Rule:
     """A caller who may not perform the actions gets null instead of FORBIDDEN."""
 
     def authorise(self, principal: Principal) -> None:
-        """Errors: `Forbidden`, with the missing role or scope."""
+        """Errors: `Forbidden`, with the missing role or scope, or for another organisation than the platform's."""
         for action in self.actions:
             authorise(principal, action)
+        if self.right is Sight.PLATFORM and principal.org_id != DEFAULT_ORG_ID:
+            raise Forbidden("This is for operators of the default organisation: it concerns all organisations.")
 
     def permits(self, principal: Principal) -> bool:
-        """Whether the caller may perform the actions."""
+        """Whether the caller may perform the actions. For rights other than `PLATFORM`."""
         return all(can_perform(principal, action) for action in self.actions)
 
     async def require(

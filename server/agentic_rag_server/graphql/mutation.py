@@ -9,12 +9,15 @@ from agentic_rag_server.graphql.documents.uploads import UploadMutation
 from agentic_rag_server.graphql.erasure.workspace_erasures import WorkspaceErasureMutation
 from agentic_rag_server.graphql.ingestion.sources import SourceMutation
 from agentic_rag_server.graphql.jobs.jobs import JobMutation
+from agentic_rag_server.graphql.jobs.undecodable import UndecodableMutation
 from agentic_rag_server.graphql.models.models import ModelMutation
 from agentic_rag_server.graphql.models.provider_keys import ProviderKeyMutation
 from agentic_rag_server.graphql.models.spaces import SpaceMutation
 from agentic_rag_server.graphql.models.spending import SpendingMutation
 from agentic_rag_server.graphql.operations.evaluations import EvaluationMutation
+from agentic_rag_server.graphql.operations.inspections import InspectionMutation
 from agentic_rag_server.graphql.operations.snapshots import SnapshotMutation
+from agentic_rag_server.graphql.tenancy.tenants import TenantMutation
 from agentic_rag_server.graphql.workspaces.calibrations import CalibrationMutation
 from agentic_rag_server.graphql.workspaces.context_templates import ContextTemplateMutation
 from agentic_rag_server.graphql.workspaces.organisations import OrganisationMutation
@@ -42,5 +45,8 @@ class Mutation(
     EvaluationMutation,
     CalibrationMutation,
     SnapshotMutation,
+    InspectionMutation,
+    TenantMutation,
+    UndecodableMutation,
 ):
     """Each mutation returns what changed, or `userErrors`."""

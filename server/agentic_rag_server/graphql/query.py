@@ -17,14 +17,17 @@ from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Node, field
 from agentic_rag_server.graphql.ingestion.sources import SourceQuery
 from agentic_rag_server.graphql.jobs.jobs import JobQuery, find_job
+from agentic_rag_server.graphql.jobs.undecodable import UndecodableQuery
 from agentic_rag_server.graphql.jobs.workers import WorkerQuery
 from agentic_rag_server.graphql.models.models import ModelQuery
 from agentic_rag_server.graphql.models.provider_keys import ProviderKeyQuery
 from agentic_rag_server.graphql.models.spaces import SpaceQuery
 from agentic_rag_server.graphql.models.spending import SpendingQuery
 from agentic_rag_server.graphql.operations.evaluations import EvaluationQuery
+from agentic_rag_server.graphql.operations.inspections import InspectionQuery
 from agentic_rag_server.graphql.operations.snapshots import SnapshotQuery
 from agentic_rag_server.graphql.tenancy.audit import AuditQuery
+from agentic_rag_server.graphql.tenancy.tenants import TenantQuery
 from agentic_rag_server.graphql.workspaces.context_templates import ContextTemplateQuery
 from agentic_rag_server.graphql.workspaces.organisations import OrganisationQuery
 from agentic_rag_server.graphql.workspaces.rate_limits import RateLimitQuery
@@ -62,6 +65,9 @@ class Query(
     EvaluationQuery,
     SnapshotQuery,
     AuditQuery,
+    InspectionQuery,
+    TenantQuery,
+    UndecodableQuery,
 ):
     """A single object that does not exist, or that the caller may not see, is null."""
 

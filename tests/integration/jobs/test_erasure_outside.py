@@ -59,7 +59,8 @@ async def prove(plane: DataPlane, document_id: UUID) -> ErasureProof:
 async def verify(plane: DataPlane) -> VerificationReport:
     checks = [GraphCheck(plane.graph_sync).run]
     inspector = PostgresInspector(plane.pool)
-    return await VerifyStores(inspector, plane.database, plane.blobs, plane.embedder.space, checks).run(plane.workspace)
+    verify = VerifyStores(inspector, plane.database, plane.blobs, lambda: plane.embedder.space, checks)
+    return await verify.run(plane.workspace)
 
 
 def line_of(proof: ErasureProof) -> StoreErasure:

@@ -118,7 +118,7 @@ PLANTED: dict[str, tuple[str, frozenset[str]]] = {
 
 
 def verifying(plane: DataPlane) -> VerifyStores:
-    return VerifyStores(PostgresInspector(plane.pool), plane.database, plane.blobs, plane.embedder.space)
+    return VerifyStores(PostgresInspector(plane.pool), plane.database, plane.blobs, lambda: plane.embedder.space)
 
 
 async def report_of(plane: DataPlane) -> VerificationReport:
@@ -172,7 +172,7 @@ async def test_a_planted_fault_is_found_and_only_that(plane: DataPlane, folder: 
 async def test_another_embedding_space_is_an_error(plane: DataPlane, folder: Path) -> None:
     await healthy(plane, folder)
     space = replace(plane.embedder.space, model="another")
-    other = VerifyStores(PostgresInspector(plane.pool), plane.database, plane.blobs, space)
+    other = VerifyStores(PostgresInspector(plane.pool), plane.database, plane.blobs, lambda: space)
 
     report = await other.run(plane.workspace)
 
@@ -213,7 +213,7 @@ async def test_other_parts_add_their_own_checks(plane: DataPlane, folder: Path) 
         return [finding("GRAPH_BEHIND", str(workspace.workspace_id))]
 
     checked = VerifyStores(
-        PostgresInspector(plane.pool), plane.database, plane.blobs, plane.embedder.space, further=(behind,)
+        PostgresInspector(plane.pool), plane.database, plane.blobs, lambda: plane.embedder.space, further=(behind,)
     )
 
     assert [one.kind for one in (await checked.run(plane.workspace)).findings] == ["GRAPH_BEHIND"]
@@ -289,7 +289,7 @@ class ChangingBlobs:
 async def test_what_changes_while_it_is_looked_at_is_no_finding(plane: DataPlane, folder: Path) -> None:
     await healthy(plane, folder)
     blobs: Any = ChangingBlobs(plane, folder)
-    looking = VerifyStores(PostgresInspector(plane.pool), plane.database, blobs, plane.embedder.space)
+    looking = VerifyStores(PostgresInspector(plane.pool), plane.database, blobs, lambda: plane.embedder.space)
 
     report = await looking.run(plane.workspace, full=True)
 

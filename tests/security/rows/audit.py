@@ -15,16 +15,16 @@ import httpx2
 
 from agentic_rag.embedded.loopback import free_port
 from agentic_rag.kernel.pagination import PageRequest
-from agentic_rag.kernel.public_ids import NodeKind, decode
+from agentic_rag.kernel.public_ids import NodeKind, decode, encode
 from agentic_rag.tenancy.manage_api_keys import KeyWish
-from agentic_rag.tenancy.principals import Role
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Role, WorkspaceRef
 from agentic_rag_server.graphql.schema import build_schema
 from agentic_rag_server.main import server_parts
 from agentic_rag_server.rest.api import operations
 from tests.bench.reports import Row, exactly
 from tests.security.ground import Ground
 from tests.security.table import Measure
-from tests.security.tenants import TwoTenants, two_tenants
+from tests.security.tenants import TwoTenants, taken_snapshot, two_tenants
 
 FAULTS = "userErrors { code message }"
 FILE = ("a.md", b"# A\n\nText.", "text/markdown")
@@ -53,6 +53,9 @@ MUTATIONS: Mapping[str, str] = {
     "purgeDeadLetter": "(id: %(job)s) { %s }",
     "reingest": "(documentId: %(document)s, force: true) { %s }",
     "createSnapshot": "(workspaceId: %(createWorkspace)s) { %s }",
+    "restoreSnapshot": '(id: %(snapshot)s, into: "restored") { %s }',
+    "deleteSnapshot": "(id: %(snapshot)s) { %s }",
+    "updateTenant": "(input: {id: %(tenant)s, limits: {asks: 100000}}) { %s }",
     "switchEmbeddingSpace": '(input: {workspaceId: %(workspace)s, to: "openai:text-embedding-3-small"}) { %s }',
     "cancelEmbeddingSwitch": "(workspaceId: %(workspace)s) { %s }",
     "startEvalRun": '(input: {workspaceId: %(workspace)s, dataset: "own", questions: '
@@ -78,7 +81,14 @@ AT_THE_END: Mapping[str, str] = {
 }
 """Mutations after which nothing more is done."""
 
-WITHOUT_ENTRY: Mapping[str, str] = {"ragAnswer": "It changes nothing that anybody else sees; the run itself is kept."}
+WITHOUT_ENTRY: Mapping[str, str] = {
+    "ragAnswer": "It changes nothing that anybody else sees; the run itself is kept.",
+    "rebuildGraph": "It makes anew what follows from the documents; the job says so itself.",
+    "attackTenants": "It changes nothing that anybody sees.",
+    "purgeUndecodableMessage": "Nobody knows which organisation the message is of.",
+    "createTenant": "The organisation that it makes has the entry (test_tenants.py).",
+    "rotateMasterKey": "Each key that it wraps anew has an entry (test_provider_keys.py); here none is wrapped anew.",
+}
 """Mutations that need leave none, each with why."""
 
 QUESTIONS: Mapping[str, str] = {
@@ -130,6 +140,8 @@ class Acting:
 
     world: TwoTenants
     token: str
+    platform_token: str
+    """Of an operator of the default organisation, for `updateTenant`."""
     ids: dict[str, str]
     seen: set[UUID] = field(default_factory=set[UUID])
     silent: list[str] = field(default_factory=list[str])
@@ -201,7 +213,8 @@ class Acting:
             self.ids[name] = str(body.get("id") or body.get("documentId"))
 
     async def _send(self, path: str, method: str = "POST", **sent: Any) -> httpx2.Response:
-        headers = {"authorization": f"Bearer {self.token}", **sent.pop("headers", {})}
+        token = self.platform_token if "updateTenant" in str(sent) else self.token
+        headers = {"authorization": f"Bearer {token}", **sent.pop("headers", {})}
         return await self.world.http.request(method, path, headers=headers, **sent)
 
 
@@ -209,7 +222,13 @@ async def _acting(world: TwoTenants) -> Acting:
     made = await world.container.api_keys.create(world.ours.org_id, KeyWish("operator", Role.OPERATOR), "test")
     kinds = (NodeKind.WORKSPACE, NodeKind.DOCUMENT, NodeKind.JOB)
     ids = {kind.name.lower(): json.dumps(world.ours.ids[kind]) for kind in kinds}
-    acting = Acting(world, made.token, {**ids, "organisation": str(world.ours.org_id)})
+    await world.container.first_access.ensure_organisation()
+    platform = await world.container.api_keys.create(DEFAULT_ORG_ID, KeyWish("platform", Role.OPERATOR), "test")
+    workspace = WorkspaceRef(world.ours.org_id, decode(world.ours.ids[NodeKind.WORKSPACE]).workspace_id)
+    snapshot = await taken_snapshot(world.container, workspace)
+    ids["snapshot"] = json.dumps(encode(NodeKind.SNAPSHOT, workspace.workspace_id, snapshot))
+    ids["tenant"] = json.dumps(str(world.ours.org_id))
+    acting = Acting(world, made.token, platform.token, {**ids, "organisation": str(world.ours.org_id)})
     await acting.new_entries()
     return acting
 

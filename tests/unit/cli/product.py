@@ -47,6 +47,7 @@ from agentic_rag.answering.runs.explanation import (
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.documents.document import ChunkDraft, Document, DocumentFault, DocumentStatus, Revision
 from agentic_rag.documents.document_access import DocumentAccess
+from agentic_rag.documents.read_chunk import ReadChunk
 from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure, coverage_gaps
 from agentic_rag.erasure.delete import Deletion
 from agentic_rag.erasure.ports import Erasure
@@ -315,6 +316,7 @@ class Product:
         self.administer = Administer(self.database, self.ids, self.telemetry)
         self.api_keys = ManageApiKeys(self.database, self.clock, self.ids, self.telemetry)
         self.document_access = DocumentAccess(self.database, self.telemetry)
+        self.read_chunk = ReadChunk(self.database, self.telemetry)
         self.evaluations = Evaluations(self.database, self.telemetry, 8)
         self.dead_letters = DeadLetters(self.database, self.telemetry)
         self.change_models = ChangeModels(self.database, self.telemetry)
@@ -536,7 +538,9 @@ class Product:
     async def _create_tenant(
         self, org_id: UUID, name: str, external_ref: str | None, settings: OrganisationSettings
     ) -> Organisation:
-        return Organisation(org_id, name, external_ref, NOW, settings)
+        made = Organisation(org_id, name, external_ref, NOW, settings)
+        self.store.organisations[org_id] = OrganisationState(made)
+        return made
 
     async def _organisations(self) -> list[Organisation]:
         return [one.organisation for one in self.store.organisations.values() if one.organisation is not None]

@@ -62,9 +62,9 @@ def test_an_unknown_setting_is_refused_with_the_name_that_was_meant() -> None:
 
 def test_a_bug_is_not_dressed_up_as_a_product_error() -> None:
     broken = Product(answers={})
-    broken.graph = None  # type: ignore[assignment]
+    broken.result = None  # type: ignore[assignment]
 
-    assert isinstance(Terminal(broken).rag("graph", "status").exception, AttributeError)
+    assert isinstance(Terminal(broken).rag("ingest", ".", "--dry-run", "-w", "new").exception, AttributeError)
     assert "error [INTERNAL]" in Terminal(broken).rag("ask", "never heard of").stderr
 
 

@@ -41,6 +41,15 @@ def test_a_tenant_of_a_platform_that_pays_for_embeddings_is_told_to_bring_its_ke
     assert (lent["mustBringKey"], shown["mustBringKey"]) == (False, True)
 
 
+def test_a_tenant_begins_its_audit_log_with_who_made_it() -> None:
+    terminal = Terminal(acme())
+
+    terminal.rag("--tenant", "acme", "tenant", "create", "beta")
+    [entry] = json.loads(terminal.rag("audit", "list", "--tenant", "beta", "--json").stdout)
+
+    assert (entry["action"], entry["actor"]) == ("organisation.create", "system:cli")
+
+
 @pytest.mark.parametrize("feature", ["ragGuidelines", "ragGuidelines=yes", "nothing=on"])
 def test_a_feature_that_cannot_be_switched_is_a_usage_error(feature: str) -> None:
     assert Terminal(acme()).rag("tenant", "set", "acme", "--feature", feature).exit_code == 2

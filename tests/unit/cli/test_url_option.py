@@ -1,8 +1,9 @@
-"""`--url`: commands that need nothing but GraphQL ask the server that it names, and nothing in this process."""
+"""`--url`: every command asks the server that it names, and nothing in this process, but for those that are local."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -10,15 +11,18 @@ import pytest
 import typer.main
 from tests.unit.cli.product import Terminal
 
-from agentic_rag_cli.client.url_option import BY_GRAPHQL
+from agentic_rag_cli.client.url_option import LOCAL, leaves, takes_url
 from agentic_rag_cli.main import app
 
 URL = "http://127.0.0.1:1"
 ID = "00000000-0000-0000-0000-000000000001"
+FILE = str(Path(__file__))
 ARGUMENTS: dict[str, list[str]] = {
+    "upload": [FILE],
+    "ask": ["Who signs?"],
+    "search": ["audit"],
+    "context": ["audit"],
     "explain": [ID],
-    "usage": [],
-    "audit export": [],
     "budget set": ["--day", "5"],
     "doc show": ["a.md"],
     "doc share": ["a.md", "--everyone"],
@@ -28,11 +32,12 @@ ARGUMENTS: dict[str, list[str]] = {
     "doc restore": ["a.md"],
     "doc reingest": ["a.md"],
     "embeddings switch": ["--to", "deterministic", "--wait"],
+    "tenant create": ["acme"],
+    "tenant show": ["acme"],
+    "tenant set": ["acme", "--feature", "ragGuidelines=on"],
+    "tenant limits": ["acme"],
     "key create": ["ci"],
     "key revoke": [ID],
-    "provider-key remove": ["openai"],
-    "run show": [ID],
-    "run replay": [ID],
     "template save": ["rules", "--heading", "## Rules"],
     "template delete": ["rules"],
     "tenant rename": ["acme", "new"],
@@ -42,8 +47,38 @@ ARGUMENTS: dict[str, list[str]] = {
     "workspace prove-erased": [ID],
     "workspace create": ["handbook"],
     "workspace keep": ["handbook"],
+    "doc set": ["a.md", "--tag", "hr"],
+    "doc chunks": ["a.md"],
+    "doc delete": ["a.md"],
+    "doc prove-erased": ["a.md"],
+    "source add": ["docs", "directory", "/srv/docs"],
+    "source status": ["docs"],
+    "source sync": ["docs"],
+    "source remove": ["docs"],
+    "run show": [ID],
+    "run replay": [ID],
+    "job show": [ID],
+    "snapshot show": [ID],
+    "snapshot restore": [ID],
+    "snapshot delete": [ID],
+    "dlq show": [ID],
+    "dlq replay": [ID],
+    "dlq purge": [ID],
+    "provider-key set": ["openai"],
+    "provider-key remove": ["openai"],
+    "eval report": [ID],
+    "eval calibrate": ["--reset"],
 }
-COMMANDS = [f"{group} {name}".strip() for group, names in BY_GRAPHQL.items() for name in names]
+SERVED_APART = {"mcp", "eval"}
+"""`rag mcp` speaks MCP (test_mcp_bridge.py), `rag eval` asks a question at a time (test_evaluation_command.py)."""
+
+
+def every_command() -> dict[str, Any]:
+    root: Any = typer.main.get_command(app)
+    return dict(leaves(root.commands))
+
+
+COMMANDS = sorted(every_command().keys() - LOCAL.keys() - SERVED_APART)
 
 
 class Refusing:
@@ -89,10 +124,8 @@ def test_what_a_server_answers_is_shown() -> None:
     assert [found["name"] for found in json.loads(shown.stdout)] == ["handbook"]
 
 
-def test_the_option_is_in_the_help_of_each() -> None:
-    root: Any = typer.main.get_command(app)
-    for command in COMMANDS:
-        found = root
-        for word in command.split():
-            found = found.commands[word]
-        assert "--url" in [name for option in found.params for name in option.opts], command
+def test_a_command_without_the_option_is_declared_local_with_its_reason() -> None:
+    commands = every_command()
+
+    assert {name for name, command in commands.items() if not takes_url(command)} == LOCAL.keys()
+    assert all(reason.endswith(".") for reason in LOCAL.values())

@@ -1,9 +1,14 @@
 """An operation that does not declare who may do it does not start."""
 
+from contextlib import nullcontext
+from uuid import UUID
+
 import pytest
 import strawberry
 
 from agentic_rag.documents.document_access import DocumentRight
+from agentic_rag.kernel.errors import Forbidden
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule, Sight
 from agentic_rag_server.graphql.http.context import Info
@@ -78,3 +83,20 @@ def test_a_rest_operation_without_a_rule_cannot_be_made() -> None:
             serve=None,
             answers=(),  # type: ignore[arg-type]
         )
+
+
+@pytest.mark.parametrize(
+    ("org_id", "role", "is_let_in"),
+    [
+        (DEFAULT_ORG_ID, Role.OPERATOR, True),
+        (DEFAULT_ORG_ID, Role.ADMIN, False),
+        (UUID(int=7), Role.OPERATOR, False),
+    ],
+)
+def test_what_concerns_all_organisations_is_for_operators_of_the_default_one(
+    org_id: UUID, role: Role, is_let_in: bool
+) -> None:
+    rule = Rule((Action.RUN_PLATFORM,), Sight.PLATFORM)
+
+    with nullcontext() if is_let_in else pytest.raises(Forbidden):
+        rule.authorise(Principal(org_id, "ada", role))

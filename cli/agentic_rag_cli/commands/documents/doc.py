@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from datetime import datetime
+from typing import Annotated, Any
 
 import typer
 
-from agentic_rag.documents.document import Chunk, Document, DocumentStatus
-from agentic_rag.erasure.certificate import certificate_json
+from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.kernel.errors import NotFound, Permanent
 from agentic_rag.kernel.formatting import format_count
-from agentic_rag.kernel.public_ids import NodeKind, encode
-from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.describe import metadata_json, metadata_rows, set_document
 from agentic_rag_cli.commands.documents.proving import prove_document_erased
-from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import (
     GroupOption,
     JsonOption,
@@ -30,11 +26,7 @@ from agentic_rag_cli.options import (
 )
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.answer_view import unread_text
-from agentic_rag_cli.output.json_view import json_fields
-from agentic_rag_cli.wiring import in_process, on_graphql
-
-if TYPE_CHECKING:
-    from agentic_rag.erasure.delete import Deletion
+from agentic_rag_cli.wiring import on_graphql
 
 app = typer.Typer(help="Documents of a workspace.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -127,16 +119,12 @@ def chunks(
     Example: rag doc chunks policies/travel.pdf --containing "per diem"
     """
 
-    async def work(system: System) -> tuple[Document, list[Chunk]]:
-        chosen = await system.document((await system.workspace(workspace, document)).ref, document)
-        async with system.container.database.transaction(system.org_id) as transaction:
-            places = await transaction.documents.visible_chunks(chosen.workspace, chosen.document_id)
-        async with system.container.database.snapshot(chosen.workspace) as snapshot:
-            return chosen, await snapshot.documents.chunks([one.ordinal for one in places], [chosen.access_id])
+    async def work(client: GraphQLClient) -> list[dict[str, Any]]:
+        return await client.nodes(queries.DOCUMENT_CHUNKS, id=await client.document_id(workspace, document))
 
-    chosen, every = in_process(context, work)
+    every = on_graphql(context, work)
     wanted = " ".join((containing or "").casefold().split())
-    found = [_chunk_json(one, chosen.workspace) for one in every if wanted in " ".join(one.text.casefold().split())]
+    found = [one for one in every if wanted in " ".join(one["text"].casefold().split())]
     rows = [
         (
             one["id"],
@@ -148,15 +136,6 @@ def chunks(
     terminal.show(found, terminal.table(("ID", "PLACE", "BEGINS"), rows), as_json=as_json)
 
 
-def _chunk_json(chunk: Chunk, workspace: WorkspaceRef) -> dict[str, Any]:
-    """A passage as readers see it."""
-    return {
-        "id": encode(NodeKind.CHUNK, workspace.workspace_id, chunk.chunk_id),
-        "sourceId": encode(NodeKind.DOCUMENT, workspace.workspace_id, chunk.document_id),
-        **json_fields(chunk, "page", "line_start", "line_end", "heading_path", "text"),
-    }
-
-
 @app.command("delete")
 def delete(
     context: typer.Context, document: Wanted, workspace: WorkspaceOption = None, as_json: JsonOption = False
@@ -166,23 +145,25 @@ def delete(
     Example: rag doc delete policies/travel-2019.pdf
     """
 
-    async def work(system: System) -> tuple[Document, Deletion]:
-        found = await system.document((await system.workspace(workspace, document)).ref, document)
-        return found, await system.container.delete.run(found.workspace, found.document_id, ACTOR)
+    async def work(client: GraphQLClient) -> dict[str, Any]:
+        chosen = await client.document_id(workspace, document)
+        path = (await client.fetch(queries.DOCUMENT, id=chosen))["sourcePath"]
+        return {"id": chosen, "sourcePath": path, **await client.fetch_long(queries.DELETE, id=chosen)}
 
-    found, deletion = in_process(context, work)
-    erased = _deletion_json(found, deletion)
+    deleted = on_graphql(context, work)
+    names = ("id", "sourcePath", "corpusVersion", "removed", "unfinished", "certificate")
     if as_json:
-        terminal.result_json(erased)
+        terminal.result_json({name: deleted[name] for name in names})
         return
-    counts = [f"{name.replace('_', ' ')} {count}" for name, count in erased["removed"].items() if count]
-    terminal.result(f"deleted {found.source_path}: {', '.join(counts) or 'nothing was published'}")
-    if deletion.unfinished:
-        terminal.note(f"a job finishes {', '.join(deletion.unfinished)} as soon as it answers: rag job list")
-    if deletion.certificate is not None:
-        for limit in deletion.certificate.not_covered:
-            terminal.note(f"not covered: {limit.reason}{f' ({limit.taken_at:%F %T %Z})' if limit.taken_at else ''}")
-        terminal.note(f"check it any time: rag doc prove-erased {found.source_path}")
+    counts = [f"{name.replace('_', ' ')} {count}" for name, count in deleted["removed"].items() if count]
+    terminal.result(f"deleted {deleted['sourcePath']}: {', '.join(counts) or 'nothing was published'}")
+    if deleted["unfinished"]:
+        terminal.note(f"a job finishes {', '.join(deleted['unfinished'])} as soon as it answers: rag job list")
+    if deleted["certificate"] is not None:
+        for limit in deleted["certificate"]["notCovered"]:
+            taken = limit["takenAt"] and f" ({datetime.fromisoformat(limit['takenAt']):%F %T %Z})"
+            terminal.note(f"not covered: {limit['reason']}{taken or ''}")
+        terminal.note(f"check it any time: rag doc prove-erased {deleted['sourcePath']}")
 
 
 @app.command("share")
@@ -388,19 +369,3 @@ def _json(document: dict[str, Any]) -> dict[str, Any]:
 def _principals(readers: dict[str, list[str]] | None) -> list[str]:
     """Readers as `user:SUBJECT` and `group:NAME`."""
     return list(readers_of(readers["users"], readers["groups"], readers["keys"]) or ()) if readers else []
-
-
-def _deletion_json(document: Document, deletion: Deletion) -> dict[str, Any]:
-    """The result of a deletion by store; `unfinished` names stores that a job empties once they answer."""
-
-    erasure = deletion.erasure
-    left_out = ("document_id", "version", "cache_entries", "ordinals", "is_followed")
-    rows = {} if erasure is None else {name: count for name, count in asdict(erasure).items() if name not in left_out}
-    return {
-        "id": encode(NodeKind.DOCUMENT, document.workspace.workspace_id, document.document_id),
-        "sourcePath": document.source_path,
-        "corpusVersion": erasure.version if erasure else None,
-        "removed": {**rows, "cache_entries": deletion.cache_entries, "blobs": deletion.blobs},
-        "unfinished": list(deletion.unfinished),
-        "certificate": None if deletion.certificate is None else certificate_json(deletion.certificate),
-    }

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
 
 import typer
 
 from agentic_rag.documents.document import document_id_for
-from agentic_rag.erasure.certificate import certificate_json
-from agentic_rag.kernel.public_ids import NodeKind, encode
-from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_cli.client.ids import id_in
+from agentic_rag.kernel.public_ids import NodeKind, decode, encode
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
+from agentic_rag_cli.client import queries
+from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.client.ids import node_id
 from agentic_rag_cli.exits import ExitCode
-from agentic_rag_cli.in_process import System
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import in_process
-
-if TYPE_CHECKING:
-    from agentic_rag.operations.findings import Finding
-    from agentic_rag.operations.prove_erased import ErasureProof
+from agentic_rag_cli.wiring import on_graphql
 
 
 def prove_document_erased(context: typer.Context, workspace: str | None, wanted: str, *, as_json: bool) -> None:
@@ -27,36 +24,39 @@ def prove_document_erased(context: typer.Context, workspace: str | None, wanted:
     the id that is derived from it, since an erased document has no row.
     """
 
-    async def work(system: System) -> tuple[WorkspaceRef, ErasureProof]:
-        ref = (await system.workspace(workspace, wanted)).ref
-        document_id = id_in(wanted, NodeKind.DOCUMENT) or document_id_for(ref, wanted)
-        return ref, await system.container.prove_erasure.run(ref, document_id)
+    async def work(client: GraphQLClient) -> dict[str, Any]:
+        chosen = await client.workspace_id(workspace, wanted)
+        public_id = node_id(chosen, wanted, NodeKind.DOCUMENT) or _id_of_path(chosen, wanted)
+        return {"id": public_id, **await client.fetch_long(queries.PROVE_ERASED, id=public_id)}
 
-    ref, proof = in_process(context, work)
-    terminal.show(_proof_json(ref, proof), _proof_text(wanted, proof), as_json=as_json)
-    if not proof.is_complete:
+    proof = on_graphql(context, work)
+    proof["findings"] = [finding_json(one) for one in proof["findings"]]
+    terminal.show(proof, _proof_text(wanted, proof), as_json=as_json)
+    if not proof["erased"]:
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _proof_text(wanted: str, proof: ErasureProof) -> str:
-    since = "" if proof.certificate is None else f" since {proof.certificate.erased_at:%F %T %Z}"
-    lines = [f"{wanted}: {f'erased{since}' if proof.is_complete else 'NOT proven erased'}"]
-    for finding in proof.findings:
-        lines.append(f"{finding.severity.value:<8} {finding.store:<20} {finding.kind}: {finding.message}")
-        lines.append(f"{'':<29} {finding.remedy}")
-    lines += [f"erased before, and ingested again: {one.erased_at:%F %T %Z}" for one in proof.past]
+def _id_of_path(workspace_id: str, path: str) -> str:
+    """The id of the first document of a path, which its workspace and its path alone decide."""
+    workspace = WorkspaceRef(DEFAULT_ORG_ID, decode(workspace_id).workspace_id)
+    return encode(NodeKind.DOCUMENT, workspace.workspace_id, document_id_for(workspace, path))
+
+
+def _proof_text(wanted: str, proof: Mapping[str, Any]) -> str:
+    certificate = proof["certificate"]
+    since = "" if certificate is None else f" since {_moment(certificate['erasedAt'])}"
+    lines = [f"{wanted}: {f'erased{since}' if proof['erased'] else 'NOT proven erased'}"]
+    for finding in proof["findings"]:
+        lines.append(f"{finding['severity']:<8} {finding['store']:<20} {finding['kind']}: {finding['message']}")
+        lines.append(f"{'':<29} {finding['remedy']}")
+    lines += [f"erased before, and ingested again: {_moment(one['erasedAt'])}" for one in proof["pastCertificates"]]
     return "\n".join(lines)
 
 
-def finding_json(finding: Finding) -> dict[str, Any]:
-    return {**asdict(finding), "severity": finding.severity.value}
+def _moment(text: str) -> str:
+    return f"{datetime.fromisoformat(text):%F %T %Z}"
 
 
-def _proof_json(workspace: WorkspaceRef, proof: ErasureProof) -> dict[str, Any]:
-    return {
-        "id": encode(NodeKind.DOCUMENT, workspace.workspace_id, proof.document_id),
-        "erased": proof.is_complete,
-        "certificate": None if proof.certificate is None else certificate_json(proof.certificate),
-        "pastCertificates": [certificate_json(one) for one in proof.past],
-        "findings": [finding_json(one) for one in proof.findings],
-    }
+def finding_json(finding: Mapping[str, Any]) -> dict[str, Any]:
+    """A finding with its severity in small letters."""
+    return {**finding, "severity": finding["severity"].lower()}

@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as value_field
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,7 +25,6 @@ from agentic_rag_cli.commands.documents.ingestion import (
     StallWatch,
 )
 from agentic_rag_cli.exits import ExitCode
-from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import (
     DateOption,
     DomainOption,
@@ -45,7 +43,7 @@ from agentic_rag_cli.options import (
     readers_of,
 )
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import beside_worker, in_process, on_graphql, wiring_of
+from agentic_rag_cli.wiring import on_graphql, wiring_of
 
 
 def upload(
@@ -83,11 +81,7 @@ def upload(
         with terminal.ProgressLine("uploading") as bar:
             return await upload_files(uploads, files, idempotency_key, wait=wait, progress=bar.update)
 
-    async def send_here(system: System) -> list[UploadOutcome]:
-        async with system.client() as client:
-            return await beside_worker(context, system, partial(send, client))
-
-    outcomes = on_graphql(context, send, address=address) if address or not wait else in_process(context, send_here)
+    outcomes = on_graphql(context, send, address=address, with_worker=wait)
     lines = [one.line() for one in outcomes]
     terminal.show([one.as_json() for one in outcomes], "\n".join(lines), as_json=as_json)
     if any(one.needs_attention for one in outcomes):

@@ -18,7 +18,7 @@ from agentic_rag.kernel.errors import AgenticRagError, InvalidInput, NotFound
 from agentic_rag.models.embedding.calibration import CalibrationSource, SupportCalibration
 from agentic_rag.operations.calibrate import DEFAULT_ERROR, ERRORS, CalibrationPassages, CalibrationWish
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_cli.client import queries
+from agentic_rag_cli.client import operator_queries, queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.in_process import ACTOR, System, operator_of
 from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
@@ -27,7 +27,7 @@ from agentic_rag_cli.wiring import in_process, on_graphql, wiring_of
 from agentic_rag_eval.calibration_job import MOST_READ, QUESTIONS, measured, questions_from
 from agentic_rag_eval.dataset import load_dataset
 from agentic_rag_eval.metrics import holds_answer
-from agentic_rag_eval.own_questions import EASIER, KNOWN_ITEM, REMOVED_GOLD, as_lines
+from agentic_rag_eval.own_questions import EASIER, KNOWN_ITEM, REMOVED_GOLD, SourcePassage, as_lines, own_questions
 from agentic_rag_eval.records import EvalQuestion
 from agentic_rag_eval.support_calibration import AskedSupport, Calibration, Rate, fewest_questions
 from agentic_rag_eval.support_calibration import calibrate as calibrate_support
@@ -54,10 +54,12 @@ def init(
     Example: rag eval init --workspace handbook --questions 400 --out own.jsonl
     """
 
-    async def work(system: System) -> list[EvalQuestion]:
-        return await own_set(system, (await system.workspace(workspace)).ref, questions, seed)
+    async def work(client: GraphQLClient) -> list[dict[str, str]]:
+        chosen = await client.workspace_id(workspace)
+        return await client.fetch_long(operator_queries.SAMPLE_PASSAGES, workspaceId=chosen, most=MOST_READ, seed=seed)
 
-    made = in_process(context, work)
+    passages = [SourcePassage(one["sourcePath"], one["text"], one["title"]) for one in on_graphql(context, work)]
+    made = require_enough(own_questions(passages, questions, seed), len(passages))
     out.write_text(as_lines(made), encoding="utf-8")
     known = sum(one.kind == KNOWN_ITEM for one in made)
     if as_json:
@@ -135,11 +137,14 @@ async def own_set(system: System, workspace: WorkspaceRef, wanted: int, seed: in
 
 def made_set(passages: CalibrationPassages, wanted: int, seed: int) -> list[EvalQuestion]:
     """Questions made from passages. Errors: `InvalidInput` when there are too few."""
-    made = questions_from(passages, wanted, seed)
+    return require_enough(questions_from(passages, wanted, seed), len(passages.sampled))
+
+
+def require_enough(made: list[EvalQuestion], passages: int) -> list[EvalQuestion]:
+    """The questions. Errors: `InvalidInput` when there are too few."""
     if len(made) < 2 * FEWEST:
         raise InvalidInput(
-            f"The workspace has {len(passages.sampled)} passages, too few to make {FEWEST} questions from.",
-            code="CORPUS_TOO_SMALL",
+            f"The workspace has {passages} passages, too few to make {FEWEST} questions from.", code="CORPUS_TOO_SMALL"
         )
     return made
 

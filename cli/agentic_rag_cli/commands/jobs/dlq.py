@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Annotated, Any
-from uuid import UUID
 
 import typer
 
-from agentic_rag.jobs.job import Job, JobKind, JobState
-from agentic_rag.jobs.message import StoredUndecodableMessage
-from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.jobs.job import JobKind
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind
-from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_cli.client.ids import require_id
+from agentic_rag_cli.client import operator_queries
+from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.client.ids import node_id, require_id
 from agentic_rag_cli.commands.jobs import job as job_commands
-from agentic_rag_cli.commands.jobs.job import about, jobs_json
+from agentic_rag_cli.commands.jobs.job import about, job_json
 from agentic_rag_cli.exits import ExitCode
-from agentic_rag_cli.in_process import ACTOR, System, collect
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.output.json_view import json_fields
-from agentic_rag_cli.wiring import in_process
+from agentic_rag_cli.wiring import on_graphql
 
 app = typer.Typer(help="Dead letters: jobs that failed for good.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -57,11 +52,10 @@ def list_letters(
         _list_payloads(context, limit, as_json=as_json)
         return
 
-    async def work(system: System) -> list[dict[str, Any]]:
-        ref = (await system.workspace(workspace)).ref
-        return await jobs_json(system, ref, await _letters(system, ref, kind, code, limit))
+    async def work(client: GraphQLClient) -> list[dict[str, Any]]:
+        return await _letters(client, await client.workspace_id(workspace), kind, code, limit)
 
-    shown = in_process(context, work)
+    shown = [job_json(one) for one in on_graphql(context, work)]
     rows = [
         (row["id"], row["kind"], row["attempts"], row["updatedAt"], row["error"]["code"], about(row)) for row in shown
     ]
@@ -90,9 +84,9 @@ def replay(
     Example: rag dlq replay --all --code DEPENDENCY_UNAVAILABLE
     """
 
-    async def act(system: System, ref: WorkspaceRef, job_id: UUID) -> tuple[Job, str]:
-        done = await system.container.dead_letters.replay(ref, job_id, ACTOR)
-        return done.job, done.outcome.value
+    async def act(client: GraphQLClient, job_id: str) -> tuple[dict[str, Any], str]:
+        done = await client.fetch(operator_queries.REPLAY, id=job_id)
+        return done["job"], done["outcome"]
 
     _bulk(context, _Choice(job or (), every, workspace, kind, code), act, "REPLAYED", as_json=as_json)
 
@@ -118,9 +112,9 @@ def purge(
         _purge_payloads(context, payload, as_json=as_json)
         return
 
-    async def act(system: System, ref: WorkspaceRef, job_id: UUID) -> tuple[Job, str]:
-        done = await system.container.dead_letters.purge(ref, job_id, ACTOR)
-        return done.job, "PURGED" if done.purged else "NOT_DEAD"
+    async def act(client: GraphQLClient, job_id: str) -> tuple[dict[str, Any], str]:
+        done = await client.fetch(operator_queries.PURGE, id=job_id)
+        return done["job"], "PURGED" if done["purged"] else "NOT_DEAD"
 
     _bulk(context, _Choice(job or (), every, workspace, kind, code), act, "PURGED", as_json=as_json)
 
@@ -136,7 +130,7 @@ class _Choice:
     codes: Sequence[str] | None
 
 
-Act = Callable[["System", "WorkspaceRef", UUID], Awaitable[tuple[Job, str]]]
+Act = Callable[[GraphQLClient, str], Awaitable[tuple[dict[str, Any], str]]]
 
 
 def _bulk(context: typer.Context, choice: _Choice, act: Act, success: str, *, as_json: bool) -> None:
@@ -145,20 +139,22 @@ def _bulk(context: typer.Context, choice: _Choice, act: Act, success: str, *, as
     """
     if bool(choice.named) == choice.every:
         raise InvalidInput("Name dead letters, or say --all (with --kind or --code to choose among them).")
-    named = [require_id(one, NodeKind.JOB) for one in choice.named]
+    for one in choice.named:
+        require_id(one, NodeKind.JOB)
 
-    async def work(system: System) -> list[dict[str, Any]]:
-        ref = (await system.workspace(choice.workspace, *choice.named)).ref
-        wanted = named or [one.job_id for one in await _letters(system, ref, choice.kinds, choice.codes, None)]
-        done: list[tuple[Job, str]] = []
+    async def work(client: GraphQLClient) -> list[dict[str, Any]]:
+        chosen = await client.workspace_id(choice.workspace, *choice.named)
+        wanted = [node_id(chosen, one, NodeKind.JOB) or one for one in choice.named]
+        if choice.every:
+            wanted = [one["id"] for one in await _letters(client, chosen, choice.kinds, choice.codes, None)]
+        done: list[tuple[dict[str, Any], str]] = []
         with terminal.ProgressLine("dead letters") as bar:
             for place, job_id in enumerate(wanted, 1):
-                done.append(await act(system, ref, job_id))
+                done.append(await act(client, job_id))
                 bar.update(place, len(wanted))
-        rows = await jobs_json(system, ref, [job for job, _ in done])
-        return [{**row, "outcome": outcome} for row, (_, outcome) in zip(rows, done, strict=True)]
+        return [{**job_json(job), "outcome": outcome} for job, outcome in done]
 
-    done = in_process(context, work)
+    done = on_graphql(context, work)
     if as_json:
         terminal.result_json(done)
     else:
@@ -174,19 +170,20 @@ def _bulk(context: typer.Context, choice: _Choice, act: Act, success: str, *, as
 
 
 async def _letters(
-    system: System, ref: WorkspaceRef, kinds: Sequence[JobKind] | None, codes: Sequence[str] | None, limit: int | None
-) -> list[Job]:
-    return await system.collect(
-        lambda tx, page: tx.jobs.page(ref, page, [JobState.DEAD], kinds or (), codes or ()), limit
+    client: GraphQLClient,
+    workspace_id: str,
+    kinds: Sequence[JobKind] | None,
+    codes: Sequence[str] | None,
+    limit: int | None,
+) -> list[dict[str, Any]]:
+    names = [one.name for one in kinds or ()]
+    return await client.nodes(
+        operator_queries.DEAD_LETTERS, limit, workspaceId=workspace_id, kinds=names, codes=list(codes or ())
     )
 
 
 def _list_payloads(context: typer.Context, limit: int, *, as_json: bool) -> None:
-    async def work(system: System) -> list[StoredUndecodableMessage]:
-        async with aclosing(system.container.dead_payloads()) as store:
-            return await collect(store.page, limit)
-
-    shown = [_payload_json(one) for one in in_process(context, work)]
+    shown = on_graphql(context, lambda client: client.nodes(operator_queries.UNDECODABLE, limit), is_platform=True)
     rows = [
         (row["id"], row["queue"], row["entry"], row["bytes"], row["deliveries"], row["lastSeen"], row["reason"])
         for row in shown
@@ -197,30 +194,9 @@ def _list_payloads(context: typer.Context, limit: int, *, as_json: bool) -> None
 
 
 def _purge_payloads(context: typer.Context, wanted: Sequence[str], *, as_json: bool) -> None:
-    try:
-        ids = [UUID(one) for one in wanted]
-    except ValueError as error:
-        raise InvalidInput("An id of --payload is one that `rag dlq list --payloads` shows.") from error
+    async def work(client: GraphQLClient) -> None:
+        for one in wanted:
+            await client.fetch(operator_queries.PURGE_UNDECODABLE, id=one)
 
-    async def work(system: System) -> list[bool]:
-        async with aclosing(system.container.dead_payloads()) as store:
-            return [await store.purge(one) for one in ids]
-
-    purged = in_process(context, work)
-    if not all(purged):
-        missing = next(one for one, gone in zip(ids, purged, strict=True) if not gone)
-        raise NotFound(f"There is no payload {missing}; `rag dlq list --payloads` shows them.")
-    terminal.show([{"id": str(one), "outcome": "PURGED"} for one in ids], f"{len(ids)} PURGED", as_json=as_json)
-
-
-def _payload_json(stored: StoredUndecodableMessage) -> dict[str, Any]:
-    """A message that could not be decoded; its bytes as base64."""
-    return {
-        "id": str(stored.message.payload_id),
-        "queue": stored.message.queue,
-        "entry": stored.message.entry.decode("utf-8", "backslashreplace"),
-        **json_fields(stored.message, "code", "reason"),
-        "bytes": len(stored.message.payload),
-        "base64": b64encode(stored.message.payload).decode(),
-        **json_fields(stored, "deliveries", "first_seen", "last_seen"),
-    }
+    on_graphql(context, work, is_platform=True)
+    terminal.show([{"id": one, "outcome": "PURGED"} for one in wanted], f"{len(wanted)} PURGED", as_json=as_json)

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
-from agentic_rag.documents.document import Document
-from agentic_rag.jobs.job import LAPSED, Job, JobAttempt, JobKind, JobState
-from agentic_rag.kernel.error_redaction import redact_arguments
+from agentic_rag.jobs.job import LAPSED, JobKind, JobState
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.formatting import format_count
-from agentic_rag.kernel.public_ids import NodeKind, encode
-from agentic_rag.kernel.telemetry import parse_trace_id
-from agentic_rag.operations.evaluation import EvalRun
-from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_cli.client.ids import require_id
-from agentic_rag_cli.commands.evaluation.evaluate import eval_json
-from agentic_rag_cli.in_process import System
+from agentic_rag.kernel.public_ids import NodeKind
+from agentic_rag_cli.client import operator_queries
+from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.client.ids import node_id, require_id
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.output.json_view import json_fields
-from agentic_rag_cli.wiring import in_process
+from agentic_rag_cli.wiring import on_graphql
 
 app = typer.Typer(
     help="Background jobs: ingestion, deletion, maintenance.", no_args_is_help=True, rich_markup_mode=None
@@ -44,12 +38,11 @@ def list_jobs(
     Example: rag job list --state DEAD
     """
 
-    async def work(system: System) -> list[dict[str, Any]]:
-        chosen = (await system.workspace(workspace)).ref
-        found = await system.collect(lambda tx, page: tx.jobs.page(chosen, page, state or ()), limit)
-        return await jobs_json(system, chosen, found)
+    async def work(client: GraphQLClient) -> list[dict[str, Any]]:
+        chosen, states = await client.workspace_id(workspace), [one.name for one in state or ()]
+        return await client.nodes(operator_queries.JOBS, limit, workspaceId=chosen, states=states)
 
-    shown = in_process(context, work)
+    shown = [job_json(one) for one in on_graphql(context, work)]
     rows = [
         (row["id"], row["kind"], row["state"], row["attempts"], (row["error"] or {}).get("code"), about(row))
         for row in shown
@@ -68,21 +61,19 @@ def show(
 
     Example: rag job show SgGYwN4AAHAA…
     """
-    job_id = require_id(job, NodeKind.JOB)
+    require_id(job, NodeKind.JOB)
 
-    async def work(system: System) -> tuple[dict[str, Any], tuple[JobAttempt, ...], EvalRun | None]:
-        ref = (await system.workspace(workspace, job)).ref
-        found = await system.job(ref, job_id)
+    async def work(client: GraphQLClient) -> tuple[dict[str, Any], dict[str, Any] | None]:
+        public_id = node_id(await client.workspace_id(workspace, job), job, NodeKind.JOB)
+        found = await client.fetch(operator_queries.JOB, id=public_id)
         if found is None:
             raise NotFound(f"There is no job {job}; `rag job list` shows them.", code="JOB_NOT_FOUND")
-        evaluation = await system.container.evaluations.get(ref, job_id) if found.kind is JobKind.EVAL else None
-        [row] = await jobs_json(system, ref, [found])
-        async with system.container.database.transaction(ref.org_id) as transaction:
-            return row, await transaction.jobs.attempts(ref, job_id), evaluation
+        asks = found["kind"] == JobKind.EVAL.value
+        return found, await client.fetch(operator_queries.EVALUATION, jobId=public_id) if asks else None
 
-    shown, attempts, evaluation = in_process(context, work)
-    tries = [attempt_json(one) for one in attempts]
-    asked = {} if evaluation is None else {"evaluation": eval_json(evaluation)}
+    found, evaluation = on_graphql(context, work)
+    shown, tries = job_json(found), found["attemptHistory"]
+    asked = {} if evaluation is None else {"evaluation": _evaluation_json(evaluation)}
     if as_json:
         terminal.result_json({**shown, **asked, "attemptHistory": tries})
         return
@@ -92,46 +83,34 @@ def show(
     named = {"document": document["sourcePath"]} if document else {}
     terminal.result(terminal.table(("FIELD", "VALUE"), [*shown.items(), *named.items(), *arguments.items()]))
     if evaluation is not None:
-        terminal.result(
-            f"\n{evaluation.answered} of {format_count(len(evaluation.dataset.questions), 'question')} answered"
-        )
-        for name, mean in eval_json(evaluation)["figures"].items():
-            terminal.result(f"  {name:<24}{100 * mean:>7.1f} %")
+        questions = format_count(evaluation["questions"], "question")
+        terminal.result(f"\n{evaluation['answered']} of {questions} answered")
+        for one in evaluation["figures"]:
+            terminal.result(f"  {one['name']:<24}{100 * one['mean']:>7.1f} %")
     for one in tries:
-        terminal.result(f"\n{attempt_line(one)}")
+        terminal.result(f"\n{_attempt_line(one)}")
         for line in one["errorChain"]:
             terminal.result(f"  {line}")
     if error:
-        terminal.result(f"\nlast error {error_text(error)}")
+        terminal.result(f"\nlast error {_error_text(error)}")
 
 
-async def jobs_json(system: System, workspace: WorkspaceRef, jobs: Sequence[Job]) -> list[dict[str, Any]]:
-    """Jobs of a workspace, each with its document."""
-    known = await system.documents_of(workspace, jobs)
-    return [_job_json(one, known.get(one.document_id) if one.document_id else None) for one in jobs]
-
-
-def _job_json(job: Job, document: Document | None) -> dict[str, Any]:
-    """A job and its document, if that still exists; secrets in its arguments are masked."""
-    workspace_id = job.workspace.workspace_id
-    document_id = encode(NodeKind.DOCUMENT, workspace_id, job.document_id) if job.document_id else None
+def job_json(job: Mapping[str, Any]) -> dict[str, Any]:
+    """A job with its document, if that still exists; secrets in its arguments are masked."""
+    names = ("id", "kind", "state", "queue", "key", "documentId", "document")
+    code, arguments = job["errorCode"], job["arguments"] or ()
     return {
-        "id": encode(NodeKind.JOB, workspace_id, job.job_id),
-        "kind": job.kind_name,
-        **json_fields(job, "state", "queue", "key"),
-        "documentId": document_id,
-        "document": None if document is None else {"id": document_id, "sourcePath": document.source_path},
-        "arguments": redact_arguments(job.arguments),
-        **json_fields(job, "attempts", "progress"),
-        "traceId": parse_trace_id(job.trace_carrier),
-        "error": None if job.error_code is None else {"code": job.error_code, "message": job.error_message},
-        **json_fields(job, "run_after", "created_at", "updated_at"),
+        **{name: job[name] for name in names},
+        "arguments": {one["name"]: one["value"] for one in arguments},
+        **{name: job[name] for name in ("attempts", "progress", "traceId")},
+        "error": None if code is None else {"code": code, "message": job["errorMessage"]},
+        **{name: job[name] for name in ("runAfter", "createdAt", "updatedAt")},
     }
 
 
-def attempt_json(attempt: JobAttempt) -> dict[str, Any]:
-    """One attempt at a job."""
-    return json_fields(attempt, "attempt", "worker", "started_at", "ended_at", "outcome", "error_code", "error_chain")
+def _evaluation_json(found: Mapping[str, Any]) -> dict[str, Any]:
+    """The progress of an evaluation, and its figures once it is finished."""
+    return {**found, "figures": {one["name"]: one["mean"] for one in found["figures"]}}
 
 
 def about(row: Mapping[str, Any]) -> str:
@@ -141,7 +120,7 @@ def about(row: Mapping[str, Any]) -> str:
     return "a document that is gone" if row["documentId"] else str(row["key"])
 
 
-def attempt_line(attempt: Mapping[str, Any]) -> str:
+def _attempt_line(attempt: Mapping[str, Any]) -> str:
     """One line for an attempt: worker, time, outcome and, where the outcome alone says little, the reason."""
     line = f"attempt {attempt['attempt']} by {attempt['worker']} at {attempt['startedAt']}: "
     if attempt["outcome"] == LAPSED:
@@ -150,6 +129,6 @@ def attempt_line(attempt: Mapping[str, Any]) -> str:
     return line + (attempt["outcome"] or "runs")
 
 
-def error_text(error: Mapping[str, Any]) -> str:
+def _error_text(error: Mapping[str, Any]) -> str:
     """A job's last error. Purged dead letters and erased documents keep the code only."""
     return f"[{error['code']}]: {error['message'] or 'its text was removed, by a purge or an erasure'}"

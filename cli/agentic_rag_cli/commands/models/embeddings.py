@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from agentic_rag.kernel.errors import AgenticRagError, Permanent, Retryable
 from agentic_rag.models.embedding.recall_gate import DEFAULT_K, MAX_K, RecallQuestion, build_recall_gate
-from agentic_rag_cli.client import queries
+from agentic_rag_cli.client import operator_queries, queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.ingestion import StallWatch
 from agentic_rag_cli.exits import ExitCode, error_line
-from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.output.recall import recall_line
-from agentic_rag_cli.wiring import beside_worker, in_process, on_graphql, wiring_of
+from agentic_rag_cli.output.recall import recall_json, recall_line
+from agentic_rag_cli.wiring import on_graphql
 from agentic_rag_eval.dataset import load_dataset
-
-if TYPE_CHECKING:
-    from agentic_rag.retrieval.measure_recall import RecallReport
-
 
 app = typer.Typer(help="Embedding models of a workspace.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -75,21 +69,15 @@ def switch(
     """
     judged = None if gate is None else gate_from(gate, gate_k, gate_tolerance)
 
-    async def work(client: GraphQLClient, system: System | None = None) -> Mapping[str, Any]:
+    async def work(client: GraphQLClient) -> Mapping[str, Any]:
         workspace_id = await client.workspace_id(workspace)
         begun = await begin_switch(client, workspace_id, to, judged)
         if not wait or begun["jobId"] is None:
             return begun["space"]
-        if system is None:
-            return await wait_for_switch(client, workspace_id, begun)
-        return await beside_worker(context, system, lambda: wait_for_switch(client, workspace_id, begun))
-
-    async def work_here(system: System) -> Mapping[str, Any]:
-        async with system.client() as client:
-            return await work(client, system)
+        return await wait_for_switch(client, workspace_id, begun)
 
     try:
-        record = on_graphql(context, work) if wiring_of(context).address else in_process(context, work_here)
+        record = on_graphql(context, work, with_worker=wait)
     except AgenticRagError as error:
         if error.code != "SWITCH_GATE_REFUSED":
             raise
@@ -119,13 +107,18 @@ def recall(context: typer.Context, workspace: WorkspaceOption = None, as_json: J
     Exits with 5 when less than 95 % is found. Example: rag embeddings recall -w handbook
     """
 
-    async def work(system: System) -> RecallReport:
-        return await system.container.recall_check.run((await system.workspace(workspace)).ref)
+    async def work(client: GraphQLClient) -> dict[str, Any]:
+        return await measure_recall(client, await client.workspace_id(workspace))
 
-    report = in_process(context, work)
-    terminal.show(asdict(report), recall_line(report), as_json=as_json)
-    if not report.is_enough:
+    report = on_graphql(context, work)
+    terminal.show(recall_json(report), recall_line(report), as_json=as_json)
+    if not report["isEnough"]:
         raise typer.Exit(ExitCode.THRESHOLD)
+
+
+async def measure_recall(client: GraphQLClient, workspace_id: str) -> dict[str, Any]:
+    """The recall of a workspace. Errors: `NotFound` code NOTHING_TO_ASK."""
+    return await client.fetch_long(operator_queries.DENSE_RECALL, workspaceId=workspace_id)
 
 
 async def _spaces(client: GraphQLClient, workspace: str | None) -> Sequence[Mapping[str, Any]]:

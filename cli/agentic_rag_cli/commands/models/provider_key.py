@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import sys
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -12,16 +11,13 @@ import typer
 
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.formatting import format_count
-from agentic_rag.kernel.secret import Secret
-from agentic_rag.models.providers.provider_keys import NewProviderKey, Provider, ProviderKey, parse_master_keys
-from agentic_rag_cli.client import queries
+from agentic_rag.models.providers.provider_keys import Provider, parse_master_keys
+from agentic_rag_cli.client import operator_queries, queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.exits import ExitCode
-from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import JsonOption, TenantOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.output.json_view import json_fields
-from agentic_rag_cli.wiring import in_process, on_graphql
+from agentic_rag_cli.wiring import on_graphql
 
 app = typer.Typer(help="Keys that organisations bring for models.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -45,13 +41,13 @@ def set_key(
     """
     if sys.stdin.isatty():
         terminal.note("Paste the key, then press Enter and Ctrl-D:")
-    given = NewProviderKey(provider, Secret(sys.stdin.read()), base_url)
-
-    async def work(system: System) -> ProviderKey:
-        return await system.container.provider_keys.set((await system.organisation(tenant)).org_id, given, ACTOR)
-
-    stored = in_process(context, work)
-    terminal.show(_json(stored), f"stored a key for {stored.provider.value}{_ending(stored)}", as_json=as_json)
+    given = {"provider": provider.name, "key": sys.stdin.read(), "baseUrl": base_url}
+    done = on_graphql(
+        context, lambda client: client.fetch(operator_queries.SET_PROVIDER_KEY, input=given), tenant=tenant
+    )
+    stored = _json(done["providerKey"])
+    ending = f" ending in {stored['hint']}" if stored["hint"] else ""
+    terminal.show(stored, f"stored a key for {stored['provider']}{ending}", as_json=as_json)
 
 
 @app.command("list")
@@ -61,23 +57,21 @@ def list_keys(context: typer.Context, tenant: TenantOption = None, as_json: Json
     Example: rag provider-key list
     """
 
-    async def work(system: System) -> list[ProviderKey]:
-        return await system.container.provider_keys.all((await system.organisation(tenant)).org_id)
-
-    found = in_process(context, work)
+    every = on_graphql(context, lambda client: client.fetch(operator_queries.PROVIDER_KEYS), tenant=tenant)
+    found = [_json(one) for one in every]
     rows = [
         (
-            one.provider.value,
-            f"…{one.hint}" if one.hint else "…",
-            one.base_url,
-            one.set_by,
-            f"{one.updated_at:%Y-%m-%d %H:%M}",
-            one.sealed.master_id,
+            one["provider"],
+            f"…{one['hint']}",
+            one["baseUrl"],
+            one["setBy"],
+            f"{datetime.fromisoformat(one['updatedAt']):%Y-%m-%d %H:%M}",
+            one["masterKey"],
         )
         for one in found
     ]
     terminal.show(
-        [_json(one) for one in found],
+        found,
         terminal.table(("PROVIDER", "KEY", "BASE URL", "SET BY", "SET AT", "MASTER KEY"), rows),
         as_json=as_json,
     )
@@ -145,13 +139,13 @@ def rotate(context: typer.Context, as_json: JsonOption = False) -> None:
 
     Example: rag provider-key rotate
     """
-    done = in_process(context, lambda system: system.container.provider_keys.rotate(ACTOR))
-    terminal.show(
-        asdict(done),
-        f"{format_count(done.rewrapped, 'key')} wrapped with {done.active!r}, {done.unreadable} unreadable",
-        as_json=as_json,
+    rotated = on_graphql(
+        context, lambda client: client.fetch_long(operator_queries.ROTATE_MASTER_KEY), is_platform=True
     )
-    if done.unreadable:
+    done = {name: rotated[name] for name in ("active", "rewrapped", "unreadable")}
+    wrapped = format_count(done["rewrapped"], "key")
+    terminal.show(done, f"{wrapped} wrapped with {done['active']!r}, {done['unreadable']} unreadable", as_json=as_json)
+    if done["unreadable"]:
         raise typer.Exit(ExitCode.PARTIAL)
 
 
@@ -173,10 +167,5 @@ def master(
     terminal.result(made)
 
 
-def _ending(key: ProviderKey) -> str:
-    return f" ending in {key.hint}" if key.hint else ""
-
-
-def _json(key: ProviderKey) -> dict[str, str | None]:
-    shown = json_fields(key, "provider", "hint", "base_url", "set_by", "created_at", "updated_at")
-    return {**shown, "masterKey": key.sealed.master_id}
+def _json(key: dict[str, str]) -> dict[str, str]:
+    return {**key, "provider": Provider[key["provider"]].value}

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import typer
 
-from agentic_rag.jobs.job import JobRef
-from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
-from agentic_rag.workspaces.workspace import Workspace
+from agentic_rag_cli.client import operator_queries, queries
+from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.exits import ExitCode
-from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.output.json_view import json_fields
-from agentic_rag_cli.wiring import in_process
-
-if TYPE_CHECKING:
-    from agentic_rag.operations.graph.sync import GraphStatus
+from agentic_rag_cli.wiring import on_graphql
 
 app = typer.Typer(
     help="The entity graph: in Postgres, or in the Neo4j of NEO4J_URI, which follows it.",
@@ -36,30 +30,34 @@ def status(context: typer.Context, workspace: WorkspaceOption = None, as_json: J
     Example: rag graph status --workspace reports
     """
 
-    async def work(system: System) -> list[tuple[Workspace, GraphStatus]]:
-        chosen = await system.workspaces() if workspace is None else [await system.workspace(workspace)]
-        return [(one, await system.container.graph_sync.status(one.ref)) for one in chosen]
+    async def work(client: GraphQLClient) -> list[dict[str, Any]]:
+        chosen = None if workspace is None else await client.workspace_id(workspace)
+        every = [one for one in await client.fetch(queries.WORKSPACES) if chosen in (None, one["id"])]
+        return [
+            {
+                "workspaceId": one["id"],
+                "workspace": one["name"],
+                **await client.fetch_long(operator_queries.GRAPH_STATUS, workspaceId=one["id"]),
+            }
+            for one in every
+        ]
 
-    found = in_process(context, work)
+    found = on_graphql(context, work)
     rows = [
         (
-            one.name,
-            "neo4j" if stands.is_outside else "postgres",
-            stands.graph_version,
-            stands.corpus_version,
-            "–" if stands.fault else _counts(stands),
-            stands.fault or ("equal" if stands.is_equal else "differs" if stands.lag == 0 else "behind"),
+            one["workspace"],
+            one["store"],
+            one["graphVersion"],
+            one["corpusVersion"],
+            "–" if one["fault"] else _counts(one),
+            one["fault"] or ("equal" if one["equal"] else "differs" if one["lag"] == 0 else "behind"),
         )
-        for one, stands in found
+        for one in found
     ]
-    terminal.show(
-        [_status_json(one, stands) for one, stands in found],
-        terminal.table(("WORKSPACE", "STORE", "AT", "OF", "HOLDS", "STATE"), rows),
-        as_json=as_json,
-    )
-    if any(stands.fault for _, stands in found):
+    terminal.show(found, terminal.table(("WORKSPACE", "STORE", "AT", "OF", "HOLDS", "STATE"), rows), as_json=as_json)
+    if any(one["fault"] for one in found):
         raise typer.Exit(ExitCode.UNAVAILABLE)
-    if not all(stands.is_equal for _, stands in found):
+    if not all(one["equal"] for one in found):
         raise typer.Exit(ExitCode.PARTIAL)
 
 
@@ -70,40 +68,25 @@ def rebuild(context: typer.Context, workspace: WorkspaceOption = None, as_json: 
     Example: rag graph rebuild --workspace reports
     """
 
-    async def work(system: System) -> tuple[JobRef | None, bool]:
-        chosen = await system.workspace(workspace)
-        return await system.container.graph_sync.rebuild(chosen.ref), await system.worker_running()
+    async def work(client: GraphQLClient) -> dict[str, Any]:
+        chosen = await client.workspace_id(workspace)
+        return await client.fetch(operator_queries.REBUILD_GRAPH, workspaceId=chosen)
 
-    ref, has_worker = in_process(context, work)
-    job_id = None if ref is None else encode(NodeKind.JOB, ref.workspace.workspace_id, ref.job_id)
+    rebuilt = on_graphql(context, work)
     if as_json:
-        terminal.result_json({"jobId": job_id, "workerRunning": has_worker})
-    elif job_id is None:
+        terminal.result_json({name: rebuilt[name] for name in ("jobId", "workerRunning")})
+    elif rebuilt["jobId"] is None:
         terminal.result("The graph is kept in Postgres, where every publish writes it: there is nothing to rebuild.")
     else:
-        terminal.result(f"job {job_id} fills the graph; `rag graph status` shows how far it is")
-        if not has_worker:
+        terminal.result(f"job {rebuilt['jobId']} fills the graph; `rag graph status` shows how far it is")
+        if not rebuilt["workerRunning"]:
             terminal.note("no worker is running: `rag up` or `rag worker` starts one")
 
 
-def _counts(status: GraphStatus) -> str:
-    expected = asdict(status.expected)
-    held = expected if status.held is None else asdict(status.held)
+def _counts(status: Mapping[str, Any]) -> str:
+    expected = status["expected"]
+    held = status["held"] or expected
     return ", ".join(
         f"{name} {held[name]}" if held[name] == wanted else f"{name} {held[name]} of {wanted}"
         for name, wanted in expected.items()
     )
-
-
-def _status_json(workspace: Workspace, status: GraphStatus) -> dict[str, Any]:
-    """The state of a workspace's graph; `held` is null when the graph does not answer or is in Postgres."""
-    return {
-        "workspaceId": encode_workspace(workspace.ref.workspace_id),
-        "workspace": workspace.name,
-        "store": "neo4j" if status.is_outside else "postgres",
-        **json_fields(status, "corpus_version", "graph_version", "lag"),
-        "equal": status.is_equal,
-        "expected": asdict(status.expected),
-        "held": None if status.held is None else asdict(status.held),
-        "fault": status.fault,
-    }

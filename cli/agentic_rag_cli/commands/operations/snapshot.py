@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from uuid import UUID
 
 import typer
 
-from agentic_rag.kernel.errors import NotFound, Permanent
+from agentic_rag.kernel.errors import InvalidInput, NotFound, Permanent
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
-from agentic_rag.operations.snapshots.snapshot import Manifest, RestoredRights, SnapshotRecord, SnapshotState
-from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
-from agentic_rag_cli.client.ids import require_id
+from agentic_rag.operations.snapshots.snapshot import RestoredRights, SnapshotState
+from agentic_rag.tenancy.principals import validate_name
+from agentic_rag_cli.client import operator_queries, queries
+from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.client.ids import node_id, require_id
 from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.output.json_view import json_fields
-from agentic_rag_cli.wiring import beside_worker, in_process
+from agentic_rag_cli.wiring import in_process, on_graphql, wiring_of
 
 if TYPE_CHECKING:
-    from agentic_rag.operations.snapshots.restore import ProgressReport, RestoreReport
+    from agentic_rag.operations.snapshots.restore import RestoreReport
 
 app = typer.Typer(help="Snapshots of workspaces: taken, kept, restored.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -48,13 +50,13 @@ def create(
     Example: rag snapshot create --workspace handbook
     """
 
-    async def work(system: System) -> SnapshotRecord:
-        ref = (await system.workspace(workspace)).ref
-        asked = await system.container.take_snapshot.request(ref, ACTOR, with_originals=originals)
-        return await beside_worker(context, system, lambda: _wait(system, asked)) if wait else asked
+    async def work(client: GraphQLClient) -> dict[str, Any]:
+        chosen = await client.workspace_id(workspace)
+        asked = await client.fetch(operator_queries.CREATE_SNAPSHOT, workspaceId=chosen, withOriginals=originals)
+        return await _wait(client, asked["snapshot"]) if wait else asked["snapshot"]
 
-    record = in_process(context, work)
-    terminal.show(_snapshot_json(record), _line(record), as_json=as_json)
+    shown = _snapshot_json(on_graphql(context, work, with_worker=wait))
+    terminal.show(shown, _line(shown), as_json=as_json)
 
 
 @app.command("list")
@@ -76,12 +78,11 @@ def list_snapshots(
         _list_archives(context, as_json=as_json)
         return
 
-    async def work(system: System) -> list[SnapshotRecord]:
-        chosen = (await system.workspace(workspace)).ref
-        return [one for one in await _known(system, chosen) if every or one.state != SnapshotState.EXPIRED]
+    async def work(client: GraphQLClient) -> list[dict[str, Any]]:
+        return await _known(client, await client.workspace_id(workspace))
 
-    found = in_process(context, work)
-    shown = [_snapshot_json(one) for one in found]
+    found = map(_snapshot_json, on_graphql(context, work))
+    shown = [one for one in found if every or one["state"] != SnapshotState.EXPIRED.value]
     rows = [
         (row["id"], row["state"], row["reason"], row["corpusVersion"], row["size"], row["createdAt"], row["errorCode"])
         for row in shown
@@ -92,8 +93,8 @@ def list_snapshots(
 
 
 def _list_archives(context: typer.Context, *, as_json: bool) -> None:
-
-    shown = [_stored_snapshot_json(manifest, folder) for manifest, folder in in_process(context, _stored)]
+    found = on_graphql(context, lambda client: client.fetch_long(operator_queries.STORED_SNAPSHOTS))
+    shown = [{**one, "counts": _counts(one["counts"])} for one in found]
     rows = [
         (row["id"], row["workspace"], row["corpusVersion"], row["counts"].get("rag_documents"), row["createdAt"])
         for row in shown
@@ -109,17 +110,16 @@ def show(
 
     Example: rag snapshot show U3Rh…
     """
+    require_id(snapshot, NodeKind.SNAPSHOT)
 
-    wanted = require_id(snapshot, NodeKind.SNAPSHOT)
-
-    async def work(system: System) -> SnapshotRecord:
-        known = await _known(system, (await system.workspace(workspace, snapshot)).ref)
-        for one in known:
-            if one.snapshot_id == wanted:
+    async def work(client: GraphQLClient) -> dict[str, Any]:
+        chosen = await client.workspace_id(workspace, snapshot)
+        for one in await _known(client, chosen):
+            if one["id"] == node_id(chosen, snapshot, NodeKind.SNAPSHOT):
                 return one
         raise NotFound(f"There is no snapshot {snapshot}; `rag snapshot list` shows them.", code="SNAPSHOT_NOT_FOUND")
 
-    shown = _snapshot_json(in_process(context, work))
+    shown = _snapshot_json(on_graphql(context, work))
     rows = [*((name, value) for name, value in shown.items() if name != "counts"), *shown["counts"].items()]
     terminal.show(shown, terminal.table(("FIELD", "VALUE"), rows), as_json=as_json)
 
@@ -151,34 +151,37 @@ def restore(
 
     Example: rag snapshot restore U3Rh… --into handbook-monday
     """
-    wanted = None if snapshot is None else require_id(snapshot, NodeKind.SNAPSHOT)
-    name = None if into is None else validate_name(into, ("into",))
-    if wanted is None and source is None:
+    if snapshot is None and source is None:
         raise typer.BadParameter("name a snapshot, or a directory with --from")
+    if snapshot is not None:
+        require_id(snapshot, NodeKind.SNAPSHOT)
+    name = None if into is None else validate_name(into, ("into",))
+    if source is not None:
+        restored = _restore_directory(context, source, snapshot, name, rights)
+    else:
+        restored = on_graphql(context, partial(_restore, snapshot=snapshot or "", into=name, rights=rights.name))
+    _show_restored(restored, as_json=as_json)
 
-    async def work(system: System) -> RestoreReport:
-        with terminal.ProgressLine("restoring") as bar:
-            return await _restore(system, wanted, source, name, rights, bar.update)
 
-    report = in_process(context, work)
+def _show_restored(report: Mapping[str, Any], *, as_json: bool) -> None:
     if as_json:
-        terminal.result_json(_restore_json(report))
+        terminal.result_json(report)
         return
-    if report.was_done:
-        terminal.result(f"{report.name} was restored from this snapshot before: nothing to do")
+    if report["alreadyRestored"]:
+        terminal.result(f"{report['workspace']} was restored from this snapshot before: nothing to do")
         return
-    terminal.result(
-        f"restored {report.name} at corpus version {report.corpus_version}: {format_count(report.rows, 'row')}, "
-        f"{format_count(report.originals, 'original')}"
-    )
-    if report.erased:
-        terminal.note(f"{format_count(report.erased, 'document')} had been erased since the snapshot and stayed so")
-    if report.narrowed:
-        terminal.note(f"{format_count(report.narrowed, 'document')} had lost rights since the snapshot and stayed so")
-    if report.requeued:
-        terminal.note(
-            f"{format_count(report.requeued, 'document')} had been half ingested, now queued again: rag job list"
-        )
+    rows, originals = format_count(report["rows"], "row"), format_count(report["originals"], "original")
+    terminal.result(f"restored {report['workspace']} at corpus version {report['corpusVersion']}: {rows}, {originals}")
+    for name, told in _TOLD.items():
+        if report[name]:
+            terminal.note(f"{format_count(report[name], 'document')} {told}")
+
+
+_TOLD = {
+    "leftOutAsErased": "had been erased since the snapshot and stayed so",
+    "withNarrowerRights": "had lost rights since the snapshot and stayed so",
+    "ingestedAgain": "had been half ingested, now queued again: rag job list",
+}
 
 
 @app.command("delete")
@@ -189,111 +192,98 @@ def delete(
 
     Example: rag snapshot delete U3Rh…
     """
+    require_id(snapshot, NodeKind.SNAPSHOT)
 
-    wanted = require_id(snapshot, NodeKind.SNAPSHOT)
-
-    async def work(system: System) -> SnapshotRecord:
-        return await system.container.take_snapshot.delete(
-            (await system.workspace(workspace, snapshot)).ref, wanted, ACTOR
+    async def work(client: GraphQLClient) -> dict[str, Any]:
+        chosen = await client.workspace_id(workspace, snapshot)
+        return await client.fetch_long(
+            operator_queries.DELETE_SNAPSHOT, id=node_id(chosen, snapshot, NodeKind.SNAPSHOT)
         )
 
-    record = in_process(context, work)
+    size = int(on_graphql(context, work)["size"])
     terminal.show(
-        {"deletedId": snapshot, "size": record.size},
-        f"deleted {snapshot} ({format_count(record.size, 'byte')})",
-        as_json=as_json,
+        {"deletedId": snapshot, "size": size}, f"deleted {snapshot} ({format_count(size, 'byte')})", as_json=as_json
     )
 
 
-def _line(record: SnapshotRecord) -> str:
-
-    shown = _snapshot_json(record)
-    if record.state is not SnapshotState.READY:
+def _line(shown: Mapping[str, Any]) -> str:
+    if shown["state"] != SnapshotState.READY.value:
         return f"asked for {shown['id']}: a worker writes it (rag snapshot show {shown['id']})"
-    documents = format_count(record.counts.get("rag_documents", 0), "document")
-    return f"{shown['id']}: {documents} at corpus version {record.corpus_version}, {format_count(record.size, 'byte')}"
+    documents = format_count(shown["counts"].get("rag_documents", 0), "document")
+    size = format_count(shown["size"], "byte")
+    return f"{shown['id']}: {documents} at corpus version {shown['corpusVersion']}, {size}"
 
 
-async def _known(system: System, workspace: WorkspaceRef) -> list[SnapshotRecord]:
+async def _known(client: GraphQLClient, workspace_id: str) -> list[dict[str, Any]]:
     """Every snapshot of a workspace in the database, newest first."""
-    async with system.container.database.transaction(workspace.org_id) as transaction:
-        return await transaction.snapshots.all(workspace)
+    return await client.fetch(operator_queries.SNAPSHOTS, workspaceId=workspace_id)
 
 
-async def _stored(system: System) -> list[tuple[Manifest, str]]:
-    """Every readable archive in the blob store with its folder, oldest first."""
-    found: list[tuple[Manifest, str]] = []
-    for place in await system.container.restore_snapshot.places(system.org_id):
-        try:
-            found.append((await place.manifest(), place.folder))
-        except (NotFound, Permanent):
-            continue  # Deleted meanwhile, or damaged: neither can be restored.
-    return sorted(found, key=lambda one: one[0].created_at)
+async def _restore(client: GraphQLClient, *, snapshot: str, into: str | None, rights: str) -> dict[str, Any]:
+    """Restore from the blob store of the server."""
+    stored = await client.fetch_long(operator_queries.STORED_SNAPSHOTS)
+    wanted = require_id(snapshot, NodeKind.SNAPSHOT)
+    public_id = next((one["id"] for one in stored if require_id(one["id"], NodeKind.SNAPSHOT) == wanted), None)
+    if public_id is None:
+        raise NotFound(
+            f"The blob store holds no snapshot {snapshot}; `rag snapshot list --stored` shows what it holds.",
+            code="SNAPSHOT_NOT_FOUND",
+        )
+    with terminal.ProgressLine("restoring"):
+        found = await client.fetch_long(operator_queries.RESTORE_SNAPSHOT, id=public_id, into=into, rights=rights)
+    return {name: value for name, value in found.items() if name != "userErrors"}
 
 
-async def _restore(
-    system: System,
-    snapshot_id: UUID | None,
-    source: Path | None,
-    into: str | None,
-    rights: RestoredRights,
-    progress: ProgressReport,
-) -> RestoreReport:
-    """Restore from the blob store, or from a directory."""
+def _restore_directory(
+    context: typer.Context, source: Path, snapshot: str | None, into: str | None, rights: RestoredRights
+) -> dict[str, Any]:
+    """Restore from a directory of this machine. Errors: `InvalidInput` beside --url: a server does not see it."""
     from agentic_rag.operations.snapshots.archive_files import only_archive
 
-    use_case = system.container.restore_snapshot
-    if source is not None:
-        place = await only_archive(system.container.directory_blobs(source), snapshot_id)
-    elif snapshot_id is not None:
-        place = await use_case.find(system.org_id, snapshot_id)
-    else:
-        raise NotFound("Name a snapshot, or a directory with --from.", code="SNAPSHOT_NOT_FOUND")
-    return await use_case.run(system.org_id, place, into, progress, ACTOR, rights)
+    if wiring_of(context).address:
+        raise InvalidInput("A server reads snapshots from its blob store: give --from or --url.", path=("from",))
+    wanted = None if snapshot is None else require_id(snapshot, NodeKind.SNAPSHOT)
+
+    async def work(system: System) -> RestoreReport:
+        place = await only_archive(system.container.directory_blobs(source), wanted)
+        with terminal.ProgressLine("restoring") as bar:
+            run = system.container.restore_snapshot.run
+            return await run(system.org_id, place, into, bar.update, ACTOR, rights)
+
+    return _restore_json(in_process(context, work))
 
 
-async def _wait(system: System, asked: SnapshotRecord) -> SnapshotRecord:
+async def _wait(client: GraphQLClient, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Wait until a snapshot is READY. Errors: `Permanent` with the snapshot's error code."""
     with terminal.ProgressLine("writing") as bar:
         while True:
-            for record in await _known(system, asked.workspace):
-                if record.snapshot_id != asked.snapshot_id or record.state is SnapshotState.BUILDING:
+            for record in await _known(client, asked["workspaceId"]):
+                if record["id"] != asked["id"] or record["state"] == SnapshotState.BUILDING.value:
                     continue
-                if record.state is SnapshotState.READY:
+                if record["state"] == SnapshotState.READY.value:
                     return record
                 raise Permanent(
-                    f"The snapshot failed with {record.error_code}: `rag job show {asked.snapshot_id}` tells why.",
+                    f"The snapshot failed with {record['errorCode']}: `rag job show {asked['jobId']}` tells why.",
                     code="SNAPSHOT_FAILED",
                 )
-            job = await system.job(asked.workspace, asked.snapshot_id)
-            steps = 0 if job is None else job.progress
-            bar.update(steps, steps + 1, "" if job is None else job.state.value.lower())
+            job = await client.fetch(queries.JOB_STATE, id=asked["jobId"])
+            steps = 0 if job is None else job["progress"]
+            bar.update(steps, steps + 1, "" if job is None else job["state"].lower())
             await asyncio.sleep(_POLL_SECONDS)
 
 
-def _snapshot_json(record: SnapshotRecord) -> dict[str, Any]:
-    """A snapshot from its database row."""
+def _snapshot_json(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A snapshot of the API, with its counts by table."""
     return {
-        "id": encode(NodeKind.SNAPSHOT, record.workspace.workspace_id, record.snapshot_id),
-        "jobId": encode(NodeKind.JOB, record.workspace.workspace_id, record.snapshot_id),
-        "workspaceId": encode_workspace(record.workspace.workspace_id),
-        **json_fields(record, "state", "reason", "corpus_version", "with_originals", "size", "counts"),
-        "manifest": record.manifest_key,
-        "stored": record.is_stored,
-        **json_fields(record, "error_code", "created_at", "finished_at"),
+        **record,
+        "reason": record["reason"].lower(),
+        "size": int(record["size"]),
+        "counts": _counts(record["counts"]),
     }
 
 
-def _stored_snapshot_json(manifest: Manifest, folder: str) -> dict[str, Any]:
-    """A snapshot from its own manifest."""
-    return {
-        "id": encode(NodeKind.SNAPSHOT, manifest.workspace_id, manifest.snapshot_id),
-        "workspaceId": encode_workspace(manifest.workspace_id),
-        "workspace": manifest.workspace_name,
-        **json_fields(manifest, "corpus_version", "with_originals", "missing_originals", "spaces", "counts"),
-        **json_fields(manifest, "schema", "product", "created_at"),
-        "folder": folder,
-    }
+def _counts(found: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    return {one["table"]: one["rows"] for one in found}
 
 
 def _restore_json(report: RestoreReport) -> dict[str, Any]:

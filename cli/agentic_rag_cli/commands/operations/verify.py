@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import typer
 
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.formatting import format_count
-from agentic_rag.kernel.public_ids import encode_workspace
-from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag.workspaces.workspace import Workspace
+from agentic_rag_cli.client import operator_queries, queries
+from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.proving import finding_json, prove_document_erased
+from agentic_rag_cli.commands.models.embeddings import measure_recall
 from agentic_rag_cli.exits import ExitCode
-from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.output.json_view import json_fields
-from agentic_rag_cli.output.recall import recall_line
-from agentic_rag_cli.wiring import in_process
-
-if TYPE_CHECKING:
-    from agentic_rag.operations.verify import VerificationReport
-    from agentic_rag.retrieval.measure_recall import RecallReport
+from agentic_rag_cli.output.recall import recall_json, recall_line
+from agentic_rag_cli.wiring import on_graphql
 
 
 def verify(
@@ -51,87 +46,91 @@ def verify(
         prove_document_erased(context, workspace, document, as_json=as_json)
         return
 
-    async def work(system: System) -> list[_VerifyResult]:
-        every = await system.workspaces() if workspace is None else [await system.workspace(workspace)]
+    async def work(client: GraphQLClient) -> list[_VerifyResult]:
+        chosen = None if workspace is None else await client.workspace_id(workspace)
+        every = [one for one in await client.fetch(queries.WORKSPACES) if chosen in (None, one["id"])]
         return [
             _VerifyResult(
                 one,
-                await system.container.verify.run(one.ref, full=full),
-                await _measure_recall(system, one.ref) if recall else None,
+                await client.fetch_long(operator_queries.VERIFICATION, workspaceId=one["id"], full=full),
+                await _measure_recall(client, one["id"]) if recall else None,
             )
             for one in every
         ]
 
-    verified = in_process(context, work)
+    verified = on_graphql(context, work)
     if as_json:
         terminal.result_json(
             [
                 _verification_json(one.workspace, one.report)
-                | ({"recall": one.recall and asdict(one.recall)} if recall else {})
+                | ({"recall": one.recall and recall_json(one.recall)} if recall else {})
                 for one in verified
             ]
         )
     else:
         for one in verified:
-            _tell(one.workspace, one.report)
+            _tell(one.workspace["name"], one.report)
             if recall:
                 _tell_recall(one.recall)
-    if any(one.report.has_errors for one in verified):
+    if any(one.report["failed"] for one in verified):
         raise typer.Exit(ExitCode.FAILED)
-    if any(one.recall is not None and not one.recall.is_enough for one in verified):
+    if any(one.recall is not None and not one.recall["isEnough"] for one in verified):
         raise typer.Exit(ExitCode.THRESHOLD)
 
 
 @dataclass(frozen=True, slots=True)
 class _VerifyResult:
-    workspace: Workspace
-    report: VerificationReport
-    recall: RecallReport | None
+    workspace: Mapping[str, Any]
+    report: Mapping[str, Any]
+    recall: Mapping[str, Any] | None
 
 
-async def _measure_recall(system: System, workspace: WorkspaceRef) -> RecallReport | None:
+async def _measure_recall(client: GraphQLClient, workspace_id: str) -> Mapping[str, Any] | None:
     """The recall of a workspace; None when it has nothing to measure with."""
     try:
-        return await system.container.recall_check.run(workspace)
+        return await measure_recall(client, workspace_id)
     except NotFound as error:
         if error.code != "NOTHING_TO_ASK":
             raise
         return None
 
 
-def _tell_recall(report: RecallReport | None) -> None:
+def _tell_recall(report: Mapping[str, Any] | None) -> None:
     if report is None:
         terminal.result("  recall   no passages to measure with")
     else:
-        verdict = "ok" if report.is_enough else "LOW"
+        verdict = "ok" if report["isEnough"] else "LOW"
         terminal.result(f"  recall   {verdict}: {recall_line(report)}")
 
 
-def _tell(workspace: Workspace, report: VerificationReport) -> None:
-    counts = dict(report.counts)
-    documents, chunks = format_count(report.documents, "document"), format_count(report.chunks, "chunk")
-    seen = f"{documents}, {chunks}, {report.derived_chunks} of them computed anew"
-    verdict = "WRONG" if report.has_errors else "ok"
-    terminal.result(f"{workspace.name}: {verdict} ({seen}, {format_count(report.originals, 'original')})")
-    if report.settling:
-        jobs = ", ".join(f"{count} {kind}" for kind, count in report.settling)
+def _tell(workspace: str, report: Mapping[str, Any]) -> None:
+    counts = _by_kind(report["counts"])
+    documents, chunks = format_count(report["documents"], "document"), format_count(report["chunks"], "chunk")
+    seen = f"{documents}, {chunks}, {report['derivedChunks']} of them computed anew"
+    verdict = "WRONG" if report["failed"] else "ok"
+    terminal.result(f"{workspace}: {verdict} ({seen}, {format_count(report['originals'], 'original')})")
+    if report["settling"]:
+        jobs = ", ".join(f"{one['count']} {one['kind']}" for one in report["settling"])
         terminal.result(f"  settling {jobs}: unfinished jobs; look again when they have ended")
     told: set[str] = set()
-    for finding in report.findings:
-        terminal.result(f"  {finding.severity.value:<8} {finding.kind:<22} {finding.subject}: {finding.message}")
-        if finding.kind not in told:
-            told.add(finding.kind)
-            terminal.result(f"  {'':<31} {counts[finding.kind]} in all; {finding.remedy}")
+    for one in map(finding_json, report["findings"]):
+        terminal.result(f"  {one['severity']:<8} {one['kind']:<22} {one['subject']}: {one['message']}")
+        if one["kind"] not in told:
+            told.add(one["kind"])
+            terminal.result(f"  {'':<31} {counts[one['kind']]} in all; {one['remedy']}")
 
 
-def _verification_json(workspace: Workspace, report: VerificationReport) -> dict[str, Any]:
+def _by_kind(found: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    return {one["kind"]: one["count"] for one in found}
+
+
+def _verification_json(workspace: Mapping[str, Any], report: Mapping[str, Any]) -> dict[str, Any]:
     """The findings of comparing a workspace's stores."""
     return {
-        "workspaceId": encode_workspace(workspace.ref.workspace_id),
-        "workspace": workspace.name,
-        "failed": report.has_errors,
-        **json_fields(report, "documents", "chunks", "derived_chunks", "originals"),
-        "settling": dict(report.settling),
-        "counts": dict(report.counts),
-        "findings": [finding_json(one) for one in report.findings],
+        "workspaceId": workspace["id"],
+        "workspace": workspace["name"],
+        **{name: report[name] for name in ("failed", "documents", "chunks", "derivedChunks", "originals")},
+        "settling": _by_kind(report["settling"]),
+        "counts": _by_kind(report["counts"]),
+        "findings": [finding_json(one) for one in report["findings"]],
     }

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
 
+from agentic_rag_cli.client import operator_queries
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import run_async, wiring_of
+from agentic_rag_cli.wiring import on_graphql, run_async, wiring_of
 
 app = typer.Typer(help="The database's schema.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -36,16 +39,23 @@ def show_status(context: typer.Context, as_json: JsonOption = False) -> None:
 
     Example: rag migrate status --json
     """
+    found = _on_server(context) if wiring_of(context).address else _here(context)
+    pending = f"pending: {', '.join(found['pending'])}" if found["pending"] else "nothing pending"
+    text = f"current: {found['current'] or 'none'}\nnewest:  {found['head']}\n{pending}"
+    terminal.show(found, text, as_json=as_json)
+    if found["pending"]:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _on_server(context: typer.Context) -> dict[str, Any]:
+    return on_graphql(context, lambda client: client.fetch(operator_queries.SCHEMA_STATUS))
+
+
+def _here(context: typer.Context) -> dict[str, Any]:
+    """The same of a database that may have no schema yet: no application runs on it."""
     from agentic_rag_migrations.upgrade import status
 
     wiring = wiring_of(context)
     with wiring.bare_servers(wiring.settings()) as settings:
         found = run_async(status(settings.stores.migrating_url))
-    pending = f"pending: {', '.join(found.pending)}" if found.pending else "nothing pending"
-    terminal.show(
-        {"current": found.current, "head": found.head, "pending": list(found.pending)},
-        f"current: {found.current or 'none'}\nnewest:  {found.head}\n{pending}",
-        as_json=as_json,
-    )
-    if found.pending:
-        raise typer.Exit(ExitCode.FAILED)
+    return {"current": found.current, "head": found.head, "pending": list(found.pending)}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Annotated, Any
 
 import typer
 
-from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.models.providers.model_choice import ModelSettings
-from agentic_rag.tenancy.principals import validate_name
-from agentic_rag.workspaces.organisation import FeatureFlag, Organisation, OrganisationSettings, parse_feature_flag
-from agentic_rag.workspaces.rate_limits import RateLimits, Traffic
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.workspaces.organisation import FeatureFlag, parse_feature_flag
+from agentic_rag_cli.client import operator_queries
+from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.workspaces.deletion import (
     TenantArgument,
     delete_tenant,
@@ -18,14 +19,9 @@ from agentic_rag_cli.commands.workspaces.deletion import (
     rename_tenant,
 )
 from agentic_rag_cli.exits import ExitCode
-from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.output.json_view import json_fields
-from agentic_rag_cli.wiring import in_process
-
-if TYPE_CHECKING:
-    from agentic_rag.operations.leak_canaries import CanaryReport
+from agentic_rag_cli.wiring import on_graphql
 
 app = typer.Typer(help="Organisations: each owns its workspaces.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -43,10 +39,11 @@ def list_tenants(context: typer.Context, as_json: JsonOption = False) -> None:
     Example: rag tenant list
     """
 
-    found = in_process(context, lambda system: system.container.organisations.all())
-    rows = [(one.name, one.org_id, one.external_ref, _features(one)) for one in found]
+    every = on_graphql(context, lambda client: client.fetch(operator_queries.TENANTS), is_platform=True)
+    found = [_organisation_json(one) for one in every]
+    rows = [(one["name"], one["id"], one["externalRef"], _features(one)) for one in found]
     terminal.show(
-        [_organisation_json(one) for one in found],
+        found,
         terminal.table(("NAME", "ID", "EXTERNAL ID", "FEATURES"), rows),
         as_json=as_json,
     )
@@ -70,17 +67,11 @@ def create(
 
     Example: rag tenant create acme --external-ref org_2x9
     """
-
-    async def work(system: System) -> tuple[Organisation, bool]:
-        reference = None if external_ref is None else validate_name(external_ref, ("externalRef",))
-        container = system.container
-        models = ModelSettings(must_bring_key=False if platform_models else None)
-        made = await container.organisations.create(
-            container.ids.new(), validate_name(name, ("name",)), reference, OrganisationSettings(models=models)
-        )
-        return _with_models(system, made)
-
-    _show(*in_process(context, work), as_json=as_json)
+    wish = {"name": name, "externalRef": external_ref, "platformModels": platform_models}
+    made = on_graphql(
+        context, lambda client: client.fetch(operator_queries.CREATE_TENANT, input=wish), is_platform=True
+    )
+    _show(made["tenant"], as_json=as_json)
 
 
 @app.command("show")
@@ -89,11 +80,7 @@ def show(context: typer.Context, tenant: TenantArgument, as_json: JsonOption = F
 
     Example: rag tenant show acme
     """
-
-    async def work(system: System) -> tuple[Organisation, bool]:
-        return _with_models(system, await system.organisation(tenant))
-
-    _show(*in_process(context, work), as_json=as_json)
+    _show(on_graphql(context, partial(_find, named=tenant), is_platform=True), as_json=as_json)
 
 
 @app.command("set")
@@ -107,15 +94,12 @@ def set_features(
 
     Example: rag tenant set acme --feature ragGuidelines=on
     """
-    wished = [(parse_feature_flag(name), _switch(name, to)) for name, _, to in (one.partition("=") for one in feature)]
-
-    async def work(system: System) -> tuple[Organisation, bool]:
-        organisation = await system.organisation(tenant)
-        for flag, on in wished:
-            organisation = await system.container.administer.set_feature(organisation.org_id, flag, on=on, actor=ACTOR)
-        return _with_models(system, organisation)
-
-    _show(*in_process(context, work), as_json=as_json)
+    wished = [
+        {"flag": parse_feature_flag(name).name, "on": _switch(name, to)}
+        for name, _, to in (one.partition("=") for one in feature)
+    ]
+    changing = partial(_change, named=tenant, apply=lambda _: {"features": wished})
+    _show(on_graphql(context, changing, is_platform=True), as_json=as_json)
 
 
 @app.command("limits")
@@ -133,29 +117,22 @@ def set_limits(
 
     Example: rag tenant limits acme --asks 120 --writes 60
     """
-
-    wished = {
-        traffic: _number(f"{traffic.value}s", text)
-        for traffic, text in ((Traffic.ASK, asks), (Traffic.WRITE, writes), (Traffic.READ, reads))
-        if text is not None
-    }
-
-    async def work(system: System) -> tuple[RateLimits, RateLimits]:
-        organisation = await system.organisation(tenant)
-        if wished or stored_mb is not None:
-            own = organisation.settings.rates
-            stored = own.stored_mb if stored_mb is None else _number("stored-mb", stored_mb)
-            rates = [wished[one] if one in wished else own.of(one) for one in Traffic]
-            limits = RateLimits(*rates, stored_mb=stored)
-            organisation = await system.container.admission.set_limits(organisation.org_id, limits, ACTOR)
-        return organisation.settings.rates, await system.container.admission.in_force(organisation.org_id)
-
-    own, in_force = in_process(context, work)
+    given = {"asks": asks, "writes": writes, "reads": reads, "storedMegabytes": stored_mb}
+    wished = {name: _number(name, text) for name, text in given.items() if text is not None}
+    if wished:
+        changing = partial(_change, named=tenant, apply=lambda found: {"limits": {**found["ownLimits"], **wished}})
+        found = on_graphql(context, changing, is_platform=True)
+    else:
+        found = on_graphql(context, partial(_find, named=tenant), is_platform=True)
+    own, in_force = found["ownLimits"], found["limits"]
     rows = [
-        (one.value, in_force.of(one) or "no limit", "settings" if own.of(one) is None else "its own") for one in Traffic
+        (told, in_force[name] or "no limit", "settings" if own[name] is None else "its own")
+        for name, told in _LIMITS.items()
     ]
-    rows.append(("MB stored", in_force.stored_mb or "no limit", "settings" if own.stored_mb is None else "its own"))
     terminal.show(_limits_json(own, in_force), terminal.table(("WHAT", "LIMIT", "FROM"), rows), as_json=as_json)
+
+
+_LIMITS = {"asks": "ask", "writes": "write", "reads": "read", "storedMegabytes": "MB stored"}
 
 
 def _number(name: str, text: str) -> int | None:
@@ -175,12 +152,14 @@ def canaries(context: typer.Context, as_json: JsonOption = False) -> None:
 
     Example: rag tenant canaries
     """
-    report = in_process(context, lambda system: system.container.leak_canaries.run())
-    lines = [f"{leak.asking} saw the canary of {leak.owner} ({leak.place})" for leak in report.leaks]
-    lines += [f"{org_id} does not find its own canary" for org_id in report.blind]
-    counts = f"{report.organisations} organisations, {report.checks} checks, {len(report.leaks)} leaks"
-    terminal.show(_canaries_json(report), "\n".join([*lines, f"{counts}, {report.failed} failed"]), as_json=as_json)
-    if not report.is_clean:
+    found = on_graphql(context, lambda client: client.fetch_long(operator_queries.ATTACK_TENANTS), is_platform=True)
+    report = {name: found[name] for name in ("organisations", "checks", "leaks", "blind", "failed")}
+    leaks, blind, failed = report["leaks"], report["blind"], report["failed"]
+    lines = [f"{leak['asking']} saw the canary of {leak['owner']} ({leak['place']})" for leak in leaks]
+    lines += [f"{org_id} does not find its own canary" for org_id in blind]
+    counts = f"{report['organisations']} organisations, {report['checks']} checks, {len(leaks)} leaks"
+    terminal.show(report, "\n".join([*lines, f"{counts}, {failed} failed"]), as_json=as_json)
+    if leaks or blind or failed:
         raise typer.Exit(ExitCode.THRESHOLD)
 
 
@@ -190,45 +169,49 @@ def _switch(name: str, to: str) -> bool:
     return _SWITCH[to]
 
 
-def _with_models(system: System, organisation: Organisation) -> tuple[Organisation, bool]:
-    """The organisation, and whether it must bring its own key."""
-    by_default = system.container.brings_key(organisation.org_id)
-    return organisation, organisation.settings.models.decide(by_default=by_default).must_bring_key is True
+async def _find(client: GraphQLClient, *, named: str) -> dict[str, Any]:
+    """The organisation of that id, name or external id. Errors: `NotFound`."""
+    for one in await client.fetch(operator_queries.TENANTS):
+        if named in (one["id"], one["name"], one["externalRef"]):
+            return one
+    raise NotFound(f"There is no organisation {named!r}; `rag tenant list` shows them.")
 
 
-def _show(organisation: Organisation, must_bring_key: bool, *, as_json: bool) -> None:
-    lines = [f"{organisation.name} ({organisation.org_id})"]
-    if organisation.external_ref:
-        lines.append(f"external id: {organisation.external_ref}")
-    if must_bring_key:
-        lines.append(f"brings its own key: `rag provider-key set PROVIDER --tenant {organisation.org_id}`")
-    text = "\n".join([*lines, f"features: {_features(organisation)}"])
-    terminal.show({**_organisation_json(organisation), "mustBringKey": must_bring_key}, text, as_json=as_json)
+async def _change(
+    client: GraphQLClient, *, named: str, apply: Callable[[dict[str, Any]], Mapping[str, Any]]
+) -> dict[str, Any]:
+    """The organisation after the change that `apply` makes of it. Errors: those of `_find`, `InvalidInput`."""
+    found = await _find(client, named=named)
+    changes = {"id": found["id"], **apply(found)}
+    return (await client.fetch(operator_queries.UPDATE_TENANT, input=changes))["tenant"]
 
 
-def _features(organisation: Organisation) -> str:
-    return ", ".join(f"{flag.value} {'on' if organisation.settings.is_on(flag) else 'off'}" for flag in FeatureFlag)
+def _show(tenant: Mapping[str, Any], *, as_json: bool) -> None:
+    shown = _organisation_json(tenant)
+    lines = [f"{shown['name']} ({shown['id']})"]
+    if shown["externalRef"]:
+        lines.append(f"external id: {shown['externalRef']}")
+    if tenant["mustBringKey"]:
+        lines.append(f"brings its own key: `rag provider-key set PROVIDER --tenant {shown['id']}`")
+    text = "\n".join([*lines, f"features: {_features(shown)}"])
+    terminal.show({**shown, "mustBringKey": tenant["mustBringKey"]}, text, as_json=as_json)
 
 
-def _organisation_json(organisation: Organisation) -> dict[str, object]:
-    """An organisation; field names as in the GraphQL API."""
-    return {
-        "id": str(organisation.org_id),
-        **json_fields(organisation, "name", "external_ref", "created_at"),
-        "features": {flag.value: organisation.settings.is_on(flag) for flag in FeatureFlag},
-    }
+def _features(shown: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {'on' if is_on else 'off'}" for name, is_on in shown["features"].items())
 
 
-def _limits_json(own: RateLimits, in_force: RateLimits) -> dict[str, object]:
+def _organisation_json(tenant: Mapping[str, Any]) -> dict[str, Any]:
+    """An organisation with its features by name."""
+    names = ("id", "name", "externalRef", "createdAt")
+    features = {FeatureFlag[one["flag"]].value: one["on"] for one in tenant["features"]}
+    return {**{name: tenant[name] for name in names}, "features": features}
+
+
+def _limits_json(own: Mapping[str, Any], in_force: Mapping[str, Any]) -> dict[str, object]:
     """Requests a minute and megabytes (0: no limit), and which limits are the organisation's own."""
-    rates = {f"{one.value}s": {"perMinute": in_force.of(one) or 0, "own": own.of(one) is not None} for one in Traffic}
-    return {**rates, "stored": {"megabytes": in_force.stored_mb or 0, "own": own.stored_mb is not None}}
-
-
-def _canaries_json(report: CanaryReport) -> dict[str, object]:
-    """One round of the leak canaries."""
-    return {
-        **json_fields(report, "organisations", "checks"),
-        "leaks": [json_fields(leak, "asking", "owner", "place") for leak in report.leaks],
-        **json_fields(report, "blind", "failed"),
+    rates = {
+        name: {"perMinute": in_force[name] or 0, "own": own[name] is not None} for name in ("asks", "writes", "reads")
     }
+    name = "storedMegabytes"
+    return {**rates, "stored": {"megabytes": in_force[name] or 0, "own": own[name] is not None}}

@@ -127,7 +127,7 @@ class TakeSnapshot:
         async with self.database.transaction(workspace.org_id) as transaction:
             record = await transaction.snapshots.get(workspace, snapshot_id)
             if record is None:
-                raise NotFound(f"There is no snapshot {snapshot_id}.", code="SNAPSHOT_NOT_FOUND")
+                raise NotFound("There is no such snapshot.", code="SNAPSHOT_NOT_FOUND")
             if record.state is SnapshotState.BUILDING:
                 raise InvalidInput(
                     "The snapshot is being built: wait until its job has ended (`rag job list`).",

@@ -8,8 +8,8 @@ from agentic_rag.kernel.public_ids import NodeKind, decode, encode
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.answering.citations import TextSpan
-from agentic_rag_server.graphql.http.context import Info
-from agentic_rag_server.graphql.http.fields import field
+from agentic_rag_server.graphql.http.context import Info, page_request
+from agentic_rag_server.graphql.http.fields import Connection, connection, field
 
 
 @strawberry.type(description="A chunk as readers of its newest version see it, or of its last one saw it.")
@@ -47,6 +47,20 @@ class ChunkQuery:
         ref = context.ref(node)
         found = await context.parts.read_chunk.run(context.principal, ref, node.key)
         return None if found is None else show_chunk(ref, found)
+
+    @field(
+        Action.READ,
+        right=DocumentRight.READ,
+        document="document_id",
+        description="The chunks of a document that readers of the newest version see, in its order.",
+    )
+    async def document_chunks(
+        self, info: Info, document_id: strawberry.ID, first: int = 50, after: str | None = None
+    ) -> Connection[Chunk]:
+        context, node = info.context, decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
+        ref, request = context.ref(node), page_request(first, after)
+        page = await context.parts.read_chunk.of_document(context.principal, ref, node.key, request)
+        return connection(page, lambda found: show_chunk(ref, found))
 
 
 def show_chunk(workspace: WorkspaceRef, found: FoundChunk) -> Chunk:

@@ -42,6 +42,7 @@ class Finding:
     store: str
     kind: str
     severity: FindingSeverity  # type: ignore[valid-type]
+    subject: str = strawberry.field(description="What it is about: an id, or a source path.")
     message: str
     remedy: str
 

@@ -34,7 +34,10 @@ _OPENING = frozenset({TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L}
 _CLOSING = frozenset({TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R})
 _INTROSPECTION = frozenset({"__schema", "__type"})
 _INTROSPECTION_LISTS = frozenset({"fields", "interfaces", "possibleTypes", "inputFields"})
-SINGLE = ("ragAnswer", "explainRun", "searchPassages", "context")
+SINGLE = (
+    "ragAnswer", "explainRun", "searchPassages", "context", "verification", "denseRecall", "restoreSnapshot",
+    "attackTenants",
+)  # fmt: skip
 """Expensive fields: at most one per document."""
 
 

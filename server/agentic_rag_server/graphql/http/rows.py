@@ -27,12 +27,12 @@ from agentic_rag_server.graphql.http.limits import LIMIT_CODE
 MAX_ROWS = 2_000
 
 DEFAULT_PAGE = 50
-PAGED = frozenset({"auditLog", "deadLetters", "documents", "jobs", "runs"})
+PAGED = frozenset({"auditLog", "deadLetters", "documentChunks", "documents", "jobs", "runs", "undecodableMessages"})
 """Fields with `first`, which is `DEFAULT_PAGE` where it is left out."""
 
 _LISTS = {
     "candidates": 50, "citations": 10, "stages": 20, "timings": 20, "nearest": 5, "attemptHistory": 8, "workers": 10,
-    "passages": 50, "sources": 50, "text": 300,
+    "passages": 50, "sources": 50, "text": 300, "findings": 50, "tenants": 100,
 }  # fmt: skip
 """Lists inside an object without `first`, with as many members as they have on a busy day. A part of a document's text
 counts as a long list.

@@ -67,6 +67,8 @@ class Job(Node):
     kind: JobKind  # type: ignore[valid-type]
     kind_name: str = strawberry.field(description="The kind as it is stored; tells kinds of other versions apart.")
     state: JobState  # type: ignore[valid-type]
+    queue: str = strawberry.field(description="`bulk`, or `interactive` for work that an answer waits for.")
+    key: str = strawberry.field(description="Names the work among the unfinished jobs of its kind.")
     attempts: int = strawberry.field(description="All attempts, those before a replay included.")
     progress: int
     error_code: str | None
@@ -224,6 +226,7 @@ def show_job(job: jobs.Job) -> Job:
         id=encode(NodeKind.JOB, workspace_id, job.job_id),
         workspace_id=encode_workspace(workspace_id),
         document_id=encode(NodeKind.DOCUMENT, workspace_id, job.document_id) if job.document_id else None,
+        queue=job.queue.value,
         trace_id=parse_trace_id(job.trace_carrier),
         source=job,
     )

@@ -9,6 +9,7 @@ from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import field, to_schema
+from agentic_rag_server.parts import ServerParts
 
 
 @strawberry.type(description="A worker process.")
@@ -34,3 +35,9 @@ class WorkerQuery:
     async def workers(self, info: Info) -> list[Worker]:
         async with aclosing(info.context.parts.job_board()) as board:
             return [to_schema(Worker, one, one.identity) for one in await board.workers()]
+
+
+async def is_worker_running(parts: ServerParts) -> bool:
+    """Whether a worker holds the dispatch lead. The check takes the lead for a moment."""
+    async with aclosing(parts.job_board()) as board:
+        return not await board.lead()

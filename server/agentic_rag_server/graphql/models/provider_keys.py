@@ -24,6 +24,14 @@ class ProviderKey:
     set_by: str
     created_at: datetime
     updated_at: datetime
+    master_key: str = strawberry.field(description="The id of the master key that it is encrypted with.")
+
+
+@strawberry.type(description="What a rotation of the master key did.")
+class RotateMasterKeyPayload(Payload):
+    active: str | None = strawberry.field(default=None, description="The id of the master key in force.")
+    rewrapped: int = strawberry.field(default=0, description="Keys that are wrapped with it now.")
+    unreadable: int = strawberry.field(default=0, description="Keys that no master key of the server opens.")
 
 
 @strawberry.input(description="A key to be stored in the place of the last one of its provider.")
@@ -56,7 +64,7 @@ class ProviderKeyQuery:
     async def provider_keys(self, info: Info) -> list[ProviderKey]:
         context = info.context
         keys = await context.parts.provider_keys.all(context.principal.org_id)
-        return [to_schema(ProviderKey, key) for key in keys]
+        return [_show(key) for key in keys]
 
 
 @strawberry.type
@@ -73,7 +81,7 @@ class ProviderKeyMutation:
         context = info.context
         given = provider_keys.NewProviderKey(input.provider, Secret(input.key), input.base_url)
         key = await context.parts.provider_keys.set(context.principal.org_id, given, context.principal.subject_id)
-        return SetProviderKeyPayload(provider_key=to_schema(ProviderKey, key))
+        return SetProviderKeyPayload(provider_key=_show(key))
 
     @mutation(
         Action.MANAGE_PROVIDER_KEYS,
@@ -90,3 +98,20 @@ class ProviderKeyMutation:
         context = info.context
         keys, caller = context.parts.provider_keys, context.principal
         return RemoveProviderKeyPayload(removed=await keys.remove(caller.org_id, provider, caller.subject_id))
+
+    @mutation(
+        Action.RUN_PLATFORM,
+        RotateMasterKeyPayload,
+        right=Sight.PLATFORM,
+        description="Wrap every stored key of every organisation with the server's first master key; nothing stops "
+        "meanwhile. Takes the role operator in the default organisation.",
+    )
+    async def rotate_master_key(self, info: Info) -> RotateMasterKeyPayload:
+        """Audited in each organisation whose keys changed."""
+        context = info.context
+        done = await context.parts.provider_keys.rotate(context.principal.subject_id)
+        return to_schema(RotateMasterKeyPayload, done, user_errors=[])
+
+
+def _show(key: provider_keys.ProviderKey) -> ProviderKey:
+    return to_schema(ProviderKey, key, master_key=key.sealed.master_id)

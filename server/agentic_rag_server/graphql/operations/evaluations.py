@@ -76,6 +76,13 @@ class StartEvalRunPayload(Payload):
     eval_run: EvalRun | None = None
 
 
+@strawberry.type(description="A passage to make questions from.")
+class SampledPassage:
+    source_path: str
+    title: str = strawberry.field(description="Of its document.")
+    text: str
+
+
 @strawberry.type
 class EvaluationQuery:
     @field(
@@ -88,6 +95,21 @@ class EvaluationQuery:
         node = decode(job_id, NodeKind.JOB, path=("jobId",))
         found = await context.parts.evaluations.get(context.ref(node), node.key)
         return _show_eval_run(found) if found else None
+
+    @field(
+        Action.EVALUATE,
+        right=Sight.ORGANISATION,
+        description="Passages that the whole workspace may read, drawn at random, to make questions from: the same "
+        "corpus and seed give the same. Takes the role admin.",
+    )
+    async def sample_passages(
+        self, info: Info, workspace_id: strawberry.ID, most: int = 100, seed: int = 1
+    ) -> list[SampledPassage]:
+        context = info.context
+        workspace = await context.workspace(workspace_id)
+        actor = context.principal.subject_id
+        found = await context.parts.calibrate_support.hand_out(workspace, most, seed, actor)
+        return [to_schema(SampledPassage, one, title=one.document_title) for one in found.sampled]
 
 
 @strawberry.type

@@ -52,9 +52,13 @@ class RateLimitMutation:
     async def set_rate_limits(self, info: Info, input: SetRateLimitsInput) -> SetRateLimitsPayload:
         """Audited as `rate_limits.set`."""
         caller = info.context.principal
-        limits = rate_limits.RateLimits(input.asks, input.writes, input.reads, input.stored_megabytes)
-        await info.context.parts.admission.set_limits(caller.org_id, limits, caller.subject_id)
+        await info.context.parts.admission.set_limits(caller.org_id, read_limits(input), caller.subject_id)
         return SetRateLimitsPayload(rate_limits=await _limits(info.context))
+
+
+def read_limits(given: SetRateLimitsInput) -> rate_limits.RateLimits:
+    """The limits of an input. Errors: `InvalidInput`."""
+    return rate_limits.RateLimits(given.asks, given.writes, given.reads, given.stored_megabytes)
 
 
 async def _limits(context: RequestContext) -> RateLimits:

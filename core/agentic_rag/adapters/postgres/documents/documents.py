@@ -15,7 +15,7 @@ from agentic_rag.adapters.postgres.documents.document_rows import (
 from agentic_rag.adapters.postgres.documents.staging import StagingRows
 from agentic_rag.adapters.postgres.jobs.corpus_versions import next_version
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
-from agentic_rag.adapters.postgres.session.page_cursors import decode_cursor, page_size
+from agentic_rag.adapters.postgres.session.page_cursors import page_size
 from agentic_rag.documents.document import (
     STATUS_TRANSITIONS,
     Document,
@@ -25,8 +25,8 @@ from agentic_rag.documents.document import (
 from agentic_rag.documents.metadata import MetadataChange, change_json
 from agentic_rag.documents.ports import DocumentLabel, NewDocument
 from agentic_rag.documents.revision_diff import VisibleChunk
-from agentic_rag.kernel.pagination import Page, PageRequest, cursor_after
 from agentic_rag.tenancy.access import ListScope
+from agentic_rag.kernel.pagination import Page, PageRequest, cursor_after, decode_cursor
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 # Rows are passed as columns and inserted in id order, the order in which publishing locks them.

@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from datetime import UTC, datetime
 from uuid import UUID
 
 from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest, cursor_after
-
-
-def decode_cursor(cursor: str) -> str:
-    """The sort key of a cursor. Errors: `InvalidInput` code CURSOR_INVALID."""
-    try:
-        key = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
-    except (binascii.Error, ValueError) as error:
-        raise _cursor_error() from error
-    if not key or "\0" in key:
-        raise _cursor_error()
-    return key
+from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest, cursor_after, cursor_error, decode_cursor
 
 
 def instant_cursor(instant: datetime, row_id: UUID) -> str:
@@ -38,11 +25,7 @@ def decode_instant_cursor(cursor: str | None) -> tuple[datetime | None, UUID | N
             raise ValueError("a cursor's instant carries its zone")
         return made.astimezone(UTC), UUID(row_id)
     except (ValueError, OverflowError) as error:
-        raise _cursor_error() from error
-
-
-def _cursor_error() -> InvalidInput:
-    return InvalidInput("The cursor is not one this API returned.", code="CURSOR_INVALID", path=("after",))
+        raise cursor_error() from error
 
 
 def page_size(request: PageRequest) -> int:
