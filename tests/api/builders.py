@@ -300,10 +300,18 @@ class _Rows:
     async def attempts(self, workspace: WorkspaceRef, key: UUID) -> tuple[JobAttempt, ...]:
         return (JobAttempt(1, "host:1", NOW, NOW, "DEAD", "PARSE_CORRUPT", ("ParseFailed: broken",)),)
 
-    async def page(self, _: WorkspaceRef, request: PageRequest, *wanted: Sequence[Any], scope: Any = None) -> Page[Any]:
+    async def page(
+        self,
+        _: WorkspaceRef,
+        request: PageRequest,
+        states: Sequence[Any] = (),
+        *chosen: object,
+        scope: object = None,
+        wanted: object = None,
+    ) -> Page[Any]:
         rows = sorted(self.rows.items(), key=lambda item: item[0].int)
-        if wanted and wanted[0]:
-            rows = [item for item in rows if getattr(item[1], "status", getattr(item[1], "state", None)) in wanted[0]]
+        if states:
+            rows = [item for item in rows if getattr(item[1], "status", getattr(item[1], "state", None)) in states]
         after = int(request.after) if request.after else -1
         rest = [item for item in rows if item[0].int > after]
         shown = rest[: request.first]

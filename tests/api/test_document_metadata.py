@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
+
+import pytest
 
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.kernel.public_ids import NodeKind, encode
@@ -107,6 +110,58 @@ async def test_a_broken_filter_is_refused_by_both_with_its_place() -> None:
     assert "at character 7" in error["message"]
     assert by_rest.json()["error"]["code"] == "FILTER_INVALID"
     assert (fitting.status_code, fitting.json()["passages"]) == (200, [])
+
+
+TYPED = {
+    "tagsAny": ["HR"], "languages": ["de"], "dateFrom": "2024-01-01", "pathGlobs": ["*.md"],
+}  # fmt: skip
+
+
+async def test_graphql_and_rest_read_a_typed_filter_alike() -> None:
+    asked = {"query": "pump", "workspaceId": WORKSPACE_ID}
+    over_graphql = [{"name": "pages", "values": [{"number": 7}], "comparison": "AT_LEAST"}]
+    over_rest = [{"name": "pages", "values": [7], "comparison": "AT_LEAST"}]
+    filters = list[Any]()
+    product: Any = await rest_product()
+    search = product.search.run
+
+    async def run(principal: Any, question: Any) -> Any:
+        filters.append(question.options.filter)
+        return await search(principal, question)
+
+    product.search = SimpleNamespace(run=run)
+    await query(product, SEARCH, {"input": {**asked, "filter": {**TYPED, "fields": over_graphql, "where": "tag=a"}}})
+    async with client(product) as http:
+        found = await http.post(
+            "/v1/search", json={**asked, "filter": {**TYPED, "fields": over_rest}, "where": "tag=a"}
+        )
+
+    assert found.status_code == 200
+    assert filters[0] == filters[1]
+    assert (filters[0].tags, filters[0].languages) == ((("hr",), ("a",)), ("de",))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ({"fields": [{"name": "a b", "values": [1]}]}, "METADATA_INVALID"),
+        ({"fields": [{"name": "a", "values": ["x"], "comparison": "ABOVE"}]}, "FILTER_INVALID"),
+        ({"languages": ["german!"]}, "METADATA_INVALID"),
+        ({"documentIds": ["nothing"]}, "INVALID_ID"),
+        ({"colour": "red"}, "INVALID_INPUT"),
+    ],
+)
+async def test_a_typed_filter_that_does_not_fit_is_refused(wrong: dict[str, Any], code: str) -> None:
+    product: Any = await rest_product()
+    async with client(product) as http:
+        searched = await http.post("/v1/search", json={"query": "pump", "workspaceId": WORKSPACE_ID, "filter": wrong})
+        prepared = await http.post(
+            "/v1/context",
+            json={"query": "pump", "workspaces": [{"workspaceId": WORKSPACE_ID}], "template": "x", "filter": wrong},
+        )
+
+    assert [one.status_code for one in (searched, prepared)] == [400, 400]
+    assert [one.json()["error"]["code"] for one in (searched, prepared)] == [code, code]
 
 
 async def test_a_workspace_is_renamed_and_keeps_its_id() -> None:

@@ -122,7 +122,8 @@ async def test_every_tool_is_described_and_says_that_it_changes_nothing(mode: st
         assert one.input_schema["type"] == "object"
         assert one.output_schema is not None
         assert one.output_schema["type"] == "object"
-    assert [list(one.input_schema["properties"]) for one in tools[:2]] == [["query"], ["id"]]
+    assert [list(one.input_schema["properties"]) for one in tools[:2]] == [["query", "where"], ["id"]]
+    assert [one.input_schema["required"] for one in tools[:2]] == [["query"], ["id"]]
 
 
 async def test_an_answer_comes_with_quotes_that_open() -> None:
@@ -153,6 +154,28 @@ async def test_code_is_searched_in_source_files_only() -> None:
     asked = container.search.asked[0].options.filter
     assert (asked.media_types, asked.source_path_prefix) == (("text/x-source",), "src/")
     assert said["matches"][0]["startLine"] == 4
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("search", {"query": "valve"}),
+        ("code_search", {"query": "valve"}),
+        ("retrieve_context", {"query": "valve"}),
+        ("rag_answer", {"question": "When?"}),
+        ("list_documents", {}),
+    ],
+)
+async def test_a_filter_as_text_is_read_by_every_tool_that_retrieves(tool: str, arguments: dict[str, Any]) -> None:
+    container = McpContainer()
+    async with connected(container) as client:
+        fitting = await client.call_tool(tool, {**arguments, "where": "tag=hr"})
+        refused = await called(client, tool, **arguments, where="tag=hr colour=red")
+
+    assert not fitting.is_error
+    assert refused["error"]["code"] == "FILTER_INVALID"
+    asked = [*container.search.asked, *container.context.asked, *(one for _, one in container.answer.asked)]
+    assert {one.options.filter.tags for one in asked} == ({(("hr",),)} if tool != "list_documents" else set())
 
 
 async def test_documents_are_listed_outlined_and_read_by_section() -> None:

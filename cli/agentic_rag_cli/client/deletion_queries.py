@@ -1,8 +1,8 @@
-"""The GraphQL documents that delete workspaces and organisations; as `queries`."""
+"""The GraphQL documents that delete documents, workspaces and organisations; as `queries`."""
 
 from __future__ import annotations
 
-_ERRORS = "userErrors { code message path }"
+from agentic_rag_cli.client.queries import FAULTS
 
 _ERASURE = (
     "subject requestedBy requestedAt finishedAt complete stores { store count } kept { place reason } "
@@ -12,7 +12,7 @@ _ERASURE = (
 DELETE_WORKSPACE = f"""
 mutation ($workspaceId: ID!, $name: String!, $cancelJobs: Boolean!) {{
   deleteWorkspace(workspaceId: $workspaceId, confirmName: $name, cancelJobs: $cancelJobs) {{
-    erasure {{ {_ERASURE} }} {_ERRORS}
+    erasure {{ {_ERASURE} }} {FAULTS}
   }}
 }}
 """
@@ -33,12 +33,38 @@ ORGANISATION = f"query {{ organisation {{ {_ORGANISATION} }} }}"
 
 RENAME_ORGANISATION = f"""
 mutation ($name: String!) {{
-  renameOrganisation(name: $name) {{ organisation {{ {_ORGANISATION} }} {_ERRORS} }}
+  renameOrganisation(name: $name) {{ organisation {{ {_ORGANISATION} }} {FAULTS} }}
 }}
 """
 
 DELETE_ORGANISATION = f"""
 mutation ($name: String!, $cancelJobs: Boolean!) {{
-  deleteOrganisation(confirmName: $name, cancelJobs: $cancelJobs) {{ erasure {{ {_ERASURE} }} {_ERRORS} }}
+  deleteOrganisation(confirmName: $name, cancelJobs: $cancelJobs) {{ erasure {{ {_ERASURE} }} {FAULTS} }}
+}}
+"""
+
+_CERTIFICATE = """
+{ corpusVersion erasedAt complete stores { store count done } notCovered { place reason takenAt } }
+"""
+
+DELETE = f"""
+mutation ($id: ID!) {{
+  deleteDocument(id: $id) {{
+    corpusVersion unfinished certificate {_CERTIFICATE}
+    removed: erased {{
+      revisions chunks vectors postings mentions entities staged runs_redacted: runsRedacted
+      jobs_redacted: jobsRedacted cache_entries: cacheEntries blobs
+    }}
+    {FAULTS}
+  }}
+}}
+"""
+
+PROVE_ERASED = f"""
+query ($id: ID!) {{
+  proveErased(documentId: $id) {{
+    erased certificate {_CERTIFICATE} pastCertificates {_CERTIFICATE}
+    findings {{ store kind severity subject message remedy }}
+  }}
 }}
 """

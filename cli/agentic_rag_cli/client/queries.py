@@ -38,8 +38,10 @@ provenance { name value } metadata { tags domain language date fields { name typ
 """
 
 _DOCUMENTS = """
-query ($workspaceId: ID!, $statuses: [DocumentStatus!], $first: Int!, $after: String) {
-  documents(workspaceId: $workspaceId, statuses: $statuses, first: $first, after: $after) {
+query (
+  $workspaceId: ID!, $statuses: [DocumentStatus!], $filter: DocumentFilterInput, $first: Int!, $after: String
+) {
+  documents(workspaceId: $workspaceId, statuses: $statuses, filter: $filter, first: $first, after: $after) {
     nodes { %s } pageInfo { hasNextPage endCursor }
   }
 }
@@ -86,42 +88,16 @@ mutation ($id: ID!, $to: String!) {{
 """
 
 WITHDRAW = f"""
-mutation ($id: ID!) {{ withdrawDocument(id: $id) {{ document {{ sourcePath withdrawn }} {_ERRORS} }} }}
+mutation ($id: ID!) {{ withdrawDocument(id: $id) {{ document {{ sourcePath withdrawn }} {FAULTS} }} }}
 """
 
 RESTORE = f"""
-mutation ($id: ID!) {{ restoreDocument(id: $id) {{ document {{ sourcePath withdrawn }} {_ERRORS} }} }}
+mutation ($id: ID!) {{ restoreDocument(id: $id) {{ document {{ sourcePath withdrawn }} {FAULTS} }} }}
 """
 
 REINGEST = f"""
 mutation ($id: ID!, $force: Boolean!) {{
   reingest(documentId: $id, force: $force) {{ document {{ id sourcePath }} jobId new {FAULTS} }}
-}}
-"""
-
-_CERTIFICATE = """
-{ corpusVersion erasedAt complete stores { store count done } notCovered { place reason takenAt } }
-"""
-
-DELETE = f"""
-mutation ($id: ID!) {{
-  deleteDocument(id: $id) {{
-    corpusVersion unfinished certificate {_CERTIFICATE}
-    removed: erased {{
-      revisions chunks vectors postings mentions entities staged runs_redacted: runsRedacted
-      jobs_redacted: jobsRedacted cache_entries: cacheEntries blobs
-    }}
-    {FAULTS}
-  }}
-}}
-"""
-
-PROVE_ERASED = f"""
-query ($id: ID!) {{
-  proveErased(documentId: $id) {{
-    erased certificate {_CERTIFICATE} pastCertificates {_CERTIFICATE}
-    findings {{ store kind severity subject message remedy }}
-  }}
 }}
 """
 

@@ -320,6 +320,9 @@ class DocumentFilter:
         return self == DocumentFilter()
 
 
+ANY_DOCUMENT = DocumentFilter()
+
+
 @dataclass(frozen=True, slots=True)
 class ChunkVersion:
     """A chunk as readers of the versions [visible_from, visible_to) see it; None: still visible."""

@@ -9,6 +9,7 @@ from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.documents.document import (
+    ANY_DOCUMENT,
     Chunk,
     ChunkDraft,
     ChunkPosition,
@@ -148,8 +149,11 @@ class DocumentStore(Protocol):
         request: PageRequest,
         statuses: Sequence[DocumentStatus] = (),
         scope: ListScope | None = None,
+        wanted: DocumentFilter = ANY_DOCUMENT,
     ) -> Page[Document]:
-        """Documents by source path, every one without `scope`; all statuses when none is given."""
+        """Documents that pass the filter, by source path; all statuses when none is given, all documents without
+        `scope`.
+        """
         ...
 
     async def count(self, workspace: WorkspaceRef, scope: ListScope | None = None) -> Mapping[DocumentStatus, int]:

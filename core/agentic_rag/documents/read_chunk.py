@@ -78,10 +78,8 @@ class ReadChunk:
         except NotFound as error:
             raise no_such_document() from error
         if chunks:
-            span = {"start": chunks[0].start, "end": chunks[-1].end}
-            async with self.database.transaction(workspace.org_id) as transaction:
-                act = AuditAction.READ_TEXT
-                await audit(transaction, self.telemetry, act, workspace, document_id, principal.subject_id, **span)
+            act, span = AuditAction.READ_TEXT, {"start": chunks[0].start, "end": chunks[-1].end}
+            await audit_read(self.database, self.telemetry, act, workspace, document_id, principal.subject_id, **span)
         found = tuple(
             FoundChunk(
                 ChunkVersion(one.chunk_id, one.ordinal, document_id, one.document_title, version, None), one, version

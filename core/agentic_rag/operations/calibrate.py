@@ -22,7 +22,7 @@ from agentic_rag.models.embedding.calibration import (
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
 from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditAction
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
-from agentic_rag.tenancy.record_audit import audit
+from agentic_rag.tenancy.record_audit import audit, audit_read
 
 KEY = "support"
 """Of the one unfinished job that a workspace has at most."""
@@ -91,9 +91,8 @@ class CalibrateSupport:
         if not 1 <= most <= MOST_PASSAGES:
             raise InvalidInput(f"`most` must be 1 to {MOST_PASSAGES}.", code="OPTION_OUT_OF_RANGE", path=("most",))
         found = await self.passages(workspace, most, seed)
-        async with self._database.transaction(workspace.org_id) as transaction:
-            act, key, told = AuditAction.READ_TEXT, workspace.workspace_id, {"passages": len(found.sampled)}
-            await audit(transaction, self._telemetry, act, workspace, key, actor, **told)
+        act, key, count = AuditAction.READ_TEXT, workspace.workspace_id, len(found.sampled)
+        await audit_read(self._database, self._telemetry, act, workspace, key, actor, passages=count)
         return found
 
     async def start(self, workspace: WorkspaceRef, wish: CalibrationWish, actor: str) -> Job:

@@ -316,8 +316,17 @@ async def test_filters_by_what_is_said_of_documents(adapter: Backend) -> None:
             )
             for text in expected
         }
+    paths = ["docs/a.md", "docs/deep/b.md", "other/c.md"]
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        pages = {
+            text: await transaction.documents.page(
+                workspace, PageRequest(3), wanted=parse_where(text, workspace.workspace_id)
+            )
+            for text in expected
+        }
 
     assert found == expected
+    assert {text: [paths.index(one.source_path) for one in page.items] for text, page in pages.items()} == expected
 
 
 async def test_a_filter_follows_what_is_said_and_keeps_to_the_access_sets(adapter: Backend) -> None:

@@ -7,15 +7,18 @@ from dataclasses import replace
 from uuid import UUID
 
 from tests.memory_store.documents.metadata import merge_json
+from tests.memory_store.documents.reader import passes
 from tests.memory_store.session.pages import page_by_name
 from tests.memory_store.session.state import StoredRevision
 from tests.memory_store.session.store import Working
 
 from agentic_rag.documents.document import (
+    ANY_DOCUMENT,
     STATUS_TRANSITIONS,
     ChunkDraft,
     Document,
     DocumentFault,
+    DocumentFilter,
     DocumentStatus,
     Revision,
 )
@@ -98,12 +101,15 @@ class MemoryDocumentStore:
         request: PageRequest,
         statuses: Sequence[DocumentStatus] = (),
         scope: ListScope | None = None,
+        wanted: DocumentFilter = ANY_DOCUMENT,
     ) -> Page[Document]:
         """Documents by source path (code point order); all statuses when none is given."""
         rows = [
             document
             for document in self._documents(workspace).values()
-            if (not statuses or document.status in statuses) and self._lists(workspace, document, scope)
+            if (not statuses or document.status in statuses)
+            and self._lists(workspace, document, scope)
+            and passes(document, wanted)
         ]
         return page_by_name(rows, lambda document: document.source_path, request)
 

@@ -83,7 +83,7 @@ class MemoryDocumentReader:
 
     async def ordinals_matching(self, wanted: DocumentFilter, access_ids: Sequence[int]) -> frozenset[int]:
         """The ordinals of visible chunks whose document passes the filter."""
-        passing = {document.document_id for document in self._state.documents.values() if _passes(document, wanted)}
+        passing = {document.document_id for document in self._state.documents.values() if passes(document, wanted)}
         return frozenset(
             ordinal
             for ordinal, passage in self._state.passages.items()
@@ -144,7 +144,8 @@ def _names(document: Document) -> tuple[str, str]:
     return document.title.lower(), document.file_name.lower()
 
 
-def _passes(document: Document, wanted: DocumentFilter) -> bool:
+def passes(document: Document, wanted: DocumentFilter) -> bool:
+    """Whether the filter lets the document through."""
     return (
         (not wanted.document_ids or document.document_id in wanted.document_ids)
         and document.document_id not in wanted.without_ids

@@ -13,6 +13,8 @@ from tests.memory_store.telemetry import RecordingTelemetry
 
 from agentic_rag.documents.document import chunk_id_for, content_hash, document_id_for
 from agentic_rag.documents.read_chunk import FoundChunk, ReadChunk
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
 
 
@@ -59,3 +61,22 @@ async def test_a_hidden_chunk_answers_like_a_missing_one(request: pytest.Fixture
 
         assert await _read(backend, workspace, "two") is None
         assert await _read(backend, workspace, "one") is None
+
+
+async def test_the_chunks_of_a_document_come_page_by_page_in_its_order(request: pytest.FixtureRequest) -> None:
+    async with _stored(request) as (backend, workspace):
+        use_case, caller = (
+            ReadChunk(backend.database, RecordingTelemetry()),
+            Principal(workspace.org_id, "a", Role.VIEWER),
+        )
+        document_id = document_id_for(workspace, "a.md")
+        first = await use_case.of_document(caller, workspace, document_id, PageRequest(1))
+        second = await use_case.of_document(caller, workspace, document_id, PageRequest(1, first.cursors[-1]))
+        elsewhere = WorkspaceRef(UUID(int=99), workspace.workspace_id)
+        with pytest.raises(InvalidInput):
+            await use_case.of_document(caller, workspace, document_id, PageRequest(1, "!!"))
+        with pytest.raises(NotFound):
+            await use_case.of_document(caller, elsewhere, document_id, PageRequest(1))
+
+    assert [one.chunk and one.chunk.text for one in (*first.items, *second.items)] == ["two", "three"]
+    assert (first.has_next, second.has_next) == (True, False)

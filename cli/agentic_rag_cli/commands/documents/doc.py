@@ -10,7 +10,7 @@ import typer
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.kernel.errors import NotFound, Permanent
 from agentic_rag.kernel.formatting import format_count
-from agentic_rag_cli.client import queries
+from agentic_rag_cli.client import deletion_queries, queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.describe import metadata_json, metadata_rows, set_document
 from agentic_rag_cli.commands.documents.proving import prove_document_erased
@@ -20,6 +20,7 @@ from agentic_rag_cli.options import (
     KeyOption,
     LimitOption,
     UserOption,
+    WhereOption,
     WorkspaceOption,
     readers_input,
     readers_of,
@@ -45,6 +46,7 @@ def list_documents(
     status: Annotated[
         list[DocumentStatus] | None, typer.Option("--status", help="Only these; may be repeated.", case_sensitive=False)
     ] = None,
+    where: WhereOption = None,
     limit: LimitOption = 1000,
     as_json: JsonOption = False,
 ) -> None:
@@ -56,7 +58,8 @@ def list_documents(
     async def work(client: GraphQLClient) -> list[dict[str, Any]]:
         chosen = await client.workspace_id(workspace)
         wanted = [one.name for one in status or ()]
-        return await client.nodes(queries.DOCUMENTS, limit, workspaceId=chosen, statuses=wanted)
+        narrowed = {} if where is None else {"filter": {"where": where}}
+        return await client.nodes(queries.DOCUMENTS, limit, workspaceId=chosen, statuses=wanted, **narrowed)
 
     found = [_json(one) for one in on_graphql(context, work)]
     rows = [
@@ -148,7 +151,7 @@ def delete(
     async def work(client: GraphQLClient) -> dict[str, Any]:
         chosen = await client.document_id(workspace, document)
         path = (await client.fetch(queries.DOCUMENT, id=chosen))["sourcePath"]
-        return {"id": chosen, "sourcePath": path, **await client.fetch_long(queries.DELETE, id=chosen)}
+        return {"id": chosen, "sourcePath": path, **await client.fetch_long(deletion_queries.DELETE, id=chosen)}
 
     deleted = on_graphql(context, work)
     names = ("id", "sourcePath", "corpusVersion", "removed", "unfinished", "certificate")

@@ -11,7 +11,7 @@ import typer
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
-from agentic_rag_cli.client import queries
+from agentic_rag_cli.client import deletion_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import node_id
 from agentic_rag_cli.exits import ExitCode
@@ -27,7 +27,7 @@ def prove_document_erased(context: typer.Context, workspace: str | None, wanted:
     async def work(client: GraphQLClient) -> dict[str, Any]:
         chosen = await client.workspace_id(workspace, wanted)
         public_id = node_id(chosen, wanted, NodeKind.DOCUMENT) or _id_of_path(chosen, wanted)
-        return {"id": public_id, **await client.fetch_long(queries.PROVE_ERASED, id=public_id)}
+        return {"id": public_id, **await client.fetch_long(deletion_queries.PROVE_ERASED, id=public_id)}
 
     proof = on_graphql(context, work)
     proof["findings"] = [finding_json(one) for one in proof["findings"]]

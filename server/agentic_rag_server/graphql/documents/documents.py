@@ -24,6 +24,7 @@ from agentic_rag.tenancy.access import (
     validate_principals,
 )
 from agentic_rag_server.auth.roles import Action, can_perform
+from agentic_rag_server.graphql.answering.filters import DocumentFilterInput, read_filter
 from agentic_rag_server.graphql.documents.metadata import DocumentMetadata, show_metadata
 from agentic_rag_server.graphql.documents.text import DocumentText, show_text
 from agentic_rag_server.graphql.erasure.erasures import (
@@ -203,14 +204,16 @@ class DocumentQuery:
         first: int = 50,
         after: str | None = None,
         statuses: list[DocumentStatus] | None = None,  # type: ignore[valid-type]
+        filter: DocumentFilterInput | None = None,
     ) -> Connection[Document]:
         context = info.context
         request = page_request(first, after)
         workspace = await context.workspace(workspace_id)
-        wanted: tuple[documents.DocumentStatus, ...] = tuple(statuses or ())
+        chosen: tuple[documents.DocumentStatus, ...] = tuple(statuses or ())
+        wanted = read_filter(filter, workspace, ("filter",))
         async with context.parts.database.transaction(workspace.org_id) as transaction:
             scope = await list_scope(transaction, context.principal, workspace)
-            page = await transaction.documents.page(workspace, request, wanted, scope)
+            page = await transaction.documents.page(workspace, request, chosen, scope, wanted)
         return connection(page, show_document)
 
     @field(Action.READ, right=DocumentRight.KNOW, description="A document by its id.")

@@ -8,13 +8,16 @@ from uuid import UUID
 from msgspec import Meta
 
 from agentic_rag.answering.answer import Citation, Outcome
-from agentic_rag.answering.question import MAX_QUESTION_CHARACTERS, Question
+from agentic_rag.answering.question import MAX_QUESTION_CHARACTERS, AnswerOptions, Question
+from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.kernel.text import require_no_nul
+from agentic_rag_server.document_filters import narrow
 from agentic_rag_server.mcp.tool import Arguments, ToolCaller
 from agentic_rag_server.mcp.workspaces import WorkspaceName, one_workspace
 from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.documents.text import text_address
+from agentic_rag_server.rest.http.filters import Where
 from agentic_rag_server.rest.http.models import Model
 
 
@@ -23,6 +26,7 @@ class AnswerArguments(Arguments, frozen=True):
 
     question: Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION_CHARACTERS)]
     workspace: WorkspaceName | None = None
+    where: Where | None = None
 
 
 class CitedQuote(Model, frozen=True):
@@ -51,7 +55,8 @@ class ToolAnswer(Model, frozen=True):
 async def rag_answer(parts: ServerParts, caller: ToolCaller, given: AnswerArguments) -> ToolAnswer:
     """Answer a question. Errors: those of `AnswerQuestion` and of `one_workspace`."""
     workspace = await one_workspace(parts, caller, given.workspace)
-    question = Question(workspace.ref, require_no_nul(given.question, "question"))
+    options = AnswerOptions(filter=narrow(DocumentFilter(), given.where, workspace.ref))
+    question = Question(workspace.ref, require_no_nul(given.question, "question"), options=options)
     run = await parts.answer.ask(caller.principal, question)
     found, key = run.answer, run.workspace.workspace_id
     return ToolAnswer(

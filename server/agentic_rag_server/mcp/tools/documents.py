@@ -6,16 +6,18 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from agentic_rag.documents.document import Document, DocumentStatus, TextLayout
+from agentic_rag.documents.document import Document, DocumentFilter, DocumentStatus, TextLayout
 from agentic_rag.documents.document_access import DocumentRight, list_scope
 from agentic_rag.documents.read_text import MAX_CHARACTERS, TextPart
 from agentic_rag.kernel.errors import InvalidInput, no_such_document
 from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode
+from agentic_rag_server.document_filters import narrow
 from agentic_rag_server.mcp.tool import Arguments, ToolCaller
 from agentic_rag_server.mcp.workspaces import WorkspaceName, one_workspace
 from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.documents.text import Page, text_address
+from agentic_rag_server.rest.http.filters import Where
 from agentic_rag_server.rest.http.models import Instant, Model, instant
 
 DocumentId = Annotated[str, Meta(description="The id of a document, as `search` and `list_documents` give it.")]
@@ -45,6 +47,7 @@ class ListArguments(Arguments, frozen=True):
     """A page of a workspace's documents."""
 
     workspace: WorkspaceName | None = None
+    where: Where | None = None
     first: Annotated[int, Meta(ge=1, le=MAX_PAGE)] = 50
     after: Annotated[str, Meta(description="`nextCursor` of the page before.")] | None = None
 
@@ -140,9 +143,11 @@ async def fetch(parts: ServerParts, caller: ToolCaller, given: FetchArguments) -
 async def list_documents(parts: ServerParts, caller: ToolCaller, given: ListArguments) -> DocumentList:
     """A page of the documents that the caller may know of. Errors: those of `one_workspace`, `InvalidInput`."""
     workspace = (await one_workspace(parts, caller, given.workspace)).ref
+    wanted = narrow(DocumentFilter(), given.where, workspace)
     async with parts.database.transaction(workspace.org_id) as transaction:
         scope = await list_scope(transaction, caller.principal, workspace)
-        page = await transaction.documents.page(workspace, PageRequest(given.first, given.after), scope=scope)
+        request = PageRequest(given.first, given.after)
+        page = await transaction.documents.page(workspace, request, scope=scope, wanted=wanted)
     return DocumentList([_show_listed(caller, one) for one in page.items], page.cursors[-1] if page.has_next else None)
 
 

@@ -19,21 +19,24 @@ from agentic_rag.language.programming import SOURCE_MEDIA_TYPE, first_symbol, la
 from agentic_rag.workspaces.context_template import CHOICE, PROJECT_KNOWLEDGE
 from agentic_rag.workspaces.rate_limits import Traffic
 from agentic_rag.workspaces.workspace import Workspace
+from agentic_rag_server.document_filters import FilterWish, narrow, read_filter
 from agentic_rag_server.mcp.tool import Arguments, ToolCaller
 from agentic_rag_server.mcp.workspaces import WorkspaceName, one_workspace, searched_workspaces
 from agentic_rag_server.parts import ServerParts
-from agentic_rag_server.rest.answering.context import ContextResponse, show_context
+from agentic_rag_server.rest.answering.context import ContextResponse, show_context, single_workspace
 from agentic_rag_server.rest.answering.search import Count, Query, Share
 from agentic_rag_server.rest.documents.text import text_address
+from agentic_rag_server.rest.http.filters import Where
 from agentic_rag_server.rest.http.models import Model
 
 MAX_RESULTS = 10
 
 
 class SearchArguments(Arguments, frozen=True):
-    """The one argument that chat connectors send."""
+    """Chat connectors send the query alone."""
 
     query: Annotated[Query, Meta(description="What is looked for, in words or as a question.")]
+    where: Where | None = None
 
 
 class SearchResult(Model, frozen=True):
@@ -59,7 +62,11 @@ async def search(parts: ServerParts, caller: ToolCaller, given: SearchArguments)
     if len(chosen) > 1:
         await parts.admission.admit(caller.principal, {Traffic.ASK: len(chosen) - 1})
     query = require_no_nul(given.query, "query")
-    found = await asyncio.gather(*[parts.search.run(caller.principal, Question(one.ref, query)) for one in chosen])
+    asked = [
+        Question(one.ref, query, options=AnswerOptions(filter=narrow(DocumentFilter(), given.where, one.ref)))
+        for one in chosen
+    ]
+    found = await asyncio.gather(*[parts.search.run(caller.principal, one) for one in asked])
     passages = [(workspace, one) for workspace, result in zip(chosen, found, strict=True) for one in result.passages]
     passages.sort(key=lambda it: -it[1].candidate.score)
     best: dict[str, SearchResult] = {}
@@ -76,6 +83,7 @@ class CodeSearchArguments(Arguments, frozen=True):
     workspace: WorkspaceName | None = None
     language: Annotated[str, Meta(description="Only files of this language, such as `python`.")] | None = None
     path_prefix: Annotated[str, Meta(description="Only files whose path begins so.")] | None = None
+    where: Where | None = None
     top_k: Annotated[Count | None, Meta(description="At most so many passages; default 10.")] = None
 
 
@@ -102,11 +110,8 @@ class CodeMatches(Model, frozen=True):
 async def code_search(parts: ServerParts, caller: ToolCaller, given: CodeSearchArguments) -> CodeMatches:
     """Passages of source files. Errors: those of `SearchPassages` and of `one_workspace`."""
     workspace = await one_workspace(parts, caller, given.workspace)
-    prefix = given.path_prefix
-    narrowed = DocumentFilter(
-        source_path_prefix=None if not prefix else require_no_nul(prefix, "pathPrefix"),
-        media_types=(SOURCE_MEDIA_TYPE,),
-    )
+    wish = FilterWish(source_path_prefix=given.path_prefix, media_types=(SOURCE_MEDIA_TYPE,), where=given.where)
+    narrowed = read_filter(wish, workspace.ref)
     wanted = given.top_k or MAX_RESULTS
     # A language is told by the file's name, after the search.
     most = MAX_TOP_K if given.language else wanted
@@ -152,6 +157,7 @@ class ContextArguments(Arguments, frozen=True):
     max_tokens: Annotated[int, Meta(ge=1, le=CONTEXT_TOKENS[1])] | None = None
     top_k: Count | None = None
     min_similarity: Share | None = None
+    where: Annotated[Where | None, Meta(description="For a single workspace: `tag=a,b date>=2024-01-01`.")] = None
 
 
 async def retrieve_context(parts: ServerParts, caller: ToolCaller, given: ContextArguments) -> ContextResponse:
@@ -160,11 +166,14 @@ async def retrieve_context(parts: ServerParts, caller: ToolCaller, given: Contex
     """
     names = given.workspaces or [None]
     chosen = [await one_workspace(parts, caller, name) for name in names]
+    narrowed = DocumentFilter()
+    if given.where is not None:
+        narrowed = narrow(narrowed, given.where, single_workspace([one.ref for one in chosen]))
     wanted = ContextRequest(
         text=require_no_nul(given.query, "query"),
         parts=tuple(ContextPart(one.ref, one.name) for one in chosen),
         template=given.template,
-        options=AnswerOptions(top_k=given.top_k, min_similarity=given.min_similarity),
+        options=AnswerOptions(top_k=given.top_k, min_similarity=given.min_similarity, filter=narrowed),
         tokens=given.max_tokens,
     )
     return show_context(await parts.context.run(caller.principal, wanted))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import Meta
@@ -19,7 +20,6 @@ from agentic_rag.answering.context.prepare_context import (
 from agentic_rag.answering.options import CONTEXT_TOKENS, TIMEOUT_MS
 from agentic_rag.answering.question import AnswerOptions
 from agentic_rag.documents.document import DocumentFilter
-from agentic_rag.documents.where import parse_where
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_workspace
 from agentic_rag.kernel.text import require_no_nul
@@ -29,8 +29,10 @@ from agentic_rag.workspaces.context_template import CHOICE
 from agentic_rag.workspaces.rate_limits import Traffic
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule, Sight
-from agentic_rag_server.rest.answering.search import REFUSALS, TAG, Count, Share, Version, Where
+from agentic_rag_server.document_filters import narrow
+from agentic_rag_server.rest.answering.search import REFUSALS, TAG, Count, Share, Version
 from agentic_rag_server.rest.http.bodies import read_json
+from agentic_rag_server.rest.http.filters import FilterBody, Where, read_filter
 from agentic_rag_server.rest.http.models import NOT_STORED, Model, answer
 from agentic_rag_server.rest.http.operations import Endpoint, ResponseSpec, admitted, operation
 
@@ -54,7 +56,8 @@ class ContextQuery(Model, frozen=True, forbid_unknown_fields=True):
     max_tokens: Annotated[int, Meta(ge=1, le=CONTEXT_TOKENS[1])] | None = None
     top_k: Count | None = None
     min_similarity: Share | None = None
-    where: Annotated[Where | None, Meta(description="For a single workspace.")] = None
+    filter: Annotated[FilterBody | None, Meta(description="For a single workspace.")] = None
+    where: Annotated[Where | None, Meta(description="The same as text, beside the filter.")] = None
     as_of: Version | None = None
     timeout_ms: Annotated[int, Meta(ge=TIMEOUT_MS[0], le=TIMEOUT_MS[1])] | None = None
     enabled: bool = True
@@ -111,10 +114,9 @@ class ContextEndpoint(Endpoint):
         given = await read_json(request, ContextQuery, self._parts.options.max_body_bytes)
         parts = tuple(_part(principal, one, at) for at, one in enumerate(given.workspaces))
         narrowed = DocumentFilter()
-        if given.where is not None:
-            if len(parts) != 1:
-                raise InvalidInput("A filter takes a single workspace.", path=("where",))
-            narrowed = parse_where(given.where, parts[0].workspace.workspace_id)
+        if given.filter is not None or given.where is not None:
+            only = single_workspace([one.workspace for one in parts])
+            narrowed = narrow(read_filter(given.filter, only), given.where, only)
         options = AnswerOptions(
             top_k=given.top_k, min_similarity=given.min_similarity, timeout_ms=given.timeout_ms, filter=narrowed
         )
@@ -128,6 +130,13 @@ class ContextEndpoint(Endpoint):
             is_enabled=given.enabled,
         )
         return answer(show_context(await self._parts.context.run(principal, wanted)), headers=NOT_STORED)
+
+
+def single_workspace(chosen: Sequence[WorkspaceRef]) -> WorkspaceRef:
+    """The workspace that a filter is for. Errors: `InvalidInput` where there are several."""
+    if len(chosen) != 1:
+        raise InvalidInput("A filter takes a single workspace.", path=("where",))
+    return chosen[0]
 
 
 def _part(principal: Principal, given: ContextWorkspace, at: int) -> ContextPart:

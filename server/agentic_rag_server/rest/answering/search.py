@@ -12,8 +12,7 @@ from starlette.responses import Response
 from agentic_rag.answering.context.search_passages import FoundPassage
 from agentic_rag.answering.options import MAX_TOP_K
 from agentic_rag.answering.question import MAX_QUESTION_CHARACTERS, AnswerOptions, Question
-from agentic_rag.documents.document import DocumentFilter
-from agentic_rag.documents.where import MAX_WHERE_CHARACTERS, merge_filters, parse_where
+from agentic_rag.documents.where import merge_filters
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode
 from agentic_rag.kernel.text import require_no_nul
@@ -23,7 +22,10 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.rate_limits import Traffic
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule, Sight
+from agentic_rag_server.document_filters import FilterWish, narrow
+from agentic_rag_server.document_filters import read_filter as read_wish
 from agentic_rag_server.rest.http.bodies import read_json
+from agentic_rag_server.rest.http.filters import FilterBody, Where, read_filter
 from agentic_rag_server.rest.http.models import NOT_STORED, Model, answer
 from agentic_rag_server.rest.http.operations import Endpoint, ResponseSpec, admitted, operation
 
@@ -34,13 +36,6 @@ Query = Annotated[str, Meta(min_length=1, max_length=MAX_QUESTION_CHARACTERS)]
 Count = Annotated[int, Meta(ge=1, le=MAX_TOP_K)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Version = Annotated[int, Meta(ge=0)]
-Where = Annotated[
-    str,
-    Meta(
-        max_length=MAX_WHERE_CHARACTERS,
-        description="Which documents are searched: `tag=a,b language=de date>=2024-01-01 field.team=core`.",
-    ),
-]
 
 
 class SearchRequest(Model, frozen=True, forbid_unknown_fields=True):
@@ -52,7 +47,8 @@ class SearchRequest(Model, frozen=True, forbid_unknown_fields=True):
     min_similarity: Annotated[Share | None, Meta(description="Least similarity to the query; 0: any.")] = None
     source_path_prefix: str | None = None
     media_types: list[str] | None = None
-    where: Where | None = None
+    filter: FilterBody | None = None
+    where: Annotated[Where | None, Meta(description="The same as text, beside the filter.")] = None
     as_of: Annotated[Version | None, Meta(description="A corpus version to read at.")] = None
 
 
@@ -121,13 +117,9 @@ class SearchEndpoint(Endpoint):
         given = await read_json(request, SearchRequest, self._parts.options.max_body_bytes)
         node = decode(given.workspace_id, NodeKind.WORKSPACE, path=("workspaceId",))
         workspace = WorkspaceRef(principal.org_id, node.workspace_id)
-        prefix = given.source_path_prefix
-        narrowed = DocumentFilter(
-            source_path_prefix=None if not prefix else require_no_nul(prefix, "sourcePathPrefix"),
-            media_types=tuple(require_no_nul(one, "mediaTypes") for one in given.media_types or ()),
-        )
-        if given.where is not None:
-            narrowed = merge_filters(narrowed, parse_where(given.where, workspace.workspace_id))
+        named = FilterWish(source_path_prefix=given.source_path_prefix, media_types=given.media_types or ())
+        narrowed = merge_filters(read_wish(named, workspace), read_filter(given.filter, workspace))
+        narrowed = narrow(narrowed, given.where, workspace)
         options = AnswerOptions(top_k=given.top_k, min_similarity=given.min_similarity, filter=narrowed)
         asked = Question(workspace, require_no_nul(given.query, "query"), as_of=given.as_of, options=options)
         found = await self._parts.search.run(principal, asked)

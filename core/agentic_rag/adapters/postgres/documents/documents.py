@@ -12,21 +12,24 @@ from agentic_rag.adapters.postgres.documents.document_rows import (
     list_condition,
     scope_arguments,
 )
+from agentic_rag.adapters.postgres.documents.filter_sql import filter_conditions
 from agentic_rag.adapters.postgres.documents.staging import StagingRows
 from agentic_rag.adapters.postgres.jobs.corpus_versions import next_version
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
 from agentic_rag.adapters.postgres.session.page_cursors import page_size
 from agentic_rag.documents.document import (
+    ANY_DOCUMENT,
     STATUS_TRANSITIONS,
     Document,
     DocumentFault,
+    DocumentFilter,
     DocumentStatus,
 )
 from agentic_rag.documents.metadata import MetadataChange, change_json
 from agentic_rag.documents.ports import DocumentLabel, NewDocument
 from agentic_rag.documents.revision_diff import VisibleChunk
-from agentic_rag.tenancy.access import ListScope
 from agentic_rag.kernel.pagination import Page, PageRequest, cursor_after, decode_cursor
+from agentic_rag.tenancy.access import ListScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 # Rows are passed as columns and inserted in id order, the order in which publishing locks them.
@@ -69,11 +72,11 @@ SELECT {DOCUMENT_COLUMNS} FROM rag_documents WHERE org_id = $1 AND workspace_id 
 """  # noqa: S608 - a constant list of columns
 
 PAGE = f"""
-SELECT {DOCUMENT_COLUMNS} FROM rag_documents
+SELECT {DOCUMENT_COLUMNS} FROM rag_documents d
 WHERE org_id = $1 AND workspace_id = $2
   AND ($3::text IS NULL OR source_path > $3)
   AND (cardinality($4::text[]) = 0 OR status = ANY ($4))
-  AND {list_condition("rag_documents", 6)}
+  AND {list_condition("d", 6)}{{conditions}}
 ORDER BY source_path
 LIMIT $5
 """  # noqa: S608 - a constant list of columns
@@ -194,12 +197,13 @@ class PostgresDocumentStore(StagingRows):
         request: PageRequest,
         statuses: Sequence[DocumentStatus] = (),
         scope: ListScope | None = None,
+        wanted: DocumentFilter = ANY_DOCUMENT,
     ) -> Page[Document]:
         size = page_size(request)
         after = None if request.after is None else decode_cursor(request.after)
-        rows = await self._connection.fetch(
-            PAGE, *workspace.key, after, [status.value for status in statuses], size + 1, *scope_arguments(scope)
-        )
+        before = [*workspace.key, after, [status.value for status in statuses], size + 1, *scope_arguments(scope)]
+        conditions, arguments = filter_conditions(wanted, len(before))
+        rows = await self._connection.fetch(PAGE.replace("{conditions}", conditions), *before, *arguments)
         documents = tuple(document_from(workspace, row) for row in rows[:size])
         return Page(documents, tuple(cursor_after(document.source_path) for document in documents), len(rows) > size)
 

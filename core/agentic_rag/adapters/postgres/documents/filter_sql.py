@@ -40,9 +40,10 @@ _HIGHEST = "\U0010ffff"
 
 
 class _Conditions:
-    """Conditions on documents, and the arguments after the first four."""
+    """Conditions on documents, and the arguments after the first `before` of the statement."""
 
-    def __init__(self) -> None:
+    def __init__(self, before: int) -> None:
+        self._before = before
         self.arguments: list[object] = []
         self._conditions: list[str] = []
 
@@ -51,7 +52,7 @@ class _Conditions:
         places: list[str] = []
         for argument in arguments:
             self.arguments.append(argument)
-            places.append(f"${len(self.arguments) + 4}")
+            places.append(f"${len(self.arguments) + self._before}")
         self._conditions.append(condition.format(*places, argument=places[0]))
 
     def has_label(self, labels: list[str]) -> None:
@@ -64,7 +65,15 @@ class _Conditions:
 
 def matching_statement(wanted: DocumentFilter) -> tuple[str, list[object]]:
     """The statement that reads the ordinals of a filter, and its arguments after the first four."""
-    conditions = _Conditions()
+    conditions, arguments = filter_conditions(wanted, 4)
+    return MATCHING.replace("{conditions}", conditions), arguments
+
+
+def filter_conditions(wanted: DocumentFilter, before: int) -> tuple[str, list[object]]:
+    """Conditions on rows `d` of rag_documents in a statement whose first two arguments are organisation and workspace,
+    and their arguments, which follow the first `before`.
+    """
+    conditions = _Conditions(before)
     if wanted.document_ids:
         conditions.add("d.document_id = ANY ({argument}::uuid[])", wanted.document_ids)
     if wanted.without_ids:
@@ -88,7 +97,7 @@ def matching_statement(wanted: DocumentFilter) -> tuple[str, list[object]]:
         conditions.add("d.document_date <= {argument}", wanted.date_to)
     for condition in wanted.fields:
         _compare_field(conditions, condition)
-    return MATCHING.replace("{conditions}", conditions.text()), conditions.arguments
+    return conditions.text(), conditions.arguments
 
 
 def _starts_with(conditions: _Conditions, prefix: str) -> None:
