@@ -72,11 +72,11 @@ SELECT {DOCUMENT_COLUMNS} FROM rag_documents WHERE org_id = $1 AND workspace_id 
 """  # noqa: S608 - a constant list of columns
 
 PAGE = f"""
-SELECT {DOCUMENT_COLUMNS} FROM rag_documents d
+SELECT {DOCUMENT_COLUMNS} FROM rag_documents
 WHERE org_id = $1 AND workspace_id = $2
   AND ($3::text IS NULL OR source_path > $3)
   AND (cardinality($4::text[]) = 0 OR status = ANY ($4))
-  AND {list_condition("d", 6)}{{conditions}}
+  AND {list_condition("rag_documents", 6)}{{conditions}}
 ORDER BY source_path
 LIMIT $5
 """  # noqa: S608 - a constant list of columns

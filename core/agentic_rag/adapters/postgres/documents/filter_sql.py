@@ -11,7 +11,7 @@ from agentic_rag.documents.where import glob_pattern, literal_prefix
 MATCHING = """
 SELECT c.ordinal
 FROM (
-    SELECT d.document_id FROM rag_documents d WHERE d.org_id = $1 AND d.workspace_id = $2{conditions} OFFSET 0
+    SELECT document_id FROM rag_documents WHERE org_id = $1 AND workspace_id = $2{conditions} OFFSET 0
 ) d
 CROSS JOIN LATERAL (
     SELECT ordinal FROM rag_chunks
@@ -23,12 +23,12 @@ CROSS JOIN LATERAL (
 
 # Row level security keeps operators that may tell a value from a foreign row out of index scans: labels are compared
 # with `=`, which may not.
-_LABELLED = """d.document_id IN (
+_LABELLED = """rag_documents.document_id IN (
         SELECT l.document_id FROM rag_document_labels l
         WHERE l.org_id = $1 AND l.workspace_id = $2 AND l.label = ANY ({argument}::text[])
     )"""
 
-_FIELD = "d.metadata #> ARRAY['fields', {name}::text]"
+_FIELD = "rag_documents.metadata #> ARRAY['fields', {name}::text]"
 
 # CASE: nothing else keeps the database from reading a text as a number before it looks at its type.
 _NUMBER = "CASE jsonb_typeof({field}) WHEN 'number' THEN ({field})::numeric {sign} {argument}::text::numeric END"
@@ -70,21 +70,23 @@ def matching_statement(wanted: DocumentFilter) -> tuple[str, list[object]]:
 
 
 def filter_conditions(wanted: DocumentFilter, before: int) -> tuple[str, list[object]]:
-    """Conditions on rows `d` of rag_documents in a statement whose first two arguments are organisation and workspace,
+    """Conditions on rows of rag_documents in a statement whose first two arguments are organisation and workspace,
     and their arguments, which follow the first `before`.
     """
     conditions = _Conditions(before)
     if wanted.document_ids:
-        conditions.add("d.document_id = ANY ({argument}::uuid[])", wanted.document_ids)
+        conditions.add("rag_documents.document_id = ANY ({argument}::uuid[])", wanted.document_ids)
     if wanted.without_ids:
-        conditions.add("NOT d.document_id = ANY ({argument}::uuid[])", wanted.without_ids)
+        conditions.add("NOT rag_documents.document_id = ANY ({argument}::uuid[])", wanted.without_ids)
     if wanted.source_path_prefix is not None:
         _starts_with(conditions, wanted.source_path_prefix)
     if wanted.path_globs:
         _starts_with(conditions, literal_prefix(wanted.path_globs))
-        conditions.add("d.source_path ~ ANY ({argument}::text[])", [glob_pattern(one) for one in wanted.path_globs])
+        conditions.add(
+            "rag_documents.source_path ~ ANY ({argument}::text[])", [glob_pattern(one) for one in wanted.path_globs]
+        )
     if wanted.media_types:
-        conditions.add("d.media_type = ANY ({argument}::text[])", wanted.media_types)
+        conditions.add("rag_documents.media_type = ANY ({argument}::text[])", wanted.media_types)
     for tags in wanted.tags:
         conditions.has_label([f"tag={tag}" for tag in tags])
     if wanted.domains:
@@ -92,9 +94,9 @@ def filter_conditions(wanted: DocumentFilter, before: int) -> tuple[str, list[ob
     if wanted.languages:
         conditions.has_label([f"language={one}" for one in wanted.languages])
     if wanted.date_from is not None:
-        conditions.add("d.document_date >= {argument}", wanted.date_from)
+        conditions.add("rag_documents.document_date >= {argument}", wanted.date_from)
     if wanted.date_to is not None:
-        conditions.add("d.document_date <= {argument}", wanted.date_to)
+        conditions.add("rag_documents.document_date <= {argument}", wanted.date_to)
     for condition in wanted.fields:
         _compare_field(conditions, condition)
     return conditions.text(), conditions.arguments
@@ -102,8 +104,10 @@ def filter_conditions(wanted: DocumentFilter, before: int) -> tuple[str, list[ob
 
 def _starts_with(conditions: _Conditions, prefix: str) -> None:
     if prefix:
-        conditions.add("d.source_path >= {0} AND d.source_path <= {1}", prefix, prefix + _HIGHEST)
-        conditions.add("starts_with(d.source_path, {argument})", prefix)
+        conditions.add(
+            "rag_documents.source_path >= {0} AND rag_documents.source_path <= {1}", prefix, prefix + _HIGHEST
+        )
+        conditions.add("starts_with(rag_documents.source_path, {argument})", prefix)
 
 
 def _compare_field(conditions: _Conditions, condition: FieldCondition) -> None:
