@@ -153,7 +153,7 @@ mutation (
 _HOP = "kind via fromChunkId fromTitle toChunkId toTitle"
 
 _CITATION = (
-    "marker sourcePath title page lineStart lineEnd snippet score verified documentId: sourceId readAt "
+    "marker sourcePath title page lineStart lineEnd headingPath snippet score verified documentId: sourceId readAt "
     f"path {{ {_HOP} }} document {{ unreadPages {{ count pages }} }}"
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import PurePath
 from textwrap import fill, indent
 from typing import Any
 
@@ -10,6 +11,25 @@ from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.formatting import format_count
 
 _WIDTH = 100
+_WITHOUT_LINES = frozenset(
+    {
+        ".csv",
+        ".docx",
+        ".eml",
+        ".epub",
+        ".htm",
+        ".html",
+        ".ipynb",
+        ".ods",
+        ".odt",
+        ".rtf",
+        ".tsv",
+        ".xhtml",
+        ".xlsm",
+        ".xlsx",
+    }
+)
+"""Files whose lines nobody sees."""
 
 _LINKS = {
     "NAMES": "names",
@@ -60,10 +80,12 @@ def answer_text(run: Mapping[str, Any]) -> str:
 
 
 def citation_place(citation: Mapping[str, Any]) -> str:
-    """File with page or lines, in words."""
+    """File with page, headings (of a sheet: its name and the rows) or lines, in words."""
     path, first, last = citation["sourcePath"], citation["lineStart"], citation["lineEnd"]
     if citation["page"] is not None:
         return f"{path}, page {citation['page']}"
+    if PurePath(path).suffix.lower() in _WITHOUT_LINES:
+        return ", ".join((path, *filter(None, (" › ".join(citation["headingPath"]),))))
     return f"{path}, line {first}" if last == first else f"{path}, lines {first}–{last}"
 
 

@@ -404,7 +404,7 @@ class Product:
 
         return SimpleNamespace(page=page, purge=purge, aclose=_returning(None))
 
-    async def get(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
+    async def get(self, workspace: WorkspaceRef, run_id: UUID, subject: str | None = None) -> Run | None:
         """A run, for `ReadRuns`."""
         known = [*self.answers.values(), *([self.stored_run] if self.stored_run is not None else [])]
         return next((one for one in known if one.run_id == run_id), None)

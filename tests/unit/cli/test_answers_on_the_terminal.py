@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
 from tests.unit.cli.product import NOW, Product, Terminal, abstained, answered, reached, workspace
 
 from agentic_rag.answering.answer import Abstention, AbstentionReason, Outcome
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.models.chat.request import ChatSpend
+from agentic_rag_cli.output.answer_view import citation_place
 
 
 def terminal(**environ: str) -> Terminal:
@@ -145,6 +147,7 @@ def test_the_field_names_of_the_json_answer_are_stable() -> None:
         "page",
         "lineStart",
         "lineEnd",
+        "headingPath",
         "snippet",
         "score",
         "verified",
@@ -227,3 +230,18 @@ def test_something_that_is_no_id_is_a_usage_error() -> None:
 
     assert refused.exit_code == 2
     assert "[INVALID_ID]" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "page", "headings", "place"),
+    [
+        ("a.md", None, ["One"], "a.md, lines 2–3"),
+        ("a.pptx", 4, ["One"], "a.pptx, page 4"),
+        ("a.XLSX", None, ["Costs", "Rows 2–9"], "a.XLSX, Costs › Rows 2–9"),
+        ("a.docx", None, [], "a.docx"),
+    ],
+)
+def test_a_place_is_one_that_a_person_can_find(path: str, page: int | None, headings: list[str], place: str) -> None:
+    cited = {"sourcePath": path, "page": page, "lineStart": 2, "lineEnd": 3, "headingPath": headings}
+
+    assert citation_place(cited) == place

@@ -33,6 +33,7 @@ CITATION = {
     "page": None,
     "lineStart": 3,
     "lineEnd": 3,
+    "headingPath": [],
     "snippet": "Signed by Oona.",
     "score": 0.5,
     "verified": True,
