@@ -68,8 +68,8 @@ class Note:
 
 
 def read_notes(path: Path) -> list[Note]:
-    """Every note of a process, each statement once."""
-    return list({note.original: note for note in _notes(path)}.values())
+    """Every note of a process, each statement once; none of a process that ran no such statement."""
+    return list({note.original: note for note in _notes(path)}.values()) if path.exists() else []
 
 
 def _notes(path: Path) -> Iterator[Note]:
