@@ -78,6 +78,12 @@ def _tags_left_whole(patch: Patch) -> None:
     patch(defang_links, "_BROKEN", {mark: mark for mark in defang_links._BROKEN})
 
 
+def _all_flagged(patch: Patch) -> None:
+    from agentic_rag.language import prompt_injection
+
+    patch(prompt_injection, "find_suspicions", lambda _: (prompt_injection.Suspicion.INSTRUCTION,))
+
+
 def _heads_without_end(patch: Patch) -> None:
     from agentic_rag_server.connections import GuardedProtocol
 
@@ -241,6 +247,7 @@ MUTANTS: Mapping[str, Mutant] = {
     "bombs": Mutant("pages may be eight times as large", _pages_eight_times_as_large, "bomb"),
     "obedient-model": Mutant("links stay as they were written", _links_left_live, "live links"),
     "answers-in-viewers": Mutant("tags are left whole", _tags_left_whole, "live tags"),
+    "flags": Mutant("every text is flagged", _all_flagged, "ordinary passages"),
     # One cell of it without this wall is in tests/security/test_planted_faults.py.
     "before-a-request": Mutant("a head may take any time", _heads_without_end, "borne too long", is_slow=True),
     "fuzzed-answers": Mutant("what a model adds to its quote is not looked for", _claims_unread, "inventions"),

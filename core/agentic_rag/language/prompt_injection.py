@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import enum
 import re
+from base64 import b64decode
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from agentic_rag.language.hidden_characters import strip_hidden_characters
 
@@ -42,7 +44,7 @@ class Suspicion(enum.Enum):
     ACTIVE_MARKUP = "ACTIVE_MARKUP"
     """Scripts, and URLs that execute."""
     ENCODED = "ENCODED"
-    """A long run of base64 or hexadecimal text."""
+    """A long run of text in base64 or hexadecimal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +217,8 @@ INJECTION_PATTERNS: tuple[InjectionPattern, ...] = tuple(
 )  # fmt: skip
 
 _LEAST_ENCODED = 160
+_MOST_RUNS = 32
+_HEXADECIMAL = re.compile(r"[0-9a-f]+", re.IGNORECASE)
 _ENCODED = re.compile(r"(?<![\w+/])(?=[a-z0-9+/]{0,160}?[0-9+/])[a-z0-9+/]{160,}={0,2}", re.IGNORECASE)
 
 _AS_PATTERNS_FOLD = (("İ", "i"), ("ı", "i"), ("ſ", "s"))
@@ -241,9 +245,24 @@ def _find_suspicions(text: str) -> tuple[Suspicion, ...]:
     found = [clause.suspicion for clause in INJECTION_PATTERNS if clause.matches(seen, folded)]
     if len(seen) != len(examined):
         found.append(Suspicion.HIDDEN_CHARACTERS)
-    if max(map(len, seen.split()), default=0) >= _LEAST_ENCODED and _ENCODED.search(seen):
+    if max(map(len, seen.split()), default=0) >= _LEAST_ENCODED and any(
+        _hides_text(run[0]) for run in islice(_ENCODED.finditer(seen), _MOST_RUNS)
+    ):
         found.append(Suspicion.ENCODED)
     return sort_suspicions(found) if found else ()
+
+
+def _hides_text(run: str) -> bool:
+    """Whether a run is text in base64 or hexadecimal, wherever its first group begins; keys and digests are not."""
+    begins = [run[start : start + _LEAST_ENCODED - 4] for start in range(4)]
+    readings = [b64decode(one, validate=True) for one in begins]
+    readings += [bytes.fromhex(one) for one in begins if _HEXADECIMAL.fullmatch(one)]
+    return any(_is_text(one.decode("utf-8", "replace")) for one in readings)
+
+
+def _is_text(decoded: str) -> bool:
+    readable = sum(one.isprintable() or one.isspace() for one in decoded) - decoded.count("\ufffd")
+    return readable >= 0.9 * len(decoded)
 
 
 @lru_cache(_CACHED_TEXTS)
