@@ -11,6 +11,8 @@ from itertools import pairwise
 import pytest
 from openpyxl import Workbook
 from pptx import Presentation
+from pptx.chart.data import CategoryChartData
+from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from agentic_rag.adapters.parsing.dispatch import load
@@ -172,6 +174,25 @@ def test_each_slide_is_a_page_with_its_title_points_table_and_notes() -> None:
     assert pages[0].strip() == "Launch plan\n\n- Freeze on 3 May\n- Ship on 9 May\n\nNotes\n\nSay who decides."
     assert pages[1].strip() == "Costs\n\nItem | Euro\n--- | ---\nHall | 1200"
     assert loaded.title == "Launch plan"
+
+
+def test_a_chart_of_a_slide_is_read_as_the_table_behind_it() -> None:
+    show, data = Presentation(), CategoryChartData()
+    data.categories = ["East", "West"]
+    data.add_series("2025", (19.5, None))
+    data.add_series("Share", (0.125, 0.25), number_format="0%")
+    slide = show.slides.add_slide(show.slide_layouts[6])
+    place = Inches(1), Inches(1), Inches(4), Inches(3)
+    chart = slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *place, data).chart
+    chart.has_title = True
+    chart.chart_title.text_frame.text = "Sales by region"
+    made = io.BytesIO()
+    show.save(made)
+
+    loaded = read(made.getvalue(), "a.pptx")
+
+    assert loaded.text.startswith("Sales by region\n")
+    assert (said(loaded, "East"), said(loaded, "West")) == ("East — 2025: 19.5; Share: 13%", "West — Share: 25%")
 
 
 MANY = {f"xl/worksheets/{number}.xml": "" for number in range(6000)}

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.loaders.archive import OFFICE, Package, open_package, relations_part, zip_parts
-from agentic_rag.adapters.parsing.loaders.tables import add_table
+from agentic_rag.adapters.parsing.loaders.tables import add_table, number_text
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
 from agentic_rag.documents.document import BlockKind, PageSpan
@@ -16,6 +16,8 @@ from agentic_rag.kernel.text import strip_unstorable
 
 _TEXT = f"{{{OFFICE}/drawingml/2006/main}}"
 _SHOW = f"{{{OFFICE}/presentationml/2006/main}}"
+_NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,17})?(?:[eE][+-]?\d{1,2})?")
+_CHART = f"{{{OFFICE}/drawingml/2006/chart}}"
 _RELATION = f"{{{OFFICE}/officeDocument/2006/relationships}}id"
 _PRESENTATION = "ppt/presentation.xml"
 _TITLES = frozenset({"title", "ctrTitle"})
@@ -77,9 +79,44 @@ def _read_slide(built: TextBuilder, package: Package, part: str) -> None:
     held = [(kind, other) for kind, other in package.relations(part).values() if other in package.names]
     for other in (other for kind, other in held if kind == "diagramData"):
         _add_lines(built, [*_paragraphs(package.tree(other))])
+    for other in (other for kind, other in held if kind == "chart"):
+        _read_chart(built, package.tree(other))
     for other in (other for kind, other in held if kind == "notesSlide"):
         notes = [shape for shape in _shapes(package.tree(other)) if _placeholder(shape) not in _FURNITURE]
         _add_lines(built, [line for shape in notes for line in _paragraphs(shape)], heading="Notes")
+
+
+def _read_chart(built: TextBuilder, chart: ElementTree.Element) -> None:
+    """The figures behind a chart, as the program stored them when it drew it: a row a category, a column a series."""
+    title = chart.find(f"./{_CHART}chart/{_CHART}title")
+    series = list(chart.iter(f"{_CHART}ser"))
+    names = [" ".join(_points(one.find(f"{_CHART}tx")).values()) for one in series]
+    categories = next(filter(None, (_points(_first(one, "cat", "xVal")) for one in series)), dict[int, str]())
+    columns = [_points(_first(one, "val", "yVal")) for one in series]
+    places = sorted({*categories}.union(*columns))
+    rows = [[categories.get(place, ""), *(column.get(place, "") for column in columns)] for place in places]
+    caption = "" if title is None else " ".join(_paragraphs(title))
+    add_table(built, [["", *names], *rows] if rows else [], 1, caption)
+
+
+def _first(series: ElementTree.Element, *names: str) -> ElementTree.Element | None:
+    return next((found for name in names if (found := series.find(f"{_CHART}{name}")) is not None), None)
+
+
+def _points(held: ElementTree.Element | None) -> dict[int, str]:
+    """By place: the values of the innermost level of a stored list."""
+    if held is None:
+        return {}
+    level, code = held.find(f".//{_CHART}lvl"), held.findtext(f".//{_CHART}formatCode", "")
+    return {
+        int(point.get("idx", "0")): _value_text(point.findtext(f"{_CHART}v", ""), code)
+        for point in (held if level is None else level).iter(f"{_CHART}pt")
+    }
+
+
+def _value_text(stored: str, code: str) -> str:
+    text = " ".join(strip_unstorable(stored).split())
+    return number_text(float(text), code) if code and _NUMBER.fullmatch(text) else text
 
 
 def _add_lines(built: TextBuilder, lines: Sequence[str], heading: str = "") -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from itertools import pairwise
 
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
@@ -22,6 +23,10 @@ _LEAST_ROWS = 4
 """Rows of a part however wide they are, so that the repeated names do not outweigh them."""
 _FIGURE = re.compile(r"[(+−-]?\s?[$€£¥]?\s?\d[\d.,'’ \u00a0\u202f]*\s?(?:%|[$€£¥])?\)?|\d{4}-\d\d-\d\d\b.*")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+CURRENCY = re.compile(r"[$€£¥]|\b(?:EUR|USD|GBP|CHF|JPY)\b")
+_DECIMALS = re.compile(r"[0#?]\.([0#?]+)")
+_SIGNIFICANT = 15
+"""Digits that spreadsheet programs keep of a number."""
 _LEAST_FIGURES = 3
 """Rows of figures from which the row above two columns names them; fewer are keys and their values."""
 
@@ -56,6 +61,24 @@ def add_grid(built: TextBuilder, rows: Iterable[tuple[int, Row]], limits: Parser
             built.add(BlockKind.HEADING, rows_held, level=2)
             built.add(BlockKind.TABLE, text)
         limits.require_characters(built.length)
+
+
+def number_text(value: float, code: str) -> str:
+    """A number as a number format shows it: as a share, with its currency, else with its significant digits."""
+    positive = code.split(";", 1)[0]
+    decimals = _DECIMALS.search(positive)
+    if "%" in positive and abs(value) < 10**_SIGNIFICANT:
+        places = Decimal(1).scaleb(-len(decimals[1]) if decimals else 0)
+        return f"{Decimal(repr(value)).scaleb(2).quantize(places, ROUND_HALF_UP):f}%"
+    shown = f"{value:.{_SIGNIFICANT}g}" if value != int(value) or abs(value) >= 1e15 else str(int(value))
+    currency = CURRENCY.search(positive)
+    if currency is None:
+        return shown
+    if decimals and float(f"{value:.{len(decimals[1])}f}") == value:
+        shown = f"{value:.{len(decimals[1])}f}"
+    before = currency.start() < min((positive.find(one) for one in "0#?" if one in positive), default=0)
+    sign = "-" if shown.startswith("-") else ""
+    return f"{sign}{currency[0]}{shown.removeprefix('-')}" if before else f"{shown} {currency[0]}"
 
 
 def _parts(rows: Sequence[Row], header_rows: int) -> Iterator[tuple[int, int, str]]:

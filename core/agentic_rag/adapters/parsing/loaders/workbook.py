@@ -17,7 +17,7 @@ from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, Shee
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.loaders.archive import OFFICE, Package, open_package, relations_part, zip_parts
-from agentic_rag.adapters.parsing.loaders.tables import add_grid
+from agentic_rag.adapters.parsing.loaders.tables import CURRENCY, add_grid, number_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.errors import ParseFailed
@@ -37,14 +37,10 @@ _FORMULA = re.compile(rb"<(?:\w+:)?f\b[^>]*>(.*?)</(?:\w+:)?f>", re.DOTALL)
 _HAS_VALUE = re.compile(rb"<(?:\w+:)?(?:v|is)\b[^>/]*>\s*[^<\s]|<(?:\w+:)?is\b")
 _PERCENT = {9: "0%", 10: "0.00%"}
 """Built-in formats by number that show a percentage (ECMA-376 Part 1, 18.8.30)."""
-_CURRENCY = re.compile(r"[$€£¥]|\b(?:EUR|USD|GBP|CHF|JPY)\b")
 _UNSEEN = re.compile(r"_.|\*.|\\")
 """Padding, filling and escapes of a number format."""
-_DECIMALS = re.compile(r"[0#?]\.([0#?]+)")
 _MOST_MERGED = 1_000
 """Cells of a merged range that take its value."""
-_SIGNIFICANT = 15
-"""Digits that spreadsheet programs keep of a number."""
 SAMPLE = zip_parts(
     {
         "[Content_Types].xml": (
@@ -131,9 +127,7 @@ def _formats(package: Package) -> dict[int, str]:
     cell_styles = styles.find(f"{_MAIN}cellXfs")
     numbers = [int(one.get("numFmtId", "0")) for one in cell_styles] if cell_styles is not None else []
     return {
-        at: code
-        for at, number in enumerate(numbers)
-        if "%" in (code := codes.get(number, "")) or _CURRENCY.search(code)
+        at: code for at, number in enumerate(numbers) if "%" in (code := codes.get(number, "")) or CURRENCY.search(code)
     }
 
 
@@ -173,24 +167,8 @@ def _shown(value: object, mark: str) -> str:
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, int | float):
-        return _number(value, mark)
+        return number_text(value, mark)
     if isinstance(value, datetime.datetime):
         whole_day = value.time() == datetime.time()
         return value.date().isoformat() if whole_day else value.isoformat(" ", "minutes")
     return str(value)
-
-
-def _number(value: float, code: str) -> str:
-    positive = code.split(";", 1)[0]
-    decimals = _DECIMALS.search(positive)
-    if "%" in positive:
-        return f"{value * 100:.{len(decimals[1]) if decimals else 0}f}%"
-    shown = f"{value:.{_SIGNIFICANT}g}" if value != int(value) or abs(value) >= 1e15 else str(int(value))
-    currency = _CURRENCY.search(positive)
-    if currency is None:
-        return shown
-    if decimals and float(f"{value:.{len(decimals[1])}f}") == value:
-        shown = f"{value:.{len(decimals[1])}f}"
-    before = currency.start() < min((positive.find(one) for one in "0#?" if one in positive), default=0)
-    sign = "-" if shown.startswith("-") else ""
-    return f"{sign}{currency[0]}{shown.removeprefix('-')}" if before else f"{shown} {currency[0]}"
