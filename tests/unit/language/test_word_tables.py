@@ -5,7 +5,7 @@ import pytest
 from agentic_rag.language.words.german import GERMAN
 from agentic_rag.language.words.spanish import SPANISH
 from agentic_rag.language.words.word_table import Asked, WordTable
-from agentic_rag.language.words.word_tables import function_words_of, table_of
+from agentic_rag.language.words.word_tables import TABLES, function_words_of, table_of
 
 ENGLISH = (
     "When does the harbour open?",
@@ -73,8 +73,10 @@ def test_a_question_is_read_by_the_table_of_its_language(question: str, table: W
     ],
 )
 def test_a_sentence_holds_what_is_asked_for(table: WordTable, asked: Asked, sentence: str) -> None:
-    assert table.answers[asked].search(sentence)
-    assert not table.answers[asked].search("Im Hafen liegt ein Boot" if table is GERMAN else "en el muelle hay luz")
+    assert table.answers[asked].pattern.search(sentence)
+    assert not table.answers[asked].pattern.search(
+        "Im Hafen liegt ein Boot" if table is GERMAN else "en el muelle hay luz"
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,3 +95,16 @@ def test_the_forms_of_a_word_have_one_stem(table: WordTable, words: tuple[str, .
 def test_a_short_word_keeps_its_letters() -> None:
     assert [GERMAN.stem(word) for word in ("tag", "see", "amt")] == ["tag", "see", "amt"]
     assert SPANISH.stem("luz") == "luz"
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.code)
+def test_every_wording_of_a_table_is_a_regular_expression(table: WordTable) -> None:
+    wordings = [
+        *(one for _, one in table.questions),
+        *table.answers.values(),
+        table.leaning,
+        table.negation,
+        table.aside,
+    ]
+
+    assert all(one.pattern.pattern == one.text for one in (*wordings, *filter(None, [table.definition])))

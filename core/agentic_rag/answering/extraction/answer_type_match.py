@@ -202,8 +202,8 @@ def _is_word_sign(sign: str) -> bool:
 
 
 def _has_answer(table: WordTable, asked: Asked, sentence: str) -> bool:
-    pattern = table.answers.get(asked)
-    return pattern is not None and pattern.search(sentence) is not None
+    wording = table.answers.get(asked)
+    return wording is not None and wording.pattern.search(sentence) is not None
 
 
 def _states_by_table(table: WordTable, sentence: str, question: str) -> bool:
@@ -213,7 +213,7 @@ def _states_by_table(table: WordTable, sentence: str, question: str) -> bool:
         return True
     if asked is Asked.PRICE and not _has_answer(table, asked, sentence):
         return False
-    wanted = table.answers[Asked.HOW_MUCH if asked is Asked.PRICE else asked]
+    wanted = table.answers[Asked.HOW_MUCH if asked is Asked.PRICE else asked].pattern
     found = [match[0].lower() for match in wanted.finditer(sentence)]
     if asked is Asked.HOW_MUCH:
         found = [one for one in found if not _YEAR.match(one)]

@@ -104,7 +104,7 @@ def other_units(part: Subquery, passage: Passage, known: Sequence[CandidateUnit]
 def depends_on_previous(sentence: str) -> bool:
     """True when a sentence leans on the one before it."""
     table = table_of(sentence)
-    return (_DANGLING if table is None else table.leaning).match(sentence) is not None
+    return (_DANGLING if table is None else table.leaning.pattern).match(sentence) is not None
 
 
 _DANGLING = re.compile(

@@ -224,7 +224,7 @@ def _statement(sentence: str) -> _Statement:
     text = _ASIDE.sub(lambda found: " " * len(found[0]), LIST_MARK.sub("", sentence))
     table = table_of(sentence)
     if table is not None:
-        text = table.aside.sub(lambda found: " " * len(found[0]), text)
+        text = table.aside.pattern.sub(lambda found: " " * len(found[0]), text)
     known = frozenset[str]() if table is None else table.function_words
     found = find_values(text)
     inside = [(one.start, one.end) for one in found]

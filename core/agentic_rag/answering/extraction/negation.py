@@ -25,7 +25,7 @@ def count_negations(text: str) -> int:
 
 def _negation_of(text: str) -> re.Pattern[str]:
     table = table_of(text)
-    return _NEGATION if table is None else table.negation
+    return _NEGATION if table is None else table.negation.pattern
 
 
 def is_negative(sentence: str) -> bool:

@@ -174,7 +174,7 @@ def _term_asked(question: str) -> str | None:
     """A pattern for the term of a question for a definition."""
     table, words = table_of(question), list[str]()
     if table is not None and table.definition is not None:
-        defined = table.definition.match(question.strip())
+        defined = table.definition.pattern.match(question.strip())
         words = re.findall(r"[\w'’/&-]+", defined["term"]) if defined else []
     elif match := _DEFINED.match(question.strip()):
         words = re.findall(r"[\w'’/&-]+", match["a"] or match["b"])

@@ -51,7 +51,7 @@ def summing_section(
 
 def _sums_up(heading: str, text: str) -> bool:
     table = table_of(text)
-    return (_SUMS_UP if table is None else table.answers[Asked.SUMMARY]).match(heading) is not None
+    return (_SUMS_UP if table is None else table.answers[Asked.SUMMARY].pattern).match(heading) is not None
 
 
 def _document_meant(part: Subquery, passages: Sequence[Passage]) -> UUID | None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from agentic_rag.language.words.word_table import Asked, WordTable, pattern_of, word_set
+from agentic_rag.language.words.word_table import Asked, Wording, WordTable, word_set
 
 _MONTHS = (
     r"(?:jan(?:uar|\.)|jänner|feb(?:ruar|\.)|märz|apr(?:il|\.)|mai|juni?|juli?|aug(?:ust|\.)|sept?(?:ember|\.)|"
@@ -67,113 +65,116 @@ GERMAN = WordTable(
     endings=("ungen", "ern", "end", "ung", "em", "er", "en", "es", "et", "st", "e", "s", "n", "t"),
     folds={"ä": "a", "ö": "o", "ü": "u", "ß": "ss"},
     questions=(
-        (Asked.DOCUMENTS, pattern_of(
+        (Asked.DOCUMENTS, Wording(
             r"^(?:in )?welche[nrms]? (?:\w+ )?(?:dokumente?n?|dateie?n?|berichte?n?|protokolle?n?|verträge?n?|"
             r"richtlinien?|handbücher?n?|vereinbarungen|unterlagen)\b"
         )),
-        (Asked.SUMMARY, pattern_of(
+        (Asked.SUMMARY, Wording(
             r"^(?:bitte )?(?:fasse?|fassen sie)\b.*\bzusammen\b|\b(?:zusammenfassung|kurzer überblick|"
             r"kurzen überblick)\b"
         )),
-        (Asked.YES_NO, pattern_of(
+        (Asked.YES_NO, Wording(
             r"^(?:ist|sind|war|waren|hat|haben|hatte|kann|können|darf|dürfen|muss|müssen|soll|sollen|wird|werden|gibt|"
             r"bezahlt|zahlt|bekommen|bekommt|bekomme|gilt|gelten|braucht|brauche|steht|geht|zählt|übernimmt|"
             r"erstattet)\b"
         )),
-        (Asked.STEPS, pattern_of(
+        (Asked.STEPS, Wording(
             rf"\bwie (?:kann|muss|soll|geh|beantrag|stell|meld|bestell|richt|änder|bekomm|mach|"
             rf"funktionier)\w* {_ANYONE}\b|"
             rf"\bwas (?:muss|soll|mach|tu|kann|habe)\w* {_ANYONE}\b|\bwas tun\b|\bwie geht\b|\bwie läuft\b|"
             rf"\bwas passiert,? (?:wenn|falls|bei)\b|\bschritt für schritt\b|\bwie wird .{{2,60}} (?:\w+t|\w+en)\W*$"
         )),
-        (Asked.REASON, pattern_of(r"\b(?:warum|weshalb|wieso|aus welchem grund|was ist der grund|wie kommt es)\b")),
-        (Asked.DEFINITION, pattern_of(
+        (Asked.REASON, Wording(r"\b(?:warum|weshalb|wieso|aus welchem grund|was ist der grund|wie kommt es)\b")),
+        (Asked.DEFINITION, Wording(
             r"^was (?:ist|sind|bedeutet|heißt|meint man mit) (?:eine? |der |die |das )?[\w-]+\??$|"
             r"^was versteht man unter\b|"
             r"^was (?:bedeutet|heißt)\b|\bwas ist mit .{2,40} gemeint\b"
         )),
-        (Asked.COMPARISON, pattern_of(
+        (Asked.COMPARISON, Wording(
             r"\bunterschiede? zwischen\b|\bim vergleich (?:zu|mit)\b|\b\w{3,}er als\b|\bverglichen mit\b"
         )),
-        (Asked.PRICE, pattern_of(
+        (Asked.PRICE, Wording(
             r"\bkoste(?:t|n|ten?)\b|\bpreis|\bgebühr|\bgehalt|\bwie ?viel (?:geld|euro|dollar)|\bwie teuer|"
             r"\bwie hoch .*"
             r"(?:gebühr|preis|gehalt|miete|pauschale|zuschuss|betrag|kosten|umsatz|budget|strafe)"
         )),
-        (Asked.HOW_LONG, pattern_of(
+        (Asked.HOW_LONG, Wording(
             rf"\bwie (?:lange|oft|häufig|alt)\b|\bwie ?viele \w*{_SPAN}\b|\bwie schnell (?:muss|müssen|wird|werden)\b|"
             r"\bwelche[rn]? (?:frist|dauer)\b|\binnerhalb welcher"
         )),
-        (Asked.HOW_MUCH, pattern_of(
+        (Asked.HOW_MUCH, Wording(
             r"\bwie ?viele?[nr]?\b|\bwie (?:hoch|groß|weit|tief|breit|schwer|schnell|stark|heiß|kalt|dick|lang)\b|"
             r"\bwelche[rnms]? (?:\w+ )?(?:anzahl|menge|anteil|prozentsatz|höhe|größe|länge|temperatur|"
             r"geschwindigkeit)\b"
         )),
-        (Asked.WHEN, pattern_of(
+        (Asked.WHEN, Wording(
             r"\b(?:wann|um wie ?viel uhr)\b|\b(?:in|an|zu|bis|seit|ab|aus|von|vor|"
             r"nach)? ?welche[mnsr] (?:\w+ )?(?:jahr|jahre|"
             r"datum|tag|monat|zeitpunkt|jahrhundert|jahrzehnt|termin|wochentag)\w*\b"
         )),
-        (Asked.WHO, pattern_of(
+        (Asked.WHO, Wording(
             r"^(?:\w+ )?(?:wer|wen|wem|wessen)\b|, (?:wer|wen|wem)\b|\bvon wem\b|\bwelche[rnm]? (?:\w+ )?(?:person|"
             r"mann|frau|"
             r"spieler|könig|präsident|autor|wissenschaftler|forscher|kollegin|kollege)\w*\b"
         )),
-        (Asked.WHERE, pattern_of(
+        (Asked.WHERE, Wording(
             r"^(?:\w+ )?(?:wo|wohin|woher)\b|\bwelche[rnms]? (?:\w+ )?(?:stadt|land|ort|gebäude|raum|staat|region|"
             r"stelle|"
             r"straße|insel|kontinent|bundesland)\b"
         )),
-        (Asked.LIST, pattern_of(
+        (Asked.LIST, Wording(
             r"^(?:nenne|liste|zähle)\b|^welche \w+(?:en|er|e|s) (?:sind|gibt|haben|müssen|dürfen|können|werden|"
             r"gehören)\b|"
             r"^was (?:sind|gehört)\b"
         )),
-        (Asked.WHICH, pattern_of(r"\bwelche[rnms]?\b|^(?:was|womit|wofür|wodurch|woran|worauf|worin)\b")),
+        (Asked.WHICH, Wording(r"\bwelche[rnms]?\b|^(?:was|womit|wofür|wodurch|woran|worauf|worin)\b")),
     ),
     answers={
-        Asked.SUMMARY: pattern_of(r"^[#\d.\s]*(?:zusammenfassung|überblick|kurzfassung|auf einen blick)\b"),
-        Asked.WHEN: pattern_of(_CALENDAR),
-        Asked.HOW_MUCH: pattern_of(_AMOUNT),
-        Asked.HOW_LONG: pattern_of(
+        Asked.SUMMARY: Wording(r"^[#\d.\s]*(?:zusammenfassung|überblick|kurzfassung|auf einen blick)\b"),
+        Asked.WHEN: Wording(_CALENDAR),
+        Asked.HOW_MUCH: Wording(_AMOUNT),
+        Asked.HOW_LONG: Wording(
             rf"{_AMOUNT} ?(?:\w+ )?{_SPAN}\b|\b(?:täglich|wöchentlich|monatlich|jährlich|halbjährlich|vierteljährlich|"
             rf"einmal|zweimal|\w+mal|nie|immer|sofort|unverzüglich)\b|\b(?:jede[nrs]?|eine[nrs]?|"
             rf"alle) (?:\w+ )?{_SPAN}|"
             r"\b(?:1[0-9]|20)\d\d\b|\b(?:bis|seit)\b"
         ),
-        Asked.PRICE: pattern_of(
+        Asked.PRICE: Wording(
             r"[€$£]|\b(?:euro|cent|dollar|pfund|franken|mark|kostenlos|kostenfrei|gratis|unentgeltlich|millionen?|"
             r"milliarden?|prozent)\b|%|\d,\d\d\b"
         ),
-        Asked.WHO: re.compile(
+        Asked.WHO: Wording(
             rf"\b(?!{_OPENING}\b)[A-ZÄÖÜ][\w’'-]+ (?:(?:von|van|de|der|zu|da|di|[A-Z]\.) ?)*[A-ZÄÖÜ][\w’'-]+|"
             r"\b(?:Herrn?|Frau|Dr\.|Prof\.)|"
             r"\b(?i:leiter|leitung|leiterin|chef|vorstand|beauftragte|direktor|präsident|könig|kaiser|minister|meister|"
             r"führer|sprecher|verwalter|abteilung|team|stelle|büro|behörde|kommission|regierung|parlament|"
             r"\w+beauftragte|"
-            r"\w+leiter|\w+abteilung)(?:in|innen|r|n|s|es)?\b"
+            r"\w+leiter|\w+abteilung)(?:in|innen|r|n|s|es)?\b",
+            ignores_case=False,
         ),
-        Asked.WHERE: re.compile(
+        Asked.WHERE: Wording(
             r"\b(?:[Ii]m|[Ii]n|[Aa]m|[Aa]n|[Bb]eim?|[Aa]uf|[Nn]eben|[Nn]ach|[Zz]ur?|[Zz]um|[Ii]ns|[Aa]us|[Vv]on|[Vv]om|"
             r"[Uu]nter|[Hh]inter|[Vv]or|[Üü]ber|[Zz]wischen|[Gg]egenüber) (?:de[rnms] |eine[rnms]? |die |"
-            r"das )?(?:\w+ )?[A-ZÄÖÜ0-9]"
+            r"das )?(?:\w+ )?[A-ZÄÖÜ0-9]",
+            ignores_case=False,
         ),
-        Asked.REASON: pattern_of(
+        Asked.REASON: Wording(
             r"\b(?:weil|da|denn|wegen|aufgrund|daher|deshalb|deswegen|damit|um .{3,60} zu|grund|ursache|infolge|"
             r"nämlich|"
             r"durch)\b"
         ),
-        Asked.YES_NO: pattern_of(
+        Asked.YES_NO: Wording(
             r"\b(?:nicht|keine?n?|darf|dürfen|muss|müssen|kann|können|nur|immer|nie|erlaubt|verboten|zulässig|"
             r"erstattet|ja)\b"
         ),
     },
-    leaning=re.compile(
+    leaning=Wording(
         r"^(?:Er|Sie|Es|Dies(?:er|e|es|en|em)?|Deren|Dessen|Davon|Dabei|Dafür|Dazu|Damit|Darin|Sein|Seine|Ihr|Ihre|"
-        r"Jedoch|Deshalb|Daher|Außerdem|Dann|So|Auch|Beide|Aber|Zudem|Dort|Danach)\b"
+        r"Jedoch|Deshalb|Daher|Außerdem|Dann|So|Auch|Beide|Aber|Zudem|Dort|Danach)\b",
+        ignores_case=False,
     ),
-    negation=re.compile(r"\b(?:nicht|kein\w*|nie|niemals|ohne|niemand|nichts|weder|verboten|"
-    r"untersagt)\b", re.IGNORECASE),
+    negation=Wording(r"\b(?:nicht|kein\w*|nie|niemals|ohne|niemand|nichts|weder|verboten|"
+    r"untersagt)\b"),
     months=("januar", "februar", "märz", "april", "mai", "juni", "juli", "august", "september", "oktober", "november",
             "dezember"),
     numbers={
@@ -184,14 +185,14 @@ GERMAN = WordTable(
         "minute": "minute", "minuten": "minutes", "meter": "meter", "prozent": "percent", "euro": "euro",
         "jede": "each", "jeden": "each", "jedes": "each", "täglich": "daily",
     },
-    aside=pattern_of(r"\b(?:jeden tag|täglich|immer|uhr)\b"),
+    aside=Wording(r"\b(?:jeden tag|täglich|immer|uhr)\b"),
     has_compounds=True,
     verb_prefixes=("ab", "an", "auf", "aus", "bei", "be", "dar", "durch", "ein", "ent", "er", "fest", "fort", "frei",
                    "ge", "her", "hin", "los", "mit", "nach", "statt", "teil", "um", "unter", "ver", "vor", "weg",
                    "weiter", "wieder", "zer", "zurück", "zusammen", "zu"),
     verb_infixes=("ge", "zu"),
     changes={"a": "ä", "o": "ö", "u": "ü"},
-    definition=pattern_of(
+    definition=Wording(
         r"^was (?:versteht man unter|ist|sind|bedeutet|heißt|meint man mit)(?: mit)? (?:eine[mrsn]? |der |die |das |"
         r"dem )?"
         r"(?P<term>[^?]{2,60}?)\W*$"

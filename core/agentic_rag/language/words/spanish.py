@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from agentic_rag.language.words.word_table import Asked, WordTable, pattern_of, word_set
+from agentic_rag.language.words.word_table import Asked, Wording, WordTable, word_set
 
 _MONTHS = r"(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|sep?tiembre|octubre|noviembre|diciembre)"
 _DAYS = r"(?:lunes|martes|miércoles|jueves|viernes|sábados?|domingos?)"
@@ -62,116 +60,119 @@ SPANISH = WordTable(
              "er", "ir", "ía", "an", "en", "as", "es", "os", "ó", "é", "a", "e", "o", "s"),
     folds={"á": "a", "é": "e", "í": "i", "ó": "o", "ú": "u", "ü": "u"},
     questions=(
-        (Asked.DOCUMENTS, pattern_of(
+        (Asked.DOCUMENTS, Wording(
             r"^¿? ?(?:en )?(?:qué|que|cuáles) (?:\w+ )?(?:documentos?|archivos?|informes?|actas?|contratos?|políticas|"
             r"manuales|guías|acuerdos)\b"
         )),
-        (Asked.SUMMARY, pattern_of(r"^¿? ?(?:(?:me )?(?:puedes|podrías) )?resum(?:e|ir|en)\b|\b(?:un|"
+        (Asked.SUMMARY, Wording(r"^¿? ?(?:(?:me )?(?:puedes|podrías) )?resum(?:e|ir|en)\b|\b(?:un|"
         r"breve) resumen\b")),
-        (Asked.YES_NO, pattern_of(
+        (Asked.YES_NO, Wording(
             r"^¿? ?(?:se (?:le |me |nos |les )?(?:puede|debe|permite|devuelve|paga|acepta|admite|necesita|cobra)\w*|"
             r"es|son|está|"
             r"están|hay|tiene|tienen|tengo|puede|pueden|puedo|podemos|debe|debo|hace|necesito|era|fue|ha|han)\b"
         )),
-        (Asked.REASON, pattern_of(
+        (Asked.REASON, Wording(
             r"\b(?:por qué|cuál (?:es|fue) (?:el motivo|la razón|la causa)|a qué se deb\w+|qué causó|"
             r"por cuál motivo)\b|^¿? ?por que\b"
         )),
-        (Asked.STEPS, pattern_of(
+        (Asked.STEPS, Wording(
             rf"\bc[óo]mo {_ANYONE}\b|\bqué (?:hago|debo hacer|tengo que hacer|hay que hacer|se hace|hacer|hacemos|"
             rf"pasos)\b|"
             r"\bqué (?:pasa|ocurre|sucede) (?:si|cuando)\b|\bpaso a paso\b|^¿? ?c[óo]mo se \w+"
         )),
-        (Asked.DEFINITION, pattern_of(
+        (Asked.DEFINITION, Wording(
             r"^¿? ?qué (?:es|son|significa) (?:un[oa]? |el |la |los |las )?[\w-]+ ?\??$|\bqué significa\b|"
             r"\bqué se entiende por\b|\bqué quiere decir\b"
         )),
-        (Asked.COMPARISON, pattern_of(
+        (Asked.COMPARISON, Wording(
             r"\bdiferencias? entre\b|\ben comparación con\b|\bcomparad[oa]s? con\b|\b(?:más|menos|mayor|menor|mejor|"
             r"peor) .*\bque\b"
         )),
-        (Asked.PRICE, pattern_of(
+        (Asked.PRICE, Wording(
             r"\bcuánt\w* (?:cuesta|cuestan|vale|valen|cobra\w*|pag\w+|dinero|cost\w+|gan\w+|euros|dólares)\b|\bprecio|"
             r"\btarifa de\b|"
             r"\bqué (?:precio|tarifa|importe|coste|costo|sueldo|salario)|\bcuál es el (?:\w+ )?(?:precio|importe|"
             r"coste|costo|sueldo|salario)"
         )),
-        (Asked.HOW_LONG, pattern_of(
+        (Asked.HOW_LONG, Wording(
             rf"\bcuánto (?:tiempo|dura|tarda|tardan|duró|tardó)\b|\bcuánt[oa]s {_SPAN}\b|\bcada cuánto\b|"
             rf"\bcon qué frecuencia\b|"
             r"\bqué edad\b|\bqué plazo\b|\bcuántas veces\b"
         )),
-        (Asked.HOW_MUCH, pattern_of(
+        (Asked.HOW_MUCH, Wording(
             r"\bcu[áa]nt[oa]s?\b|\bqué (?:cantidad|número|porcentaje|proporción|temperatura|tamaño|altura|velocidad|"
             r"distancia)\b|"
             r"\bcuál (?:es|era|fue) (?:el|la) (?:\w+ )?(?:cantidad|número|porcentaje|temperatura|tamaño|altura|"
             r"velocidad|"
             r"distancia|población|longitud|capacidad|límite|máximo|mínimo)\b"
         )),
-        (Asked.WHEN, pattern_of(
+        (Asked.WHEN, Wording(
             r"\b(?:cuándo|a qué horas?|qué hora|qué horario|hasta qué hora|desde qué hora)\b|^¿? ?cuando\b|"
             r"\bqué (?:año|fecha|"
             r"día|mes|siglo|momento|década|época)\b|\bcuál (?:es|fue|era) (?:el año|la fecha|el plazo|el horario)\b"
         )),
-        (Asked.WHO, pattern_of(
+        (Asked.WHO, Wording(
             r"\bqui[ée]n(?:es)?\b|\bqué (?:persona|jugador|rey|presidente|autor|científico|hombre|mujer|director)\w*\b|"
             r"\bcuál (?:es|era|fue) el nombre del? "
         )),
-        (Asked.WHERE, pattern_of(
+        (Asked.WHERE, Wording(
             r"\b(?:dónde|adónde)\b|^¿? ?(?:a |de )?donde\b|\bqué (?:ciudad|país|lugar|sitio|edificio|estado|región|"
             r"calle|isla|"
             r"continente|provincia|sala|planta)\b"
         )),
-        (Asked.LIST, pattern_of(
+        (Asked.LIST, Wording(
             r"^¿? ?(?:enumera|lista|nombra)\b|^¿? ?(?:cuáles|qué) (?:son|eran|fueron)\b|^¿? ?qué (?!es\b|"
             r"este\b)\w+[aeo]s "
             r"(?:son|siguen|hay|tienen|deben|pueden|tengo|puedo|hacen|existen|incluye)\b"
         )),
-        (Asked.WHICH, pattern_of(r"\b(?:qué|cuál|cuáles)\b|^¿? ?que\b")),
+        (Asked.WHICH, Wording(r"\b(?:qué|cuál|cuáles)\b|^¿? ?que\b")),
     ),
     answers={
-        Asked.SUMMARY: pattern_of(r"^[#\d.\s]*(?:resumen|en resumen|síntesis|puntos principales)\b"),
-        Asked.WHEN: pattern_of(_CALENDAR),
-        Asked.HOW_MUCH: pattern_of(_AMOUNT),
-        Asked.HOW_LONG: pattern_of(
+        Asked.SUMMARY: Wording(r"^[#\d.\s]*(?:resumen|en resumen|síntesis|puntos principales)\b"),
+        Asked.WHEN: Wording(_CALENDAR),
+        Asked.HOW_MUCH: Wording(_AMOUNT),
+        Asked.HOW_LONG: Wording(
             rf"{_AMOUNT} ?(?:\w+ )?{_SPAN}\b|\b(?:diari[oa]|semanal|mensual|anual|trimestral|semestral)(?:mente)?\b|"
             rf"\bcada (?:\w+ )?"
             rf"{_SPAN}|\b(?:nunca|siempre|una vez|dos veces|\w+ veces|inmediatamente)\b|\b(?:1[0-9]|20)\d\d\b|"
             rf"\b(?:hasta|desde)\b"
         ),
-        Asked.PRICE: pattern_of(
+        Asked.PRICE: Wording(
             r"[€$£]|\b(?:euros?|céntimos?|dólares|dólar|pesos?|libras?|gratis|gratuit[oa]s?|sin (?:coste|cargo|"
             r"recargo)|millones?|"
             r"por ciento)\b|%"
         ),
-        Asked.WHO: re.compile(
+        Asked.WHO: Wording(
             r"(?<=[\w,;:)(«“\"] )[A-ZÁÉÍÓÚÑ][\w’'-]+|\b[A-ZÁÉÍÓÚÑ][\w’'-]+ (?:(?:de|del|la|los|"
             r"y) )*[A-ZÁÉÍÓÚÑ][\w’'-]+|\b(?:Sr|Sra|Dr|Dra)\.|"
             r"\b(?i:director|jef[ea]|responsable|encargad[oa]|gerente|presidente|rey|reina|emperador|ministr[oa]|"
             r"departamento|"
-            r"equipo|comité|comisión|gobierno|parlamento|recepción|consejo)(?:es|as?|s)?\b"
+            r"equipo|comité|comisión|gobierno|parlamento|recepción|consejo)(?:es|as?|s)?\b",
+            ignores_case=False,
         ),
-        Asked.WHERE: re.compile(
+        Asked.WHERE: Wording(
             r"\b(?:[Ee]n|[Aa]|[Aa]l|[Dd]el?|[Dd]esde|[Hh]acia|[Jj]unto a|[Ff]rente a|[Dd]etrás de|[Dd]elante de|"
             r"[Ee]ntre|[Bb]ajo|[Pp]or|[Cc]erca de) "
-            r"(?:el |la |los |las |su |sus |un |una )?\w{3,}"
+            r"(?:el |la |los |las |su |sus |un |una )?\w{3,}",
+            ignores_case=False,
         ),
-        Asked.REASON: pattern_of(
+        Asked.REASON: Wording(
             r"\b(?:porque|ya que|debido|pues|puesto que|dado que|por (?:lo|ello|eso|esto)|para (?:que|\w+r)\b|a causa|"
             r"motivo|razón|"
             r"causa|gracias a|como|por)\b"
         ),
-        Asked.YES_NO: pattern_of(
+        Asked.YES_NO: Wording(
             r"\b(?:no|puede|pueden|debe|deben|nunca|siempre|sólo|solo|está permitido|prohibid[oa]|permit\w+|sí|sin|"
             r"salvo)\b"
         ),
     },
-    leaning=re.compile(
+    leaning=Wording(
         r"^(?:Él|Ella|Ellos|Ellas|Est[eao]s?|Es[eao]s?|Su|Sus|Se|También|Además|Por (?:ello|eso|tanto)|Sin embargo|"
         r"Pero|Entonces|"
-        r"Así|Luego|Ambos|Ambas|Después)\b"
+        r"Así|Luego|Ambos|Ambas|Después)\b",
+        ignores_case=False,
     ),
-    negation=pattern_of(r"\b(?:no|nunca|jamás|sin|ningún|ninguna|ninguno|nadie|nada|ni|tampoco|prohibid[oa]s?)\b"),
+    negation=Wording(r"\b(?:no|nunca|jamás|sin|ningún|ninguna|ninguno|nadie|nada|ni|tampoco|prohibid[oa]s?)\b"),
     months=("enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre",
             "noviembre", "diciembre"),
     numbers={
@@ -181,8 +182,8 @@ SPANISH = WordTable(
         "años": "yrs", "hora": "hour", "horas": "hours", "minuto": "minute", "minutos": "minutes", "metro": "meter",
         "metros": "meters", "euro": "euro", "euros": "euros", "cada": "each",
     },
-    aside=pattern_of(r"\b(?:todos los días|cada día|siempre|horas?)\b"),
-    definition=pattern_of(
+    aside=Wording(r"\b(?:todos los días|cada día|siempre|horas?)\b"),
+    definition=Wording(
         r"^¿? ?qué (?:es|son|significa|se entiende por|quiere decir) (?:un[oa]? |el |la |los |"
         r"las )?(?P<term>[^?]{2,60}?)\W*$"
     ),

@@ -6,6 +6,7 @@ import enum
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 
 class Asked(enum.Enum):
@@ -30,6 +31,23 @@ class Asked(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Wording:
+    """A regular expression, compiled when a text of its language is first read: most processes read none."""
+
+    text: str
+    ignores_case: bool = True
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        return _compile(self)
+
+
+@lru_cache(maxsize=512)
+def _compile(wording: Wording) -> re.Pattern[str]:
+    return re.compile(wording.text, re.IGNORECASE if wording.ignores_case else 0)
+
+
+@dataclass(frozen=True, slots=True)
 class WordTable:
     """The closed classes, endings and question words of a language. Words are in lower case."""
 
@@ -45,18 +63,18 @@ class WordTable:
     """What inflection adds to a word, longest first."""
     folds: Mapping[str, str]
     """Letters with marks that inflection adds or drops, and the letters without."""
-    questions: tuple[tuple[Asked, re.Pattern[str]], ...]
+    questions: tuple[tuple[Asked, Wording], ...]
     """How a question asks for something: the first that is found decides."""
-    answers: Mapping[Asked, re.Pattern[str]]
+    answers: Mapping[Asked, Wording]
     """What a sentence must have that answers such a question."""
-    leaning: re.Pattern[str]
+    leaning: Wording
     """How a sentence opens that leans on the one before it."""
-    negation: re.Pattern[str]
+    negation: Wording
     months: tuple[str, ...]
     """From January on."""
     numbers: Mapping[str, str]
     """Number words and units in English, which values are read in."""
-    aside: re.Pattern[str]
+    aside: Wording
     """What makes no other statement: that it holds always."""
     has_compounds: bool = False
     """It writes compounds as one word, and nouns with a capital."""
@@ -66,12 +84,12 @@ class WordTable:
     """What inflection puts between prefix and stem."""
     changes: Mapping[str, str] = field(default_factory=dict[str, str])
     """Vowels that inflection changes in a stem: the reverse of `folds`."""
-    definition: re.Pattern[str] | None = None
+    definition: Wording | None = None
     """A question for a definition, with the term as the group `term`."""
 
     def asked_by(self, question: str) -> Asked | None:
         """What a question asks for; None where its wording leaves it open."""
-        return next((asked for asked, pattern in self.questions if pattern.search(question)), None)
+        return next((asked for asked, wording in self.questions if wording.pattern.search(question)), None)
 
     def stem(self, word: str) -> str:
         """A word in lower case without the ending that inflection gives it."""
@@ -110,8 +128,3 @@ SHORTEST_STEM = 3
 def word_set(text: str) -> frozenset[str]:
     """The words of a list written as lines."""
     return frozenset(text.split())
-
-
-def pattern_of(text: str) -> re.Pattern[str]:
-    """A pattern that ignores case."""
-    return re.compile(text, re.IGNORECASE)
