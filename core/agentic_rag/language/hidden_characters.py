@@ -37,8 +37,10 @@ def _shows_all(text: str) -> bool:
     return text.isprintable() and len(text.encode("utf-16-le")) == 2 * len(text)
 
 
-def map_visible_text(text: str) -> tuple[str, list[int]]:
-    """`text` without its hidden characters, and the offset in `text` of each remaining character and of the end."""
-    hidden = {at for match in HIDDEN.finditer(text) for at in range(*match.span())}
+def map_visible_text(text: str, *others: re.Pattern[str]) -> tuple[str, list[int]]:
+    """`text` without its hidden characters, nor what `others` find in it, and the offset in `text` of each remaining
+    character and of the end.
+    """
+    hidden = {at for unseen in (HIDDEN, *others) for match in unseen.finditer(text) for at in range(*match.span())}
     places = [at for at in range(len(text)) if at not in hidden]
     return "".join(text[at] for at in places), [*places, len(text)]

@@ -1,8 +1,8 @@
 """The tokenizer of the lexical arm: it defines what a term is.
 
 Terms are NFKC-normalised and case-folded. Compound names (paths, dotted and snake_case names, camelCase, hyphens) yield
-their parts and the whole. Scripts written without spaces yield character bigrams. "1,234" equals "1234", and "12.5"
-stays whole.
+their parts and the whole; a word that the end of a line parts yields both of its spellings. Scripts written without
+spaces yield character bigrams. "1,234" equals "1234", and "12.5" stays whole.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from types import MappingProxyType
 import numpy as np
 
 from agentic_rag.language.english import FUNCTION_WORDS, stem
+from agentic_rag.language.parted_words import spell_parted_words
 from agentic_rag.language.term_counts import TermCounts, count_terms
 from agentic_rag.language.words.word_tables import function_words_of
 
@@ -77,7 +78,7 @@ def normalise(text: str) -> str:
 
 
 def _runs(text: str) -> list[str]:
-    text = normalise(text)
+    text = spell_parted_words(normalise(text))
     return (_ASCII_RUN if text.isascii() else _UNICODE_RUN).findall(text)
 
 

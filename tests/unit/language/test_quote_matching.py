@@ -34,5 +34,14 @@ def test_a_span_reads_as_the_quote_or_there_is_none(text: str, quote: str) -> No
         assert text[slice(*span)].split() == quote.split()
 
 
+def test_a_word_that_a_line_end_parts_is_found_whole_and_quoted_as_it_stands() -> None:
+    text = "The basins are con-\nnected by a\u200b well-\nknown pump."
+
+    for quote in ("are connected by", "a wellknown pump", "con-\nnected"):
+        span = locate_quote(quote, text)
+        assert span is not None
+        assert "-\n" in text[slice(*span)]
+
+
 def test_an_omission_is_no_quote() -> None:
     assert locate_quote("The pump … stops.", "The pump that feeds the basin stops.") is None

@@ -33,6 +33,19 @@ def test_names_give_their_parts_and_the_whole(text: str, expected: list[str]) ->
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("are con-\nnected", ["are", "con", "nect", "con-nected", "connect"]),
+        ("well- \n known", ["well", "known", "well-known", "wellknown"]),
+        ("COVID-\n19 and", ["covid", "19", "covid-19", "covid19", "and"]),
+        ("list -\nitem", ["list", "item"]),
+    ],
+)
+def test_a_word_that_a_line_end_parts_gives_its_parts_and_both_spellings(text: str, expected: list[str]) -> None:
+    assert tokenize(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("1,234", ["1234"]),
         ("$1,234,567.89", ["1234567.89"]),
         ("12.5%", ["12.5"]),

@@ -19,6 +19,7 @@ from agentic_rag.kernel.compute import Compute
 from agentic_rag.kernel.database import Transaction
 from agentic_rag.kernel.errors import NotFound, SpaceMismatch
 from agentic_rag.language.hidden_characters import count_hidden_characters
+from agentic_rag.language.parted_words import join_parted_words
 from agentic_rag.language.term_counts import TermCounts
 from agentic_rag.models.billing.embedding_cost import EmbeddingCost, compute_embedding_cost
 from agentic_rag.models.billing.prices import PriceTable
@@ -127,8 +128,10 @@ async def space_for(transaction: Transaction, workspace: WorkspaceRef, embedders
 
 
 async def embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
-    """Each text's vector as stored: little-endian float16."""
-    vectors = await embedder.embed(texts)
+    """Each text's vector as stored, little-endian float16: of its words without the hyphens that part them at the ends
+    of lines.
+    """
+    vectors = await embedder.embed([join_parted_words(text) for text in texts])
     if vectors.shape != (len(texts), embedder.space.dimensions):
         raise SpaceMismatch(
             f"The embedder answered with shape {vectors.shape} to {len(texts)} texts; "

@@ -1,0 +1,21 @@
+"""Words that a hyphen parts at the end of a line, as columns of print have them: "con-", "nected"."""
+
+from __future__ import annotations
+
+import re
+
+PARTING = re.compile(r"(?<=[^\W\d_])[-‐][ \t]*\n[ \t]*(?=[^\W\d_])")
+"""Between two letters: the hyphen and the break behind it."""
+_PARTED = re.compile(r"(?<![^\W_])([^\W_]{1,64}+)[-‐][ \t]*\n[ \t]*([^\W_]{1,64}+)")
+
+
+def join_parted_words(text: str) -> str:
+    """`text` with the parts of a word together; before a capital the hyphen stays."""
+    if "\n" not in text:
+        return text
+    return PARTING.sub(lambda parting: "" if text[parting.end()].islower() else "-", text)
+
+
+def spell_parted_words(text: str) -> str:
+    """`text` with every parted word in both spellings, "con-nected connected": only a dictionary could choose."""
+    return _PARTED.sub(r"\1-\2 \1\2", text) if "\n" in text else text
