@@ -44,7 +44,9 @@ class ChunkPiece:
 
 
 def split_pieces(parsed: ParsedDocument, size: int, cost_of: Callable[[str], int]) -> Iterator[ChunkPiece]:
-    """All pieces of a document, in order. None costs more than `size`; together they hold all text but white space."""
+    """All pieces of a document, in order. None costs more than `size`; together they hold all text but white space and
+    running lines.
+    """
     text = parsed.text
     headings: list[tuple[int, str]] = []
     path: tuple[str, ...] = ()
@@ -74,7 +76,7 @@ def _every_block(parsed: ParsedDocument) -> Iterator[tuple[Block, bool]]:
         if text[done : block.start].strip():
             yield Block(BlockKind.PARAGRAPH, done, block.start), False
             before = None
-        if text[block.start : block.end].strip():
+        if block.kind is not BlockKind.RUNNING and text[block.start : block.end].strip():
             yield block, block.kind is BlockKind.LIST_ITEM and before is BlockKind.LIST_ITEM
             before = block.kind
         done = max(done, block.end)
@@ -83,8 +85,8 @@ def _every_block(parsed: ParsedDocument) -> Iterator[tuple[Block, bool]]:
 
 
 def _heading_title(text: str) -> str:
-    first_line = text.strip().split("\n", 1)[0]
-    return " ".join(first_line.strip("# \t").split())[:_HEADING_LENGTH]
+    lines = (line.strip("# \t") for line in text.strip().split("\n"))
+    return " ".join(" ".join(line for line in lines if line.strip("=-")).split())[:_HEADING_LENGTH]
 
 
 def _pieces(text: str, block: Block, size: int, cost_of: Callable[[str], int]) -> Iterator[tuple[int, int, int]]:

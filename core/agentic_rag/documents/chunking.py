@@ -42,9 +42,9 @@ def chunk_document(
 ) -> list[ChunkDraft]:
     """The chunks of `parsed`, in order; none for a text of white space only.
 
-    Every chunk is `text[start:end]`. Together the chunks hold all text but white space. None is larger than
-    `profile.size`. Each repeats at most `profile.overlap` of the text before it. The size limit relies on the contract
-    of `count_tokens`. Deterministic.
+    Every chunk is `text[start:end]`. Together the chunks hold all text but white space and running lines. None is
+    larger than `profile.size`. Each repeats at most `profile.overlap` of the text before it. The size limit relies on
+    the contract of `count_tokens`. Deterministic.
     """
     text = parsed.text
     in_tokens = profile.unit is ChunkUnit.TOKENS

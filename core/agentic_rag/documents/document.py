@@ -47,6 +47,8 @@ class BlockKind(enum.Enum):
     LIST_ITEM = "list_item"
     TABLE = "table"
     CODE = "code"
+    RUNNING = "running"
+    """Headers, footers and numbers of pages: part of the text, in no chunk."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,19 +9,19 @@ is told.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
-from agentic_rag.adapters.parsing.pdf.outline import OutlineEntry, heading_levels
 from agentic_rag.adapters.parsing.pdf.page_words import PdfPage, plain_page
 from agentic_rag.adapters.parsing.pdf.pdfium import PdfiumPages
 from agentic_rag.adapters.parsing.pdf.pypdf_pages import PypdfPages
+from agentic_rag.adapters.parsing.pdf.structure import PAGE_JOIN, StructuredText, structure
 from agentic_rag.adapters.parsing.text.legibility import count_glyph_names, is_poor
-from agentic_rag.adapters.parsing.text_builder import LoadedText, first_heading, tidy_title
-from agentic_rag.documents.document import Block, BlockKind, PageSpan
+from agentic_rag.adapters.parsing.text_builder import LoadedText, tidy_title
+from agentic_rag.documents.document import BlockKind
+from agentic_rag.language.parted_words import join_parted_words
 
-_PAGE_JOIN = "\n\n"
 _EARNING_CHARACTERS = 500
 """A page of this much text has been worth its time."""
 _LEAST_OF_POOR = 0.4
@@ -47,9 +47,6 @@ _MOST_LOST_CHARACTERS = 2_000
 """No name of a glyph is longer than nine characters."""
 _TITLE_WITHIN = 5
 """Blocks from the start among which a heading is the document's title."""
-_SENTENCE_END = re.compile(r"""[.!?:]["'”’)\]]{0,2}$""")
-_SHORT_OF_LONGEST = 0.8
-"""A line that ends a sentence before this share of its page's longer lines ends a paragraph too."""
 
 
 SAMPLE = b"""%PDF-1.4
@@ -76,18 +73,26 @@ def load(source: SourceFile) -> LoadedText:
     """
     first = PdfiumPages(b"" if source.careful else source.content)
     read, unread = _read_pages(source, first, PypdfPages(source.content, source.limits))
-    texts = [page.text for page in read]
     own_name = tidy_title(first.own_name)
-    text = _PAGE_JOIN.join(texts)
-    lost = count_glyph_names(text) if len(text) <= _MOST_LOST_CHARACTERS else 0
-    if own_name and 0 < lost <= _MOST_LOST_GLYPHS and (spoken := _without_program(own_name)):
+    if own_name and 0 < _count_lost_glyphs(read) <= _MOST_LOST_GLYPHS and (spoken := _without_program(own_name)):
         # The fonts of a slide or cover name no letters: the few words lost are those that its title says.
-        texts = [spoken, *("" for _ in texts[1:])]
-        text = _PAGE_JOIN.join(texts)
-    pages, blocks = _structure(texts, first.outline())
+        read = [plain_page(spoken), *(plain_page("") for _ in read[1:])]
+    made = structure(read, first.outline())
     named = None if own_name is None or _POOR_TITLE.fullmatch(own_name) else own_name
-    title = named or first_heading(text, blocks[:_TITLE_WITHIN])
-    return LoadedText(text, tuple(blocks), tuple(pages), title, unread_pages=unread)
+    title = named or _title(made)
+    return LoadedText(made.text, made.blocks, made.pages, title, unread_pages=unread)
+
+
+def _title(made: StructuredText) -> str | None:
+    """The highest heading near the start, all its lines."""
+    headings = [block for block in made.blocks[:_TITLE_WITHIN] if block.kind is BlockKind.HEADING]
+    highest = min(headings, key=lambda block: block.level, default=None)
+    return None if highest is None else tidy_title(join_parted_words(made.text[highest.start : highest.end]))
+
+
+def _count_lost_glyphs(pages: Sequence[PdfPage]) -> int:
+    text = PAGE_JOIN.join(page.text for page in pages)
+    return count_glyph_names(text) if len(text) <= _MOST_LOST_CHARACTERS else 0
 
 
 def _read_pages(source: SourceFile, first: PdfiumPages, second: PypdfPages) -> tuple[list[PdfPage], tuple[int, ...]]:
@@ -136,41 +141,3 @@ def _without_program(name: str) -> str | None:
     """A title without the program and the extension that a printer driver adds; None when no two words are left."""
     rest = _FILE_EXTENSION.sub("", _PROGRAM_AHEAD.sub("", name))
     return rest if len(_SPOKEN.findall(rest)) >= 2 else None
-
-
-def _structure(texts: Sequence[str], outline: Sequence[OutlineEntry]) -> tuple[list[PageSpan], list[Block]]:
-    lines_by_page = [text.split("\n") for text in texts]
-    trimmed = [[line.strip() for line in lines] for lines in lines_by_page]
-    levels = heading_levels(trimmed, outline)
-    pages: list[PageSpan] = []
-    blocks: list[Block] = []
-    start = 0
-    for index, (text, lines) in enumerate(zip(texts, lines_by_page, strict=True)):
-        pages.append(PageSpan(index + 1, start, start + len(text)))
-        page_levels = [levels.get((index, number), 0) for number in range(len(lines))]
-        blocks += _page_blocks(lines, trimmed[index], page_levels, start)
-        start += len(text) + len(_PAGE_JOIN)
-    return pages, blocks
-
-
-def _page_blocks(lines: Sequence[str], trimmed: Sequence[str], levels: Sequence[int], start: int) -> Iterator[Block]:
-    lengths = sorted(len(line) for line in trimmed if line)
-    long_line = lengths[len(lengths) * 3 // 4] * _SHORT_OF_LONGEST if lengths else 0
-    first: int | None = None
-    at = start
-    end = start
-    for line, plain, level in zip(lines, trimmed, levels, strict=True):
-        if first is not None and (level or not plain):
-            yield Block(BlockKind.PARAGRAPH, first, end)
-            first = None
-        if level:
-            yield Block(BlockKind.HEADING, at, at + len(line), level)
-        elif plain:
-            first = at if first is None else first
-            end = at + len(line)
-            if len(plain) < long_line and _SENTENCE_END.search(plain):
-                yield Block(BlockKind.PARAGRAPH, first, end)
-                first = None
-        at += len(line) + 1
-    if first is not None:
-        yield Block(BlockKind.PARAGRAPH, first, end)

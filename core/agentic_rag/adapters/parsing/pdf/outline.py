@@ -1,4 +1,4 @@
-"""Headings of a PDF: by its outline (bookmarks) when it has a useful one, else by the form of the line.
+"""Headings of a PDF: by its outline (bookmarks) when it has a useful one, else by the size and the form of the line.
 
 Conservative: a heading too few costs a little context, a heading too many cuts a paragraph in two.
 """
@@ -9,6 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from agentic_rag.adapters.parsing.pdf.page_words import PdfPage
 
 _FORMS = (
     (
@@ -23,6 +25,13 @@ _CAPITALS = re.compile(r"[A-Z][A-Z&’',/() -]{6,80}(?:\([A-Za-z]+\))?")
 _NUMBER_AHEAD = re.compile(r"^(?:[0-9]+(?:\.[0-9]+)*\.?|[IVXLC]+\.)\s+")
 _CAPITALS_LEVEL = 3
 _LEAST_OUTLINE_HITS = 3
+_LARGER = 1.15
+_MOST_SIZES = 3
+"""Levels told by size: between larger letters and the forms of headings below them there is room for three."""
+_FEW, _MOST_LARGE = 3, 0.25
+"""Lines of a page that may be headings in any case, and their share of its lines above that."""
+_LONGEST = 120
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
 _RUNNING_PAGES = 3
 """A line that stands on this many pages is a running header or footer, no heading."""
 
@@ -36,12 +45,48 @@ class OutlineEntry:
     level: int
 
 
-def heading_levels(pages: Sequence[Sequence[str]], outline: Sequence[OutlineEntry]) -> Mapping[tuple[int, int], int]:
-    """Levels 1–6 of the lines that are headings, by (page index, line index). `pages` holds each page's lines,
-    trimmed.
+def heading_levels(pages: Sequence[PdfPage], outline: Sequence[OutlineEntry]) -> Mapping[tuple[int, int], int]:
+    """Levels 1–6 of the lines that are headings, by (page index, line index): by the bookmarks, else by the size of
+    their letters, and else by their form.
     """
-    found = _by_outline(pages, outline)
-    return found if len(found) >= _LEAST_OUTLINE_HITS else _by_form(pages)
+    lines = [[line.text.strip() for line in page.lines] for page in pages]
+    found = _by_outline(lines, outline)
+    if len(found) >= _LEAST_OUTLINE_HITS:
+        return found
+    by_form = _by_form(lines)
+    by_size = _by_size(pages)
+    deepest = max(by_size.values(), default=0)
+    return {place: min(level + deepest, 6) for place, level in by_form.items()} | by_size
+
+
+def larger_sizes(pages: Sequence[PdfPage]) -> frozenset[float]:
+    """The sizes of letters that are clearly larger than those of most text; none where readers tell no sizes."""
+    letters = Counter[float]()
+    for page in pages:
+        for line in page.lines:
+            letters[line.size] += len(line.text)
+    usual = max(letters, key=lambda size: letters[size], default=0.0)
+    return frozenset(size for size in letters if usual and size >= _LARGER * usual)
+
+
+def _by_size(pages: Sequence[PdfPage]) -> dict[tuple[int, int], int]:
+    """Lines in larger letters: the larger, the higher. Of a page of many large lines (a cover, a slide) only those in
+    the largest letters count.
+    """
+    large = larger_sizes(pages)
+    sizes = dict[tuple[int, int], float]()
+    for page, held in enumerate(pages):
+        found = {
+            (page, number): line.size
+            for number, line in enumerate(held.lines)
+            if line.size in large and len(line.text) <= _LONGEST and _LETTERS.search(line.text)
+        }
+        if len(found) > max(_FEW, _MOST_LARGE * len(held.lines)):
+            most = max(found.values())
+            found = {place: size for place, size in found.items() if size == most}
+        sizes |= found
+    ranks = sorted({*sizes.values()}, reverse=True)
+    return {place: min(ranks.index(size) + 1, _MOST_SIZES) for place, size in sizes.items()}
 
 
 def _by_outline(pages: Sequence[Sequence[str]], outline: Sequence[OutlineEntry]) -> dict[tuple[int, int], int]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+_WRITTEN_DOWN = re.compile("[\u3041-\u30ff\u3400-\u9fff]")
 _LONG_WORD = 4
 """Letters of a word that is wider than high."""
 
@@ -37,10 +39,9 @@ class PageLine:
 
 @dataclass(frozen=True, slots=True)
 class PdfPage:
-    """The lines of a page, and its height in points (0 where unknown)."""
+    """The lines of a page."""
 
     lines: Sequence[PageLine]
-    height: float = 0.0
 
     @property
     def text(self) -> str:
@@ -48,8 +49,11 @@ class PdfPage:
 
     @property
     def runs_down(self) -> bool:
-        """Whether most letters stand below one another: PDFium orders such lines wrongly, and loses some."""
-        long = [(line.size, word) for line in self.lines for word in line.words if len(word.text) >= _LONG_WORD]
+        """Whether it is written from top to bottom, as Japanese may be: PDFium orders such lines wrongly, and loses
+        some.
+        """
+        lines = [line for line in self.lines if _WRITTEN_DOWN.search(line.text)]
+        long = [(line.size, word) for line in lines for word in line.words if len(word.text) >= _LONG_WORD]
         down = sum(len(word.text) for size, word in long if word.right - word.left < size)
         return down * 2 > sum(len(word.text) for _, word in long)
 

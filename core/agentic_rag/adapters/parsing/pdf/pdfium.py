@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Iterator
-from math import hypot
+from collections import Counter
+from collections.abc import Callable, Iterator
+from math import hypot, pi
 from typing import Any, cast
 
 import pypdfium2.raw  # pyright: ignore[reportMissingTypeStubs] - it ships none
 from pypdfium2 import PdfDocument, PdfiumError  # pyright: ignore[reportMissingTypeStubs]
 
+from agentic_rag.adapters.parsing.pdf.form_values import FilledField, place_fields
 from agentic_rag.adapters.parsing.pdf.outline import OutlineEntry
 from agentic_rag.adapters.parsing.pdf.page_words import PageLine, PdfPage, Word
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
@@ -29,6 +31,12 @@ _SMALL, _RISE, _SPACE = 0.85, 0.1, 0.15
 """By the size of the letters of a line: that of raised and lowered figures, how far they stand off the line, and the
 least gap between words.
 """
+_TICKED = "☒"
+_TYPED = frozenset({pdfium.FPDF_FORMFIELD_TEXTFIELD, pdfium.FPDF_FORMFIELD_COMBOBOX, pdfium.FPDF_FORMFIELD_LISTBOX})
+_PASSWORD_FIELD = 1 << 13
+"""Flag of a text field whose value nobody shows (ISO 32000-1, table 228)."""
+_LOOKED_AT = 9
+"""Letters of a page that tell how it is turned."""
 _MOST_BOOKMARKS = 2_000
 _DEEPEST_BOOKMARK = 6
 
@@ -43,6 +51,13 @@ class PdfiumPages:
         except PdfiumError as error:
             if cast(Any, error).err_code == pdfium.FPDF_ERR_PASSWORD:
                 raise password_error() from error
+            return
+        if self._document.get_formtype() != pdfium.FORMTYPE_NONE:
+            self._document.init_forms()
+
+    @property
+    def _form(self) -> Any:
+        return None if self._document.formenv is None else self._document.formenv.raw
 
     @property
     def count(self) -> int:
@@ -59,7 +74,11 @@ class PdfiumPages:
         except (PdfiumError, IndexError):
             return None
         try:
-            return PdfPage([*_lines(textpage.raw, page.get_rotation())], page.get_size()[1])
+            text = _units(textpage.raw)
+            turns = _turns(textpage.raw, text)
+            lines = [*_lines(textpage.raw, text, turns)]
+            fields = [*_fields(page.raw, textpage.raw, self._form, turns)]
+            return PdfPage(place_fields(lines, fields) if fields else lines)
         finally:
             textpage.close()
             page.close()
@@ -106,14 +125,13 @@ def _text(units: str) -> str:
     return strip_unstorable(units.replace(_HYPHEN, "-"))
 
 
-def _lines(textpage: object, rotation: int) -> Iterator[PageLine]:
-    text = _units(textpage)
+def _lines(textpage: object, text: str, turns: int) -> Iterator[PageLine]:
     words: list[Word] = []
     size = 0.0
     done = 0
     for found in _WORD.finditer(text):
         start, end = found.span()
-        word = _word(textpage, text, start, end, rotation)
+        word = _word(textpage, text, start, end, turns)
         if words and ("\n" in text[done:start] or text[done - 1] == _HYPHEN):
             gap = word.left - words[-1].right
             if word.base == words[0].base and text[done - 1].isdigit() and 0 <= gap < size:
@@ -132,36 +150,90 @@ def _lines(textpage: object, rotation: int) -> Iterator[PageLine]:
         yield _line(words, size)
 
 
-def _word(textpage: object, text: str, start: int, end: int, rotation: int) -> Word:
-    x, base = _origin(textpage, start, rotation)
+def _word(textpage: object, text: str, start: int, end: int, turns: int) -> Word:
+    x, base = _origin(textpage, start, turns)
     left, right, bottom, top = ctypes.c_double(), ctypes.c_double(), ctypes.c_double(), ctypes.c_double()
     pdfium.FPDFText_GetCharBox(textpage, end - 1, left, right, bottom, top)
-    edge = {0: right.value, 90: top.value, 180: -left.value}.get(rotation, -bottom.value)
+    edge = max(_turn(left.value, bottom.value, turns)[0], _turn(right.value, top.value, turns)[0])
     word = text[start:end]
     if _SHIFTABLE.search(word) is not None:
-        word = "".join(_shifted(textpage, found, start, base, rotation) for found in _FIGURES.finditer(word))
+        word = "".join(_shifted(textpage, found, start, base, turns) for found in _FIGURES.finditer(word))
     return Word(_text(word), x, edge, base)
 
 
-def _shifted(textpage: object, found: re.Match[str], start: int, base: float, rotation: int) -> str:
+def _shifted(textpage: object, found: re.Match[str], start: int, base: float, turns: int) -> str:
     """A part of the word that begins at `start`; figures smaller than its first letter are raised or lowered ones."""
     part, at = found.group(), start + found.start()
     if at == start or not part[-1].isdigit():
         return part
     size, size_here = _size(textpage, start), _size(textpage, at)
-    rise = _origin(textpage, at, rotation)[1] - base
+    rise = _origin(textpage, at, turns)[1] - base
     if size_here > _SMALL * size or abs(rise) < _RISE * size:
         return part
     return shifted_text(part, Shift.RAISED if rise > 0 else Shift.LOWERED, found.string[: found.start()])
 
 
-def _origin(textpage: object, at: int, rotation: int) -> tuple[float, float]:
+def _origin(textpage: object, at: int, turns: int) -> tuple[float, float]:
     """Where a letter begins, along its line and across it."""
     x, y = ctypes.c_double(), ctypes.c_double()
     pdfium.FPDFText_GetCharOrigin(textpage, at, x, y)
-    along = {0: x.value, 90: y.value, 180: -x.value}.get(rotation, -y.value)
-    across = {0: y.value, 90: -x.value, 180: -y.value}.get(rotation, x.value)
-    return along, across
+    return _turn(x.value, y.value, turns)
+
+
+def _turns(textpage: object, text: str) -> int:
+    """By how many quarters most letters of a page are turned."""
+    places = [at for at in range(0, len(text), len(text) // _LOOKED_AT + 1) if not text[at].isspace()]
+    quarters = Counter(round(pdfium.FPDFText_GetCharAngle(textpage, at) / (pi / 2)) % 4 for at in places)
+    return quarters.most_common(1)[0][0] if quarters else 0
+
+
+def _turn(x: float, y: float, turns: int) -> tuple[float, float]:
+    """A point where the letters of the page stand upright."""
+    return ((x, y), (-y, x), (-x, -y), (y, -x))[turns]
+
+
+def _fields(page: object, textpage: object, form: object, turns: int) -> Iterator[FilledField]:
+    for number in range(pdfium.FPDFPage_GetAnnotCount(page)):
+        annotation = pdfium.FPDFPage_GetAnnot(page, number)
+        if not annotation:
+            continue
+        try:
+            area = pdfium.FS_RECTF()
+            hidden = pdfium.FPDFAnnot_GetFlags(annotation) & pdfium.FPDF_ANNOT_FLAG_HIDDEN
+            text = "" if hidden else " ".join(_filled_text(annotation, textpage, form).split())
+            if text and pdfium.FPDFAnnot_GetRect(annotation, area):
+                corners = _turn(area.left, area.bottom, turns), _turn(area.right, area.top, turns)
+                (left, right), (bottom, top) = (sorted(one) for one in zip(*corners, strict=True))
+                yield FilledField(text, left, bottom, right, top)
+        finally:
+            pdfium.FPDFPage_CloseAnnot(annotation)
+
+
+def _filled_text(annotation: object, textpage: object, form: object) -> str:
+    kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+    if kind == pdfium.FPDF_ANNOT_WIDGET and form:
+        field = pdfium.FPDFAnnot_GetFormFieldType(form, annotation)
+        if field in (pdfium.FPDF_FORMFIELD_CHECKBOX, pdfium.FPDF_FORMFIELD_RADIOBUTTON):
+            return _TICKED if pdfium.FPDFAnnot_IsChecked(form, annotation) else ""
+        secret = pdfium.FPDFAnnot_GetFormFieldFlags(form, annotation) & _PASSWORD_FIELD
+        if field in _TYPED and not secret:
+            return _filled(pdfium.FPDFAnnot_GetFormFieldValue, form, annotation)
+    if kind not in (pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_STAMP):
+        return ""
+    drawn = (pdfium.FPDFAnnot_GetObject(annotation, at) for at in range(pdfium.FPDFAnnot_GetObjectCount(annotation)))
+    texts = [one for one in drawn if pdfium.FPDFPageObj_GetType(one) == pdfium.FPDF_PAGEOBJ_TEXT]
+    shown = " ".join(_filled(pdfium.FPDFTextObj_GetText, one, textpage) for one in texts)
+    return _filled(pdfium.FPDFAnnot_GetStringValue, annotation, b"Contents") or shown
+
+
+def _filled(read: Callable[..., int], *place: object) -> str:
+    """What one of PDFium's functions writes into a buffer: UTF-16 with a NUL at its end."""
+    size = read(*place, None, 0)
+    if size <= 2:
+        return ""
+    buffer = (ctypes.c_ushort * (size // 2))()
+    read(*place, buffer, size)
+    return _text("".join(map(chr, buffer[: size // 2 - 1])))
 
 
 def _size(textpage: object, at: int) -> float:

@@ -1,0 +1,96 @@
+"""What pages of a PDF say beside their text: running lines, filled forms."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from reportlab.lib.pagesizes import A4
+from reportlab.pdfgen.canvas import Canvas
+
+from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.loaders import pdf as pdf_loader
+from agentic_rag.adapters.parsing.pdf.form_values import FilledField, place_fields
+from agentic_rag.adapters.parsing.pdf.page_words import PageLine, Word
+from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.text_builder import LoadedText
+from agentic_rag.documents.chunk_pieces import split_pieces
+from agentic_rag.documents.document import BlockKind, ParsedDocument
+
+
+def read(content: bytes) -> LoadedText:
+    return pdf_loader.load(SourceFile(content, "a.pdf", ParserLimits()))
+
+
+def report(pages: int, header: str = "Harbour office, annual report") -> bytes:
+    """Pages of eight lines between a header and a number; a sentence goes on from each page to the next."""
+    made = io.BytesIO()
+    canvas = Canvas(made, pagesize=A4)
+    for page in range(1, pages + 1):
+        canvas.drawString(50, 800, header)
+        for line in range(8):
+            canvas.drawString(50, 700 - 14 * line, f"line {line} of part {page * 37 % 11} lies between cranes and")
+        canvas.drawString(290, 30, f"Page {page} of {pages}")
+        canvas.showPage()
+    canvas.save()
+    return made.getvalue()
+
+
+def test_headers_footers_and_page_numbers_stand_behind_the_pages_and_in_no_chunk() -> None:
+    reading = read(report(4))
+
+    running = next(block for block in reading.blocks if block.kind is BlockKind.RUNNING)
+    moved = reading.text[running.start : running.end].split("\n")
+    assert moved.count("Harbour office, annual report") == 3
+    assert [line for line in moved if line.startswith("Page")] == [f"Page {page} of 4" for page in range(1, 5)]
+    assert reading.text.count("Harbour office, annual report") == 4
+    assert running.end == len(reading.text)
+    parsed = ParsedDocument(reading.text, reading.blocks, reading.pages, None, "application/pdf", "p", "1")
+    assert max(piece.end for piece in split_pieces(parsed, 500, len)) < running.start
+
+
+def test_the_first_lines_of_too_few_pages_are_no_running_lines() -> None:
+    assert [block.kind for block in read(report(2)).blocks if block.kind is BlockKind.RUNNING] == []
+
+
+def form() -> bytes:
+    made = io.BytesIO()
+    canvas = Canvas(made, pagesize=A4)
+    canvas.drawString(50, 700, "First name:")
+    canvas.acroForm.textfield(name="first", value="Ada", x=130, y=695, width=100, height=18)
+    canvas.drawString(300, 700, "Last name:")
+    canvas.acroForm.textfield(name="last", value="Byron", x=380, y=695, width=100, height=18)
+    canvas.drawString(50, 660, "Remarks")
+    canvas.acroForm.textfield(name="remarks", value="arrives late", x=50, y=630, width=300, height=18)
+    canvas.acroForm.checkbox(name="member", checked=True, x=50, y=600, size=12)
+    canvas.drawString(70, 602, "is a member")
+    canvas.acroForm.checkbox(name="guest", checked=False, x=50, y=580, size=12)
+    canvas.drawString(70, 582, "is a guest")
+    canvas.acroForm.textfield(name="secret", value="hunter2", x=50, y=540, fieldFlags="password", width=90, height=18)
+    canvas.save()
+    return made.getvalue()
+
+
+def test_what_a_form_was_filled_with_stands_beside_its_labels() -> None:
+    assert read(form()).text.split("\n") == [
+        "First name: Ada Last name: Byron",
+        "Remarks",
+        "arrives late",
+        "☒ is a member",
+        "is a guest",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        (FilledField("x", 100, 95, 150, 110), ["Name: x", "Place:"]),
+        (FilledField("x", 10, 95, 40, 110), ["x Name:", "Place:"]),
+        (FilledField("x", 50, 40, 150, 55), ["Name:", "Place:", "x"]),
+        (FilledField("x", 400, 150, 500, 165), ["Name:", "Place:", "x"]),
+    ],
+)
+def test_a_field_stands_beside_or_below_the_label_nearest_to_it(field: FilledField, expected: list[str]) -> None:
+    lines = [PageLine("Name:", [Word("Name:", 50, 90, 100)]), PageLine("Place:", [Word("Place:", 50, 90, 70)])]
+
+    assert [line.text for line in place_fields(lines, [field])] == expected
