@@ -1,0 +1,1 @@
+"""What is read of documents, measured from outside."""
