@@ -79,4 +79,7 @@ def words(text: str) -> Counter[str]:
 
 def parted_words(text: str) -> list[str]:
     """The words that a line's end parts, in one piece."""
-    return [before + after for before, after in re.findall(r"([^\W\d_]{2,})[-‐][ \t]*\r?\n[ \t]*([^\W\d_]{2,})", text)]
+    return [
+        before + after
+        for before, after in re.findall(r"(?<!\w)([^\W\d_]{2,})[-‐][ \t]*\r?\n[ \t]*([^\W\d_]{2,})", text)
+    ]

@@ -19,7 +19,8 @@ _DEEPEST_SECTION = 4
 """Strength of a heading of level 6; level 1 has 9."""
 
 _LINE = re.compile(r"[^\n]+")
-_WORD = re.compile(r"\S+")
+_WORD = re.compile(r"(?:\S*[^\W\d_]-\n(?=[^\W\d_]))*\S+")
+"""A word that a line's end parts is one."""
 _HEADING_LENGTH = 200
 """Code points of a heading that a heading path keeps."""
 

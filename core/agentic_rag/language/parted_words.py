@@ -6,7 +6,7 @@ import re
 
 PARTING = re.compile(r"(?<=[^\W\d_])[-‐][ \t]*\n[ \t]*(?=[^\W\d_])")
 """Between two letters: the hyphen and the break behind it."""
-_PARTED = re.compile(r"(?<![^\W_])([^\W_]{1,64}+)[-‐][ \t]*\n[ \t]*([^\W_]{1,64}+)")
+_PARTED = re.compile(r"(?<![^\W_])([^\W_]{1,64}+)[-‐][ \t]*\n[ \t]*(?=([^\W_]{1,64}+))")
 
 
 def join_parted_words(text: str) -> str:
@@ -17,5 +17,8 @@ def join_parted_words(text: str) -> str:
 
 
 def spell_parted_words(text: str) -> str:
-    """`text` with every parted word in both spellings, "con-nected connected": only a dictionary could choose."""
-    return _PARTED.sub(r"\1-\2 \1\2", text) if "\n" in text else text
+    """`text` with every parted word in both spellings, "con-nected" in its place and "connected" at the end: only a
+    dictionary could choose.
+    """
+    joined = [f"{before}{after}" for before, after in _PARTED.findall(text)] if "\n" in text else []
+    return " ".join((_PARTED.sub(r"\1-", text), *joined)) if joined else text

@@ -35,7 +35,8 @@ def test_names_give_their_parts_and_the_whole(text: str, expected: list[str]) ->
     [
         ("are con-\nnected", ["are", "con", "nect", "con-nected", "connect"]),
         ("well- \n known", ["well", "known", "well-known", "wellknown"]),
-        ("COVID-\n19 and", ["covid", "19", "covid-19", "covid19", "and"]),
+        ("COVID-\n19 and", ["covid", "19", "covid-19", "and", "covid19"]),
+        ("on-\nde-\nmand", ["on", "de", "mand", "on-de-mand", "ond", "demand"]),
         ("list -\nitem", ["list", "item"]),
     ],
 )
