@@ -240,6 +240,9 @@ class FakeStores:
             audit=_Audit(),
         )
 
+    async def record_audit(self, *_: Any, **__: Any) -> None:
+        """Nobody reads it."""
+
 
 class _Access:
     """Every document is for the whole workspace."""
