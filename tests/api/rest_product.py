@@ -19,6 +19,7 @@ from agentic_rag.documents.read_chunk import ReadChunk
 from agentic_rag.documents.read_text import ReadText
 from agentic_rag.documents.update_document import UpdateDocument
 from agentic_rag.erasure.delete import DeleteDocument
+from agentic_rag.erasure.request_erasure import RequestErasure
 from agentic_rag.ingestion.attachments import Attachments
 from agentic_rag.ingestion.copy_document import CopyDocument
 from agentic_rag.ingestion.reingest import ReingestDocument
@@ -135,6 +136,7 @@ class RestProduct:
             max_bytes=self.options.max_upload_bytes,
         )
         self.delete = DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
+        self.request_erasure = RequestErasure(self.database, self.telemetry)
         self.prove_erasure = ProveErasure(self.database, self.cache)
         self.administer = Administer(self.database, self.ids, self.telemetry)
         self.document_access = DocumentAccess(self.database, self.telemetry)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import httpx2
@@ -209,11 +210,151 @@ async def test_a_search_of_a_vector_store_gives_passages_of_files() -> None:
     page = await client.vector_stores.search(WORKSPACE_ID, query=["valve", "pump"], max_num_results=5)
 
     assert [one.file_id for one in page.data] == []  # nothing was read yet
-    with pytest.raises(openai.BadRequestError) as refused:
-        await client.vector_stores.search(
-            WORKSPACE_ID, query="valve", filters={"type": "eq", "key": "year", "value": "2024"}
-        )
-    assert refused.value.param == "filters"
+
+
+EQUAL = {"type": "eq", "key": "year", "value": 2024}
+NESTED: Any = {"type": "and", "filters": [EQUAL]}
+for _ in range(4):
+    NESTED = {"type": "and", "filters": [NESTED]}
+
+
+async def test_a_search_keeps_to_files_by_their_attributes() -> None:
+    product = await rest_product()
+    filters, search = list[Any](), product.search.run
+
+    async def run(principal: Any, question: Any) -> Any:
+        filters.append(question.options.filter.fields)
+        return await search(principal, question)
+
+    product.search = SimpleNamespace(run=run)  # type: ignore[assignment]
+    wanted: Any = {
+        "type": "and",
+        "filters": [
+            {"type": "gte", "key": "year", "value": 2020},
+            {"type": "or", "filters": [{"type": "eq", "key": "team", "value": it} for it in ("core", "shell")]},
+            {"type": "in", "key": "kind", "value": ["manual"]},
+        ],
+    }
+    await _client(product).vector_stores.search(WORKSPACE_ID, query="valve", filters=wanted)
+
+    assert [(one.name, one.comparison.value, one.values) for one in filters[0]] == [
+        ("year", ">=", (2020,)),
+        ("team", "=", ("core", "shell")),
+        ("kind", "=", ("manual",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("filters", "code"),
+    [
+        ({**EQUAL, "type": "ne"}, "FILTER_INVALID"),
+        ({"type": "or", "filters": [EQUAL, {**EQUAL, "key": "team"}]}, "FILTER_INVALID"),
+        ({"type": "or", "filters": [{**EQUAL, "type": "gt"}, EQUAL]}, "FILTER_INVALID"),
+        ({"type": "and", "filters": []}, "FILTER_INVALID"),
+        ({"type": "in", "key": "year", "value": 2024}, "FILTER_INVALID"),
+        ({"type": "gt", "key": "team", "value": "core"}, "FILTER_INVALID"),
+        ({**EQUAL, "key": "a b"}, "METADATA_INVALID"),
+        ({**EQUAL, "type": "like"}, "INVALID_INPUT"),
+        (NESTED, "FILTER_INVALID"),
+    ],
+)
+async def test_a_filter_that_is_not_read_is_refused_by_searches_and_responses(filters: Any, code: str) -> None:
+    client = _client(await rest_product(), "viewer-token")
+    tool: Any = {"type": "file_search", "vector_store_ids": [WORKSPACE_ID], "filters": filters}
+
+    with pytest.raises(openai.BadRequestError) as searched:
+        await client.vector_stores.search(WORKSPACE_ID, query="valve", filters=filters)
+    with pytest.raises(openai.BadRequestError) as asked:
+        await client.responses.create(model="handbook", input="When?", tools=[tool])
+
+    assert (searched.value.code, asked.value.code) == (code, code)
+    assert searched.value.type == "invalid_request_error"
+
+
+async def test_a_vector_store_is_renamed_and_deleted_and_its_files_stay() -> None:
+    client = _client(await rest_product())
+    file = await client.files.create(file=FILE, purpose="assistants")
+    store = await client.vector_stores.create(name="valves", file_ids=[file.id])
+
+    renamed = await client.vector_stores.update(store.id, name="valves and pumps")
+    with pytest.raises(openai.BadRequestError) as taken:
+        await client.vector_stores.update(store.id, name="handbook")
+    with pytest.raises(openai.BadRequestError) as unkept:
+        await client.vector_stores.update(store.id, metadata={"a": "b"})
+    deleted = await client.vector_stores.delete(store.id)
+
+    assert (renamed.id, renamed.name) == (store.id, "valves and pumps")
+    assert (taken.value.code, unkept.value.param) == ("WORKSPACE_EXISTS", "metadata")
+    assert (deleted.id, deleted.deleted) == (store.id, True)
+    with pytest.raises(openai.NotFoundError):
+        await client.vector_stores.retrieve(store.id)
+    assert (await client.files.retrieve(file.id)).id == file.id
+    [uploads] = [one.id async for one in client.vector_stores.list() if one.name == "general files"]
+    with pytest.raises(openai.BadRequestError):
+        await client.vector_stores.delete(uploads)
+
+
+async def test_attributes_of_a_file_are_kept_shown_and_replaced() -> None:
+    client = _client(await rest_product())
+    file = await client.files.create(file=FILE, purpose="assistants")
+    store = await client.vector_stores.create(name="valves")
+
+    added = await client.vector_stores.files.create(
+        vector_store_id=store.id, file_id=file.id, attributes={"team": "core", "year": 2024, "open": True}
+    )
+    changed = await client.vector_stores.files.update(file.id, vector_store_id=store.id, attributes={"team": "shell"})
+    emptied = await client.vector_stores.files.update(file.id, vector_store_id=store.id, attributes=None)
+    with pytest.raises(openai.BadRequestError) as odd:
+        await client.vector_stores.files.update(file.id, vector_store_id=store.id, attributes={"a b": "x"})
+
+    assert added.attributes == {"team": "core", "year": 2024, "open": True}
+    assert (changed.attributes, emptied.attributes) == ({"team": "shell"}, {})
+    assert odd.value.code == "METADATA_INVALID"
+
+
+async def test_files_are_added_as_a_batch_that_every_process_answers_for() -> None:
+    product = await rest_product()
+    client = _client(product)
+    files = [(await client.files.create(file=FILE, purpose="assistants")).id for _ in range(3)]
+    store = await client.vector_stores.create(name="valves")
+
+    batch = await client.vector_stores.file_batches.create(
+        vector_store_id=store.id, file_ids=files[:2], attributes={"team": "core"}
+    )
+    other = await client.vector_stores.file_batches.create(
+        vector_store_id=store.id, files=[{"file_id": files[2], "attributes": {"team": "shell"}}]
+    )
+    batches = client.vector_stores.file_batches
+    listed = [one async for one in batches.list_files(batch.id, vector_store_id=store.id, limit=1)]
+    cancelled = await batches.cancel(other.id, vector_store_id=store.id)
+    again = await _client(product).vector_stores.file_batches.retrieve(batch.id, vector_store_id=store.id)
+
+    assert (again.id, again.status, again.file_counts.in_progress, again.file_counts.total) == (
+        batch.id, "in_progress", 2, 2
+    )  # fmt: skip
+    assert [(one.id, one.attributes) for one in listed] == [(file, {"team": "core"}) for file in files[:2]]
+    assert (cancelled.status, cancelled.file_counts.cancelled) == ("cancelled", 1)
+    assert (await client.files.retrieve(files[2])).id == files[2]
+
+
+@pytest.mark.parametrize(
+    ("sent", "error"),
+    [
+        ({}, openai.BadRequestError),
+        ({"file_ids": ["nothing"]}, openai.BadRequestError),
+        ({"file_ids": [document_id(99)]}, openai.NotFoundError),
+        ({"file_ids": [document_id(99)] * 101}, openai.BadRequestError),
+    ],
+)
+async def test_a_batch_that_does_not_fit_adds_nothing(sent: dict[str, Any], error: type[openai.APIStatusError]) -> None:
+    client = _client(await rest_product())
+
+    with pytest.raises(error):
+        await client.vector_stores.file_batches.create(vector_store_id=WORKSPACE_ID, **sent)
+    with pytest.raises(openai.NotFoundError):
+        await client.vector_stores.file_batches.retrieve("vsfb_x", vector_store_id=WORKSPACE_ID)
+
+    assert len([one async for one in client.vector_stores.files.list(WORKSPACE_ID)]) == 1
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from agentic_rag.embedded.loopback import free_port
 from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
 from agentic_rag.ingestion.sources.source import NewSource, SourceKind
 from agentic_rag.ingestion.upload import Upload, UploadOptions
-from agentic_rag.kernel.public_ids import NodeKind, encode, encode_in_organisation
+from agentic_rag.kernel.public_ids import NodeKind, encode, encode_in_organisation, encode_workspace
 from agentic_rag.models.embedding.calibration import CalibratedLine, CalibrationSource, SupportCalibration
 from agentic_rag.operations.calibrate import CalibrationWish
 from agentic_rag.operations.evaluation import EvalDataset, EvalQuestion
@@ -37,6 +37,7 @@ from agentic_rag.workspaces.context_template import ContextTemplate, add_templat
 from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 from agentic_rag_server.rest.openai.places import uploads_of
+from agentic_rag_server.rest.openai.store_batches import batch_id_of
 from tests.security.ground import Ground
 from tests.security.tenants import opened_server, taken_snapshot
 
@@ -98,6 +99,9 @@ class RightsWorld:
             public_id = encode(NodeKind.DOCUMENT, self.project.workspace_id, upload.document_id)
             fresh |= {"new_document": public_id, "new_guideline": str(upload.document_id)}
             fresh |= {"document": public_id} if is_absent else {}
+        if "new_workspace" in needs:
+            made = await _workspace(self.container, self.project.org_id, NewWorkspace(f"w-{self.made}"))
+            fresh["new_workspace"] = encode_workspace(made.ref.workspace_id)
         if "new_source" in needs:
             fresh["new_source"] = await _follow(self.container, self.project, f"site-{self.made}")
         if "new_attached" in needs:
@@ -133,6 +137,7 @@ async def _built(container: Container, http: httpx2.AsyncClient, url: str) -> Ri
     project = await _workspace(container, ours, NewWorkspace("handbook", WorkspaceKind.PROJECT, "p-7"))
     agent = await _workspace(container, ours, NewWorkspace("helper", WorkspaceKind.AGENT, "a-7"))
     world = RightsWorld(container, http, project.ref, agent.ref)
+    world.ids["batch"] = batch_id_of(0, [UUID(int=1)])
     world.ids |= {"organisation": str(ours)} | await _things(container, project.ref, agent.ref, url)
     scopes = [None, *(frozenset({one}) for one in KeyScope)]
     for relation, role, scope in product(Relation, Role, scopes):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from agentic_rag.documents.document import Document
 from agentic_rag.documents.document_access import DocumentAccess, DocumentRight
+from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange, validate_change
 from agentic_rag.documents.originals import key_of_original
 from agentic_rag.documents.ports import BlobStore
 from agentic_rag.ingestion.upload import Upload, UploadDocument, UploadOptions
@@ -24,15 +25,20 @@ class CopyDocument:
     upload: UploadDocument
     access: DocumentAccess
 
-    async def run(self, principal: Principal, document: NodeId, to: WorkspaceRef) -> Upload:
-        """Hand it to ingestion. Errors: those of `find` and `UploadDocument`, `NotFound` code ORIGINAL_MISSING."""
+    async def run(
+        self, principal: Principal, document: NodeId, to: WorkspaceRef, metadata: MetadataChange = NO_CHANGE
+    ) -> Upload:
+        """Hand it to ingestion; `metadata` is said of the copy. Errors: those of `find`, `UploadDocument` and
+        `validate_change`, `NotFound` code ORIGINAL_MISSING.
+        """
         found = await self.find(principal, document)
         async with self.database.transaction(principal.org_id) as transaction:
             originals = await transaction.originals.of(found.workspace, found.document_id)
         readers = await self.access.list_readers(found)
         pieces = self.blobs.stream(key_of_original(found, originals))
         received = await self.upload.receive(to, found.file_name, pieces)
-        options = UploadOptions(found.source_path, found.title, readable_by=readers or None)
+        said = validate_change(metadata)
+        options = UploadOptions(found.source_path, found.title, readable_by=readers or None, metadata=said)
         return await self.upload.submit(received, options, principal)
 
     async def find(self, principal: Principal, document: NodeId) -> Document:

@@ -31,6 +31,7 @@ from agentic_rag_server.rest.http.operations import OperationSpec, admit
 from agentic_rag_server.rest.openai.chat import ChatEndpoint
 from agentic_rag_server.rest.openai.files import FilesEndpoint
 from agentic_rag_server.rest.openai.responses import ResponsesEndpoint
+from agentic_rag_server.rest.openai.store_batches import FileBatchesEndpoint
 from agentic_rag_server.rest.openai.store_files import StoreFilesEndpoint
 from agentic_rag_server.rest.openai.vector_stores import VectorStoresEndpoint
 
@@ -51,6 +52,7 @@ _ENDPOINTS = (
     FilesEndpoint,
     VectorStoresEndpoint,
     StoreFilesEndpoint,
+    FileBatchesEndpoint,
     ResourceMetadataEndpoint,
     HealthEndpoints,
 )

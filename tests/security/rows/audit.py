@@ -23,6 +23,7 @@ from agentic_rag_server.main import server_parts
 from agentic_rag_server.rest.api import operations
 from tests.bench.reports import Row, exactly
 from tests.security.ground import Ground
+from tests.security.operation_requests import Request
 from tests.security.table import Measure
 from tests.security.tenants import TwoTenants, taken_snapshot, two_tenants
 
@@ -128,7 +129,21 @@ WRITES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "createFile": ("/v1/files", {"files": {"file": FILE}}),
     "createVectorStore": ("/v1/vector_stores", {"json": {"name": "valves"}}),
     "addVectorStoreFile": ("/v1/vector_stores/%(createVectorStore)s/files", {"json": {"file_id": "%(createFile)s"}}),
+    "updateVectorStoreFile": (
+        "/v1/vector_stores/%(createVectorStore)s/files/%(createFile)s",
+        {"json": {"attributes": {"team": "core"}}},
+    ),
     "deleteVectorStoreFile": ("/v1/vector_stores/%(createVectorStore)s/files/%(createFile)s", {}),
+    "createVectorStoreFileBatch": (
+        "/v1/vector_stores/%(createVectorStore)s/file_batches",
+        {"json": {"file_ids": ["%(createFile)s"]}},
+    ),
+    "cancelVectorStoreFileBatch": (
+        "/v1/vector_stores/%(createVectorStore)s/file_batches/%(createVectorStoreFileBatch)s/cancel",
+        {},
+    ),
+    "updateVectorStore": ("/v1/vector_stores/%(createVectorStore)s", {"json": {"name": "pumps"}}),
+    "deleteVectorStore": ("/v1/vector_stores/%(createVectorStore)s", {}),
     "deleteFile": ("/v1/files/%(createFile)s", {}),
     "deleteAgentDocument": ("/organization/%(organisation)s/agents/new/documents/%(uploadAgentDocument)s", {}),
 }
@@ -203,9 +218,7 @@ class Acting:
         """Do one write by REST, with effect."""
         path, sent = WRITES[name]
         ids = {key: value.strip('"') for key, value in self.ids.items()}
-        if "file_id" in sent.get("json", {}):
-            sent = {"json": {"file_id": sent["json"]["file_id"] % ids}}
-        response = await self._send(path % ids, method, **sent)
+        response = await self._send(path % ids, method, **Request(path, sent).body(ids))
         await self.judge(f"{method} {name}", None if response.is_success else response.text)
         if response.is_success:
             body = response.json()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from agentic_rag.answering.options import MAX_TOP_K
 from agentic_rag_server.rest.http.models import Model
+from agentic_rag_server.rest.openai.attributes import AttributeFilter
 from agentic_rag_server.rest.openai.chat import MAX_MESSAGES, ContentPart, RunShown
 
 
@@ -24,7 +25,7 @@ class FileSearchTool(Model, frozen=True, rename=None):
     vector_store_ids: list[str] | None = None
     max_num_results: Annotated[int, Meta(ge=1, le=MAX_TOP_K)] | None = None
     ranking_options: RankingOptions | None = None
-    filters: dict[str, Any] | None = None
+    filters: AttributeFilter | None = None
 
 
 class InputItem(Model, frozen=True, rename=None):

@@ -20,6 +20,7 @@ from agentic_rag_server.rest.documents.uploads import NODE_ID
 from agentic_rag_server.rest.http.bodies import read_json
 from agentic_rag_server.rest.http.models import NOT_STORED, OpenAIRefusal, answer
 from agentic_rag_server.rest.http.operations import Endpoint, Parameter, ResponseSpec, admitted, operation
+from agentic_rag_server.rest.openai.attributes import read_attributes_filter
 from agentic_rag_server.rest.openai.chat import ChatMessage, RunShown, read_question, said_by
 from agentic_rag_server.rest.openai.places import FileIds, file_ids, model_workspace, name_of, store_workspace
 from agentic_rag_server.rest.openai.response_events import response_events
@@ -122,8 +123,6 @@ def _file_search(given: ResponseRequest) -> FileSearchTool | None:
     stores = [store for one in tools for store in one.vector_store_ids or ()]
     if len(stores) > 1:
         raise InvalidInput("An answer is made over one vector store: give one id.", path=("tools",))
-    if any(one.filters for one in tools):
-        raise InvalidInput("`filters` are not read here: ask `POST /v1/search`.", path=("tools", "filters"))
     return tools[0] if tools else None
 
 
@@ -139,7 +138,9 @@ def _read(given: ResponseRequest, workspace: Workspace, tool: FileSearchTool | N
         ]
     ranking = tool.ranking_options if tool else None
     options = AnswerOptions(
-        top_k=tool.max_num_results if tool else None, min_score=ranking.score_threshold if ranking else None
+        top_k=tool.max_num_results if tool else None,
+        min_score=ranking.score_threshold if ranking else None,
+        filter=read_attributes_filter(tool.filters if tool else None, workspace.ref),
     )
     after = None
     if given.previous_response_id is not None:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from agentic_rag.documents.document import Document, DocumentStatus, document_id_for
 from agentic_rag.documents.document_access import DocumentRight, list_scope
+from agentic_rag.documents.metadata import FieldValue
 from agentic_rag.kernel.errors import no_such_document
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode_workspace
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
@@ -18,13 +19,14 @@ from agentic_rag_server.rest.documents.uploads import NODE_ID, UPLOAD_REFUSALS
 from agentic_rag_server.rest.http.bodies import read_json
 from agentic_rag_server.rest.http.models import NOT_STORED, Model, OpenAIRefusal, answer
 from agentic_rag_server.rest.http.operations import Endpoint, Parameter, ResponseSpec, admitted, operation
+from agentic_rag_server.rest.openai.attributes import Attributes, attributes_change
 from agentic_rag_server.rest.openai.files import PAGING, find_file, read_paging
 from agentic_rag_server.rest.openai.places import FileIds, file_ids, store_workspace
-from agentic_rag_server.rest.openai.vector_stores import PATH, STORE, TAG, refuse_chunking, refuse_unkept
+from agentic_rag_server.rest.openai.vector_stores import PATH, STORE, TAG, refuse_chunking
 
 _PATH = f"{PATH}/{{workspace}}/files"
 _FILE = Parameter("document", "path", "Id of the file.", NODE_ID)
-_STORED_SOON = {**NOT_STORED, "openai-poll-after-ms": "250"}
+STORED_SOON = {**NOT_STORED, "openai-poll-after-ms": "250"}
 """Clients that wait for a file ask again so soon."""
 
 _REFUSALS = (400, 401, 403, 404, 429, 500, 503)
@@ -54,7 +56,7 @@ class StoreFile(Model, frozen=True, rename=None):
     status: Literal["in_progress", "completed", "failed"]
     last_error: LastError | None
     usage_bytes: int
-    attributes: dict[str, str]
+    attributes: dict[str, FieldValue]
 
 
 class StoreFileList(Model, frozen=True, rename=None):
@@ -71,8 +73,14 @@ class NewStoreFile(Model, frozen=True, rename=None):
     """A file to add. What would not be kept is refused."""
 
     file_id: str
-    attributes: dict[str, Any] | None = None
+    attributes: Attributes | None = None
     chunking_strategy: dict[str, Any] | None = None
+
+
+class StoreFileChange(Model, frozen=True, rename=None):
+    """The attributes of a file from now on; null removes them."""
+
+    attributes: Attributes | None
 
 
 class StoreFileDeleted(Model, frozen=True, rename=None):
@@ -105,13 +113,16 @@ class StoreFilesEndpoint(Endpoint):
         """Errors: those of `CopyDocument`, `store_workspace`; `InvalidInput`."""
         principal = admitted(request).principal
         given = await read_json(request, NewStoreFile, self._parts.options.max_body_bytes)
-        refuse_unkept(attributes=given.attributes)
+        attributes = attributes_change(given.attributes)
         refuse_chunking(given.chunking_strategy)
         node = decode(given.file_id, NodeKind.DOCUMENT, path=("file_id",))
         store = (await store_workspace(self._parts, principal, request.path_params["workspace"])).ref
         if node.workspace_id == store.workspace_id:
-            return await self._answer(principal, await self._parts.copy_document.find(principal, node))
-        copied = await self._parts.copy_document.run(principal, node, store)
+            held = await self._parts.copy_document.find(principal, node)
+            if not attributes.is_empty:
+                held = await self._parts.update_document.run(principal, store, node.key, attributes)
+            return await self._answer(principal, held)
+        copied = await self._parts.copy_document.run(principal, node, store, attributes)
         return await self._answer(principal, await find_file(self._parts, store, copied.document_id))
 
     @operation(
@@ -134,7 +145,7 @@ class StoreFilesEndpoint(Endpoint):
             scope = await list_scope(transaction, principal, store)
             page = await transaction.documents.page(store, asked, scope=scope)
         ids = await file_ids(self._parts, principal)
-        files = [_show(one, ids) for one in page.items]
+        files = [show_store_file(one, ids) for one in page.items]
         shown = [one.id for one in files]
         body = StoreFileList("list", files, shown[0] if shown else None, shown[-1] if shown else None, page.has_next)
         return answer(body, headers=NOT_STORED)
@@ -153,6 +164,29 @@ class StoreFilesEndpoint(Endpoint):
     async def get(self, request: Request) -> Response:
         """Errors: those of `_held`."""
         return await self._answer(admitted(request).principal, await self._held(request))
+
+    @operation(
+        "POST",
+        f"{_PATH}/{{document}}",
+        "updateVectorStoreFile",
+        summary="Give a file of a vector store other attributes",
+        description="They take the place of those before. Takes its owner or a writer with the role member, or the "
+        "role admin.",
+        rule=Rule((Action.UPDATE_DOCUMENT,), DocumentRight.WRITE),
+        parameters=(STORE, _FILE),
+        takes=StoreFileChange,
+        answers=(ResponseSpec(200, "The file.", StoreFile),),
+        refusals=_REFUSALS,
+        refusal=OpenAIRefusal,
+    )
+    async def update(self, request: Request) -> Response:
+        """Errors: those of `_held` and `UpdateDocument`."""
+        principal = admitted(request).principal
+        given = await read_json(request, StoreFileChange, self._parts.options.max_body_bytes)
+        held = await self._held(request)
+        change = attributes_change(given.attributes, tuple(held.metadata.fields))
+        changed = await self._parts.update_document.run(principal, held.workspace, held.document_id, change)
+        return await self._answer(principal, changed)
 
     @operation(
         "DELETE",
@@ -192,10 +226,10 @@ class StoreFilesEndpoint(Endpoint):
         return await find_file(self._parts, store, node.key)
 
     async def _answer(self, principal: Principal, document: Document) -> Response:
-        return answer(_show(document, await file_ids(self._parts, principal)), headers=_STORED_SOON)
+        return answer(show_store_file(document, await file_ids(self._parts, principal)), headers=STORED_SOON)
 
 
-def _show(document: Document, ids: FileIds) -> StoreFile:
+def show_store_file(document: Document, ids: FileIds) -> StoreFile:
     fault = document.fault
     return StoreFile(
         id=ids.of(document.workspace, document.document_id, document.source_path),
@@ -207,5 +241,5 @@ def _show(document: Document, ids: FileIds) -> StoreFile:
         if fault is None
         else LastError("server_error" if fault.retryable else "invalid_file", f"{fault.code}: {fault.message}"),
         usage_bytes=document.size,
-        attributes={},
+        attributes=dict(document.metadata.fields),
     )

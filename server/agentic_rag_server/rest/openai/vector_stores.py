@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from msgspec import Meta
 from starlette.requests import Request
@@ -11,8 +13,9 @@ from starlette.responses import Response
 from agentic_rag.answering.context.search_passages import FoundPassage
 from agentic_rag.answering.options import MAX_TOP_K
 from agentic_rag.answering.question import AnswerOptions, Question
-from agentic_rag.documents.document import DocumentStatus
+from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.document_access import list_scope
+from agentic_rag.documents.metadata import FieldValue
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode_workspace
 from agentic_rag.kernel.text import require_no_nul
@@ -27,6 +30,7 @@ from agentic_rag_server.rest.documents.uploads import NODE_ID
 from agentic_rag_server.rest.http.bodies import read_json
 from agentic_rag_server.rest.http.models import NOT_STORED, Model, OpenAIRefusal, answer
 from agentic_rag_server.rest.http.operations import Endpoint, Parameter, ResponseSpec, admitted, operation
+from agentic_rag_server.rest.openai.attributes import AttributeFilter, read_attributes_filter
 from agentic_rag_server.rest.openai.files import PAGING, read_limit
 from agentic_rag_server.rest.openai.places import FileIds, file_ids, name_of, store_workspace
 from agentic_rag_server.rest.openai.response_models import RankingOptions
@@ -81,13 +85,29 @@ class NewVectorStore(Model, frozen=True, rename=None):
     chunking_strategy: dict[str, Any] | None = None
 
 
+class VectorStoreChange(Model, frozen=True, rename=None):
+    """What is to change. What would not be kept is refused."""
+
+    name: str | None = None
+    metadata: dict[str, str] | None = None
+    expires_after: dict[str, Any] | None = None
+
+
+class VectorStoreDeleted(Model, frozen=True, rename=None):
+    """What is gone."""
+
+    id: str
+    object: Literal["vector_store.deleted"]
+    deleted: bool
+
+
 class StoreSearch(Model, frozen=True, rename=None):
     """A search."""
 
     query: Query | Annotated[list[Query], Meta(min_length=1, max_length=MAX_QUERIES)]
     max_num_results: Annotated[int, Meta(ge=1, le=MAX_TOP_K)] = 10
     ranking_options: RankingOptions | None = None
-    filters: dict[str, Any] | None = None
+    filters: AttributeFilter | None = None
     rewrite_query: bool | None = None
 
 
@@ -104,7 +124,7 @@ class StoreSearchResult(Model, frozen=True, rename=None):
     file_id: str
     filename: str
     score: Annotated[float, Meta(description="Of all arms together, 0 to 1.")]
-    attributes: dict[str, str]
+    attributes: dict[str, FieldValue]
     content: list[TextContent]
 
 
@@ -197,6 +217,54 @@ class VectorStoresEndpoint(Endpoint):
 
     @operation(
         "POST",
+        f"{PATH}/{{workspace}}",
+        "updateVectorStore",
+        summary="Rename a vector store",
+        description="Takes the role admin.",
+        rule=Rule((Action.CHANGE_WORKSPACE,), Sight.ORGANISATION),
+        parameters=(STORE,),
+        takes=VectorStoreChange,
+        answers=(ResponseSpec(200, "The vector store.", VectorStore),),
+        refusals=(400, 401, 403, 404, 413, 415, 429, 500, 503),
+        refusal=OpenAIRefusal,
+    )
+    async def update(self, request: Request) -> Response:
+        """Errors: those of `store_workspace` and `rename_workspace`; `InvalidInput` for members that are not kept."""
+        principal = admitted(request).principal
+        given = await read_json(request, VectorStoreChange, self._parts.options.max_body_bytes)
+        refuse_unkept(metadata=given.metadata, expires_after=given.expires_after)
+        workspace = await store_workspace(self._parts, principal, request.path_params["workspace"])
+        if given.name is not None:
+            administer, actor = self._parts.administer, principal.subject_id
+            workspace = await administer.rename_workspace(workspace.ref, given.name, actor)
+        return answer(await self._show(principal, workspace), headers=NOT_STORED)
+
+    @operation(
+        "DELETE",
+        f"{PATH}/{{workspace}}",
+        "deleteVectorStore",
+        summary="Delete a vector store",
+        description="It is gone at once, with what it holds; a worker erases it from every store. Uploaded files stay. "
+        "Takes the role admin.",
+        rule=Rule((Action.DELETE_WORKSPACE,), Sight.ORGANISATION),
+        parameters=(STORE,),
+        answers=(ResponseSpec(200, "It is gone.", VectorStoreDeleted),),
+        refusals=(400, 401, 403, 404, 429, 500, 503),
+        refusal=OpenAIRefusal,
+    )
+    async def delete(self, request: Request) -> Response:
+        """Errors: those of `store_workspace`; `InvalidInput` for the store of the uploaded files."""
+        principal = admitted(request).principal
+        workspace = await store_workspace(self._parts, principal, request.path_params["workspace"])
+        if workspace.ref == (await file_ids(self._parts, principal)).uploads:
+            raise InvalidInput("This holds the uploaded files: delete those by `DELETE /v1/files/{id}`.", path=("id",))
+        erase, actor = self._parts.request_erasure, principal.subject_id
+        await erase.workspace(workspace.ref, workspace.name, actor, cancel_jobs=True)
+        body = VectorStoreDeleted(request.path_params["workspace"], "vector_store.deleted", True)
+        return answer(body, headers=NOT_STORED)
+
+    @operation(
+        "POST",
         f"{PATH}/{{workspace}}/search",
         "searchVectorStore",
         summary="The passages of a vector store for a text",
@@ -212,23 +280,25 @@ class VectorStoresEndpoint(Endpoint):
         """Several queries are searched for one after another. Errors: those of `SearchPassages`, `store_workspace`."""
         principal = admitted(request).principal
         given = await read_json(request, StoreSearch, self._parts.options.max_body_bytes)
-        refuse_unkept(filters=given.filters)
         workspace = await store_workspace(self._parts, principal, request.path_params["workspace"])
         queries = [given.query] if isinstance(given.query, str) else given.query
         if len(queries) > 1:
             await self._parts.admission.admit(principal, {Traffic.ASK: len(queries) - 1})
         least = None if given.ranking_options is None else given.ranking_options.score_threshold
-        options = AnswerOptions(top_k=given.max_num_results, min_score=least)
+        narrowed = read_attributes_filter(given.filters, workspace.ref)
+        options = AnswerOptions(top_k=given.max_num_results, min_score=least, filter=narrowed)
         best: dict[int, FoundPassage] = {}
         for query in queries:
             asked = Question(workspace.ref, require_no_nul(query, "query"), options=options)
             for one in (await self._parts.search.run(principal, asked)).passages:
-                held = best.get(one.chunk.ordinal)
-                if held is None or held.candidate.score < one.candidate.score:
+                known = best.get(one.chunk.ordinal)
+                if known is None or known.candidate.score < one.candidate.score:
                     best[one.chunk.ordinal] = one
         ids = await file_ids(self._parts, principal)
         found = sorted(best.values(), key=lambda one: -one.candidate.score)[: given.max_num_results]
-        shown = [_show_result(one, workspace, ids) for one in found]
+        async with self._parts.database.transaction(principal.org_id) as transaction:
+            held = await transaction.documents.get_many(workspace.ref, [one.chunk.document_id for one in found])
+        shown = [_show_result(one, workspace, ids, held) for one in found]
         body = StoreSearchPage("vector_store.search_results.page", queries, shown, False, None)
         return answer(body, headers=NOT_STORED)
 
@@ -268,12 +338,15 @@ def refuse_chunking(strategy: dict[str, Any] | None) -> None:
         )
 
 
-def _show_result(found: FoundPassage, workspace: Workspace, ids: FileIds) -> StoreSearchResult:
+def _show_result(
+    found: FoundPassage, workspace: Workspace, ids: FileIds, held: Mapping[UUID, Document]
+) -> StoreSearchResult:
     chunk = found.chunk
+    document = held.get(chunk.document_id)
     return StoreSearchResult(
         file_id=ids.of(workspace.ref, chunk.document_id, chunk.source_path),
         filename=name_of(chunk.source_path),
         score=found.candidate.score,
-        attributes={},
+        attributes={} if document is None else dict(document.metadata.fields),
         content=[TextContent("text", chunk.text)],
     )
