@@ -204,6 +204,7 @@ def test_neo4j_takes_its_login_from_the_address_and_keeps_it_out_of_the_name() -
 
 def test_originals_are_kept_below_home_in_a_directory_or_in_a_bucket() -> None:
     assert load(AGENTIC_RAG_HOME="/h").stores.blobs == Path("/h/blobs")
+    assert load(AGENTIC_RAG_HOME="./h").stores.blobs == Path.cwd() / "h" / "blobs"
     assert load(AGENTIC_RAG_BLOB_STORE="/data/blobs").stores.blobs == Path("/data/blobs")
     bucket = load(
         AGENTIC_RAG_BLOB_STORE="s3://AK:s%2Fk@Originals?endpoint=https://s3.test&region=eu-west-1"

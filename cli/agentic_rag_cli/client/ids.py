@@ -51,7 +51,7 @@ def choose_workspace(names: Mapping[T, str], name: str | None, meant: Collection
         return found.pop()
     if not names:
         raise NotFound(
-            "There is no workspace yet: `rag ingest DIR --workspace NAME` makes one.",
+            "There is no workspace yet: `rag workspace create NAME` makes one, and `rag ingest DIR --workspace NAME`.",
             code="WORKSPACE_NOT_FOUND",
         )
     shown = ", ".join(sorted(names.values()))

@@ -203,6 +203,7 @@ def test_without_any_workspace_the_remedy_is_named() -> None:
     refused = Terminal(Product(known=[])).rag("ask", "Who signs?")
 
     assert refused.exit_code == 1
+    assert "rag workspace create" in refused.stderr
     assert "rag ingest" in refused.stderr
 
 
