@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from agentic_rag.models.providers.change_models import ChangeModels
     from agentic_rag.models.providers.manage_keys import ManageProviderKeys
     from agentic_rag.operations.calibrate import CalibrateSupport
+    from agentic_rag.operations.calibrate_similarity import CalibrateSimilarity
     from agentic_rag.operations.dead_letters import DeadLetters
     from agentic_rag.operations.graph.sync import GraphSync
     from agentic_rag.operations.leak_canaries import LeakCanaries
@@ -128,6 +129,7 @@ class ServerParts:
     dead_payloads: Callable[[], DeadPayloads]
     evaluations: Evaluations
     calibrate_support: CalibrateSupport
+    calibrate_similarity: CalibrateSimilarity
     take_snapshot: TakeSnapshot
     restore_snapshot: RestoreSnapshot
     switch_spaces: SwitchEmbedding

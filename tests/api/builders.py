@@ -462,6 +462,7 @@ class Container:
     closed: bool = False
     evaluations: Any = None
     calibrate_support: Any = None
+    calibrate_similarity: Any = None
     take_snapshot: Any = None
     explain: Any = None
     provider_keys: Any = None

@@ -110,6 +110,7 @@ FIELDS: Mapping[str, Request] = {
     "Job.queuePlace": Request("job(id: %(job)s) { queuePlace { before } }"),
     "Job.document": Request("job(id: %(job)s) { document { id } }"),
     "Workspace.calibration": Request("workspace(id: %(workspace)s) { calibration { space } }"),
+    "Workspace.similarityCalibration": Request("workspace(id: %(workspace)s) { similarityCalibration { exponent } }"),
     "Workspace.calibrationTrial": Request("workspace(id: %(workspace)s) { calibrationTrial { space } }"),
     "EvalRun.job": Request("evalRun(jobId: %(evaluation)s) { job { id } }"),
     "Citation.document": Request(f"{ASK} {{ citations {{ document {{ id }} }} {FAULTS} }}", is_public=True),
@@ -120,6 +121,10 @@ FIELDS: Mapping[str, Request] = {
     "Mutation.renameWorkspace": Request(
         f'renameWorkspace(workspaceId: %(workspace)s, name: "handbook") {{ workspace {{ name }} {FAULTS} }}'
     ),
+    "Mutation.calibrateSimilarity": Request(
+        f"calibrateSimilarity(input: {{workspaceId: %(workspace)s, questions: []}}) {{ {FAULTS} }}"
+    ),
+    "Mutation.resetSimilarity": Request(f"resetSimilarity(workspaceId: %(workspace)s) {{ {FAULTS} }}"),
     "Mutation.deleteWorkspace": Request(
         f'deleteWorkspace(workspaceId: %(workspace)s, confirmName: "other") {{ {FAULTS} }}'
     ),
@@ -207,6 +212,7 @@ PARENTS = {
     "Job.document": "Query.job",
     "Workspace.calibration": "Query.workspace",
     "Workspace.calibrationTrial": "Query.workspace",
+    "Workspace.similarityCalibration": "Query.workspace",
     "EvalRun.job": "Query.evalRun",
     "Citation.document": "Query.ragAnswer",
     "Passage.document": "Query.searchPassages",

@@ -28,6 +28,7 @@ from agentic_rag.ingestion.sources.source import NewSource, SourceKind
 from agentic_rag.ingestion.upload import Upload, UploadOptions
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_in_organisation, encode_workspace
 from agentic_rag.models.embedding.calibration import CalibratedLine, CalibrationSource, SupportCalibration
+from agentic_rag.models.embedding.similarity import SimilarityCalibration
 from agentic_rag.operations.calibrate import CalibrationWish
 from agentic_rag.operations.evaluation import EvalDataset, EvalQuestion
 from agentic_rag.tenancy.manage_api_keys import KeyWish
@@ -173,6 +174,12 @@ async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceR
     calibrated = SupportCalibration(0.05, CalibrationSource.GIVEN, line, 1, 1, container.clock.now())
     for is_trial in (False, True):
         await container.calibrate_support.keep(project, calibrated, CalibrationWish(is_trial=is_trial))
+    scale = SimilarityCalibration(4.0, 20, (), container.clock.now())
+    async with container.database.transaction(project.org_id) as transaction:
+        active = await transaction.workspaces.active_space(project)
+        assert active is not None
+        record = await transaction.spaces.calibration(project, active.space_id)
+        await transaction.spaces.set_calibration(project, active.space_id, replace(record, similarity=scale))
     source = await _follow(container, project, "site")
     erased = await _workspace(container, project.org_id, NewWorkspace("erased"))
     await container.request_erasure.workspace(erased.ref, "erased", "system:test")

@@ -141,6 +141,8 @@ class SearchSettings:
     reranker: str | None = None
     similarity_threshold: float = 0.0
     """As `workspaces.settings.RagConfig`; 0: none."""
+    similarity_exponent: float | None = None
+    """Of the scale of similarities, as it was measured for the workspace; None: the model's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -203,6 +203,7 @@ class AnswerQuestion:
             support_threshold=head.support_threshold,
             kind_thresholds=head.kind_thresholds,
             rag_config=head.rag_config,
+            similarity_exponent=head.similarity_exponent,
             today=self._ports.clock.now().date(),
         )
 
@@ -288,6 +289,7 @@ class AnswerQuestion:
             threshold_for(request.question.text, context.support_threshold, context.kind_thresholds),
             context.rag_config,
             has_model=context.model_reads_history,
+            similarity_exponent=context.similarity_exponent,
         )
         return RunState(
             question=request.question,

@@ -84,6 +84,7 @@ def effective(
     config: RagConfig | None = None,
     *,
     has_model: bool = False,
+    similarity_exponent: float | None = None,
 ) -> EffectiveOptions:
     """The caller's options over the workspace's (`support_threshold`, `config`, whether a chat model answers) over the
     process's defaults.
@@ -101,6 +102,7 @@ def effective(
         filter=options.filter,
         reranker=defaults.reranker,
         similarity_threshold=similarity_threshold if options.min_similarity is None else options.min_similarity,
+        similarity_exponent=similarity_exponent,
     )
     return EffectiveOptions(
         search=search,

@@ -36,6 +36,8 @@ def build_query(
         min_score=settings.min_score,
         per_document=settings.per_document,
         diversity=settings.diversity,
-        min_cosine=0.0 if space is None else min_cosine(settings.similarity_threshold, space),
+        min_cosine=0.0
+        if space is None
+        else min_cosine(settings.similarity_threshold, space, settings.similarity_exponent),
         title_query=title_query,
     )

@@ -17,6 +17,7 @@ from agentic_rag.erasure.ports import ExternalGraph
 from agentic_rag.ingestion.ingest_chunks import IngestChunks
 from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.operations.calibrate import CalibrateSupport
+from agentic_rag.operations.calibrate_similarity import CalibrateSimilarity
 from agentic_rag.operations.dead_letters import DeadLetters
 from agentic_rag.operations.graph.sync import GraphCheck, GraphSync
 from agentic_rag.operations.leak_canaries import LeakCanaries
@@ -125,6 +126,11 @@ class OperationsParts(IngestionParts):
     def calibrate_support(self) -> CalibrateSupport:
         """Sets the support below which a workspace abstains."""
         return CalibrateSupport(self.database, self.telemetry)
+
+    @cached_property
+    def calibrate_similarity(self) -> CalibrateSimilarity:
+        """Sets the scale of similarity thresholds."""
+        return CalibrateSimilarity(self.database, self.embedders, self.clock, self.telemetry)
 
     @cached_property
     def evaluations(self) -> Evaluations:

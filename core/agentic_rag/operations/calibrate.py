@@ -167,7 +167,8 @@ class CalibrateSupport:
                 record = replace(before, trial=found, draft=None)
             else:
                 own = found.source is CalibrationSource.GIVEN
-                record = CalibrationRecord(found, None, NEVER_AGAIN if own else GROWTH * max(1, found.chunks))
+                again_at = NEVER_AGAIN if own else GROWTH * max(1, found.chunks)
+                record = CalibrationRecord(found, again_at=again_at, similarity=before.similarity)
             await transaction.spaces.set_calibration(workspace, active.space_id, record)
             if not is_trial:
                 await self._audit(transaction, workspace, active.space, actor, f"{found.pooled.threshold:.6f}")
@@ -179,7 +180,8 @@ class CalibrateSupport:
         """
         async with self._database.transaction(workspace.org_id) as transaction:
             active = await _active(transaction, workspace)
-            record = CalibrationRecord(again_at=NEVER_AGAIN)
+            before = await transaction.spaces.calibration(workspace, active.space_id)
+            record = CalibrationRecord(again_at=NEVER_AGAIN, similarity=before.similarity)
             await transaction.spaces.set_calibration(workspace, active.space_id, record)
             await self._audit(transaction, workspace, active.space, actor, None)
         return active.space

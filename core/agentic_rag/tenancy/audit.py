@@ -47,6 +47,7 @@ class AuditAction(enum.Enum):
     SWITCH_EMBEDDINGS = "embeddings.switch"
     CANCEL_SWITCH = "embeddings.cancel"
     CALIBRATE_SUPPORT = "support.calibrate"
+    CALIBRATE_SIMILARITY = "similarity.calibrate"
     EVALUATE = "evaluation.start"
     SNAPSHOT = "snapshot.create"
     DELETE_SNAPSHOT = "snapshot.delete"

@@ -53,6 +53,8 @@ class CorpusHead:
     rag_config: RagConfig | None = None
     kind_thresholds: tuple[tuple[str, float], ...] = ()
     """The same support for single kinds of questions, by kind."""
+    similarity_exponent: float | None = None
+    """The scale of similarity thresholds measured for the space; None: the model's."""
 
 
 KIND_DEFAULTS: Mapping[WorkspaceKind, WorkspaceSettings] = MappingProxyType(

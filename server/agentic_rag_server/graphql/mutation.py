@@ -12,6 +12,7 @@ from agentic_rag_server.graphql.jobs.jobs import JobMutation
 from agentic_rag_server.graphql.jobs.undecodable import UndecodableMutation
 from agentic_rag_server.graphql.models.models import ModelMutation
 from agentic_rag_server.graphql.models.provider_keys import ProviderKeyMutation
+from agentic_rag_server.graphql.models.similarity import SimilarityMutation
 from agentic_rag_server.graphql.models.spaces import SpaceMutation
 from agentic_rag_server.graphql.models.spending import SpendingMutation
 from agentic_rag_server.graphql.operations.evaluations import EvaluationMutation
@@ -41,6 +42,7 @@ class Mutation(
     ModelMutation,
     ProviderKeyMutation,
     SpaceMutation,
+    SimilarityMutation,
     SpendingMutation,
     EvaluationMutation,
     CalibrationMutation,

@@ -20,6 +20,7 @@ from agentic_rag.models.embedding.calibration import (
     SupportCalibration,
 )
 from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate, RecallQuestion
+from agentic_rag.models.embedding.similarity import MeasuredThreshold, SimilarityCalibration
 from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceRecord, SpaceState
 from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -397,13 +398,16 @@ async def test_a_calibration_is_stored_as_it_is_and_only_what_is_in_force_counts
     assert await stored() == tried
     head = await adapter.database.head(corpus)
     assert head is not None
-    assert (head.support_threshold, head.kind_thresholds) == (None, ())
-    in_force = replace(tried, in_force=calibrated(0.4, value=0.5, list=0.45), draft=None)
+    assert (head.support_threshold, head.kind_thresholds, head.similarity_exponent) == (None, (), None)
+    measured = (MeasuredThreshold(0.7, 0.287, 0.94, None),)
+    scale = SimilarityCalibration(3.5, 40, measured, datetime(2026, 11, 23, 6, tzinfo=UTC))
+    in_force = replace(tried, in_force=calibrated(0.4, value=0.5, list=0.45), draft=None, similarity=scale)
     assert await put(in_force)
     assert await stored() == in_force
     head = await adapter.database.head(corpus)
     assert head is not None
     assert (head.support_threshold, head.kind_thresholds) == (0.4, (("list", 0.45), ("value", 0.5)))
+    assert head.similarity_exponent == 3.5
     assert not await put(tried, 9)
 
 

@@ -226,7 +226,13 @@ class MemoryDatabase:
             return CorpusHead(state.workspace.corpus_version, None, access=access, rag_config=config)
         record = next(one.calibration for one in state.spaces if one.registered == active)
         return CorpusHead(
-            state.workspace.corpus_version, active.space, record.threshold, access, config, record.kind_thresholds
+            state.workspace.corpus_version,
+            active.space,
+            record.threshold,
+            access,
+            config,
+            record.kind_thresholds,
+            None if record.similarity is None else record.similarity.exponent,
         )
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:

@@ -63,6 +63,10 @@ MUTATIONS: Mapping[str, str] = {
     '[{id: "1", question: "How much?", goldIds: ["valve.md"]}]}) { %s }',
     "calibrate": "(workspaceId: %(workspace)s) { %s }",
     "resetCalibration": "(workspaceId: %(workspace)s) { %s }",
+    "calibrateSimilarity": "(input: {workspaceId: %(workspace)s, questions: ["
+    + 20 * '{question: "How much?", goldIds: ["pump.txt"]} '
+    + "]}) { %s }",
+    "resetSimilarity": "(workspaceId: %(workspace)s) { %s }",
     "createApiKey": '(input: {name: "ci", role: VIEWER}) { apiKey { id } %s }',
     "revokeApiKey": "(id: %(createApiKey)s) { %s }",
     "setFeature": "(flag: RAG_GUIDELINES, on: true) { organisation { name } }",

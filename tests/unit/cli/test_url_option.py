@@ -31,6 +31,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "doc withdraw": ["a.md"],
     "doc restore": ["a.md"],
     "doc reingest": ["a.md"],
+    "embeddings calibrate": ["--reset"],
     "embeddings switch": ["--to", "deterministic", "--wait"],
     "tenant create": ["acme"],
     "tenant show": ["acme"],

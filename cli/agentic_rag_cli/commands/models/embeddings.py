@@ -14,6 +14,7 @@ from agentic_rag.models.embedding.recall_gate import DEFAULT_K, MAX_K, RecallQue
 from agentic_rag_cli.client import operator_queries, queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.ingestion import StallWatch
+from agentic_rag_cli.commands.models.similarity import calibrate_similarity
 from agentic_rag_cli.exits import ExitCode, error_line
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
@@ -22,6 +23,8 @@ from agentic_rag_cli.wiring import on_graphql
 from agentic_rag_eval.dataset import load_dataset
 
 app = typer.Typer(help="Embedding models of a workspace.", no_args_is_help=True, rich_markup_mode=None)
+
+app.command("calibrate")(calibrate_similarity)
 
 
 @app.command("list")

@@ -100,7 +100,8 @@ class SearchPassages:
                 head = await self.database.head(asked.workspace, readers)
         if head is None:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
-        settings = effective(asked.options, self.defaults, config=head.rag_config or otherwise).search
+        config, exponent = head.rag_config or otherwise, head.similarity_exponent
+        settings = effective(asked.options, self.defaults, config=config, similarity_exponent=exponent).search
         with self.telemetry.span("rag.search"):
             vector = await self._embed(asked, settings, head.space)
             async with (
@@ -150,7 +151,7 @@ class SearchPassages:
             FoundPassage(
                 chunk,
                 candidate,
-                None if cosine is None or space is None else similarity(cosine, space),
+                None if cosine is None or space is None else similarity(cosine, space, settings.similarity_exponent),
                 cosine,
                 find_suspicions(chunk.text),
             )

@@ -40,6 +40,7 @@ class AnswerContext:
     """The workspace's own; None: the default."""
     rag_config: RagConfig | None = None
     """The workspace's own, or its kind's."""
+    similarity_exponent: float | None = None
     model_reads_history: bool = False
     """A model rewrites follow-ups, so the answer depends on the whole conversation, not on the rules' rewrite alone."""
 
@@ -72,7 +73,7 @@ def answer_key(question: UnderstoodQuestion, context: AnswerContext) -> str:
         "\n".join(context.models),
         context.defaults,
         " ".join(map(repr, (context.support_threshold, *context.kind_thresholds))),
-        repr(context.rag_config),
+        f"{context.rag_config!r} {context.similarity_exponent!r}",
         context.today.isoformat() if is_about_time(question.text) else "",
     ).hex()
 

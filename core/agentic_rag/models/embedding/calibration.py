@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from agentic_rag.models.embedding.similarity import SimilarityCalibration
+
 
 class CalibrationSource(enum.Enum):
     """Whose questions a calibration asked."""
@@ -76,6 +78,8 @@ class CalibrationRecord:
     again_at: int | None = None
     """The number of passages from which on the workspace is calibrated by itself again; None: it never was."""
     draft: CalibrationDraft | None = None
+    similarity: SimilarityCalibration | None = None
+    """The scale of similarity thresholds; None: the model's."""
 
     @property
     def threshold(self) -> float | None:

@@ -186,16 +186,16 @@ def parse_choice(text: str) -> SpaceChoice:
     )
 
 
-def min_cosine(threshold: float, space: EmbeddingSpace) -> float:
+def min_cosine(threshold: float, space: EmbeddingSpace, exponent: float | None = None) -> float:
     """The smallest cosine that satisfies `threshold`. It grows with the threshold: 0 accepts every passage, 1 only the
-    question itself.
+    question itself. `exponent` is the one measured for the workspace; None: the model's.
     """
-    return threshold ** _exponent(space)
+    return threshold ** (exponent or _exponent(space))
 
 
-def similarity(cosine: float, space: EmbeddingSpace) -> float:
+def similarity(cosine: float, space: EmbeddingSpace, exponent: float | None = None) -> float:
     """A cosine on the scale of thresholds, 0 to 1: the inverse of `min_cosine`."""
-    return min(1.0, max(0.0, cosine)) ** (1 / _exponent(space))
+    return min(1.0, max(0.0, cosine)) ** (1 / (exponent or _exponent(space)))
 
 
 def _exponent(space: EmbeddingSpace) -> float:

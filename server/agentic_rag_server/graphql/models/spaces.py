@@ -1,5 +1,6 @@
 """Embedding spaces and switches between them."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import strawberry
@@ -114,8 +115,12 @@ class SpaceMutation:
 
 def _read_gate(given: RecallGateInput) -> RecallGate:
     """The gate of a request. Errors: `InvalidInput` code GATE_INVALID."""
-    questions = [RecallQuestion(one.question, tuple(_gold(gold) for gold in one.gold_ids)) for one in given.questions]
-    return build_recall_gate(questions, given.k, given.tolerance)
+    return build_recall_gate(read_questions(given.questions), given.k, given.tolerance)
+
+
+def read_questions(given: Sequence[GateQuestionInput]) -> list[RecallQuestion]:
+    """Questions with their gold documents as retrieval names them."""
+    return [RecallQuestion(one.question, tuple(_gold(gold) for gold in one.gold_ids)) for one in given]
 
 
 def _gold(text: str) -> str:

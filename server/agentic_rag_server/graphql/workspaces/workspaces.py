@@ -17,6 +17,7 @@ from agentic_rag_server.auth.roles import Action, can_perform
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.http.context import Info, RequestContext
 from agentic_rag_server.graphql.http.fields import Node, Payload, field, inner, mutation, to_schema
+from agentic_rag_server.graphql.models.similarity import SimilarityCalibration, find_similarity
 from agentic_rag_server.graphql.workspaces.calibrations import Calibration, find_calibration
 
 WorkspaceKind = strawberry.enum(workspace_values.WorkspaceKind, description="What a workspace stands for.")
@@ -76,6 +77,16 @@ class Workspace(Node):
     )
     async def calibration_trial(self, info: Info) -> Calibration | None:
         return await find_calibration(info.context, self.source, trial=True)
+
+    @inner(
+        Action.EVALUATE,
+        right=Sight.ORGANISATION,
+        is_hidden=True,
+        description="Of the scale of similarity thresholds; null where the model's scale holds, and below the role "
+        "admin.",
+    )
+    async def similarity_calibration(self, info: Info) -> SimilarityCalibration | None:
+        return await find_similarity(info.context, self.source)
 
 
 @strawberry.input(description="Search settings to keep.")

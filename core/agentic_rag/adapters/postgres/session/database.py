@@ -229,7 +229,9 @@ class PostgresDatabase:
         config = effective_rag_config(WorkspaceKind(row["kind"]), msgspec.convert(row["rag_config"], RagConfig | None))
         kinds = msgspec.convert(row["calibrated_kinds"] or {}, dict[str, CalibratedLine])
         lines = tuple((kind, line.threshold) for kind, line in sorted(kinds.items()))
-        return CorpusHead(row["corpus_version"], space, row["support_threshold"], access, config, lines)
+        return CorpusHead(
+            row["corpus_version"], space, row["support_threshold"], access, config, lines, row["similarity_exponent"]
+        )
 
     async def _scope(
         self, connection: PostgresConnection, workspace: WorkspaceRef, readers: ReadIdentity, row: Row
