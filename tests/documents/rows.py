@@ -17,6 +17,7 @@ from agentic_rag.workspaces.chunk_profiles import DEFAULT_PROFILE
 from tests.bench.reports import Row, at_least, exactly
 from tests.documents import generated
 from tests.documents.reading import Read, by_pdfium, by_pypdf, parted_words, real_pdfs, words
+from tests.documents.web_pages import web_pages
 from tests.hostile.pdf_files import PDF_FILES
 
 Measure = Callable[[Read, bool], list[Row]]
@@ -166,5 +167,6 @@ TABLE: Mapping[str, Measured] = {
         running,
         changed(lambda found: replace(found, blocks=tuple(b for b in found.blocks if b.kind is not BlockKind.RUNNING))),
     ),
+    "web pages": Measured(web_pages, with_text(lambda text: text[len(text) // 2 :])),
     "speed": Measured(speed, _slowly),
 }
