@@ -15,6 +15,7 @@ from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_server.main import server_parts
 from agentic_rag_server.rest.api import operations
 from agentic_rag_server.rest.http.operations import FileForm, OperationSpec
+from agentic_rag_server.rest.openai.store_batches import batch_id_of
 from tests.bench.reports import Row, exactly
 from tests.security.alike import Pair, all_alike
 from tests.security.ground import Ground
@@ -31,6 +32,9 @@ BODIES: Mapping[str, Any] = {
     "saveContextTemplate": {"heading": "## Rules"},
     "searchVectorStore": {"query": "How much?"},
     "addVectorStoreFile": {"file_id": missing(NodeKind.DOCUMENT)},
+    "updateVectorStore": {"name": "Another name"},
+    "updateVectorStoreFile": {"attributes": {"topic": "valves"}},
+    "createVectorStoreFileBatch": {"file_ids": [missing(NodeKind.DOCUMENT)]},
     "setInlineGuidelines": {"inlineGuidelines": "Be brief."},
 }
 NOBODY = UUID(int=0xDEAD)
@@ -81,6 +85,13 @@ def _foreign(world: TwoTenants) -> Asker:
             (f"resp_{borrowed(run, world)}", f"resp_{missing_in_ours(run, ours)}"),
         ),
     )
+    batches = Names(
+        _batch(ours.ids[document]),
+        (
+            (_batch(theirs.ids[document]), _batch(missing(document))),
+            (_batch(borrowed(document, world)), _batch(missing_in_ours(document, ours))),
+        ),
+    )
     organisations = Names(
         str(ours.org_id), ((str(theirs.org_id), str(NOBODY)), ("issuer-theirs", "issuer-nobody"), ("theirs", "nobody"))
     )
@@ -97,17 +108,25 @@ def _foreign(world: TwoTenants) -> Asker:
             "name": Names("rules", (("theirs-rules", "nobodys-rules"),)),
             "source": documents,
             "response": responses,
+            "batch": batches,
         },
     )
+
+
+def _batch(public_id: str) -> str:
+    """A batch of one file."""
+    return batch_id_of(0, [decode(public_id).key])
 
 
 async def _hidden(world: TwoTenants) -> Asker:
     """A member of ours, to whom our document is hidden."""
     pair = (world.ours.ids[NodeKind.DOCUMENT], missing_in_ours(NodeKind.DOCUMENT, world.ours))
     documents = Names(pair[1], (pair,))
+    batches = Names(_batch(pair[1]), ((_batch(pair[0]), _batch(pair[1])),))
     kept = {name: Names(one.ours, ()) for name, one in _foreign(world).names.items()}
     member = (await as_member(world)).ours.token
-    return Asker(member, {**kept, **dict.fromkeys(("document", "documentId", "docId", "source"), documents)})
+    named = dict.fromkeys(("document", "documentId", "docId", "source"), documents)
+    return Asker(member, {**kept, **named, "batch": batches})
 
 
 def _places(operation: OperationSpec) -> list[str]:
