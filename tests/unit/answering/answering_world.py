@@ -105,8 +105,10 @@ class Telemetry:
     @contextmanager
     def bind(self, **ids: str) -> Iterator[None]:
         before, self.bound = self.bound, {**self.bound, **ids}
-        yield
-        self.bound = before
+        try:
+            yield
+        finally:
+            self.bound = before
 
     def exposition(self) -> tuple[bytes, str]:
         return b"", "text/plain"
