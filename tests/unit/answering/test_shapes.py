@@ -400,3 +400,15 @@ def test_a_question_for_a_value_of_two_named_rows_is_answered_by_both() -> None:
         "A — Reply: 5 minutes; Told: all.",
         "C — Reply: a day; Told: nobody.",
     )
+
+
+def test_a_menu_holds_no_steps() -> None:
+    text = (
+        "- Home\n- Repair grant\n- Apply\n\nApplying for the repair grant\nFill in the form and send it. You are told "
+        "of the next steps."
+    )
+
+    found = answer("How do I apply for the repair grant?", text)
+
+    assert "Fill in the form" in found[0]
+    assert "Home" not in found[0]

@@ -87,6 +87,8 @@ class PartDraft:
     """The lists, tables and sections in the order of the model that read them; none where they were not read."""
     ranked: tuple[CandidateUnit, ...] = ()
     """All units that come close, best first."""
+    read: tuple[CandidateUnit, ...] = ()
+    """All units that a model read, best first."""
 
 
 def draft_part(

@@ -24,14 +24,10 @@ from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.tables import is_row, split_cells
 from agentic_rag.retrieval.candidates import Passage
 
-NEAREST = 4
-"""Units, best first, among which items of one list are looked for."""
-MIN_ITEMS = 3
 MIN_ALIKE = 2
 """Sentences that begin alike after one that announces them."""
 _NAMES_SEVERAL = re.compile(r"[^,;:]+[,;] (?:[^,;]+[,;] )*[^,;]*\b(?:and|or)\b|[^;]+;[^;]+;")
 """At least three things: "A, B and C", "A; B; C"."""
-_THINGS = re.compile(r"(?:what|which|who)\b", re.IGNORECASE)
 MIN_ROW_SHARE = 0.1
 """Of the question's weight that tells some rows of a table from the others."""
 LONGEST_SECTION = 500
@@ -74,20 +70,6 @@ def all_items(
         if len(block.parts) > 1:
             return (quote_block(one, passages, place),)
     return ()
-
-
-def items_together(
-    part: Subquery, place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
-) -> tuple[DraftSentence, ...]:
-    """The list whose lead-in or item is the best unit, where another item of it comes next to it."""
-    held = _list_of_best(draft, passages) if _THINGS.match(part.text) else None
-    if held is None or is_excluded(held, passages, excluded):
-        return ()
-    block = held.block
-    near = [unit for unit in draft.ranked[:NEAREST] if unit.passage == held.passage]
-    if sum(block.start <= unit.start < block.end for unit in near) < MIN_ITEMS:
-        return ()
-    return (quote_block(held, passages, place),)
 
 
 def _enumeration(place: int, passages: Sequence[Passage], draft: PartDraft) -> DraftSentence | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
+from agentic_rag.answering.shapes.choice import choose_answer
 from agentic_rag.answering.shapes.compared import compared_rows, row_of_each_issue
 from agentic_rag.answering.shapes.extreme import extreme_row
 from agentic_rag.answering.shapes.forms import (
@@ -17,38 +18,39 @@ from agentic_rag.answering.shapes.forms import (
     documents_with_it,
     with_exception,
 )
-from agentic_rag.answering.shapes.items import all_items, items_together
+from agentic_rag.answering.shapes.items import all_items
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.shapes.steps import whole_steps
 from agentic_rag.answering.shapes.summary import summing_section
-from agentic_rag.answering.shapes.together import block_of_near_units, compared_together, with_reason
 from agentic_rag.retrieval.candidates import Passage
 
 Form = Callable[[Subquery, int, Sequence[Passage], PartDraft, ExcludedSpans], tuple[DraftSentence, ...]]
 """Makes the sentences of a part in one form; none where the passages do not have it."""
 
 
+Choice = Callable[[QuestionKind, Subquery, int, Sequence[Passage], PartDraft, ExcludedSpans], tuple[DraftSentence, ...]]
+"""Chooses among the answers around the units that a model read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The forms to try, in order; where none is found, so many sentences of one place."""
+    """How many sentences of one place at most, and the forms to try before, in order."""
 
     sentences: int
     forms: tuple[Form, ...] = (answered_before,)
 
 
 SHAPES: Mapping[QuestionKind, Shape] = {
-    QuestionKind.VALUE: Shape(2, (extreme_row, compared_rows, answered_before, items_together, block_of_near_units)),
+    QuestionKind.VALUE: Shape(2, (extreme_row, compared_rows, answered_before)),
     QuestionKind.STEPS: Shape(2, (answered_whole, whole_steps)),
-    QuestionKind.LIST: Shape(6, (extreme_row, answered_whole, all_items, block_of_near_units)),
-    QuestionKind.COMPARISON: Shape(
-        4, (extreme_row, compared_rows, row_of_each_issue, compared_together, block_of_near_units)
-    ),
+    QuestionKind.LIST: Shape(6, (extreme_row, answered_whole, all_items)),
+    QuestionKind.COMPARISON: Shape(4, (extreme_row, compared_rows, row_of_each_issue)),
     QuestionKind.YES_NO: Shape(3, (answered_before, with_exception)),
     QuestionKind.DOCUMENTS: Shape(2, (documents_with_it,)),
     QuestionKind.SUMMARY: Shape(3, (summing_section,)),
     QuestionKind.DEFINITION: Shape(2, (defining_sentence, answered_before)),
-    QuestionKind.REASON: Shape(3, (answered_before, with_reason)),
-    QuestionKind.FACT: Shape(2, (extreme_row, answered_whole, items_together, block_of_near_units)),
+    QuestionKind.REASON: Shape(3),
+    QuestionKind.FACT: Shape(2, (extreme_row, answered_whole)),
 }
 
 
@@ -73,12 +75,15 @@ def shape_part(
     passages: Sequence[Passage],
     draft: PartDraft,
     excluded: ExcludedSpans,
+    choose: Choice = choose_answer,
 ) -> PartDraft:
-    """The draft in the first form that its passages have."""
+    """The draft in the first form that its passages have; where they have none and a model read its units, the answer
+    that is chosen around them.
+    """
     if draft.conflicting:
         return draft
     for form in SHAPES[kind].forms:
         sentences = form(part, place, passages, draft, excluded)
         if sentences:
             return replace(draft, sentences=sentences)
-    return draft
+    return replace(draft, sentences=choose(kind, part, place, passages, draft, excluded)) if draft.read else draft

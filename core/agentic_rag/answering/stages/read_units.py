@@ -45,6 +45,8 @@ class PartReading:
     """None where they were not read."""
     blocks: tuple[RankedBlock, ...] = ()
     """Lists, tables and sections, best first, where they were read."""
+    read: tuple[CandidateUnit, ...] = ()
+    """All units that were read, best first."""
 
 
 async def read_units(
@@ -74,7 +76,7 @@ async def read_units(
         close = [unit for unit in ranked if unit.score >= MIN_READING_RATIO * ranked[0].score]
         blocks = await _read_blocks(reader, query, place, passages) if kinds[place] in _BLOCKS_READ else ()
         signs = find_read_signs(units, reading, passages)
-        found[place] = PartReading(held, close, found[place].documents, signs, blocks)
+        found[place] = PartReading(held, close, found[place].documents, signs, blocks, tuple(ranked))
     return found
 
 

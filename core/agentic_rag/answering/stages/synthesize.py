@@ -38,9 +38,10 @@ from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.ports import UnitReader
 from agentic_rag.answering.query.rewrite import has_placeholder, mask_placeholder
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageResult
+from agentic_rag.answering.shapes.choice import choose_answer
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.answering.shapes.readings import find_readings
-from agentic_rag.answering.shapes.table import most_sentences, shape_part
+from agentic_rag.answering.shapes.table import Choice, most_sentences, shape_part
 from agentic_rag.answering.stages.read_units import PartReading, read_sentences, read_units
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import FIGURES, Passage
@@ -74,9 +75,12 @@ _NEVER_MULTI_HOP = frozenset({
 class SynthesizeStage:
     """Extractive: the sentences that answer, each with the span it quotes."""
 
-    def __init__(self, finders: Sequence[EvidenceFinder], reader: UnitReader | None = None) -> None:
+    def __init__(
+        self, finders: Sequence[EvidenceFinder], reader: UnitReader | None = None, choose: Choice = choose_answer
+    ) -> None:
         self._finders = finders
         self._reader = reader
+        self._choose = choose
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the draft, or the nearest evidence with the reason to abstain."""
@@ -94,6 +98,7 @@ class SynthesizeStage:
                     query, place, evidence, most_sentences(kind, query.text), excluded, reading.held, reading.units
                 ),
                 blocks=reading.blocks,
+                read=reading.read,
             )
             for place, ((query, evidence), kind, reading) in enumerate(zip(asked, kinds, readings, strict=True))
         ]
@@ -117,7 +122,8 @@ class SynthesizeStage:
         kept = _parts_with_support(drafts, supports)
         is_conflicting = any(drafts[place].conflicting for place in kept)
         shaped = [
-            shape_part(kinds[place], asked[place][0], place, asked[place][1], drafts[place], excluded) for place in kept
+            shape_part(kinds[place], asked[place][0], place, asked[place][1], drafts[place], excluded, self._choose)
+            for place in kept
         ]
         joined = join_parts(shaped)
         sentences = add_figures(joined, found.figures, found.passages, excluded, conflicting=is_conflicting)
