@@ -22,12 +22,12 @@ def read(content: bytes) -> LoadedText:
     return pdf_loader.load(SourceFile(content, "a.pdf", ParserLimits()))
 
 
-def report(pages: int, header: str = "Harbour office, annual report") -> bytes:
+def report(pages: int, header_at: int = 800) -> bytes:
     """Pages of eight lines between a header and a number; a sentence goes on from each page to the next."""
     made = io.BytesIO()
     canvas = Canvas(made, pagesize=A4)
     for page in range(1, pages + 1):
-        canvas.drawString(50, 800, header)
+        canvas.drawString(50, header_at, "Harbour office, annual report")
         for line in range(8):
             canvas.drawString(50, 700 - 14 * line, f"line {line} of part {page * 37 % 11} lies between cranes and")
         canvas.drawString(290, 30, f"Page {page} of {pages}")
@@ -51,6 +51,13 @@ def test_headers_footers_and_page_numbers_stand_behind_the_pages_and_in_no_chunk
 
 def test_the_first_lines_of_too_few_pages_are_no_running_lines() -> None:
     assert [block.kind for block in read(report(2)).blocks if block.kind is BlockKind.RUNNING] == []
+
+
+def test_a_line_that_begins_the_text_of_every_page_is_none() -> None:
+    reading = read(report(4, header_at=714))
+
+    first = [reading.text[page.start : page.end].split("\n")[0] for page in reading.pages]
+    assert first == ["Harbour office, annual report"] * 4
 
 
 def form() -> bytes:

@@ -6,6 +6,8 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
 
 from agentic_rag.adapters.parsing.pdf.page_words import PdfPage
 
@@ -16,6 +18,8 @@ _LEAST_PAGES = 3
 _LEAST_SHARE = 0.25
 """Pages that a running line stands on, by number and as a share of all."""
 _LONGEST = 150
+_APART = 1.4
+"""By the usual distance of lines: how far a running line stands off the text."""
 _SAME_HEIGHT = 6.0
 """Points by which a running line may move."""
 _NUMBER = re.compile(r"\d{1,9}")
@@ -68,8 +72,16 @@ def _edges(page: PdfPage) -> list[tuple[int, int, bool]]:
     placed = sorted((-line.base, at) for at, line in enumerate(page.lines) if line.words and len(line.text) <= _LONGEST)
     if len(placed) < _LEAST_LINES:
         return []
-    tops = [(at, rank, True) for rank, (_, at) in enumerate(placed[:_LINES_AT_EDGE])]
-    return tops + [(at, rank, False) for rank, (_, at) in enumerate(reversed(placed[-_LINES_AT_EDGE:]))]
+    steps = [below[0] - above[0] for above, below in pairwise(placed)]
+    apart = _APART * median([step for step in steps if step > 1] or [0.0])
+    top, bottom = _count_apart(steps, apart), _count_apart(steps[::-1], apart)
+    tops = [(at, rank, True) for rank, (_, at) in enumerate(placed[:top])]
+    return tops + [(at, rank, False) for rank, (_, at) in enumerate(placed[::-1][:bottom])]
+
+
+def _count_apart(steps: Sequence[float], apart: float) -> int:
+    """How many lines from the edge on stand apart from the text; the text's own first lines are none."""
+    return max((at + 1 for at, step in enumerate(steps[:_LINES_AT_EDGE]) if step > apart), default=0)
 
 
 def _that_run(lines: Sequence[_EdgeLine]) -> list[_EdgeLine]:
