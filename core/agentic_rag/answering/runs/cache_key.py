@@ -73,7 +73,7 @@ def answer_key(question: UnderstoodQuestion, context: AnswerContext) -> str:
         "\n".join(context.models),
         context.defaults,
         " ".join(map(repr, (context.support_threshold, *context.kind_thresholds))),
-        f"{context.rag_config!r} {context.similarity_exponent!r}",
+        " ".join(map(repr, (context.rag_config, *filter(None, (context.similarity_exponent,))))),
         context.today.isoformat() if is_about_time(question.text) else "",
     ).hex()
 
