@@ -27,19 +27,26 @@ HEADING_SEPARATOR = "\x1f"
 """
 
 
+_LIST_CONDITION = """(
+    {sets} IS NULL OR {documents}.access_id = ANY ({sets})
+    OR ({documents}.uploaded_by = ANY ({principals}) OR {documents}.writers && {principals}) AND EXISTS (
+        SELECT FROM rag_access_sets g
+        WHERE g.org_id = $1 AND g.workspace_id = $2 AND g.access_id = {documents}.access_id
+          AND g.principals && {if_restored}
+    )
+)"""
+
+
 def list_condition(documents: str, first: int) -> str:
     """The condition that a list shows a row of `documents`; the arguments from number `first` on are those of
     `scope_arguments`.
     """
-    sets, principals, if_restored = f"${first}::integer[]", f"${first + 1}::text[]", f"${first + 2}::text[]"
-    return f"""(
-        {sets} IS NULL OR {documents}.access_id = ANY ({sets})
-        OR ({documents}.uploaded_by = ANY ({principals}) OR {documents}.writers && {principals}) AND EXISTS (
-            SELECT FROM rag_access_sets g
-            WHERE g.org_id = $1 AND g.workspace_id = $2 AND g.access_id = {documents}.access_id
-              AND g.principals && {if_restored}
-        )
-    )"""
+    return _LIST_CONDITION.format(
+        documents=documents,
+        sets=f"${first}::integer[]",
+        principals=f"${first + 1}::text[]",
+        if_restored=f"${first + 2}::text[]",
+    )
 
 
 def scope_arguments(scope: ListScope | None) -> tuple[Sequence[object] | None, ...]:
