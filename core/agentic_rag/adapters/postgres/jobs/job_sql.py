@@ -31,17 +31,19 @@ FOR SHARE
 """
 
 
-def _list_condition(first: int) -> str:
-    """The condition that a list shows a job: that of its document, which may be gone."""
-    return f"""(${first}::integer[] IS NULL OR EXISTS (
+_LIST_CONDITION = """({sets}::integer[] IS NULL OR EXISTS (
       SELECT FROM rag_documents d
-      WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = rag_jobs.document_id
-        AND {list_condition("d", first)}
+      WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = rag_jobs.document_id AND {of_document}
   ) OR EXISTS (
       SELECT FROM rag_tombstones t
       WHERE t.org_id = $1 AND t.workspace_id = $2 AND t.document_id = rag_jobs.document_id
-        AND t.access_id = ANY (${first})
-  ))"""  # noqa: S608 - constants
+        AND t.access_id = ANY ({sets})
+  ))"""
+
+
+def _list_condition(first: int) -> str:
+    """The condition that a list shows a job: that of its document, which may be gone."""
+    return _LIST_CONDITION.format(sets=f"${first}", of_document=list_condition("d", first))
 
 
 GET = f"""
