@@ -85,9 +85,9 @@ PROSE = "<p>The pump lifts forty litres of water a minute, and it stops by itsel
         f'<div class="wy-grid-for-nav"><nav>Home</nav><section>{PROSE}</section></div>',
         f'<div class="main-nav"><article>{PROSE}<a href="#">Read all about it</a></article></div>',
         f'<form id="aspnetForm"><input value="x"><div>{PROSE}</div></form>',
-        f'<div id="app"></div><noscript><div class="topic">{PROSE}</div></noscript>',
-        f'<div style="visibility:hidden">{PROSE}</div>',
-        f'<div aria-hidden="true">{PROSE}</div><div>Tab</div>',
+        f'<div id="app"></div><noscript><div class="topic">{PROSE * 5}</div></noscript>',
+        f'<div style="visibility:hidden">{PROSE * 5}</div>',
+        f'<div aria-hidden="true">{PROSE * 5}</div><div>Tab</div>',
         f"<header>Shop <a href='#'>About us</a></header><main>{PROSE}</main><footer>Imprint</footer>",
         f"<div class='nav dropdown'><a href='#'>A page</a> <a href='#'>Another</a></div>{PROSE}",
         f"<form><label>Search</label><input></form>{PROSE}<p hidden>gone</p><noscript>Switch it on.</noscript>",
@@ -99,3 +99,7 @@ def test_furniture_is_told_by_what_it_holds_and_not_by_its_name_alone(page: str)
 
 def test_a_small_main_part_does_not_stand_for_the_page() -> None:
     assert "Imprint" in read_html("<p>Imprint and address of the whole house</p><main>Hi</main>").text
+
+
+def test_a_page_that_only_asks_for_scripts_holds_no_text() -> None:
+    assert read_html("<body><script>x()</script><noscript>Please switch JavaScript on.</noscript>").text == ""

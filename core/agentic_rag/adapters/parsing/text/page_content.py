@@ -23,6 +23,8 @@ _LEAST_LINKS = 0.5
 """Share of the letters in links from which a part that is named as navigation is one; layouts have such names too."""
 _MOST_HIDDEN = 0.5
 """Hidden letters by letters that show. A page that hides more shows it by a script: tabs, forums, shops."""
+_LEAST_HIDDEN = 200
+"""Letters of a text; fewer only ask for a script to be allowed."""
 _LEAST_MAIN = 0.5
 """Share of a page's letters from which its one main part stands for it."""
 
@@ -32,7 +34,7 @@ def read_page(source: str) -> tuple[LexborNode | None, str | None]:
     tree = LexborHTMLParser(source)
     named = tree.css_first("head > title")
     title = None if named is None else named.text()
-    if _leave_out(tree, hides=True) > _MOST_HIDDEN * _letters(tree.body):
+    if _leave_out(tree, hides=True) > max(_MOST_HIDDEN * _letters(tree.body), _LEAST_HIDDEN):
         tree = LexborHTMLParser(source)
         _leave_out(tree, hides=False)
     return _main_part(tree), title
