@@ -120,7 +120,11 @@ def _nothing_is_hidden(patch: Patch) -> None:
     async def unreadable(*_: Any) -> set[UUID]:
         return set()
 
+    async def sees(self: PostgresAccessStore, workspace: Any, document_id: UUID, _: Any) -> bool:
+        return bool(await self.held_sets(workspace, document_id))
+
     patch(PostgresAccessStore, "unreadable", unreadable)
+    patch(PostgresAccessStore, "sees", sees)
 
 
 def _hidden_looked_at_twice(patch: Patch) -> None:

@@ -36,7 +36,7 @@ from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.retrieval.candidates import SearchScope
-from agentic_rag.tenancy.access import ReadIdentity, read_identity
+from agentic_rag.tenancy.access import ListScope, ReadIdentity, read_identity
 from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
@@ -195,8 +195,9 @@ async def _counts_off(village: Village) -> int:
         wanted = sum(reading.may_read(states[-1]) for states in village.rights.states)
         async with village.stores.database.transaction(village.workspace.org_id) as transaction:
             access = await transaction.access.readable(village.workspace, reading)
-            counted = sum((await transaction.documents.count(village.workspace, access.access_ids)).values())
-            page = await transaction.documents.page(village.workspace, PageRequest(100), (), access.access_ids)
+            shown = ListScope(access.access_ids, reading.principals)
+            counted = sum((await transaction.documents.count(village.workspace, shown)).values())
+            page = await transaction.documents.page(village.workspace, PageRequest(100), (), shown)
         async with village.stores.database.snapshot(village.workspace, readers=reading) as snapshot:
             scope = SearchScope(snapshot.access.access_ids)
             passages = await snapshot.lexical.passages(scope)

@@ -61,7 +61,7 @@ class OpenSchema(RagSchema):
     async def run(
         self, request: GraphQLRequest, context: RequestContext, allowed: Collection[OperationType]
     ) -> ExecutionResult:
-        return await self._execute(self.read_document(request.query).parsed, request, context)
+        return await self._execute(self.read_document(request.query), request, context)
 
 
 def without_walls(parts: ServerParts, principal: Principal) -> Starlette:
