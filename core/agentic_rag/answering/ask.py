@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -256,11 +257,9 @@ class AnswerQuestion:
                     if seconds is None:
                         result = await self._stages[stage].run(state, reads)
                     elif seconds > 0:
-                        try:
+                        with contextlib.suppress(TimeoutError):
                             async with asyncio.timeout(seconds):
                                 result = await self._stages[stage].run(state, reads)
-                        except TimeoutError:
-                            pass
                     ending.outcome = result.outcome
                 state = result.state
                 if stage is Stage.EMBED and result.event is StageEvent.OUT_OF_TIME:

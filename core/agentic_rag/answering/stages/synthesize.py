@@ -130,9 +130,8 @@ class SynthesizeStage:
         missing_fact = _find_missing_fact(self._finders, state, sentences)
         if missing_fact is not None:
             why = f"The passages found do not state {missing_fact}, so no answer is given from them."
-            shortfall = Shortfall(AbstentionReason.NOT_STATED, why)
-            nearest = nearest_sentences(found.passages, drafts)
-            return _with_draft(state, replace(draft, sentences=nearest, shortfall=shortfall))
+            nearest = _show_nearest(draft, nearest_sentences(found.passages, drafts))
+            return _with_draft(state, replace(nearest, shortfall=Shortfall(AbstentionReason.NOT_STATED, why)))
         missing = _missing_parts(state, [place for place in range(len(drafts)) if place not in kept])
         draft = replace(
             draft,

@@ -27,12 +27,7 @@ from agentic_rag_server.auth.roles import Action, can_perform
 from agentic_rag_server.graphql.answering.filters import DocumentFilterInput, read_filter
 from agentic_rag_server.graphql.documents.metadata import DocumentMetadata, show_metadata
 from agentic_rag_server.graphql.documents.text import DocumentText, show_text
-from agentic_rag_server.graphql.erasure.erasures import (
-    DeletionCertificate,
-    ErasureProof,
-    show_certificate,
-    show_proof,
-)
+from agentic_rag_server.graphql.erasure.erasures import DeletionCertificate, ErasureProof, show_certificate, show_proof
 from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
 from agentic_rag_server.graphql.http.fields import (
     Connection,
