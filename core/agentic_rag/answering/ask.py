@@ -245,8 +245,7 @@ class AnswerQuestion:
         """
         ports, asked, came = self._ports, request.question.asked, self._ports.clock.monotonic()
         room = self._room.enter(MODEL_RUN_UNITS if request.context.model_reads_history else RUN_UNITS)
-        readers = read_identity(request.principal)
-        records, stage = list[StageRecord](), Stage.GATE
+        records, stage, readers = list[StageRecord](), Stage.GATE, read_identity(request.principal)
         async with room, LazySnapshot(ports.database, asked.workspace, asked.as_of, readers) as reads:
             began = ports.clock.monotonic()
             state = self._first_state(request, began - came)
