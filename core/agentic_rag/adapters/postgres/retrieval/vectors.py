@@ -80,6 +80,8 @@ class PostgresVectorReader:
         self._version = version
         self._space = space
         self._is_indexed = is_indexed
+        self._known: dict[bytes, dict[int, float]] = {}
+        """Cosines by ordinal, by the bytes of the query: within a snapshot a passage keeps its vector."""
 
     async def nearest(
         self,
@@ -117,12 +119,14 @@ class PostgresVectorReader:
         if self._space is None or not ordinals:
             return {}
         self._space.require(space_id, len(query))
-        rows = await self._connection.fetch(BY_ORDINAL, *self._key, space_id, list(ordinals))
+        known = self._known.setdefault(query.tobytes(), {})
+        unknown = [ordinal for ordinal in ordinals if ordinal not in known]
+        rows = await self._connection.fetch(BY_ORDINAL, *self._key, space_id, unknown) if unknown else ()
         found = [(row["ordinal"], row["v"]) for row in rows if row["v"] is not None]
-        if not found:
-            return {}
-        cosines = _cosines(query.astype(np.float64), to_matrix([vector for _, vector in found]))
-        return dict(zip([ordinal for ordinal, _ in found], cosines.tolist(), strict=True))
+        if found:
+            cosines = _cosines(query.astype(np.float64), to_matrix([vector for _, vector in found]))
+            known.update(zip([ordinal for ordinal, _ in found], cosines.tolist(), strict=True))
+        return {ordinal: known[ordinal] for ordinal in ordinals if ordinal in known}
 
     async def _scan(self, query: NDArray[np.float32], space_id: int, limit: int, scope: SearchScope) -> Sequence[Row]:
         only = scope.access_ids[0] if len(scope.access_ids) == 1 else None
