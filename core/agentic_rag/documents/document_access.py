@@ -336,8 +336,13 @@ async def _lock(
         raise no_such_document()
     require_right(principal, document, right)
     if found is not None and found.access_id != document.access_id:
-        raise Retryable("The readers of this document changed meanwhile.", code="DATABASE_CONFLICT")
+        raise readers_changed()
     return document
+
+
+def readers_changed() -> Retryable:
+    """The error for a document that got other readers between its look-up and its lock."""
+    return Retryable("The readers of this document changed meanwhile.", code="DATABASE_CONFLICT")
 
 
 def require_right(principal: Principal, document: Document, right: DocumentRight) -> None:

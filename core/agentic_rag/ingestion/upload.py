@@ -9,7 +9,14 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from agentic_rag.documents.document_access import DocumentRight, keep_withdrawn, may_know, narrower_sets, require_right
+from agentic_rag.documents.document_access import (
+    DocumentRight,
+    keep_withdrawn,
+    may_know,
+    narrower_sets,
+    readers_changed,
+    require_right,
+)
 from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange, change_json, require_room
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
@@ -28,7 +35,6 @@ from agentic_rag.kernel.errors import (
     InvalidInput,
     NotFound,
     ParseFailed,
-    Retryable,
     UploadTooLarge,
 )
 from agentic_rag.kernel.formatting import format_bytes
@@ -212,7 +218,7 @@ class UploadDocument:
             await show_again(transaction, known)
         document = await transaction.documents.get_for_update(ref, document_id)
         if known is not None and document is not None and known.is_withdrawn is not document.is_withdrawn:
-            raise Retryable("The readers of this document changed meanwhile.", code="DATABASE_CONFLICT")
+            raise readers_changed()
         if document is not None:
             if not await may_know(transaction, uploader, document):
                 raise Forbidden("This path belongs to a document that is not yours to replace. Choose another one.")

@@ -30,18 +30,6 @@ QUESTION_WORDS = frozenset(_ASKING.split())
 FUNCTION_WORDS = STOP_WORDS | QUESTION_WORDS
 """Words that do not count as content in a question. Never stemmed, so membership can be tested on terms too."""
 
-_NOT_ENGLISH_ALONE = frozenset(
-    ["a", "am", "an", "as", "do", "he", "i", "in", "me", "no", "per", "so", "via", "was", "will"]
-)
-"""Function words that German or Spanish have too."""
-_ENGLISH_WORDS = FUNCTION_WORDS - _NOT_ENGLISH_ALONE
-
-
-def is_english(question: str) -> bool:
-    """True for a question with a function word that German and Spanish lack."""
-    return not _ENGLISH_WORDS.isdisjoint(question.lower().rstrip("?.! ").split())
-
-
 _VOWELS = "aeiou"
 
 

@@ -14,7 +14,7 @@ import typer
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.kernel.public_ids import NodeKind
-from agentic_rag.operations.evaluation import EvalDataset, EvalRun, read_figures
+from agentic_rag.operations.evaluation import EvalDataset
 from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.settings import Settings
 from agentic_rag_cli.client import queries
@@ -328,17 +328,6 @@ async def read_report(client: GraphQLClient, job: str, workspace: str | None) ->
             code="REPORT_MISSING",
         )
     return json.loads(found["report"])
-
-
-def eval_json(run: EvalRun) -> dict[str, Any]:
-    """The progress of an evaluation, and its figures once it is finished."""
-    figures = {} if run.report is None else read_figures(run.report)
-    return {
-        "dataset": run.dataset.name,
-        "questions": len(run.dataset.questions),
-        "answered": run.answered,
-        "figures": {name: one.mean for name, one in figures.items()},
-    }
 
 
 def report(
