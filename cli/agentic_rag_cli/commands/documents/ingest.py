@@ -30,7 +30,6 @@ from agentic_rag_cli.options import (
     readers_of,
 )
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.output.json_view import json_fields
 from agentic_rag_cli.wiring import beside_worker, in_process, wiring_of
 
 if TYPE_CHECKING:
@@ -176,7 +175,12 @@ def _total_cost(found: Sequence[FileEstimate]) -> dict[str, Any]:
 def _cost_json(cost: EmbeddingCost | None) -> dict[str, Any]:
     if cost is None:
         return dict.fromkeys(("chunks", "tokens", "reusedChunks", "costUsd"))
-    return json_fields(cost, "chunks", "tokens", "reused_chunks", "cost_usd")
+    return {
+        "chunks": cost.chunks,
+        "tokens": cost.tokens,
+        "reusedChunks": cost.reused_chunks,
+        "costUsd": cost.cost_usd,
+    }
 
 
 def _cells(cost: EmbeddingCost | None) -> tuple[object, object, object, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -46,15 +46,25 @@ def _proof_text(wanted: str, proof: Mapping[str, Any]) -> str:
     certificate = proof["certificate"]
     since = "" if certificate is None else f" since {_moment(certificate['erasedAt'])}"
     lines = [f"{wanted}: {f'erased{since}' if proof['erased'] else 'NOT proven erased'}"]
-    for finding in proof["findings"]:
-        lines.append(f"{finding['severity']:<8} {finding['store']:<20} {finding['kind']}: {finding['message']}")
-        lines.append(f"{'':<29} {finding['remedy']}")
+    lines += finding_lines(proof["findings"])
     lines += [f"erased before, and ingested again: {_moment(one['erasedAt'])}" for one in proof["pastCertificates"]]
     return "\n".join(lines)
 
 
 def _moment(text: str) -> str:
     return f"{datetime.fromisoformat(text):%F %T %Z}"
+
+
+def finding_lines(findings: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Two lines a finding: what is wrong, and its remedy."""
+    return [
+        line
+        for one in findings
+        for line in (
+            f"{one['severity']:<8} {one['store']:<20} {one['kind']}: {one['message']}",
+            f"{'':<29} {one['remedy']}",
+        )
+    ]
 
 
 def finding_json(finding: Mapping[str, Any]) -> dict[str, Any]:

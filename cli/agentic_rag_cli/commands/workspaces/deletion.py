@@ -11,11 +11,11 @@ from agentic_rag.kernel.formatting import format_count
 from agentic_rag.tenancy.principals import validate_name
 from agentic_rag_cli.client import deletion_queries as queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.commands.documents.proving import finding_lines
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.output.json_view import json_fields
 from agentic_rag_cli.wiring import in_process, on_graphql, wiring_of
 
 if TYPE_CHECKING:
@@ -183,9 +183,7 @@ def _counted(erasure: dict[str, Any]) -> str:
 def _show_proof(subject: str, proof: dict[str, Any], *, as_json: bool) -> None:
     since = proof["erasure"]["finishedAt"]
     lines = [f"{subject}: {f'erased since {since}' if proof['erased'] else 'NOT proven erased'}"]
-    for one in proof["findings"]:
-        lines.append(f"{one['severity']:<8} {one['store']:<20} {one['kind']}: {one['message']}")
-        lines.append(f"{'':<29} {one['remedy']}")
+    lines += finding_lines(proof["findings"])
     terminal.show(proof, "\n".join(lines), as_json=as_json)
     if not proof["erased"]:
         raise typer.Exit(ExitCode.FAILED)
@@ -196,7 +194,13 @@ def _proof_json(proof: WorkspaceErasureProof) -> dict[str, Any]:
     from agentic_rag.erasure.workspace_erasure import erasure_json
 
     findings = [
-        {**json_fields(one, "store", "kind", "message", "remedy"), "severity": one.severity.name}
+        {
+            "store": one.store,
+            "kind": one.kind,
+            "message": one.message,
+            "remedy": one.remedy,
+            "severity": one.severity.name,
+        }
         for one in proof.findings
     ]
     return {"erased": proof.is_complete, "erasure": erasure_json(proof.erasure), "findings": findings}
