@@ -63,6 +63,17 @@ def test_what_a_self_check_refused_is_in_no_candidate() -> None:
     assert not any("Monday" in one for one in texts(frozenset({(PASSAGES[0].chunk.ordinal, at)})))
 
 
+def test_what_quotes_nothing_is_no_candidate_and_a_draft_that_is_empty_stays_so() -> None:
+    units = PartUnits(PART, 0, PASSAGES).all_units()
+    every = frozenset((PASSAGES[0].chunk.ordinal, unit.start) for unit in units)
+
+    assert find_candidates(0, PASSAGES, draft(every), every) == []
+    assert shape_part(QuestionKind.REASON, PART, 0, PASSAGES, draft(every), every).sentences == ()
+    unsaid = find_candidates(0, PASSAGES, replace(draft(), sentences=()), frozenset())
+    assert unsaid
+    assert all(one.sentences for one in unsaid)
+
+
 def test_signs_tell_what_lies_within_a_candidate() -> None:
     given = draft()
     found = find_candidates(0, PASSAGES, given, frozenset())

@@ -45,11 +45,11 @@ class CandidateAnswer:
 def find_candidates(
     place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
 ) -> list[CandidateAnswer]:
-    """The draft itself and the other answers, none that quotes the same again."""
+    """The draft itself and the other answers, none that quotes nothing or the same again."""
     found: dict[tuple[tuple[int, int, int], ...], CandidateAnswer] = {}
     for one in _all_candidates(place, passages, draft, excluded):
-        key = tuple((quote.passage, quote.start, quote.end) for quote in one.quotes)
-        found.setdefault(key, one)
+        if key := tuple((quote.passage, quote.start, quote.end) for quote in one.quotes):
+            found.setdefault(key, one)
     return list(found.values())
 
 

@@ -78,7 +78,7 @@ def shape_part(
     choose: Choice = choose_answer,
 ) -> PartDraft:
     """The draft in the first form that its passages have; where they have none and a model read its units, the answer
-    that is chosen around them.
+    that is chosen around them, unless nothing is drafted.
     """
     if draft.conflicting:
         return draft
@@ -86,4 +86,6 @@ def shape_part(
         sentences = form(part, place, passages, draft, excluded)
         if sentences:
             return replace(draft, sentences=sentences)
-    return replace(draft, sentences=choose(kind, part, place, passages, draft, excluded)) if draft.read else draft
+    if not draft.read or not draft.sentences:
+        return draft
+    return replace(draft, sentences=choose(kind, part, place, passages, draft, excluded))
