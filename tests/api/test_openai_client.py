@@ -357,6 +357,19 @@ async def test_a_batch_that_does_not_fit_adds_nothing(sent: dict[str, Any], erro
     assert len([one async for one in client.vector_stores.files.list(WORKSPACE_ID)]) == 1
 
 
+async def test_a_batch_with_a_wrong_attribute_adds_none_of_its_files() -> None:
+    client = _client(await rest_product())
+    first, second = [(await client.files.create(file=FILE, purpose="assistants")).id for _ in range(2)]
+    store = await client.vector_stores.create(name="valves")
+    files = [{"file_id": first}, {"file_id": second, "attributes": {"not a name": "x"}}]
+
+    with pytest.raises(openai.BadRequestError) as odd:
+        await client.vector_stores.file_batches.create(vector_store_id=store.id, files=files)
+
+    assert odd.value.code == "METADATA_INVALID"
+    assert [one async for one in client.vector_stores.files.list(store.id)] == []
+
+
 @pytest.mark.parametrize(
     ("token", "made", "error"),
     [

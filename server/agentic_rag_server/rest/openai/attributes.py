@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from agentic_rag.documents.document import DocumentFilter
-from agentic_rag.documents.metadata import Comparison, FieldValue, MetadataChange
+from agentic_rag.documents.metadata import Comparison, FieldValue, MetadataChange, validate_change
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.document_filters import FieldWish, FilterWish, read_filter
@@ -41,9 +41,9 @@ class AttributeFilter(Model, frozen=True, rename=None):
 
 
 def attributes_change(attributes: Mapping[str, FieldValue] | None, before: Sequence[str] = ()) -> MetadataChange:
-    """What a document is told: these attributes in the place of those `before`."""
+    """What a document is told: these attributes in the place of those `before`. Errors: those of `validate_change`."""
     given = attributes or {}
-    return MetadataChange(fields={**{name: None for name in before if name not in given}, **given})
+    return validate_change(MetadataChange(fields={**{name: None for name in before if name not in given}, **given}))
 
 
 def read_attributes_filter(given: AttributeFilter | None, workspace: WorkspaceRef) -> DocumentFilter:

@@ -29,7 +29,7 @@ from agentic_rag_server.rest.http.operations import Endpoint, Parameter, Respons
 from agentic_rag_server.rest.openai.attributes import Attributes, attributes_change
 from agentic_rag_server.rest.openai.files import PAGING, read_limit
 from agentic_rag_server.rest.openai.places import file_ids, store_workspace
-from agentic_rag_server.rest.openai.store_files import STORED_SOON, StoreFileList, show_store_file
+from agentic_rag_server.rest.openai.store_files import STORED_SOON, StoreFileList, add_to_store, show_store_file
 from agentic_rag_server.rest.openai.vector_stores import PATH, STORE, TAG, FileCounts, refuse_chunking
 
 MAX_FILES = 100
@@ -97,14 +97,7 @@ class FileBatchesEndpoint(Endpoint):
         for node, _ in wanted:
             # Before anything is added, so that a wrong id leaves nothing behind.
             await self._parts.copy_document.find(principal, node)
-        added: list[UUID] = []
-        for node, attributes in wanted:
-            if node.workspace_id != store.workspace_id:
-                added.append((await self._parts.copy_document.run(principal, node, store, attributes)).document_id)
-                continue
-            if not attributes.is_empty:
-                await self._parts.update_document.run(principal, store, node.key, attributes)
-            added.append(node.key)
+        added = [await add_to_store(self._parts, principal, node, store, attributes) for node, attributes in wanted]
         return await self._answer(principal, store, batch_id_of(int(time.time()), added))
 
     @operation(

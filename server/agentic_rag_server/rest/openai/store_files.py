@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from typing import Any, Literal
+from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from agentic_rag.documents.document import Document, DocumentStatus, document_id_for
 from agentic_rag.documents.document_access import DocumentRight, list_scope
-from agentic_rag.documents.metadata import FieldValue
+from agentic_rag.documents.metadata import FieldValue, MetadataChange
 from agentic_rag.kernel.errors import no_such_document
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode_workspace
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule
+from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.documents.uploads import NODE_ID, UPLOAD_REFUSALS
 from agentic_rag_server.rest.http.bodies import read_json
 from agentic_rag_server.rest.http.models import NOT_STORED, Model, OpenAIRefusal, answer
@@ -117,13 +119,8 @@ class StoreFilesEndpoint(Endpoint):
         refuse_chunking(given.chunking_strategy)
         node = decode(given.file_id, NodeKind.DOCUMENT, path=("file_id",))
         store = (await store_workspace(self._parts, principal, request.path_params["workspace"])).ref
-        if node.workspace_id == store.workspace_id:
-            held = await self._parts.copy_document.find(principal, node)
-            if not attributes.is_empty:
-                held = await self._parts.update_document.run(principal, store, node.key, attributes)
-            return await self._answer(principal, held)
-        copied = await self._parts.copy_document.run(principal, node, store, attributes)
-        return await self._answer(principal, await find_file(self._parts, store, copied.document_id))
+        key = await add_to_store(self._parts, principal, node, store, attributes)
+        return await self._answer(principal, await find_file(self._parts, store, key))
 
     @operation(
         "GET",
@@ -227,6 +224,20 @@ class StoreFilesEndpoint(Endpoint):
 
     async def _answer(self, principal: Principal, document: Document) -> Response:
         return answer(show_store_file(document, await file_ids(self._parts, principal)), headers=STORED_SOON)
+
+
+async def add_to_store(
+    parts: ServerParts, principal: Principal, file: NodeId, store: WorkspaceRef, attributes: MetadataChange
+) -> UUID:
+    """The id that a file has in the store: a file of another place is copied. Errors: those of `CopyDocument` and
+    `UpdateDocument`.
+    """
+    if file.workspace_id != store.workspace_id:
+        return (await parts.copy_document.run(principal, file, store, attributes)).document_id
+    await parts.copy_document.find(principal, file)
+    if not attributes.is_empty:
+        await parts.update_document.run(principal, store, file.key, attributes)
+    return file.key
 
 
 def show_store_file(document: Document, ids: FileIds) -> StoreFile:
