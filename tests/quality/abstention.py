@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from agentic_rag_cli.commands.evaluation.calibrate import own_set, supports
+from agentic_rag_cli.commands.evaluation.calibrate import made_set, supports
 from agentic_rag_cli.in_process import System
+from agentic_rag_eval.calibration_job import MOST_READ
 from agentic_rag_eval.metrics import normalise
 from agentic_rag_eval.own_questions import EASIER, KNOWN_ITEM
 from agentic_rag_eval.records import EvalDocument, EvalQuestion
@@ -60,7 +61,8 @@ async def supports_of(system: System, given: QuestionSet) -> Supports:
     """Asks every question with and without its documents; of sets of several hops also without the answer's alone."""
     with_gold = given.with_gold
     others = [one for one in given.questions if not one.answerable]
-    made = await own_set(system, given.workspace, OWN_QUESTIONS, 1)
+    passages = await system.container.calibrate_support.passages(given.workspace, MOST_READ, 1)
+    made = made_set(passages, OWN_QUESTIONS, 1)
     own = await supports(system, given.workspace, [one for one in made if one.kind == KNOWN_ITEM])
 
     async def found(questions: Sequence[EvalQuestion]) -> list[float]:
