@@ -130,11 +130,6 @@ def calibrate(
     terminal.show(shown, _table(shown), as_json=as_json)
 
 
-async def own_set(system: System, workspace: WorkspaceRef, wanted: int, seed: int) -> list[EvalQuestion]:
-    """Questions made from a workspace's passages. Errors: `InvalidInput` when there are too few."""
-    return made_set(await system.container.calibrate_support.passages(workspace, MOST_READ, seed), wanted, seed)
-
-
 def made_set(passages: CalibrationPassages, wanted: int, seed: int) -> list[EvalQuestion]:
     """Questions made from passages. Errors: `InvalidInput` when there are too few."""
     return require_enough(questions_from(passages, wanted, seed), len(passages.sampled))
