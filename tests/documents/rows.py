@@ -16,6 +16,7 @@ from agentic_rag.language.tokenizer import query_terms, tokenize
 from agentic_rag.workspaces.chunk_profiles import DEFAULT_PROFILE
 from tests.bench.reports import Row, at_least, exactly
 from tests.documents import generated
+from tests.documents.formats import rows as of_formats
 from tests.documents.reading import Read, by_pdfium, by_pypdf, parted_words, real_pdfs, words
 from tests.documents.web_pages import web_pages
 from tests.hostile.pdf_files import PDF_FILES
@@ -168,5 +169,8 @@ TABLE: Mapping[str, Measured] = {
         changed(lambda found: replace(found, blocks=tuple(b for b in found.blocks if b.kind is not BlockKind.RUNNING))),
     ),
     "web pages": Measured(web_pages, with_text(lambda text: text[len(text) // 2 :])),
+    "formats": Measured(of_formats.formats, with_text(lambda text: " ".join(text.split()[::2]))),
+    "wrong files": Measured(of_formats.wrong, _always_read),
+    "code pages": Measured(of_formats.code_pages, with_text(lambda text: text.encode().decode("cp1252", "replace"))),
     "speed": Measured(speed, _slowly),
 }
