@@ -37,6 +37,28 @@ def test_an_answer_holds_what_is_asked_for(question: str, states: str, is_silent
 
 
 @pytest.mark.parametrize(
+    ("question", "caption", "column", "states"),
+    [
+        ("What does mast stepping cost?", "Services", "Price (EUR)", True),
+        ("What does mast stepping cost?", "Prices in euros", "Members", True),
+        ("What does mast stepping cost?", "Services", "Price", True),
+        ("What does mast stepping cost?", "Services", "Length in m", False),
+        ("How long does mast stepping take?", "Services", "Minutes", True),
+        ("How long does mast stepping take?", "Services", "Crew", False),
+        ("Was kostet das Mastlegen für Gäste?", "Leistungen", "Preis in Euro", True),
+        ("Was kostet das Mastlegen für Gäste?", "Leistungen", "Gewicht in t", False),
+    ],
+)
+def test_what_names_its_columns_says_the_unit_of_a_row(question: str, caption: str, column: str, states: bool) -> None:
+    assert (
+        stated(
+            question, f"{caption}\nService | Unit | {column}\nCrane | lift | 95\nMast stepping, Mastlegen | piece | 70"
+        )
+        is states
+    )
+
+
+@pytest.mark.parametrize(
     ("question", "established", "nearest"),
     [
         ("Where is the main valve?", "The main valve is behind the flap.", "Close the main valve in case of a leak."),

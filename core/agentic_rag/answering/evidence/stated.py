@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from agentic_rag.answering.extraction.answer_type_match import asks_for_place, gives_reason, states_answer
-from agentic_rag.answering.extraction.candidate_units import Subquery, depends_on_previous
+from agentic_rag.answering.extraction.answer_type_match import asks_for_place, gives_reason
+from agentic_rag.answering.extraction.candidate_units import Subquery, depends_on_previous, unit_states_answer
 from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
 from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
@@ -32,7 +32,11 @@ _REQUIRED: tuple[tuple[Callable[[Subquery, QuestionKind], bool], Callable[[str, 
 
 def is_stated(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
     """True when a quote has a span of the type asked for that the question does not name."""
-    return any(states_answer(text, part.answer_type, part.text) for text in _quotes(sentences, passages))
+    return any(
+        unit_states_answer(part, passages[one.passage], one.start, one.end)
+        for sentence in sentences
+        for one in quotes_of(sentence)
+    )
 
 
 def has_form(
@@ -60,9 +64,9 @@ def is_tied(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequen
         together |= mask
     least = MIN_TIED_SHARE * weight_of(together, part.terms)
     return any(
-        states_answer(text, part.answer_type, part.text)
+        unit_states_answer(part, passages[one.passage], one.start, one.end)
         and (weight_of(mask, part.terms) >= least or (at > 0 and depends_on_previous(text)))
-        for at, (text, mask) in enumerate(zip(texts, held, strict=True))
+        for at, (one, text, mask) in enumerate(zip(quotes, texts, held, strict=True))
     )
 
 

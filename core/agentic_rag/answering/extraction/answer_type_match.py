@@ -132,18 +132,20 @@ def answer_type_bonus(sentence: str, kind: AnswerType, question: str, *, fits: b
     return 0.0
 
 
-def states_answer(sentence: str, kind: AnswerType, question: str) -> bool:
+def states_answer(sentence: str, kind: AnswerType, question: str, columns: str = "") -> bool:
     """True when the sentence has what a question for a figure (of time or money, if it says so), a date, a person or a
-    name asks for, beside what the question itself names; always true for other kinds.
+    name asks for, beside what the question itself names; always true for other kinds. `columns`: what names the columns
+    of a table row, and may say of what a figure is.
     """
     asked = question.lower()
     table = table_of(question)
     if table is not None:
-        return _states_by_table(table, sentence, question)
+        return _states_by_table(table, sentence, question, columns)
     if kind is AnswerType.FIGURE:
         if _TIME_ASKED.search(question):
-            return _TIME.search(sentence) is not None and _has_figure(sentence, asked, dates=True)
-        if _MONEY_ASKED.search(question) and _MONEY.search(sentence) is None:
+            timed = _TIME.search(sentence) or _TIME.search(columns)
+            return timed is not None and _has_figure(sentence, asked, dates=True)
+        if _MONEY_ASKED.search(question) and not (_MONEY.search(sentence) or _names_money(columns)):
             return False
         return _has_figure(sentence, asked, dates=False)
     if kind is AnswerType.DATE:
@@ -157,6 +159,10 @@ def states_answer(sentence: str, kind: AnswerType, question: str) -> bool:
             for match in _CAPITALISED.finditer(sentence)
         )
     return True
+
+
+def _names_money(columns: str) -> bool:
+    return _MONEY.search(columns) is not None or _MONEY_ASKED.search(columns) is not None
 
 
 def gives_reason(text: str) -> bool:
@@ -206,12 +212,14 @@ def _has_answer(table: WordTable, asked: Asked, sentence: str) -> bool:
     return wording is not None and wording.pattern.search(sentence) is not None
 
 
-def _states_by_table(table: WordTable, sentence: str, question: str) -> bool:
+def _states_by_table(table: WordTable, sentence: str, question: str, columns: str) -> bool:
     """The same in a language that has a word table."""
     asked, said = table.asked_by(question), question.lower()
     if asked is None or asked not in _VALUES:
         return True
-    if asked is Asked.PRICE and not _has_answer(table, asked, sentence):
+    if asked is Asked.PRICE and not (
+        _has_answer(table, asked, sentence) or _has_answer(table, asked, columns) or table.asked_by(columns) is asked
+    ):
         return False
     wanted = table.answers[Asked.HOW_MUCH if asked is Asked.PRICE else asked].pattern
     found = [match[0].lower() for match in wanted.finditer(sentence)]

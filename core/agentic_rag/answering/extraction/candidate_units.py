@@ -11,6 +11,7 @@ from agentic_rag.answering.extraction.segmented_text import SegmentedText, Span,
 from agentic_rag.answering.extraction.term_matching import QuestionTerm
 from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind
 from agentic_rag.answering.plan import AnswerType
+from agentic_rag.language.tables import caption_span, header_span, is_row
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
@@ -76,6 +77,22 @@ def passages_of_part(
             yield place, passage, min(1.0, passage.candidate.score / top) if top > 0 else 1.0
 
 
+def unit_states_answer(part: Subquery, passage: Passage, start: int, end: int) -> bool:
+    """True when [start, end) of a passage has what a part asks for (`states_answer`)."""
+    text = passage.chunk.text[start:end]
+    return states_answer(text, part.answer_type, part.text, column_names(passage, start) if is_row(text) else "")
+
+
+def column_names(passage: Passage, row_start: int) -> str:
+    """The caption and the header of the table row that begins there; empty without a header."""
+    whole = passage.text_with_table_head
+    header = header_span(whole, len(passage.table_head) + row_start)
+    if header is None:
+        return ""
+    caption = caption_span(whole, header[0])
+    return whole[slice((header if caption is None else caption)[0], header[1])]
+
+
 def opening_unit(passage: Passage, position: int) -> CandidateUnit | None:
     """The first quotable unit of a passage: what a reader is shown when nothing matches."""
     reading = segment_passage(passage)
@@ -96,7 +113,7 @@ def other_units(part: Subquery, passage: Passage, known: Sequence[CandidateUnit]
             kind = reading.kind((start, end))
             if kind not in QUOTABLE or any(unit.start <= start < unit.end for unit in known):
                 continue
-            fits = states_answer(passage.chunk.text[start:end], part.answer_type, part.text)
+            fits = unit_states_answer(part, passage, start, end)
             found.append(CandidateUnit(0, start, end, kind, 0, 0, 0, 0, fits, (start, end), None, 0.0))
     return found
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from agentic_rag.answering.extraction.answer_type_match import states_answer
 from agentic_rag.answering.extraction.candidate_units import (
     CandidateUnit,
     Subquery,
     depends_on_previous,
     opening_unit,
     segment_passage,
+    unit_states_answer,
 )
 from agentic_rag.answering.extraction.contradiction import (
     NEARLY_IDENTICAL,
@@ -230,7 +230,7 @@ def _with_following(
     if following is None:
         return others
     known = next((one for one in others if (one.passage, one.start) == (following.passage, following.start)), None)
-    fits = states_answer(_quote(following, passages), part.answer_type, part.text)
+    fits = unit_states_answer(part, passages[following.passage], following.start, following.end)
     leans = depends_on_previous(_quote(following, passages))
     if known is None and not (leans or (fits and not best.fits)):
         return others

@@ -7,21 +7,23 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentic_rag.answering.extraction.answer_type_match import answer_type_bonus, max_type_bonus, states_answer
+from agentic_rag.answering.extraction.answer_type_match import answer_type_bonus, max_type_bonus
 from agentic_rag.answering.extraction.candidate_units import (
     CONTEXT_CREDIT,
     MIN_PASSAGE_RATIO,
     MIN_READING_RATIO,
     CandidateUnit,
     Subquery,
+    column_names,
     passages_of_part,
     segment_passage,
+    unit_states_answer,
 )
 from agentic_rag.answering.extraction.segmented_text import SegmentedText, Span
 from agentic_rag.answering.extraction.term_matching import QuestionTerm, lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind, label_start
 from agentic_rag.answering.plan import AnswerType
-from agentic_rag.language.tables import CELL_SEPARATOR, caption_span, header_span, is_header, is_page_foot, is_row
+from agentic_rag.language.tables import CELL_SEPARATOR, is_header, is_page_foot, is_row
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, Passage
 
 MAX_PARAGRAPHS = 16
@@ -282,7 +284,7 @@ class PartUnits:
                 context |= masks.get(0, 0)
         near = masks.get(place - 1, 0) | masks.get(last + 1, 0)
         sentence = text[start:end]
-        fits = states_answer(sentence, part.answer_type, part.text)
+        fits = unit_states_answer(part, read.passage, start, end)
         score = self._score(sentence, (mask, context, near, read.mask), fits=fits) + read.rank_bonus
         if end <= reading.front_end() and not self._about_document:
             score -= FRONT_PENALTY
@@ -317,12 +319,7 @@ def _header_mask(read: _ScannedPassage, start: int, end: int, terms: Sequence[Qu
     whole = read.passage.text_with_table_head if above else read.reading.text
     if is_header(whole, above + start, above + end) or is_page_foot(read.reading.text, start, end):
         return None
-    header = header_span(whole, above + start)
-    if header is None:
-        return 0
-    caption = caption_span(whole, header[0])
-    named = (header[0] if caption is None else caption[0], header[1])
-    return mask_of((lower_text(whole) if above else read.reading.low)[slice(*named)], terms)
+    return mask_of(lower_text(column_names(read.passage, start)), terms)
 
 
 def _names_one_of(names: tuple[str, ...], read: _ScannedPassage, around: Span, heading: Span | None) -> bool:
