@@ -91,6 +91,52 @@ def test_the_kind_of_a_question_is_read_from_its_words(question: str, kind: Ques
     assert question_kind(question, detect_answer_type(question)) is kind
 
 
+LIFT = """# Procedure: lifting a boat out
+
+The operator may refuse.
+
+## Before the lift
+
+1. Check the wind.
+2. Inspect both slings.
+
+## The lift
+
+1. Place the slings.
+2. Lift ten centimetres and wait.
+
+Nobody stands below.
+
+## When something goes wrong
+
+The boat is put back at once.
+"""
+
+
+def test_a_procedure_of_several_lists_is_told_whole_under_their_headings() -> None:
+    (steps,) = answer("How do I lift a boat out?", LIFT)
+
+    assert steps == (
+        "Before the lift\n1. Check the wind.\n2. Inspect both slings.\n"
+        "The lift\n1. Place the slings.\n2. Lift ten centimetres and wait."
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What do I do before the lift of a boat?", LIFT),
+        ("How do I lift a boat out?", LIFT.replace("# Procedure: lifting a boat out", "# Handbook", 1)),
+        ("How do I lift a boat out?", LIFT.replace("## The lift", "## Painting", 1)),
+    ],
+)
+def test_another_task_of_a_document_is_no_part_of_a_procedure(question: str, text: str) -> None:
+    said = "\n".join(answer(question, text))
+
+    assert "Check the wind." in said
+    assert "Place the slings." not in said
+
+
 def test_how_to_is_answered_by_all_steps_in_order() -> None:
     (steps,) = answer("How do I isolate a machine?", ISOLATION)
 

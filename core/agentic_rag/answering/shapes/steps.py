@@ -27,6 +27,7 @@ from agentic_rag.answering.shapes.forms import (
     quote_span,
     ranked_blocks,
 )
+from agentic_rag.answering.shapes.procedure import quote_stages
 from agentic_rag.retrieval.candidates import Passage
 
 LIST_BONUS = 0.2
@@ -87,7 +88,10 @@ def whole_steps(
     if draft.units and score < MIN_BLOCK_RATIO * draft.units[0].score:
         return ()
     if best.block.kind is TextBlockKind.LIST:
-        return (_join_cut_list(best, passages, place),)
+        chunk = passages[best.passage].chunk
+        is_procedure = names_act(part, " ".join((chunk.document_title, *chunk.heading_path)))
+        stages = quote_stages(best, part, passages, place) if is_procedure else ()
+        return stages or (_join_cut_list(best, passages, place),)
     told = _instructions(best, part, draft, passages)
     return (quote_block(best, passages, place) if told is None else quote_span(best, passages, place, told),)
 
