@@ -30,7 +30,7 @@ mutation ($input: UpdateWorkspaceSettingsInput!) {{
 """
 
 _DOCUMENT = """
-id sourcePath title url fileName mediaType size status withdrawn unreadPages { count pages numbers }
+id sourcePath title url fileName mediaType size status withdrawn unreadPages { count pages numbers unit }
 error { code message attempts retryable }
 chunkCount chunksDone uploadedBy
 embedding { space chunks tokens reusedChunks costUsd estimatedCostUsd }
@@ -55,7 +55,7 @@ DOCUMENT = f"query ($id: ID!) {{ document(id: $id) {{ {_DOCUMENT} readableBy {{ 
 
 DOCUMENT_STATE = """
 query ($id: ID!) {
-  document(id: $id) { status error { code message } unreadPages { count pages numbers } chunksDone chunkCount }
+  document(id: $id) { status error { code message } unreadPages { count pages numbers unit } chunksDone chunkCount }
 }
 """
 
@@ -154,7 +154,7 @@ _HOP = "kind via fromChunkId fromTitle toChunkId toTitle"
 
 _CITATION = (
     "marker sourcePath title page lineStart lineEnd headingPath snippet score verified documentId: sourceId readAt "
-    f"path {{ {_HOP} }} document {{ unreadPages {{ count pages }} }}"
+    f"path {{ {_HOP} }} document {{ unreadPages {{ count pages unit }} }}"
 )
 
 _ANSWER = f"""

@@ -113,8 +113,8 @@ def _citation_text(citation: Mapping[str, Any], *, dated: bool = False) -> str:
 
 
 def unread_text(unread: Mapping[str, Any]) -> str:
-    """How many pages of a file could not be read: "3 of 19 pages"."""
-    return f"{unread['count']} of {format_count(unread['pages'], 'page')}"
+    """How many pages of a file, or files in it, could not be read: "3 of 19 pages"."""
+    return f"{unread['count']} of {format_count(unread['pages'], unread['unit'])}"
 
 
 def _wrap(text: str) -> str:

@@ -88,7 +88,9 @@ class ParsedDocument:
     language: str | None = None
     """Programming language for source code, else None."""
     unread_pages: tuple[int, ...] = ()
-    """The numbers of pages that are too damaged to read; their text is missing."""
+    """The numbers of pages, or of files in a file, that cannot be read; their text is missing."""
+    parts: int = 0
+    """How many files an archive or a mail holds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Pages of a document that could not be read: kept with its provenance, told wherever the document is."""
+"""Pages of a document, or files in it, that could not be read: kept with its provenance, told wherever it is."""
 
 from __future__ import annotations
 
@@ -9,31 +9,37 @@ from agentic_rag.documents.document import ParsedDocument
 
 UNREAD_PROVENANCE = "unread_pages"
 _MOST_NAMED = 100
+_PAGE, _FILE = "page", "file"
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadPages:
-    """Of `pages` pages `count` could not be read; `numbers` names the first of them."""
+    """Of `pages` pages `count` could not be read; `numbers` names the first of them. Of an archive or a mail the `unit`
+    is a file in it.
+    """
 
     count: int
     pages: int
     numbers: tuple[int, ...]
+    unit: str = _PAGE
 
 
 def unread_provenance(parsed: ParsedDocument) -> Mapping[str, str]:
-    """The entry of a publication's provenance; empty when every page was read."""
+    """The entry of a publication's provenance; empty when all was read."""
     unread = parsed.unread_pages
     if not unread:
         return {}
     named = ",".join(map(str, unread[:_MOST_NAMED]))
-    return {UNREAD_PROVENANCE: f"{len(unread)}/{len(parsed.pages)}:{named}"}
+    of = f"{parsed.parts} {_FILE}" if parsed.parts else f"{len(parsed.pages)}"
+    return {UNREAD_PROVENANCE: f"{len(unread)}/{of}:{named}"}
 
 
 def read_unread_pages(provenance: Mapping[str, str]) -> UnreadPages | None:
-    """What `unread_provenance` kept; None when every page was read."""
+    """What `unread_provenance` kept; None when all was read."""
     stated = provenance.get(UNREAD_PROVENANCE)
     if stated is None:
         return None
     counts, _, named = stated.partition(":")
     count, _, pages = counts.partition("/")
-    return UnreadPages(int(count), int(pages), tuple(map(int, named.split(","))))
+    pages, _, unit = pages.partition(" ")
+    return UnreadPages(int(count), int(pages), tuple(map(int, named.split(","))), unit or _PAGE)

@@ -216,7 +216,7 @@ async def test_the_same_bytes_are_unchanged_and_new_bytes_a_new_revision(
         ("a.docx", b"%!PS-Adobe", 415, "CONTENT_MISMATCH"),
         ("a.md", b"\x89PNG\r\n\x1a\n" + bytes(100), 415, "CONTENT_MISMATCH"),
         ("a.pdf", b"PK\x03\x04" + bytes(100), 415, "CONTENT_MISMATCH"),
-        ("a.zip", b"PK\x03\x04" + bytes(100), 415, "CONTENT_UNSUPPORTED"),
+        ("a.jar", b"PK\x03\x04" + bytes(100), 415, "CONTENT_UNSUPPORTED"),
         ("a.bin", bytes(range(256)), 415, "CONTENT_UNSUPPORTED"),
         ("a.md", b"x" * (MAX_BYTES + 1), 413, "UPLOAD_TOO_LARGE"),
         ("a.md", b"x" * (2 * MAX_BYTES), 413, "UPLOAD_TOO_LARGE"),

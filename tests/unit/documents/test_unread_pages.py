@@ -19,4 +19,13 @@ def test_what_is_kept_is_what_is_told(pages: int, data: st.DataObject) -> None:
 
     assert (told is None) == (not unread)
     if told is not None:
-        assert (told.count, told.pages, told.numbers) == (len(unread), pages, unread[:100])
+        assert (told.count, told.pages, told.numbers, told.unit) == (len(unread), pages, unread[:100], "page")
+
+
+def test_files_in_a_file_are_counted_as_such() -> None:
+    parsed = ParsedDocument("", (), (), None, "application/zip", "p", "1", unread_pages=(2,), parts=5)
+
+    told = read_unread_pages(unread_provenance(parsed))
+
+    assert told is not None
+    assert (told.count, told.pages, told.numbers, told.unit) == (1, 5, (2,), "file")

@@ -16,7 +16,7 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
 from agentic_rag.adapters.parsing.dispatch import load
-from agentic_rag.adapters.parsing.loaders.archive import zip_parts
+from agentic_rag.adapters.parsing.office.package import zip_parts
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.documents.document import BlockKind

@@ -9,8 +9,8 @@ from pptx.util import Inches
 from reportlab.pdfgen.canvas import Canvas
 from tests.unit.parsing.test_office_loaders import ODF, read
 
-from agentic_rag.adapters.parsing.loaders.archive import zip_parts
 from agentic_rag.adapters.parsing.loaders.html import read_html
+from agentic_rag.adapters.parsing.office.package import zip_parts
 
 
 @pytest.mark.parametrize(

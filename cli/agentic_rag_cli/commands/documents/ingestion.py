@@ -77,7 +77,7 @@ class FileOutcome:
         """The file and its outcome in one line: the reason for a refusal, or the number of chunks."""
         chunks = f"  {format_count(self.chunks, 'chunk')}" if self.chunks else ""
         if self.unread is not None:
-            chunks += f", {self.unread.count} of {format_count(self.unread.pages, 'page')} could not be read"
+            chunks += f", {self.unread.count} of {format_count(self.unread.pages, self.unread.unit)} could not be read"
         return f"{self.outcome:<10} {self.path}{f'  [{self.code}] {self.message}' if self.code else chunks}"
 
 

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePath
 
-from agentic_rag.adapters.parsing.file_types import FileKind, SourceFile, file_kind
+from agentic_rag.adapters.parsing.file_types import FileKind, Nesting, SourceFile, file_kind
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text.legibility import require_legible
 from agentic_rag.adapters.parsing.text_builder import LoadedText
+from agentic_rag.kernel.errors import ParseFailed
 
 _COVER = 6_000
 """Characters from the start in which a cover states all of it."""
@@ -37,17 +38,27 @@ def load(
     page_read: Callable[[], None] | None = None,
     *,
     careful: bool = False,
+    nesting: Nesting | None = None,
 ) -> tuple[FileKind, LoadedText]:
-    """Read a file; `page_read` and `careful` are those of `SourceFile`.
+    """Read a file; `page_read`, `careful` and `nesting` are those of `SourceFile`.
 
     Errors: `ParseFailed`, whose code says why; what libraries raise on damaged files passes through.
     """
     kind = file_kind(content, file_name, media_type)
-    loaded = kind.loader().load(SourceFile(content, file_name, limits, page_read, careful))
+    loaded = kind.loader().load(SourceFile(content, file_name, limits, page_read, careful, nesting or Nesting()))
     limits.require_characters(len(loaded.text))
     require_legible(loaded.text, prose=kind.value.is_prose)
     title = filing_title(loaded.text, PurePath(file_name).stem)
     return kind, loaded if title is None else replace(loaded, title=title)
+
+
+def failure_of(error: Exception) -> ParseFailed:
+    """What an exception of a loader says about the file."""
+    if isinstance(error, ParseFailed):
+        return error
+    if isinstance(error, RecursionError):
+        return ParseFailed("the file is nested too deeply", code="PARSE_CORRUPT")
+    return ParseFailed(f"the file is damaged ({type(error).__name__}: {error})"[:500], code="PARSE_CORRUPT")
 
 
 def filing_title(text: str, stem: str) -> str | None:

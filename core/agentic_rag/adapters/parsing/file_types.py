@@ -12,7 +12,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Protocol, cast
 
@@ -22,6 +22,32 @@ from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.kernel.text import strip_unstorable
 from agentic_rag.language.programming import LANGUAGE_BY_EXTENSION, LANGUAGE_BY_NAME, SOURCE_MEDIA_TYPE
+
+_DEEPEST = 3
+"""Files inside files that are opened."""
+_MOST_FILES = 5_000
+"""Files in one that is uploaded, those of all depths together."""
+
+
+class TooManyFiles(ParseFailed):
+    """A file holds more files than are opened, or files nested deeper."""
+
+    code = "PARSE_TOO_LARGE"
+
+
+@dataclass(slots=True)
+class Nesting:
+    """How deep in others a file lies, and how many files were opened with the outermost one."""
+
+    depth: int = 0
+    opened: list[int] = field(default_factory=lambda: [0])
+
+    def enter(self) -> Nesting:
+        """The nesting of one more file in this one. Errors: `TooManyFiles`."""
+        self.opened[0] += 1
+        if self.depth == _DEEPEST or self.opened[0] > _MOST_FILES:
+            raise TooManyFiles(f"it holds more than {_MOST_FILES} files, or files nested deeper than {_DEEPEST}")
+        return Nesting(self.depth + 1, self.opened)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +61,7 @@ class SourceFile:
     limits: ParserLimits
     page_read: Callable[[], None] | None = None
     careful: bool = False
+    nesting: Nesting = field(default_factory=Nesting)
 
     @property
     def text(self) -> str:
@@ -73,6 +100,8 @@ class FileFormat:
     zip_type: bytes | None = None
     """For ZIP archives: the content of the member `mimetype`."""
     is_prose: bool = True
+    holds_files: bool = False
+    """Whether files of any format lie in it."""
     sample: str = "SAMPLE"
     """The name of the sample in the loader's module: formats may share a loader."""
 
@@ -146,6 +175,15 @@ class FileKind(enum.Enum):
         zip_first=(b"mimetypeapplication/epub+zip",),
         zip_type=b"application/epub+zip",
     )
+    ZIP = FileFormat(
+        "application/zip",
+        "archive",
+        ("zip",),
+        other_media_types=("application/x-zip-compressed",),
+        zip_members=(r".+",),
+        holds_files=True,
+    )
+    """Any files, of none of the formats above."""
     RTF = FileFormat(
         "application/rtf",
         "rich_text",
@@ -167,7 +205,7 @@ class FileKind(enum.Enum):
     DELIMITED = FileFormat(
         "text/csv", "delimited", ("csv", "tsv"), other_media_types=("text/tab-separated-values", "application/csv")
     )
-    EMAIL = FileFormat("message/rfc822", "email_message", ("eml",), libraries=("selectolax",))
+    EMAIL = FileFormat("message/rfc822", "email_message", ("eml",), libraries=("selectolax",), holds_files=True)
     NOTEBOOK = FileFormat("application/x-ipynb+json", "notebook", ("ipynb",))
     TEXT = FileFormat("text/plain", "text", ("txt", "text", "log", "rst", "adoc", "org", "tex", "srt", "vtt"))
     CODE = FileFormat(SOURCE_MEDIA_TYPE, "code", tuple(LANGUAGE_BY_EXTENSION), tuple(LANGUAGE_BY_NAME), is_prose=False)
@@ -183,6 +221,7 @@ class FileKind(enum.Enum):
 
 
 ZIP_KINDS = tuple(kind for kind in FileKind if kind.value.zip_members)
+_PACKAGES = tuple(kind for kind in ZIP_KINDS if kind is not FileKind.ZIP)
 _KIND_BY_EXTENSION = {extension: kind for kind in FileKind for extension in kind.value.extensions}
 _KIND_BY_NAME = {name: kind for kind in FileKind for name in kind.value.file_names}
 _KIND_BY_MEDIA_TYPE = {
@@ -236,7 +275,7 @@ def file_kind(content: bytes, file_name: str, media_type: str | None) -> FileKin
     if signed is not None:
         return signed
     if content.startswith(_ZIP):
-        return _zip_kind(content, declared)
+        return _zip_kind(content, file_name, declared)
     if content.startswith(_OLE):
         raise _ole_failure(content, declared)
     for signature, name in _BINARY_SIGNATURES:
@@ -261,6 +300,12 @@ def kind_by_name(file_name: str, media_type: str | None) -> FileKind | None:
     return named or _KIND_BY_MEDIA_TYPE.get((media_type or "").split(";", 1)[0].strip().lower())
 
 
+def may_hold_pdf(content: bytes, file_name: str, media_type: str | None) -> bool:
+    """Whether a file is a PDF, or named as one that holds other files."""
+    named = kind_by_name(file_name, media_type)
+    return PDF_SIGNATURE in content[:SIGNATURE_WITHIN] or (named is not None and named.value.holds_files)
+
+
 def mismatch(declared: FileKind, found: str) -> ParseFailed:
     """The error for a file that is not of the format its name states."""
     return ParseFailed(
@@ -278,22 +323,24 @@ def _signed_kind(content: bytes, declared: FileKind | None) -> FileKind | None:
     return None
 
 
-def _zip_kind(content: bytes, declared: FileKind | None) -> FileKind:
+def _zip_kind(content: bytes, file_name: str, declared: FileKind | None) -> FileKind:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = set(archive.namelist())
             stated = _stated_type(archive) if _STATED_TYPE in names else b""
     except (zipfile.BadZipFile, zlib.error, ValueError, OSError, RuntimeError, UnicodeDecodeError) as error:
         raise ParseFailed(f"the archive is damaged: {error}", code="PARSE_CORRUPT") from error
-    for kind in ZIP_KINDS:
+    for kind in _PACKAGES:
         form = kind.value
         if form.zip_type in (None, stated) and all(
             any(re.fullmatch(member, name) for name in names) for member in form.zip_members
         ):
             return kind
-    if declared is not None:
+    if declared not in (None, FileKind.ZIP):
         raise mismatch(declared, f"an archive that holds no {declared.name}")
-    raise archive_refusal()
+    if (declared is None and extension_of(file_name)) or _OPEN_PACKAGE.decode() in names:
+        raise archive_refusal()
+    return FileKind.ZIP
 
 
 def _stated_type(archive: zipfile.ZipFile) -> bytes:
@@ -338,4 +385,6 @@ class ZipAwareSniffer:
                 return kind.value.media_type
         if _OPEN_PACKAGE in head:
             return FileKind.DOCX.value.media_type
-        raise archive_refusal()
+        if extension_of(file_name):
+            raise archive_refusal()
+        return FileKind.ZIP.value.media_type

@@ -22,6 +22,7 @@ class LoadedText:
     title: str | None = None
     language: str | None = None
     unread_pages: tuple[int, ...] = ()
+    parts: int = 0
 
 
 class TextBuilder:

@@ -70,11 +70,14 @@ class DocumentEmbedding:
     )
 
 
-@strawberry.type(description="Pages that are too damaged to read; answers know nothing of what stands on them.")
+@strawberry.type(
+    description="Pages, or files in an archive or mail, that cannot be read; answers know nothing of them."
+)
 class UnreadPages:
     count: int
-    pages: int = strawberry.field(description="All pages of the file.")
+    pages: int = strawberry.field(description="All pages of the file, or all files in it.")
     numbers: list[int] = strawberry.field(description="The first of them, from 1.")
+    unit: str = strawberry.field(description="What they are: `page`, or `file` of an archive or a mail.")
 
 
 @strawberry.type(description="The users, API keys and groups that may read a document; whoever is one of them may.")
@@ -113,7 +116,7 @@ class Document(Node):
     )
     status: DocumentStatus  # type: ignore[valid-type]
     error: DocumentError | None
-    unread_pages: UnreadPages | None = strawberry.field(description="Null when every page was read.")
+    unread_pages: UnreadPages | None = strawberry.field(description="Null when all was read.")
     chunk_count: int
     chunks_done: int = strawberry.field(description="Chunks embedded so far; equals `chunkCount` when READY.")
     embedding: DocumentEmbedding | None = strawberry.field(description="Null until the first publish.")

@@ -47,11 +47,12 @@ class Progress(Model, frozen=True):
 
 
 class Unread(Model, frozen=True):
-    """Pages that are too damaged to read: how many, of how many, and the first of them from 1."""
+    """Pages, or files in an archive or mail, that cannot be read: how many, of how many, the first of them from 1."""
 
     count: int
     pages: int
     numbers: list[int]
+    unit: str
 
 
 class DocumentState(Model, frozen=True):
@@ -377,7 +378,7 @@ def show_document(document: Document) -> DocumentState:
         error=None
         if fault is None
         else Fault(code=fault.code, message=fault.message, attempts=fault.attempts, retryable=fault.retryable),
-        unread_pages=None if unread is None else Unread(unread.count, unread.pages, list(unread.numbers)),
+        unread_pages=None if unread is None else Unread(unread.count, unread.pages, list(unread.numbers), unread.unit),
         progress=Progress(chunks_done=document.chunks_done, chunk_count=document.chunk_count),
         metadata=show_metadata(document.metadata),
         created_at=instant(document.created_at),

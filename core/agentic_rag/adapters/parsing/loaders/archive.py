@@ -1,131 +1,52 @@
-"""Packages of XML in a ZIP archive (Office Open XML, OpenDocument, EPUB): checked before any part is read."""
+"""ZIP: every file that can be read, under its path in the archive. Nothing is unpacked to a disk."""
 
 from __future__ import annotations
 
-import io
-import re
 import zipfile
-import zlib
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
-from posixpath import normpath
-from xml.etree import ElementTree
-from xml.parsers.expat import ExpatError
+from pathlib import PurePosixPath
 
-from agentic_rag.adapters.parsing.process.limits import ParserLimits
-from agentic_rag.adapters.parsing.text_builder import tidy_title
+from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.held_files import HeldFiles
+from agentic_rag.adapters.parsing.office.package import open_archive, read_member, zip_parts
+from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
 from agentic_rag.kernel.errors import ParseFailed
-from agentic_rag.kernel.formatting import format_bytes
+from agentic_rag.kernel.text import strip_unstorable
 
-OFFICE = "http://schemas.openxmlformats.org"
-"""What the namespaces of Office Open XML begin with."""
-_MEBIBYTE = 1 << 20
-_XML = (".xml", ".rels", ".opf", ".ncx")
-_DECLARES = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
-"""Office Open XML forbids document type declarations (ECMA-376 Part 2, 7.2.3); only attacks carry them. Also as
-UTF-16.
-"""
-_DECLARES_ENTITY = re.compile(rb"<\0?!\0?E\0?N\0?T\0?I\0?T\0?Y")
-_TITLE_TAG = "{http://purl.org/dc/elements/1.1/}title"
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    KeyError,
-    ExpatError,
-    ElementTree.ParseError,
-)
+_NAME_IS_UTF8 = 0x800
+"""Of a member's flags; other names are read as code page 437 (PKWARE's APPNOTE 6.3.10, appendix D)."""
+_LEFT_BY_SYSTEMS = frozenset({"__macosx", "thumbs.db", "desktop.ini"})
+"""What file managers add to folders."""
+SAMPLE = zip_parts({"warm.txt": "warm"})
 
 
-def zip_parts(parts: Mapping[str, str]) -> bytes:
-    """An archive of texts by name, in that order; a part called `mimetype` is not compressed (as EPUB wants it)."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, part in parts.items():
-            archive.writestr(name, part, zipfile.ZIP_STORED if name == "mimetype" else None)
-    return made.getvalue()
+def load(source: SourceFile) -> LoadedText:
+    """The files of an archive in its order. A file that cannot be read is named with the reason.
 
-
-def relations_part(kind: str, target: str) -> str:
-    """A `.rels` part with the one relation `a` to another part of an Office document."""
-    return (
-        f'<Relationships xmlns="{OFFICE}/package/2006/relationships"><Relationship Id="a" Target="{target}" '
-        f'Type="{OFFICE}/officeDocument/2006/relationships/{kind}"/></Relationships>'
-    )
-
-
-class Package:
-    """The parts of a checked archive. A part that is missing raises KeyError, inside `open_package` a ParseFailed."""
-
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self._archive = archive
-        self.names = frozenset(archive.namelist())
-
-    def read(self, name: str) -> bytes:
-        return self._archive.read(name)
-
-    def tree(self, name: str) -> ElementTree.Element:
-        """A part as XML. Safe: parts that declare entities were refused."""
-        return ElementTree.fromstring(self._archive.read(name))  # noqa: S314
-
-    def title(self, part: str = "docProps/core.xml") -> str | None:
-        """The title among the properties of the package; None without one."""
-        if part not in self.names:
-            return None
-        found = self.tree(part).find(f".//{_TITLE_TAG}")
-        return tidy_title(found.text) if found is not None else None
-
-    def relations(self, part: str) -> dict[str, tuple[str, str]]:
-        """What a part of an Office document refers to inside the package: (type's last word, part name) by id."""
-        folder, _, name = part.rpartition("/")
-        listed = f"{folder}/_rels/{name}.rels" if folder else f"_rels/{name}.rels"
-        if listed not in self.names:
-            return {}
-        return {
-            one.get("Id", ""): (one.get("Type", "").rpartition("/")[2], _resolve(folder, one.get("Target", "")))
-            for one in self.tree(listed)
-            if one.get("TargetMode") != "External"
-        }
-
-
-@contextmanager
-def open_package(content: bytes, limits: ParserLimits, name: str, *, doctype: bool = False) -> Generator[Package]:
-    """The package of a file that messages call `name`. `doctype` allows document type declarations, never entities.
-
-    Errors: `ParseFailed` codes PARSE_TOO_LARGE, PARSE_ENCRYPTED, PARSE_CORRUPT.
+    Errors: `ParseFailed` codes PARSE_TOO_LARGE, PARSE_ENCRYPTED, PARSE_CORRUPT; that of the first file when none can be
+    read.
     """
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            _check(archive, limits, name, _DECLARES_ENTITY if doctype else _DECLARES)
-            yield Package(archive)
-    except _DAMAGE as error:
-        raise ParseFailed(f"the {name} is damaged: {error}", code="PARSE_CORRUPT") from error
+    held = HeldFiles(source, TextBuilder(), "file")
+    with open_archive(source.content, source.limits) as archive:
+        for member in archive.infolist():
+            path = _shown_path(member)
+            if path is not None and not member.is_dir():
+                held.add_file(str(path), path.name, lambda member=member: read_member(archive, member))
+    failure = held.first_failure
+    if failure is not None and held.none_was_read:
+        raise ParseFailed(f"no file of the archive can be read; of the first: {failure.message}", code=failure.code)
+    return held.finish(None)
 
 
-def _check(archive: zipfile.ZipFile, limits: ParserLimits, name: str, forbidden: re.Pattern[bytes]) -> None:
-    def too_large(why: str) -> ParseFailed:
-        return ParseFailed(f"the {name} is too large: {why}", code="PARSE_TOO_LARGE")
-
-    parts = archive.infolist()
-    if len(parts) > limits.zip_entries:
-        raise too_large(f"it has {len(parts)} parts, {limits.zip_entries} can be read")
-    if sum(part.file_size for part in parts) > limits.zip_bytes:
-        raise too_large(f"it unpacks to more than {format_bytes(limits.zip_bytes)}")
-    for part in parts:
-        if part.flag_bits & 1:
-            raise ParseFailed(f"the {name} is encrypted: save it without a password", code="PARSE_ENCRYPTED")
-        ratio = part.file_size // max(part.compress_size, 1)
-        if part.file_size > _MEBIBYTE and part.file_size > limits.zip_ratio * max(part.compress_size, 1):
-            raise too_large(f"{part.filename!r} unpacks to {ratio} times its size")
-        if not part.filename.endswith(_XML):
-            continue
-        if part.file_size > limits.zip_part_bytes:
-            raise too_large(f"{part.filename!r} unpacks to more than {format_bytes(limits.zip_part_bytes)}")
-        if forbidden.search(archive.read(part)):
-            raise ParseFailed(f"{part.filename!r} declares XML entities, which {name} forbids", code="PARSE_CORRUPT")
-
-
-def _resolve(folder: str, target: str) -> str:
-    """The name of a part from a reference to it in a part of `folder`."""
-    return target.lstrip("/") if target.startswith("/") else normpath(f"{folder}/{target}" if folder else target)
+def _shown_path(member: zipfile.ZipInfo) -> PurePosixPath | None:
+    """Where a file lies in the archive; None for what file managers add, and for hidden files."""
+    name = member.filename
+    if not member.flag_bits & _NAME_IS_UTF8:
+        try:
+            # Many writers store UTF-8 and forget to say so.
+            name = name.encode("cp437").decode("utf-8")
+        except UnicodeError:
+            name = member.filename
+    parts = [part for part in " ".join(strip_unstorable(name).split()).replace("\\", "/").split("/") if part]
+    if any(part.lower() in _LEFT_BY_SYSTEMS or (part.strip(".") and part.startswith(".")) for part in parts):
+        return None
+    return PurePosixPath(*(part for part in parts if part.strip("."))) if parts else None

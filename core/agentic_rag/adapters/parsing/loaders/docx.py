@@ -13,8 +13,8 @@ from typing import Protocol, cast
 import mammoth  # pyright: ignore[reportMissingTypeStubs] - it ships none
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
-from agentic_rag.adapters.parsing.loaders.archive import OFFICE, open_package, relations_part, zip_parts
 from agentic_rag.adapters.parsing.loaders.html import read_html
+from agentic_rag.adapters.parsing.office.package import OFFICE, open_package, relations_part, zip_parts
 from agentic_rag.adapters.parsing.text_builder import LoadedText, first_heading
 from agentic_rag.kernel.text import strip_unstorable
 

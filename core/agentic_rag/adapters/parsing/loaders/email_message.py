@@ -7,20 +7,16 @@ from email import policy
 from email.message import EmailMessage, Message
 from email.parser import BytesParser
 
-from agentic_rag.adapters.parsing.dispatch import load as load_file
 from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.held_files import HeldFiles
 from agentic_rag.adapters.parsing.loaders.html import read_html
 from agentic_rag.adapters.parsing.text.encoding import decode_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, paragraphs_of
 from agentic_rag.documents.document import BlockKind
-from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.kernel.text import strip_unstorable
 
 SAMPLE = b"Subject: warm\n\nwarm\n"
 _SHOWN = ("From", "To", "Cc", "Date")
-_MOST_ATTACHMENTS = 200
-_DEEPEST = 3
-"""Mails inside mails that are opened."""
 
 
 def load(source: SourceFile) -> LoadedText:
@@ -28,60 +24,37 @@ def load(source: SourceFile) -> LoadedText:
 
     Errors: `ParseFailed` code PARSE_TOO_LARGE.
     """
-    return _Reading(source).read(_parsed(source.content), 0)
+    return _read(source, BytesParser(policy=policy.default).parsebytes(source.content))
 
 
-def _parsed(content: bytes) -> EmailMessage:
-    return BytesParser(policy=policy.default).parsebytes(content)
+def _read(source: SourceFile, message: EmailMessage) -> LoadedText:
+    """A message and those in it."""
+    built = TextBuilder()
+    subject = _header(message, "Subject")
+    built.add(BlockKind.HEADING, subject, level=1)
+    head = [f"{name}: {value}" for name in _SHOWN if (value := _header(message, name))]
+    built.add(BlockKind.PARAGRAPH, "\n".join(head))
+    body = message.get_body(("plain", "html")) if message.is_multipart() else message
+    if body is not None:
+        built.append(_body(body), deeper=1)
+    held = HeldFiles(source, built, "attachment")
+    for part in message.iter_attachments() if message.is_multipart() else ():
+        if part is not body:
+            _attach(source, held, part)
+    source.limits.require_characters(built.length)
+    return held.finish(subject or None)
 
 
-class _Reading:
-    """Reads a message and the messages in it; the attachments of all are counted together."""
-
-    def __init__(self, source: SourceFile) -> None:
-        self._source = source
-        self._left = _MOST_ATTACHMENTS
-
-    def read(self, message: EmailMessage, depth: int) -> LoadedText:
-        built = TextBuilder()
-        subject = _header(message, "Subject")
-        built.add(BlockKind.HEADING, subject, level=1)
-        head = [f"{name}: {value}" for name in _SHOWN if (value := _header(message, name))]
-        built.add(BlockKind.PARAGRAPH, "\n".join(head))
-        body = message.get_body(("plain", "html")) if message.is_multipart() else message
-        if body is not None:
-            built.append(_body(body), deeper=1)
-        for part in message.iter_attachments() if message.is_multipart() else ():
-            if part is not body:
-                self._attach(built, part, depth)
-        self._source.limits.require_characters(built.length)
-        return LoadedText(built.text(), tuple(built.blocks), title=subject or None)
-
-    def _attach(self, built: TextBuilder, part: Message, depth: int) -> None:
-        self._left -= 1
-        name = " ".join(strip_unstorable(part.get_filename() or "without a name").split())
-        if self._left < 0 or depth == _DEEPEST:
-            raise ParseFailed(
-                f"the mail holds more than {_MOST_ATTACHMENTS} attachments, or mails nested deeper than {_DEEPEST}",
-                code="PARSE_TOO_LARGE",
-            )
-        if part.get_content_type() == "message/rfc822":
-            built.add(BlockKind.HEADING, f"Attached message: {name}" if part.get_filename() else "Attached message", 1)
-            for inner in part.walk():
-                if inner is not part and isinstance(inner, EmailMessage):
-                    built.append(self.read(inner, depth + 1), deeper=1)
-                    break
-            return
-        content = part.get_payload(decode=True)
-        built.add(BlockKind.HEADING, f"Attachment: {name}", level=1)
-        try:
-            _, loaded = load_file(
-                content if isinstance(content, bytes) else b"", name, part.get_content_type(), self._source.limits
-            )
-        except ParseFailed as failure:
-            built.add(BlockKind.PARAGRAPH, f"This attachment was not read: {failure.message}.")
-        else:
-            built.append(loaded, deeper=1)
+def _attach(source: SourceFile, held: HeldFiles, part: Message) -> None:
+    file_name = part.get_filename()
+    name = " ".join(strip_unstorable(file_name or "without a name").split())
+    if part.get_content_type() != "message/rfc822":
+        held.add_file(f"Attachment: {name}", name, lambda: _payload(part), part.get_content_type())
+        return
+    inner = next((one for one in part.walk() if one is not part and isinstance(one, EmailMessage)), None)
+    if inner is not None:
+        heading = f"Attached message: {name}" if file_name else "Attached message"
+        held.add(heading, lambda nesting: _read(replace(source, nesting=nesting), inner))
 
 
 def _header(message: EmailMessage, name: str) -> str:
@@ -93,9 +66,13 @@ def _header(message: EmailMessage, name: str) -> str:
     return " ".join(strip_unstorable(str(value or "")).split())
 
 
-def _body(part: Message) -> LoadedText:
+def _payload(part: Message) -> bytes:
     content = part.get_payload(decode=True)
-    raw = content if isinstance(content, bytes) else b""
+    return content if isinstance(content, bytes) else b""
+
+
+def _body(part: Message) -> LoadedText:
+    raw = _payload(part)
     try:
         text = raw.decode(part.get_content_charset() or "utf-8")
     except (LookupError, UnicodeDecodeError):

@@ -6,8 +6,8 @@ from posixpath import dirname, normpath
 from urllib.parse import unquote
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
-from agentic_rag.adapters.parsing.loaders.archive import Package, open_package, zip_parts
 from agentic_rag.adapters.parsing.loaders.html import read_html
+from agentic_rag.adapters.parsing.office.package import Package, open_package, zip_parts
 from agentic_rag.adapters.parsing.text.encoding import decode_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
 from agentic_rag.kernel.errors import ParseFailed

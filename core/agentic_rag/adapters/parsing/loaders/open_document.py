@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from xml.etree import ElementTree
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
-from agentic_rag.adapters.parsing.loaders.archive import open_package, zip_parts
 from agentic_rag.adapters.parsing.loaders.tables import add_grid, add_table
+from agentic_rag.adapters.parsing.office.package import open_package, zip_parts
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading

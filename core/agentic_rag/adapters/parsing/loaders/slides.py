@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
-from agentic_rag.adapters.parsing.loaders.archive import OFFICE, Package, open_package, relations_part, zip_parts
 from agentic_rag.adapters.parsing.loaders.tables import add_table, number_text
+from agentic_rag.adapters.parsing.office.package import OFFICE, Package, open_package, relations_part, zip_parts
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
 from agentic_rag.documents.document import BlockKind, PageSpan

@@ -16,8 +16,8 @@ from itertools import product
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
-from agentic_rag.adapters.parsing.loaders.archive import OFFICE, Package, open_package, relations_part, zip_parts
 from agentic_rag.adapters.parsing.loaders.tables import CURRENCY, add_grid, number_text
+from agentic_rag.adapters.parsing.office.package import OFFICE, Package, open_package, relations_part, zip_parts
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.errors import ParseFailed

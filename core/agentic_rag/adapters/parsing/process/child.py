@@ -18,7 +18,7 @@ import sys
 import warnings
 from typing import Any, BinaryIO, cast
 
-from agentic_rag.adapters.parsing.dispatch import load
+from agentic_rag.adapters.parsing.dispatch import failure_of, load
 from agentic_rag.adapters.parsing.file_types import FileKind
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.process.sandbox import raise_walls
@@ -118,18 +118,12 @@ def _reply(content: bytes, header: dict[str, Any], limits: ParserLimits, allowan
     try:
         name, media_type, careful = header["file_name"], header["media_type"], header["careful"]
         return reading_frame(*load(content, name, media_type, limits, allowance.page_read, careful=careful))
-    except ParseFailed as failure:
-        return failure_frame(failure)
     except MemoryError:
         return failure_frame(ParseFailed("the file needs more memory than is allowed", code="PARSE_TOO_LARGE"))
     except ImportError as error:
         return broken_frame(error)
-    except RecursionError:
-        return failure_frame(ParseFailed("the file is nested too deeply", code="PARSE_CORRUPT"))
     except Exception as error:  # noqa: BLE001 - libraries raise anything on damaged files; each becomes a typed outcome
-        return failure_frame(
-            ParseFailed(f"the file is damaged ({type(error).__name__}: {error})"[:500], code="PARSE_CORRUPT")
-        )
+        return failure_frame(failure_of(error))
 
 
 def preload() -> None:

@@ -13,7 +13,7 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Sequence
 from importlib.metadata import version as version_of
 
-from agentic_rag.adapters.parsing.file_types import PDF_SIGNATURE, SIGNATURE_WITHIN, FileKind
+from agentic_rag.adapters.parsing.file_types import FileKind, may_hold_pdf
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.process.sandbox import missing_walls
 from agentic_rag.adapters.parsing.process.wire import (
@@ -27,7 +27,7 @@ from agentic_rag.documents.document import ParsedDocument
 from agentic_rag.kernel.errors import ParseFailed, Retryable
 
 _PARSER = "parsing"
-_OWN_VERSION = 4
+_OWN_VERSION = 5
 """Raise it when a loader gives another text or other blocks for the same bytes."""
 _START_SECONDS = 60.0
 """A child starts in 0.1 s; a busy machine may need much longer."""
@@ -85,9 +85,9 @@ class ProcessParser:
             try:
                 return await self._read(content, file_name, media_type)
             except _CrashedError:
-                if PDF_SIGNATURE not in content[:SIGNATURE_WITHIN]:
+                if not may_hold_pdf(content, file_name, media_type):
                     raise
-                # pypdf reads what ends PDFium's process: forms that draw themselves, say.
+                # pypdf reads what ends PDFium's process (forms that draw themselves, say), also inside other files.
                 return await self._read(content, file_name, media_type, careful=True)
 
     async def aclose(self) -> None:

@@ -40,6 +40,7 @@ def reading_frame(kind: FileKind, reading: LoadedText) -> bytes:
         "blocks": blocks,
         "pages": pages,
         "unread_pages": reading.unread_pages,
+        "parts": reading.parts,
     }
     return frame(header, reading.text.encode())
 
@@ -91,4 +92,5 @@ def decode_document(head: bytes, body: bytes, parser: str, version: str) -> Pars
         parser_version=version,
         language=header["language"],
         unread_pages=tuple(header["unread_pages"]),
+        parts=header["parts"],
     )

@@ -1,0 +1,71 @@
+"""The files that a file holds: attachments of mails, members of archives. Each stands under a heading of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agentic_rag.adapters.parsing.dispatch import failure_of, load
+from agentic_rag.adapters.parsing.file_types import Nesting, SourceFile, TooManyFiles
+from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
+from agentic_rag.documents.document import BlockKind
+from agentic_rag.kernel.errors import ParseFailed
+
+
+class HeldFiles:
+    """Appends files to the text of the one that holds them. One that cannot be read is named with the reason, and its
+    number is kept.
+    """
+
+    def __init__(self, source: SourceFile, built: TextBuilder, called: str) -> None:
+        self._source = source
+        self._built = built
+        self._called = called
+        self._count = 0
+        self._unread: list[int] = []
+        self._is_any_read = False
+        self.first_failure: ParseFailed | None = None
+
+    @property
+    def none_was_read(self) -> bool:
+        return not self._is_any_read
+
+    def add_file(self, heading: str, name: str, content: Callable[[], bytes], media_type: str | None = None) -> None:
+        """Append a file of any format. Errors: those of `add`; what `content` raises is told as text."""
+        limits, page_read, careful = self._source.limits, self._source.page_read, self._source.careful
+
+        def read(nesting: Nesting) -> LoadedText:
+            return load(content(), name, media_type, limits, page_read, careful=careful, nesting=nesting)[1]
+
+        self.add(heading, read)
+
+    def add(self, heading: str, read: Callable[[Nesting], LoadedText]) -> None:
+        """Append what `read` gives. Errors: `ParseFailed` code PARSE_TOO_LARGE for too many files, too much nesting or
+        too much text.
+        """
+        self._count += 1
+        inner = self._source.nesting.enter()
+        self._built.add(BlockKind.HEADING, heading, level=1)
+        try:
+            loaded = read(inner)
+        except (TooManyFiles, MemoryError, ImportError):
+            raise
+        except Exception as error:  # noqa: BLE001 - libraries raise anything on damaged files; each is told as text
+            failure = failure_of(error)
+            self.first_failure = self.first_failure or failure
+            self._unread.append(self._count)
+            self._built.add(BlockKind.PARAGRAPH, f"This {self._called} was not read: {failure.message.rstrip('.')}.")
+        else:
+            self._is_any_read = True
+            self._unread += [self._count] if loaded.unread_pages else []
+            self._built.append(loaded, deeper=1)
+        self._source.limits.require_characters(self._built.length)
+
+    def finish(self, title: str | None) -> LoadedText:
+        """The whole text, with the numbers of the files that were not read."""
+        return LoadedText(
+            self._built.text(),
+            tuple(self._built.blocks),
+            title=title,
+            unread_pages=tuple(self._unread),
+            parts=self._count,
+        )
