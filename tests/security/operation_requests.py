@@ -89,6 +89,7 @@ FIELDS: Mapping[str, Request] = {
     "Query.schemaStatus": Request("schemaStatus { head }", owns_nothing=True),
     "Query.tenants": Request("tenants { id }", owns_nothing=True),
     "Query.undecodableMessages": Request("undecodableMessages { nodes { id } }", owns_nothing=True),
+    "Query.documentId": Request('documentId(workspaceId: %(workspace)s, sourcePath: "shared.md")', seen="document"),
     "Query.proveErased": Request("proveErased(documentId: %(document)s) { erased }"),
     "Query.ragAnswer": Request(f"{ASK} {{ outcome {FAULTS} }}"),
     "Query.searchPassages": Request(

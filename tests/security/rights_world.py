@@ -20,8 +20,9 @@ import httpx2
 from agentic_rag.adapters.postgres.workspaces.organisation_register import PostgresOrganisationRegister
 from agentic_rag.answering.question import Question
 from agentic_rag.bootstrap import Container
-from agentic_rag.documents.document import chunk_id_for, content_hash, document_id_for
+from agentic_rag.documents.document import chunk_id_for, content_hash
 from agentic_rag.documents.document_access import parse_writers
+from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.embedded.loopback import free_port
 from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
 from agentic_rag.ingestion.sources.source import NewSource, SourceKind
@@ -164,6 +165,8 @@ async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceR
     dead = await upload_shared(container, project, "dead.md")
     cut = await container.ingest_chunks.cut(PlainTextDocument("pump.txt", "Pump", PUMP), "default")
     await container.ingest_chunks.run(project, [cut], "system:test", lambda _: None)
+    async with container.database.transaction(project.org_id) as transaction:
+        pump = (await resolve_ids(transaction.documents, project, ["pump.txt"]))["pump.txt"]
     asker = Principal(project.org_id, Relation.OWNER.value, Role.VIEWER, kind=SubjectKind.KEY)
     run = await container.answer.ask(asker, Question(project, QUESTION))
     while await container.runs.get(project, run.run_id) is None:  # noqa: ASYNC110 - it is stored behind the answer
@@ -196,7 +199,7 @@ async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceR
     assert dead.job_id is not None
     in_project = {
         "document": (NodeKind.DOCUMENT, shared.document_id),
-        "chunk": (NodeKind.CHUNK, chunk_id_for(document_id_for(project, "pump.txt"), content_hash(cut.texts[0]), 0)),
+        "chunk": (NodeKind.CHUNK, chunk_id_for(pump, content_hash(cut.texts[0]), 0)),
         "job": (NodeKind.JOB, shared.job_id),
         "dead": (NodeKind.JOB, dead.job_id),
         "evaluation": (NodeKind.JOB, evaluation.job_id),

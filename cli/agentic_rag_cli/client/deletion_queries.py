@@ -60,6 +60,10 @@ mutation ($id: ID!) {{
 }}
 """
 
+DOCUMENT_ID = """
+query ($workspaceId: ID!, $sourcePath: String!) { documentId(workspaceId: $workspaceId, sourcePath: $sourcePath) }
+"""
+
 PROVE_ERASED = f"""
 query ($id: ID!) {{
   proveErased(documentId: $id) {{

@@ -265,12 +265,13 @@ def content_hash(text: str) -> bytes:
     return hashlib.sha256(normalise_for_hash(text).encode("utf-8", "surrogatepass")).digest()
 
 
-def document_id_for(workspace: WorkspaceRef, source_path: str, occurrence: int = 0) -> UUID:
+def document_id_for(workspace: WorkspaceRef, source_path: str, occurrence: int = 0, *, key: bytes = b"") -> UUID:
     """The id of a source in a workspace: the same path gives the same id, even after losing all job state. Another
-    `occurrence` gives another id, for a path whose first document moved away and kept its own.
+    `occurrence` gives another id, for a path whose first document moved away and kept its own. The organisation's
+    secret `key` keeps it from whoever knows the path; ids from before there were keys have none.
     """
     again = [occurrence.to_bytes(4, "big")] if occurrence else []
-    return derive_uuid(b"document", workspace.workspace_id.bytes, source_path.encode(), *again)
+    return derive_uuid(b"document", workspace.workspace_id.bytes, source_path.encode(), *again, key=key)
 
 
 def revision_id_for(document_id: UUID, content: bytes, parser: str, profile: str) -> UUID:

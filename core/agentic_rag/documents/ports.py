@@ -172,6 +172,10 @@ class DocumentStore(Protocol):
         """
         ...
 
+    async def id_key(self, workspace: WorkspaceRef) -> bytes:
+        """The secret of the organisation under which new documents get their ids (`documents.document_ids`)."""
+        ...
+
     async def occupants(
         self, workspace: WorkspaceRef, paths: Sequence[str], document_ids: Sequence[UUID]
     ) -> Mapping[UUID, str]:

@@ -185,6 +185,7 @@ class HandOver:
         fingerprint = _stored_fingerprint(item, before if content is None else content.fingerprint)
         submission = Submission(
             workspace=plan.workspace.ref,
+            document_id=plan.ids[item.path] if known is None else known.document_id,
             source_path=item.path,
             key=self.keys.new(plan.workspace, item.path),
             content_hash=hashlib.sha256(data).digest(),
@@ -195,7 +196,6 @@ class HandOver:
             uploaded_by=plan.uploaded_by,
             url=item.url,
             provenance={SOURCE_PROVENANCE: plan.source.source_id, FINGERPRINT_PROVENANCE: fingerprint},
-            standing=plan.ids.get(item.path) if known is None else known.document_id,
             is_renamed=item.path in plan.renamed,
         )
         return _FetchResult(item, content, submission, known)

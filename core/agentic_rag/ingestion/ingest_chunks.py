@@ -16,9 +16,9 @@ from agentic_rag.documents.document import (
     DocumentStatus,
     ParsedDocument,
     Revision,
-    document_id_for,
     revision_id_for,
 )
+from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.ports import NewDocument
 from agentic_rag.documents.revision_diff import RevisionDiff, VisibleChunk, diff_revision
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis, embed_texts, new_chunks, space_for
@@ -183,7 +183,9 @@ class IngestChunks:
         self, workspace: WorkspaceRef, batch: Sequence[ChunkedDocument], uploaded_by: str, tally: ChunkIngestReport
     ) -> list[_DraftPublication]:
         """Register what is new or changed, and see what readers have of it."""
-        cuts = await asyncio.to_thread(lambda: [_cut(workspace, document) for document in batch])
+        async with self.database.transaction(workspace.org_id) as transaction:
+            ids = await resolve_ids(transaction.documents, workspace, [one.source_path for one in batch])
+        cuts = await asyncio.to_thread(lambda: [_cut(ids[document.source_path], document) for document in batch])
         tally.documents += len(cuts)
         tally.chunks += sum(len(cut.drafts) for cut in cuts)
         async with self.database.transaction(workspace.org_id) as transaction:
@@ -240,10 +242,9 @@ class IngestChunks:
                 await transaction.jobs.enqueue(compaction_job(workspace))
 
 
-def _cut(workspace: WorkspaceRef, document: ChunkedDocument) -> _OffsetDocument:
+def _cut(document_id: UUID, document: ChunkedDocument) -> _OffsetDocument:
     if not document.texts:
         raise InvalidInput(f"{document.source_path} has no chunks.", path=("documents", document.source_path))
-    document_id = document_id_for(workspace, document.source_path)
     if document.cuts is None:
         text, drafts = chunk_prepared_texts(document_id, document.texts)
     else:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from agentic_rag.documents.document import Document, DocumentStatus, document_id_for, revision_id_for
+from agentic_rag.documents.document import Document, DocumentStatus, revision_id_for
 from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange
 from agentic_rag.documents.ports import NewDocument, Parser
 from agentic_rag.ingestion.ingest_run import CONTENT_ARGUMENT, FORCE_ARGUMENT
@@ -23,6 +23,10 @@ class Submission:
     """A document whose bytes are in the blob store under `key`, and what is known of it before parsing."""
 
     workspace: WorkspaceRef
+    document_id: UUID
+    """The same path in the same workspace is the same document, and a document that moves stays the same
+    (`documents.document_ids`).
+    """
     source_path: str
     key: str
     content_hash: bytes
@@ -38,15 +42,8 @@ class Submission:
     provenance: Mapping[str, str] = field(default_factory=dict[str, str])
     metadata: MetadataChange = NO_CHANGE
     """What is said of it, in the stored form."""
-    standing: UUID | None = None
-    """The document at the path where it is not the first that was there (`documents.document_ids`)."""
     is_renamed: bool = False
     """Another name may mean another title or loader: every chunk is made anew."""
-
-    @property
-    def document_id(self) -> UUID:
-        """The same path in the same workspace is the same document, and a document that moves stays the same."""
-        return self.standing or document_id_for(self.workspace, self.source_path)
 
     def is_underway(self, document: Document) -> bool:
         """Whether these very bytes were handed over and wait or are being ingested."""

@@ -165,13 +165,13 @@ class UploadDocument:
         """
         try:
             path = validate_source_path(received.file_name if options.source_path is None else options.source_path)
-            submission = self._submission(received, path, validate_title(options.title), uploaded_by.subject_id)
-            submission = replace(submission, metadata=options.metadata)
+            title = validate_title(options.title)
             given = validate_idempotency_key(options.idempotency_key)
             key = None if given is None else uploaded_by.own_key(given)
             async with self.database.transaction(received.workspace.ref.org_id) as transaction:
-                ids = await resolve_ids(transaction.documents, submission.workspace, [path])
-                submission = replace(submission, standing=ids[path])
+                ids = await resolve_ids(transaction.documents, received.workspace.ref, [path])
+                submission = self._submission(received, ids[path], path, title, uploaded_by.subject_id)
+                submission = replace(submission, metadata=options.metadata)
                 submission = await self._admit(transaction, submission, uploaded_by, options.readable_by)
                 upload, blob_key = await self._register(transaction, submission, received.workspace, key)
         except BaseException:
@@ -187,10 +187,13 @@ class UploadDocument:
         """Remove the bytes of an upload that comes to nothing."""
         await delete_unless_in_use(self.database, self.blobs, received.workspace.ref, received.key)
 
-    def _submission(self, received: ReceivedUpload, path: str, title: str | None, uploaded_by: str) -> Submission:
+    def _submission(
+        self, received: ReceivedUpload, document_id: UUID, path: str, title: str | None, uploaded_by: str
+    ) -> Submission:
         name = received.file_name
         return Submission(
             workspace=received.workspace.ref,
+            document_id=document_id,
             source_path=path,
             key=received.key,
             content_hash=received.stored.sha256,

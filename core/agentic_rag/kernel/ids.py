@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 from typing import Protocol
 from uuid import UUID
 
@@ -28,9 +29,11 @@ def unix_seconds(made: UUID) -> float | None:
     return (made.int >> 80) / 1000 if made.version == 7 else None
 
 
-def derive_uuid(*parts: bytes) -> UUID:
-    """A UUID (version 8) of the parts by SHA-256, each part with its length, so that no two lists of parts meet."""
-    digest = hashlib.sha256()
+def derive_uuid(*parts: bytes, key: bytes = b"") -> UUID:
+    """A UUID (version 8) of the parts by SHA-256, each part with its length, so that no two lists of parts meet. Under
+    a secret `key` (HMAC) nobody else can work it out.
+    """
+    digest = hmac.new(key, digestmod="sha256") if key else hashlib.sha256()
     for part in parts:
         digest.update(len(part).to_bytes(8, "big"))
         digest.update(part)

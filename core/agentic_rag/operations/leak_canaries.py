@@ -14,7 +14,7 @@ from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.record import RunRecorder
-from agentic_rag.documents.document import document_id_for
+from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks
 from agentic_rag.kernel.errors import AgenticRagError, InvalidInput, NotFound
 from agentic_rag.kernel.pagination import Page, PageRequest
@@ -181,7 +181,9 @@ class LeakCanaries:
         try:
             named = await answer.ask(_principal(asking), Question(home, f"What is {word}?", options=_UNCACHED))
             reached = await self._can_reach(answer, asking, there)
-            document_id = document_id_for(theirs, canaries.DOCUMENT_PATH)
+            async with self._ports.database.transaction(owner) as transaction:
+                ids = await resolve_ids(transaction.documents, theirs, [canaries.DOCUMENT_PATH])
+            document_id = ids[canaries.DOCUMENT_PATH]
             async with self._ports.database.transaction(asking) as transaction:
                 documents = [await transaction.documents.get(ref, document_id) for ref in (there, home)]
         except AgenticRagError as error:

@@ -24,6 +24,7 @@ class Action(enum.Enum):
     SET_DOCUMENT_ACCESS = "say who reads a document", Role.MEMBER
     UPDATE_DOCUMENT = "change what is said of a document", Role.MEMBER, KeyScope.UPLOAD
     REINGEST_DOCUMENT = "ingest a document again", Role.MEMBER, KeyScope.UPLOAD
+    FIND_BY_PATH = "find the id of a document by its path", Role.ADMIN, KeyScope.READ
     SEE_DEAD_LETTERS = "see dead letters", Role.ADMIN
     REPLAY_DEAD_LETTER = "replay a dead letter", Role.ADMIN
     PURGE_DEAD_LETTER = "purge a dead letter", Role.ADMIN

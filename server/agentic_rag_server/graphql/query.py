@@ -12,6 +12,7 @@ from agentic_rag_server.graphql.answering.prompt_context import ContextQuery
 from agentic_rag_server.graphql.answering.runs import RunQuery, find_run
 from agentic_rag_server.graphql.documents.chunks import ChunkQuery
 from agentic_rag_server.graphql.documents.documents import DocumentQuery, find_document
+from agentic_rag_server.graphql.erasure.erasures import ErasureQuery
 from agentic_rag_server.graphql.erasure.workspace_erasures import WorkspaceErasureQuery
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Node, field
@@ -50,6 +51,7 @@ class Query(
     ContextQuery,
     ContextTemplateQuery,
     DocumentQuery,
+    ErasureQuery,
     SourceQuery,
     ChunkQuery,
     JobQuery,

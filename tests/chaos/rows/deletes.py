@@ -9,12 +9,12 @@ from collections import Counter
 import redis.asyncio
 
 from agentic_rag.answering.question import Question
-from agentic_rag.documents.document import document_id_for
 from tests.bench.reports import Row, exactly
 from tests.chaos import corpus
 from tests.chaos.children import crew
 from tests.chaos.clean import clean_run, end_state
 from tests.chaos.ground import TOKEN, Ground, Servers, new_ground, until
+from tests.chaos.rows.leases import document_of
 from tests.provider_stub import Fault
 
 KEPT = 10
@@ -75,7 +75,7 @@ async def _ask_about(ground: Ground, documents: int) -> int:
 
 async def _delete(ground: Ground, name: str, met: Counter[str], moment: str) -> None:
     """Delete a document at a moment of its ingestion, or as soon after as it can be met."""
-    document = document_id_for(ground.workspace, name)
+    document = await document_of(ground, name)
 
     async def there() -> bool:
         state = await ground.value(
@@ -98,7 +98,7 @@ async def _delete(ground: Ground, name: str, met: Counter[str], moment: str) -> 
 
 async def _left_of(ground: Ground, names: list[str]) -> dict[str, int]:
     """Rows of the deleted documents by store, and how many certificates do not hold when they are checked again."""
-    ids = [document_id_for(ground.workspace, name) for name in names]
+    ids = [await document_of(ground, name) for name in names]
     counts = {
         table: await ground.value(f"SELECT count(*) FROM {table} WHERE document_id = ANY($1)", ids)
         for table in ("rag_documents", "rag_revisions", "rag_chunks", "rag_staged_chunks", "rag_mentions")

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import numpy as np
 
-from agentic_rag.documents.document import document_id_for
+from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.settings import Settings
 from tests.bench.reports import Row, at_most, exactly
 from tests.chaos import corpus
@@ -24,8 +24,9 @@ SLACK_SECONDS = 4.0
 """What a short lease leaves for noticing and handing over on a busy machine."""
 
 
-def document_of(ground: Ground, path: str) -> UUID:
-    return document_id_for(ground.workspace, path)
+async def document_of(ground: Ground, path: str) -> UUID:
+    async with ground.container.database.transaction(ground.workspace.org_id) as transaction:
+        return (await resolve_ids(transaction.documents, ground.workspace, [path]))[path]
 
 
 async def crash_to_rerun(servers: Servers, short: bool) -> list[Row]:
@@ -126,7 +127,7 @@ async def poison(servers: Servers, short: bool) -> list[Row]:
     (folder / "poison.md").write_text("# Poison\n\nWhoever parses this dies.")
     attempts = 2 if short else Settings().jobs.attempts
     async with new_ground(servers, AGENTIC_RAG_JOB_ATTEMPTS=str(attempts)) as ground, crew(ground) as workers:
-        plan = Plan("parse.begin", "die", match=str(document_of(ground, "poison.md")))
+        plan = Plan("parse.begin", "die", match=str(await document_of(ground, "poison.md")))
         await ground.sync(folder)
         deaths = 0
         running = [workers.start([plan]), workers.start([plan])]
@@ -166,7 +167,7 @@ async def hung_job(servers: Servers, short: bool) -> list[Row]:
         corpus.small(folder, 1, first=7_000)
         async with new_ground(servers) as ground, crew(ground) as workers:
             name = "report-7000.md"
-            plan = Plan("embed.asked", action, visits=(1, 1), match=str(document_of(ground, name)))
+            plan = Plan("embed.asked", action, visits=(1, 1), match=str(await document_of(ground, name)))
             corpus_first = ground.home / "source"
             corpus_first.mkdir()
             (corpus_first / name).write_bytes((folder / name).read_bytes())
@@ -188,7 +189,7 @@ async def hung_job(servers: Servers, short: bool) -> list[Row]:
             seconds = time.monotonic() - began
             ready = await ground.ready()
             tries = await ground.value(
-                "SELECT max(attempts) FROM rag_jobs WHERE document_id = $1", document_of(ground, name)
+                "SELECT max(attempts) FROM rag_jobs WHERE document_id = $1", await document_of(ground, name)
             )
         print(f"    hung ({action}): others READY after {moved_on:.1f} s, all after {seconds:.1f} s")
         limit = stall + 3 * LEASE_SECONDS + 3 * SLACK_SECONDS

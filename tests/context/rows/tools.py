@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from agentic_rag.adapters.postgres.workspaces.organisation_register import PostgresOrganisationRegister
 from agentic_rag.bootstrap import Container
-from agentic_rag.documents.document import document_id_for
+from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.ingestion.ingest_chunks import ChunkedDocument
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.tenancy.manage_api_keys import KeyWish
@@ -172,8 +172,9 @@ async def _tenant(container: Container, url: str) -> Tenant:
     workspace = await container.administer.create_workspace(org_id, NewWorkspace("handbook"), "system:test")
     document = ChunkedDocument("house.md", f"House {word}", (f"The secret of the house is the word {word}.",))
     await container.ingest_chunks.run(workspace.ref, [document], "system:test")
-    key = document_id_for(workspace.ref, document.source_path)
-    return Tenant(made.token, word, encode(NodeKind.DOCUMENT, workspace.ref.workspace_id, key))
+    async with container.database.transaction(org_id) as transaction:
+        ids = await resolve_ids(transaction.documents, workspace.ref, [document.source_path])
+    return Tenant(made.token, word, encode(NodeKind.DOCUMENT, workspace.ref.workspace_id, ids[document.source_path]))
 
 
 ROWS = {"tenants-of-tools": tenants_of_tools}

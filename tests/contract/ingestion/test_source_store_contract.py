@@ -8,7 +8,7 @@ import pytest
 from tests.builders import new_document
 from tests.contract.backends import Backend
 
-from agentic_rag.documents.document import DocumentStatus
+from agentic_rag.documents.document import DocumentStatus, document_id_for
 from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.ports import DocumentLabel
 from agentic_rag.ingestion.sources.source import NewSource, Source, SourceHealth, SourceKind, UnreadableItem
@@ -118,7 +118,11 @@ async def test_envelopes_are_found_by_the_rotation_and_replaced_once(adapter: Ba
 
 async def test_a_document_that_moved_keeps_its_id_and_the_path_gets_another(adapter: Backend) -> None:
     workspace = await adapter.workspace()
-    moved = new_document(workspace, "a.md", provenance={"source": "source:1", "fingerprint": "x"})
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        key = await transaction.documents.id_key(workspace)
+    first = document_id_for(workspace, "a.md", key=key)
+    provenance = {"source": "source:1", "fingerprint": "x"}
+    moved = new_document(workspace, "a.md", document_id=first, provenance=provenance)
     await adapter.register(workspace, moved)
     label = DocumentLabel("b/c.md", "c.md", "https://example.com/c", {"fingerprint": "y"})
     async with adapter.database.transaction(workspace.org_id) as transaction:
@@ -131,8 +135,8 @@ async def test_a_document_that_moved_keeps_its_id_and_the_path_gets_another(adap
     assert (document.source_path, document.file_name, document.url) == ("b/c.md", "c.md", "https://example.com/c")
     assert document.provenance == {"source": "source:1", "fingerprint": "y"}
     assert ids["b/c.md"] == moved.document_id
-    assert ids["a.md"] != moved.document_id
-    assert ids["d.md"] == new_document(workspace, "d.md").document_id
+    assert ids["a.md"] == document_id_for(workspace, "a.md", 1, key=key)
+    assert ids["d.md"] == document_id_for(workspace, "d.md", key=key)
 
 
 async def test_no_document_takes_the_path_of_another(adapter: Backend) -> None:

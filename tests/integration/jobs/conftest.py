@@ -20,7 +20,9 @@ async def plane(migrated_database: str, fresh_redis: str, tmp_path: Path) -> Asy
 
 @pytest.fixture
 async def twin(postgres_url: str, session_stack: Stack, plane: DataPlane, tmp_path: Path) -> AsyncIterator[DataPlane]:
-    """A data plane whose workspace has the id of `plane`'s, so that equal files get equal ids, on another database."""
+    """A data plane whose workspace has the id and the organisation the secret of `plane`'s, so that equal files get
+    equal ids, on another database.
+    """
     name = f"test_{secrets.token_hex(6)}"
     await execute(postgres_url, copy_statement(name, session_stack.template()))
     twin = DataPlane(
@@ -31,6 +33,8 @@ async def twin(postgres_url: str, session_stack: Stack, plane: DataPlane, tmp_pa
         workspace=plane.workspace,
     )
     await twin.prepare()
+    for one in (plane, twin):
+        await one.set_id_key(b"the secret of both")
     yield twin
     await twin.aclose()
     await execute(postgres_url, f'DROP DATABASE "{name}" WITH (FORCE)')

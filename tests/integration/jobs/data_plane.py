@@ -25,6 +25,7 @@ from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
 from agentic_rag.adapters.neo4j.graph import Neo4jGraph
 from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
 from agentic_rag.adapters.parsing.process.parser import ProcessParser
+from agentic_rag.adapters.postgres.documents.documents import ID_KEY
 from agentic_rag.adapters.postgres.jobs.dead_payloads import PostgresDeadPayloads
 from agentic_rag.adapters.postgres.jobs.job_board import PostgresJobBoard
 from agentic_rag.adapters.postgres.operations.archive import PostgresWorkspaceArchive
@@ -38,7 +39,8 @@ from agentic_rag.adapters.redis.queue import ArqJobQueue
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
-from agentic_rag.documents.document import Document, document_id_for
+from agentic_rag.documents.document import Document
+from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.originals import OriginalKeys
 from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
@@ -289,6 +291,14 @@ class DataPlane:
         await PostgresOrganisations(self.pool).ensure_organisation(self.workspace.org_id, "test")
         await self.add_workspace(self.workspace)
 
+    async def set_id_key(self, key: bytes) -> bytes:
+        """Give the organisation another secret for its documents' ids, empty for none; the one before."""
+        org_id = self.workspace.org_id
+        async with self.pool.transaction(org_id) as connection:
+            before: bytes = await connection.fetchval(ID_KEY, org_id)
+            await connection.execute("UPDATE rag_organizations SET document_key = $2 WHERE org_id = $1", org_id, key)
+        return before
+
     async def add_workspace(self, workspace: WorkspaceRef) -> None:
         async with self.database.transaction(workspace.org_id) as transaction:
             await transaction.workspaces.create(
@@ -367,7 +377,14 @@ class DataPlane:
 
     async def document(self, path: str) -> Document | None:
         async with self.database.transaction(self.workspace.org_id) as transaction:
-            return await transaction.documents.get(self.workspace, document_id_for(self.workspace, path))
+            ids = await resolve_ids(transaction.documents, self.workspace, [path])
+            return await transaction.documents.get(self.workspace, ids[path])
+
+    async def id_of(self, path: str, workspace: WorkspaceRef | None = None) -> UUID:
+        """The id of the document that stands at a path, or would."""
+        ref = workspace or self.workspace
+        async with self.database.transaction(ref.org_id) as transaction:
+            return (await resolve_ids(transaction.documents, ref, [path]))[path]
 
     async def chunk_texts(self, path: str) -> list[str]:
         """The visible chunks of a document, in order."""
@@ -376,7 +393,7 @@ class DataPlane:
                 "SELECT text FROM rag_chunks WHERE workspace_id = $1 AND document_id = $2 AND visible_to IS NULL "
                 "ORDER BY index",
                 self.workspace.workspace_id,
-                document_id_for(self.workspace, path),
+                await self.id_of(path),
             )
         return [row["text"] for row in rows]
 

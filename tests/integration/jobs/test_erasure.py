@@ -13,7 +13,7 @@ from tests.integration.jobs.data_plane import DataPlane, paragraphs, until
 from tests.memory_store.compute import InlineCompute
 
 from agentic_rag.adapters.redis.cache import RedisAnswerCache
-from agentic_rag.documents.document import DocumentStatus, ParsedDocument, document_id_for
+from agentic_rag.documents.document import DocumentStatus, ParsedDocument
 from agentic_rag.erasure.certificate import ErasedStore
 from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
@@ -128,11 +128,11 @@ def prover(plane: DataPlane) -> ProveErasure:
 
 
 async def proof(plane: DataPlane, path: str = "a.md") -> ErasureProof:
-    return await prover(plane).run(plane.workspace, document_id_for(plane.workspace, path))
+    return await prover(plane).run(plane.workspace, await plane.id_of(path))
 
 
 async def delete(plane: DataPlane, path: str = "a.md") -> None:
-    await plane.delete.run(plane.workspace, document_id_for(plane.workspace, path))
+    await plane.delete.run(plane.workspace, await plane.id_of(path))
 
 
 async def chunk_ids(plane: DataPlane) -> set[UUID]:
@@ -155,9 +155,7 @@ async def test_a_document_deleted_at_any_step_of_its_ingestion_ends_deleted(
         await plane.until_idle()
 
     assert await plane.document("a.md") is None
-    assert await proof(plane) == ErasureProof(
-        document_id_for(plane.workspace, "a.md"), (await proof(plane)).certificate, ()
-    )
+    assert await proof(plane) == ErasureProof(await plane.id_of("a.md"), (await proof(plane)).certificate, ())
 
 
 @pytest.mark.parametrize("stop", STEPS)
@@ -225,7 +223,7 @@ async def test_a_row_that_came_back_is_found(plane: DataPlane, folder: Path, sto
     (folder / "a.md").write_text("Water flows at Alpha Station.")
     await plane.ingest_folder(folder)
     await delete(plane)
-    document_id = document_id_for(plane.workspace, "a.md")
+    document_id = await plane.id_of("a.md")
     async with plane.pool.transaction(plane.workspace.org_id) as connection:
         await connection.execute(plant, plane.workspace.org_id, plane.workspace.workspace_id, document_id)
 
@@ -239,7 +237,7 @@ async def test_a_cached_answer_that_came_back_is_found(plane: DataPlane, folder:
     (folder / "a.md").write_text("Water flows.")
     await plane.ingest_folder(folder)
     await delete(plane)
-    document_id = document_id_for(plane.workspace, "a.md")
+    document_id = await plane.id_of("a.md")
     await plane.cache.put(plane.workspace, "k", f'["{document_id}"]'.encode(), 60)
 
     found = await proof(plane)
@@ -254,7 +252,7 @@ async def test_an_original_that_is_doomed_but_there_is_pending(plane: DataPlane,
     async with plane.pool.transaction(plane.workspace.org_id) as connection:
         await connection.execute(
             "INSERT INTO rag_doomed_blobs (org_id, workspace_id, blob_key, document_id) VALUES ($1, $2, 'k', $3)",
-            plane.workspace.org_id, plane.workspace.workspace_id, document_id_for(plane.workspace, "a.md"),
+            plane.workspace.org_id, plane.workspace.workspace_id, await plane.id_of("a.md"),
         )  # fmt: skip
 
     found = await proof(plane)
@@ -267,7 +265,7 @@ async def test_a_store_that_was_away_is_pending_until_its_job_ran(plane: DataPla
     await plane.ingest_folder(folder)
     away = RedisAnswerCache("redis://127.0.0.1:1")
     deletion = await DeleteDocument(plane.database, away, plane.blobs, plane.telemetry).run(
-        plane.workspace, document_id_for(plane.workspace, "a.md")
+        plane.workspace, await plane.id_of("a.md")
     )
     pending = await proof(plane)
     async with plane.worker():
@@ -297,7 +295,7 @@ async def test_a_failed_document_is_ingested_again_with_fresh_attempts(plane: Da
     await plane.ingest_folder(folder)
     plane.embedder.before = None
 
-    queued = await reingest(plane).run(plane.workspace, document_id_for(plane.workspace, "a.md"))
+    queued = await reingest(plane).run(plane.workspace, await plane.id_of("a.md"))
     async with plane.worker():
         await plane.until_idle()
 
@@ -314,7 +312,7 @@ async def test_a_ready_document_that_would_read_the_same_pays_for_nothing(plane:
     await plane.ingest_folder(folder)
     paid, version = len(plane.embedder.paid), await plane.database.corpus_version(plane.workspace)
 
-    await reingest(plane).run(plane.workspace, document_id_for(plane.workspace, "a.md"))
+    await reingest(plane).run(plane.workspace, await plane.id_of("a.md"))
     async with plane.worker():
         await plane.until_idle()
 
@@ -331,7 +329,7 @@ async def test_force_mends_what_is_missing(plane: DataPlane, folder: Path) -> No
     async with plane.pool.transaction(plane.workspace.org_id) as connection:
         await connection.execute("DELETE FROM rag_embeddings WHERE ordinal = 0")
 
-    await reingest(plane).run(plane.workspace, document_id_for(plane.workspace, "a.md"), force=True)
+    await reingest(plane).run(plane.workspace, await plane.id_of("a.md"), force=True)
     async with plane.worker():
         await plane.until_idle()
 
@@ -351,7 +349,7 @@ async def test_another_chunk_profile_is_taken_up_by_ingesting_again(plane: DataP
         plane.telemetry, "agent",
     )  # fmt: skip
 
-    await reingest(plane).run(plane.workspace, document_id_for(plane.workspace, "a.md"))
+    await reingest(plane).run(plane.workspace, await plane.id_of("a.md"))
     async with plane.worker():
         await plane.until_idle()
 
@@ -365,7 +363,7 @@ async def test_a_document_without_an_original_is_refused_and_stays_ready(plane: 
         await connection.execute("DELETE FROM rag_originals")
 
     with pytest.raises(Permanent, match="kept"):
-        await reingest(plane).run(plane.workspace, document_id_for(plane.workspace, "a.md"))
+        await reingest(plane).run(plane.workspace, await plane.id_of("a.md"))
 
     document = await plane.document("a.md")
     assert document is not None
@@ -375,7 +373,7 @@ async def test_a_document_without_an_original_is_refused_and_stays_ready(plane: 
 async def test_asking_twice_gives_one_job(plane: DataPlane, folder: Path) -> None:
     (folder / "a.md").write_text("Water flows.")
     await plane.ingest_folder(folder)
-    document_id = document_id_for(plane.workspace, "a.md")
+    document_id = await plane.id_of("a.md")
 
     first = await reingest(plane).run(plane.workspace, document_id)
     second = await reingest(plane).run(plane.workspace, document_id)

@@ -14,8 +14,6 @@ from tests.integration.jobs.data_plane import DataPlane
 from tests.integration.jobs.in_order import ingest_in_order
 from tests.integration.jobs.pictures import picture
 
-from agentic_rag.documents.document import document_id_for
-
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
 NAMES = (
@@ -69,7 +67,7 @@ async def test_all_stores_equal_those_of_a_corpus_that_never_held_the_document(
         write(folder, texts)
         await ingest_in_order(plane, folder)
 
-    deletion = await plane.delete.run(plane.workspace, document_id_for(plane.workspace, gone))
+    deletion = await plane.delete.run(plane.workspace, await plane.id_of(gone))
 
     assert deletion.certificate is not None
     assert deletion.certificate.is_complete
@@ -92,7 +90,7 @@ async def test_an_entity_gets_the_kind_that_its_next_source_gave_it(
         write(folder, texts)
         await ingest_in_order(plane, folder)
 
-    await plane.delete.run(plane.workspace, document_id_for(plane.workspace, "a.md"))
+    await plane.delete.run(plane.workspace, await plane.id_of("a.md"))
 
     left = await picture(plane)
     assert left == await never_held(twin, folder, states, "a.md")
@@ -105,7 +103,7 @@ async def test_deleting_everything_leaves_nothing(plane: DataPlane, folder: Path
     await ingest_in_order(plane, folder)
 
     for name in ("a.md", "b.md"):
-        await plane.delete.run(plane.workspace, document_id_for(plane.workspace, name))
+        await plane.delete.run(plane.workspace, await plane.id_of(name))
 
     left = await picture(plane)
     assert not any(

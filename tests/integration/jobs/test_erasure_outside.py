@@ -20,7 +20,6 @@ from tests.integration.jobs.test_erasure_oracle import text_of, write
 from agentic_rag.adapters.neo4j.traces import Neo4jTraces
 from agentic_rag.adapters.postgres.operations.inspection import PostgresInspector
 from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresIndexBuilder
-from agentic_rag.documents.document import document_id_for
 from agentic_rag.erasure.certificate import ErasedStore, StoreErasure
 from agentic_rag.erasure.erase_workspace import EraseWorkspace
 from agentic_rag.erasure.request_erasure import RequestErasure
@@ -73,7 +72,7 @@ async def plant(plane: DataPlane, statement: str) -> None:
     assert plane.neo4j_uri is not None
     key = f"{plane.workspace.org_id}/{plane.workspace.workspace_id}"
     async with neo4j.AsyncGraphDatabase.driver(plane.neo4j_uri) as driver:
-        await driver.execute_query(statement, key=key, document=str(document_id_for(plane.workspace, "one.md")))  # type: ignore[arg-type]
+        await driver.execute_query(statement, key=key, document=str(await plane.id_of("one.md")))  # type: ignore[arg-type]
 
 
 async def two_documents(plane: DataPlane, folder: Path) -> UUID:
@@ -81,7 +80,7 @@ async def two_documents(plane: DataPlane, folder: Path) -> UUID:
     (folder / "two.md").write_text(paragraphs("Kelpie", "Otter Voe", of=40))
     await ingest_in_order(plane, folder)
     await follow(plane)
-    return document_id_for(plane.workspace, "one.md")
+    return await plane.id_of("one.md")
 
 
 async def test_an_erasure_is_proven_when_the_graph_has_followed_and_not_before(
@@ -195,7 +194,7 @@ async def test_neo4j_equals_that_of_a_corpus_that_never_held_the_document(
     never = outside(twin, neo4j_url, tmp_path / "never")
 
     await ingest_states(held, [first, second], tmp_path / "with")
-    await held.delete.run(held.workspace, document_id_for(held.workspace, gone))
+    await held.delete.run(held.workspace, await held.id_of(gone))
     await follow(held)
     left = await outside_picture(neo4j_url, held.workspace)
     # The same workspace by its id: its graph is emptied first, for this database never filled it.

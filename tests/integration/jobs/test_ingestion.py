@@ -14,7 +14,7 @@ from tests.memory_store.compute import InlineCompute
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
-from agentic_rag.documents.document import Document, DocumentStatus, document_id_for
+from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.originals import OriginalKeys
 from agentic_rag.documents.unread_pages import UnreadPages, read_unread_pages
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
@@ -203,7 +203,7 @@ async def test_a_deleted_document_takes_only_its_own_entities_along(plane: DataP
     (folder / "b.md").write_text("Workers painted Harbour Bridge last summer.")
     await plane.ingest_folder(folder)
 
-    await plane.delete.run(plane.workspace, document_id_for(plane.workspace, "a.md"))
+    await plane.delete.run(plane.workspace, await plane.id_of("a.md"))
 
     async with plane.pool.transaction(plane.workspace.org_id) as connection:
         keys = {row["key"] for row in await connection.fetch("SELECT key FROM rag_entities")}
@@ -355,7 +355,7 @@ async def test_a_document_deleted_while_it_is_ingested_stays_deleted(plane: Data
     hold = plane.hold_embedder()
     async with plane.worker():
         await until(hold.reached.is_set, "embedding began")
-        await plane.delete.run(plane.workspace, document_id_for(plane.workspace, "a.md"))
+        await plane.delete.run(plane.workspace, await plane.id_of("a.md"))
         hold.go_on.set()
         await plane.until_idle()
 
@@ -382,7 +382,7 @@ async def test_newer_content_replaces_work_under_way_and_wins(plane: DataPlane, 
 async def test_a_deleted_document_may_be_submitted_again(plane: DataPlane, folder: Path) -> None:
     (folder / "a.md").write_text("Water flows.")
     await plane.ingest_folder(folder)
-    await plane.delete.run(plane.workspace, document_id_for(plane.workspace, "a.md"))
+    await plane.delete.run(plane.workspace, await plane.id_of("a.md"))
 
     await plane.ingest_folder(folder)
 
@@ -392,7 +392,16 @@ async def test_a_deleted_document_may_be_submitted_again(plane: DataPlane, folde
 async def test_an_upload_goes_the_same_way(plane: DataPlane) -> None:
     digest = hashlib.sha256(b"Water flows.").digest()
     upload = Submission(
-        plane.workspace, "upload/a.md", "some/key", digest, 12, "A", "a.md", "text/markdown", "somebody"
+        plane.workspace,
+        await plane.id_of("upload/a.md"),
+        "upload/a.md",
+        "some/key",
+        digest,
+        12,
+        "A",
+        "a.md",
+        "text/markdown",
+        "somebody",
     )
     await plane.blobs.put("some/key", b"Water flows.")
     async with plane.database.transaction(plane.workspace.org_id) as transaction:

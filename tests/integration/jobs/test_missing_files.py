@@ -9,7 +9,6 @@ import pytest
 from tests.integration.jobs.data_plane import DataPlane, paragraphs, until
 from tests.integration.jobs.test_uploads import upload_use_case
 
-from agentic_rag.documents.document import document_id_for
 from agentic_rag.ingestion.upload import UploadOptions
 from agentic_rag.jobs.job import JobKind, JobState
 from agentic_rag.kernel.errors import PolicyRefused
@@ -197,7 +196,7 @@ async def test_a_sync_beside_a_publish_of_documents_under_way_and_changed_waits_
                 return bool(await watch.fetchval(held))
 
         await until(waits, "the sync waits for the publish")
-        underway = document_id_for(plane.workspace, "underway.md")
+        underway = await plane.id_of("underway.md")
         await publish.fetch("SELECT 1 FROM rag_jobs WHERE document_id = $1 FOR NO KEY UPDATE", underway)
 
     assert list((await syncing).changed) == ["changed.md"]

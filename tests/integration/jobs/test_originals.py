@@ -9,7 +9,6 @@ from tests.integration.jobs.data_plane import DataPlane
 from tests.integration.jobs.test_ingestion import change
 from tests.memory_store.telemetry import RecordingTelemetry
 
-from agentic_rag.documents.document import document_id_for
 from agentic_rag.ingestion.maintenance import ApplyRetention
 from agentic_rag.jobs.job import JobKind, JobRef, Lease, NewJob
 from agentic_rag.kernel.errors import DependencyUnavailable
@@ -87,7 +86,7 @@ async def test_the_same_content_tried_again_is_stored_once(plane: DataPlane, fol
 async def test_clean_up_after_an_erasure_spares_the_original_of_a_later_upload(plane: DataPlane, folder: Path) -> None:
     (folder / "a.md").write_text("Water flows.")
     await plane.ingest_folder(folder)
-    document_id = document_id_for(plane.workspace, "a.md")
+    document_id = await plane.id_of("a.md")
     async with plane.database.transaction(plane.workspace.org_id) as transaction:
         await transaction.publisher.erase(plane.workspace, document_id)
         await transaction.originals.mark_for_deletion(plane.workspace, document_id)
@@ -105,7 +104,7 @@ async def test_clean_up_after_an_erasure_spares_the_original_of_a_later_upload(p
 async def test_upkeep_removes_blobs_that_were_doomed_and_left(plane: DataPlane, folder: Path) -> None:
     (folder / "a.md").write_text("Water flows.")
     await plane.ingest_folder(folder)
-    document_id = document_id_for(plane.workspace, "a.md")
+    document_id = await plane.id_of("a.md")
     async with plane.database.transaction(plane.workspace.org_id) as transaction:
         await transaction.publisher.erase(plane.workspace, document_id)
         await transaction.originals.mark_for_deletion(plane.workspace, document_id)

@@ -22,7 +22,7 @@ from tests.memory_store.telemetry import RecordingTelemetry
 from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 from agentic_rag.adapters.postgres.operations.archive import ARCHIVED, LEFT_OUT
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
-from agentic_rag.documents.document import DocumentStatus, document_id_for
+from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.documents.document_access import DocumentAccess
 from agentic_rag.jobs.job import JobKind, JobRef, JobState, NewJob
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, LeaseLost, NotFound, Permanent
@@ -185,7 +185,7 @@ async def _is_ready(plane: DataPlane, snapshot_id: UUID) -> bool:
 async def test_a_certificate_names_the_snapshots_taken_before_with_their_dates(plane: DataPlane, sources: Path) -> None:
     await plane.ingest_folder(sources)
     before = [await snapshot_of(plane), await snapshot_of(plane)]
-    deletion = await plane.delete.run(plane.workspace, document_id_for(plane.workspace, "notes.md"))
+    deletion = await plane.delete.run(plane.workspace, await plane.id_of("notes.md"))
     await snapshot_of(plane)
 
     async with plane.database.transaction(plane.workspace.org_id) as transaction:
@@ -251,7 +251,7 @@ async def test_beside_the_workspace_the_same_corpus_appears_under_ids_of_its_own
     assert again.workspace == copy
     assert await state_of(plane, copy, without_ids=True) == await state_of(plane, plane.workspace, without_ids=True)
     async with plane.database.transaction(copy.org_id) as transaction:
-        document = await transaction.documents.get(copy, document_id_for(copy, "pumps.md"))
+        document = await transaction.documents.get(copy, await plane.id_of("pumps.md", copy))
     assert document is not None
     assert document.status is DocumentStatus.READY
 
@@ -287,7 +287,7 @@ async def test_the_copy_has_the_ids_that_ingesting_there_would_give(plane: DataP
 async def test_what_was_erased_since_does_not_come_back_beside_the_workspace(plane: DataPlane, sources: Path) -> None:
     await plane.ingest_folder(sources)
     record = await snapshot_of(plane)
-    await plane.delete.run(plane.workspace, document_id_for(plane.workspace, "notes.md"))
+    await plane.delete.run(plane.workspace, await plane.id_of("notes.md"))
 
     report = await plane.restore_snapshot.run(plane.workspace.org_id, await place_of(plane, record), into="copy")
 
@@ -302,7 +302,7 @@ async def test_rights_that_were_lost_since_do_not_come_back(plane: DataPlane, so
     workspace = plane.workspace
     admin = Principal(workspace.org_id, "ada", Role.ADMIN)
     access = DocumentAccess(plane.database, RecordingTelemetry())
-    pumps, notes = (document_id_for(workspace, f"{name}.md") for name in ("pumps", "notes"))
+    pumps, notes = await plane.id_of("pumps.md"), await plane.id_of("notes.md")
     await plane.ingest_folder(sources)
     await access.change(admin, workspace, pumps, ("group:day", "group:night"))
     await access.set_writers(admin, workspace, pumps, ("user:nina",))

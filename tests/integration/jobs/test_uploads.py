@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 import httpx2
@@ -389,7 +390,7 @@ async def test_an_upload_that_meets_newer_bytes_in_flight_is_judged_by_them(plan
     older = await use_case.run(plane.workspace, path, pieces(b"Water flows."), UploadOptions(), ADA)
     newer = await use_case.receive(plane.workspace, path, pieces(b"Water rests."))
     async with plane.database.transaction(plane.workspace.org_id) as transaction:
-        await submit(transaction, submission_of(newer, path), {})
+        await submit(transaction, submission_of(newer, older.document_id, path), {})
         again = asyncio.create_task(use_case.run(plane.workspace, path, pieces(b"Water flows."), UploadOptions(), ADA))
         await until(lambda: somebody_waits(plane), "the third upload waits for the second")
 
@@ -406,9 +407,10 @@ async def pieces(content: bytes) -> AsyncIterator[bytes]:
     yield content
 
 
-def submission_of(received: ReceivedUpload, path: str) -> Submission:
+def submission_of(received: ReceivedUpload, document_id: UUID, path: str) -> Submission:
     return Submission(
         received.workspace.ref,
+        document_id,
         path,
         received.key,
         received.stored.sha256,

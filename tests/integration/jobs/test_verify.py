@@ -15,7 +15,6 @@ from tests.waiting import eventually
 
 from agentic_rag.adapters.postgres.operations.inspection import PostgresInspector
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
-from agentic_rag.documents.document import document_id_for
 from agentic_rag.ingestion.reingest import ReingestDocument
 from agentic_rag.jobs.job import JobKind
 from agentic_rag.operations.findings import Finding, Severity, finding
@@ -136,7 +135,7 @@ async def test_a_healthy_workspace_has_no_findings(plane: DataPlane, folder: Pat
     await healthy(plane, folder)
     (folder / "a.md").write_text(TEXT.replace("number 3 lifts", "number 3 drains"))
     await ingest_in_order(plane, folder)
-    await plane.delete.run(plane.workspace, document_id_for(plane.workspace, "b.md"))
+    await plane.delete.run(plane.workspace, await plane.id_of("b.md"))
 
     report = await report_of(plane)
 
@@ -225,7 +224,7 @@ async def test_what_force_mends_is_no_finding_any_more(plane: DataPlane, folder:
         await connection.execute("DELETE FROM rag_embeddings WHERE ordinal = 0")
         await connection.execute("UPDATE rag_chunks SET content_hash = sha256('x') WHERE ordinal = 0")
 
-    document_id = document_id_for(plane.workspace, "a.md")
+    document_id = await plane.id_of("a.md")
     await ReingestDocument(plane.database, plane.telemetry).run(plane.workspace, document_id, force=True)
     await work_in_order(plane)
 
@@ -235,7 +234,7 @@ async def test_what_force_mends_is_no_finding_any_more(plane: DataPlane, folder:
 
 async def test_copies_of_rights_that_strayed_are_found_and_force_mends_them(plane: DataPlane, folder: Path) -> None:
     await healthy(plane, folder)
-    document_id = document_id_for(plane.workspace, "a.md")
+    document_id = await plane.id_of("a.md")
     async with plane.database.transaction(plane.workspace.org_id) as transaction:
         night = await transaction.access.intern(plane.workspace, ("group:night",))
         await transaction.access.change(plane.workspace, document_id, night)

@@ -19,7 +19,6 @@ from agentic_rag.adapters.postgres.erasure import workspace_erasures
 from agentic_rag.adapters.postgres.jobs.job_board import PostgresJobBoard
 from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresIndexBuilder
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
-from agentic_rag.documents.document import document_id_for
 from agentic_rag.erasure.erase_workspace import EraseWorkspace
 from agentic_rag.erasure.request_erasure import RequestErasure
 from agentic_rag.erasure.workspace_erasure import KEPT, WorkspaceErasure
@@ -157,7 +156,7 @@ async def fill(plane: DataPlane, server: asyncpg.Connection, folder: Path) -> No
     (folder / "one.md").write_text(paragraphs(SECRET, "harbour", of=40))
     (folder / "two.md").write_text(paragraphs(SECRET, "Otter Voe", of=40))
     await ingest_in_order(plane, folder)
-    await plane.delete.run(plane.workspace, document_id_for(plane.workspace, "two.md"))
+    await plane.delete.run(plane.workspace, await plane.id_of("two.md"))
     await plane.cache.put(plane.workspace, "key", SECRET.encode(), 600)
     org_id, key = plane.workspace.key
     await plane.blobs.put(f"documents/{org_id}/{key}/20200101T000000000000Z-0-stray.md", SECRET.encode())
@@ -289,7 +288,7 @@ async def test_what_is_deleted_is_gone_at_once_and_its_name_is_free(plane: DataP
         async with plane.database.snapshot(plane.workspace):
             pass
     with pytest.raises(NotFound, match="no such workspace"):
-        await plane.delete.run(plane.workspace, document_id_for(plane.workspace, "one.md"))
+        await plane.delete.run(plane.workspace, await plane.id_of("one.md"))
     with pytest.raises(NotFound):
         await delete(plane)
     async with plane.database.transaction(plane.workspace.org_id) as transaction:

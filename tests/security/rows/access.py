@@ -29,7 +29,7 @@ from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.question import Question
 from agentic_rag.answering.runs.answer_codec import encode
 from agentic_rag.answering.runs.record import RunRecorder
-from agentic_rag.documents.document import document_id_for
+from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks
 from agentic_rag.kernel.pagination import PageRequest
@@ -157,7 +157,9 @@ class Village:
         workspace = self.workspace
         async with self.stores.database.transaction(workspace.org_id) as transaction:
             access_id = await transaction.access.intern(workspace, principals)
-            await transaction.access.change(workspace, document_id_for(workspace, self.path(number)), access_id)
+            path = self.path(number)
+            document_id = (await resolve_ids(transaction.documents, workspace, [path]))[path]
+            await transaction.access.change(workspace, document_id, access_id)
         self.rights.states[number] = [principals]
 
     async def ask(self, answer: AnswerQuestion, user: Principal) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from tests.unit.cli.product import HANDBOOK, Product, Terminal, document, job, workspace
+from tests.memory_store.session.state import Tombstone
+from tests.unit.cli.product import HANDBOOK, NOW, Product, Terminal, document, job, workspace
 
 from agentic_rag.documents.document import DocumentFault, DocumentStatus, document_id_for
 from agentic_rag.jobs.job import JobState
@@ -152,12 +153,24 @@ def test_deleting_shows_the_certificate_and_what_it_does_not_cover() -> None:
 
 def test_an_erasure_is_proven_by_the_path_of_a_document_that_is_gone() -> None:
     at = terminal()
+    erased = document_id_for(HANDBOOK, "old.md")
+    at.product.store.committed[HANDBOOK].tombstones[erased] = Tombstone(7, NOW, (), (), 0)
 
     shown = at.rag("doc", "prove-erased", "old.md")
 
     assert shown.exit_code == 0
     assert "old.md: erased since 2025-03-14" in shown.stdout
-    assert at.product.proven == [document_id_for(HANDBOOK, "old.md")]
+    assert at.product.proven == [erased]
+
+
+def test_nothing_is_proven_of_a_path_where_there_never_was_a_document() -> None:
+    at = terminal()
+
+    shown = at.rag("doc", "prove-erased", "never.md")
+
+    assert shown.exit_code == 1
+    assert "No document stands at 'never.md', and none was erased there." in shown.stderr
+    assert at.product.proven == []
 
 
 def test_a_live_document_is_not_proven_erased() -> None:

@@ -8,9 +8,8 @@ from typing import Any
 
 import typer
 
-from agentic_rag.documents.document import document_id_for
-from agentic_rag.kernel.public_ids import NodeKind, decode, encode
-from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.client import deletion_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import node_id
@@ -20,13 +19,15 @@ from agentic_rag_cli.wiring import on_graphql
 
 
 def prove_document_erased(context: typer.Context, workspace: str | None, wanted: str, *, as_json: bool) -> None:
-    """Print a proof of a document's erasure; exit code 1 unless it is gone from every store. A source path stands for
-    the id that is derived from it, since an erased document has no row.
-    """
+    """Print a proof of a document's erasure; exit code 1 unless it is gone from every store."""
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
         chosen = await client.workspace_id(workspace, wanted)
-        public_id = node_id(chosen, wanted, NodeKind.DOCUMENT) or _id_of_path(chosen, wanted)
+        public_id = node_id(chosen, wanted, NodeKind.DOCUMENT) or await client.fetch(
+            deletion_queries.DOCUMENT_ID, workspaceId=chosen, sourcePath=wanted
+        )
+        if public_id is None:
+            raise NotFound(f"No document stands at {wanted!r}, and none was erased there.", code="DOCUMENT_NOT_FOUND")
         return {"id": public_id, **await client.fetch_long(deletion_queries.PROVE_ERASED, id=public_id)}
 
     proof = on_graphql(context, work)
@@ -34,12 +35,6 @@ def prove_document_erased(context: typer.Context, workspace: str | None, wanted:
     terminal.show(proof, _proof_text(wanted, proof), as_json=as_json)
     if not proof["erased"]:
         raise typer.Exit(ExitCode.FAILED)
-
-
-def _id_of_path(workspace_id: str, path: str) -> str:
-    """The id of the first document of a path, which its workspace and its path alone decide."""
-    workspace = WorkspaceRef(DEFAULT_ORG_ID, decode(workspace_id).workspace_id)
-    return encode(NodeKind.DOCUMENT, workspace.workspace_id, document_id_for(workspace, path))
 
 
 def _proof_text(wanted: str, proof: Mapping[str, Any]) -> str:

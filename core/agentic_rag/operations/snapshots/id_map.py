@@ -25,8 +25,10 @@ class ArchiveIdMap:
     Stores one pair of ids per document and entity; everything else is computed.
     """
 
-    def __init__(self, target: WorkspaceRef) -> None:
+    def __init__(self, target: WorkspaceRef, key: bytes) -> None:
+        """`key`: the secret under which the target's documents get their ids."""
         self._target = target
+        self._key = key
         self._documents: dict[UUID, UUID] = {}
         self._entities: dict[UUID, UUID] = {}
 
@@ -61,7 +63,7 @@ class ArchiveIdMap:
                 return row
 
     def _document(self, row: Row) -> Row:
-        document_id = document_id_for(self._target, row["source_path"])
+        document_id = document_id_for(self._target, row["source_path"], key=self._key)
         self._documents[UUID(row["document_id"])] = document_id
         revision = row["revision_id"]
         return row | {

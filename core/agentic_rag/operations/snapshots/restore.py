@@ -148,6 +148,7 @@ class RestoreSnapshot:
                     manifest.snapshot_id, manifest.workspace_id, named.ref, name, True, named.corpus_version
                 )
             there = await transaction.workspaces.get(own.workspace_id)
+            key = await transaction.documents.id_key(own)
         if there is not None and into is None:
             raise InvalidInput(
                 f"The workspace {there.name!r} of this snapshot still exists. Name a new one with --into, and compare "
@@ -166,7 +167,7 @@ class RestoreSnapshot:
         # Derived rather than random, so that an interrupted restore writes its files to the same place again.
         made = derive_uuid(b"restore", org_id.bytes, manifest.snapshot_id.bytes, name.encode())
         target = WorkspaceRef(org_id, made)
-        return _Target(target, name, ArchiveIdMap(target), rights)
+        return _Target(target, name, ArchiveIdMap(target, key), rights)
 
     async def _check(self, place: ArchiveLocation, manifest: Manifest, show: Callable[[int, str], None]) -> None:
         """Read and verify all parts before anything is written. Errors: `Permanent` code SNAPSHOT_DAMAGED."""

@@ -23,11 +23,11 @@ from agentic_rag.tenancy.access import (
     users_of,
     validate_principals,
 )
-from agentic_rag_server.auth.roles import Action, can_perform
+from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.answering.filters import DocumentFilterInput, read_filter
 from agentic_rag_server.graphql.documents.metadata import DocumentMetadata, show_metadata
 from agentic_rag_server.graphql.documents.text import DocumentText, show_text
-from agentic_rag_server.graphql.erasure.erasures import DeletionCertificate, ErasureProof, show_certificate, show_proof
+from agentic_rag_server.graphql.erasure.erasures import DeletionCertificate, show_certificate
 from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
 from agentic_rag_server.graphql.http.fields import (
     Connection,
@@ -217,20 +217,6 @@ class DocumentQuery:
     @field(Action.READ, right=DocumentRight.KNOW, description="A document by its id.")
     async def document(self, info: Info, id: strawberry.ID) -> Document | None:
         return await find_document(info.context, decode(id, NodeKind.DOCUMENT))
-
-    @field(
-        Action.READ,
-        Action.DELETE_DOCUMENT,
-        right=DocumentRight.KNOW,
-        document="document_id",
-        description="Look into every store for what an erasure may have left. Takes the role member.",
-    )
-    async def prove_erased(self, info: Info, document_id: strawberry.ID) -> ErasureProof:
-        """NOT_FOUND for a document that was never here."""
-        context = info.context
-        node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
-        proof = await context.parts.prove_erasure.run(context.ref(node), node.key)
-        return show_proof(proof, has_past=can_perform(context.principal, Action.READ_AUDIT_LOG))
 
 
 @strawberry.type

@@ -4,10 +4,17 @@ from datetime import datetime
 
 import strawberry
 
+from agentic_rag.documents.document_access import DocumentRight
+from agentic_rag.documents.document_ids import find_id
 from agentic_rag.erasure import certificate as certificates
+from agentic_rag.kernel.public_ids import NodeKind, decode, encode
+from agentic_rag.kernel.text import require_no_nul
 from agentic_rag.operations import findings as verification
 from agentic_rag.operations.prove_erased import ErasureProof as Proof
-from agentic_rag_server.graphql.http.fields import to_schema
+from agentic_rag_server.auth.roles import Action, can_perform
+from agentic_rag_server.auth.rules import Sight
+from agentic_rag_server.graphql.http.context import Info
+from agentic_rag_server.graphql.http.fields import field, to_schema
 
 FindingSeverity = strawberry.enum(
     verification.Severity, name="FindingSeverity", description="How bad a finding is; only errors count against it."
@@ -55,6 +62,36 @@ class ErasureProof:
         description="Of erasures after which the document came back, newest first; shown to admins."
     )
     findings: list[Finding]
+
+
+@strawberry.type
+class ErasureQuery:
+    @field(
+        Action.FIND_BY_PATH,
+        right=Sight.ORGANISATION,
+        description="The id of the document at a source path, or of the one that was erased there last: what "
+        "`proveErased` takes. Takes the role admin.",
+    )
+    async def document_id(self, info: Info, workspace_id: strawberry.ID, source_path: str) -> strawberry.ID | None:
+        workspace = await info.context.workspace(workspace_id)
+        path = require_no_nul(source_path, "sourcePath")
+        async with info.context.parts.database.transaction(workspace.org_id) as transaction:
+            found = await find_id(transaction, workspace, path)
+        return None if found is None else strawberry.ID(encode(NodeKind.DOCUMENT, workspace.workspace_id, found))
+
+    @field(
+        Action.READ,
+        Action.DELETE_DOCUMENT,
+        right=DocumentRight.KNOW,
+        document="document_id",
+        description="Look into every store for what an erasure may have left. Takes the role member.",
+    )
+    async def prove_erased(self, info: Info, document_id: strawberry.ID) -> ErasureProof:
+        """NOT_FOUND for a document that was never here."""
+        context = info.context
+        node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
+        proof = await context.parts.prove_erasure.run(context.ref(node), node.key)
+        return show_proof(proof, has_past=can_perform(context.principal, Action.READ_AUDIT_LOG))
 
 
 def show_certificate(certificate: certificates.Certificate) -> DeletionCertificate:

@@ -10,7 +10,7 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agentic_rag.documents.document import Document, DocumentStatus, document_id_for
+from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.document_access import DocumentRight, may_own
 from agentic_rag.ingestion.upload import ReceivedUpload, UploadOptions
 from agentic_rag.kernel.errors import InvalidInput, no_such_document
@@ -190,20 +190,25 @@ class FilesEndpoint(Endpoint):
     async def delete(self, request: Request) -> Response:
         """Errors: those of `require`, `InvalidInput`, `NotFound`."""
         document, principal = await self._file(request)
-        async with self._parts.database.transaction(principal.org_id) as transaction:
-            places = [one.ref for one in await transaction.workspaces.all() if one.ref != document.workspace]
-            copies = [
-                (place, key)
-                for place in places
-                for key in [document_id_for(place, document.source_path)]
-                for found in [await transaction.documents.get(place, key)]
-                if found is not None and may_own(principal, found)
-            ]
-        # Of a document that is no uploaded file, another one with its path is no copy.
-        copies = copies if await self._is_upload(principal, document) else []
-        for place, key in [*copies, (document.workspace, document.document_id)]:
+        for place, key in [*await self._copies(principal, document), (document.workspace, document.document_id)]:
             await self._parts.delete.run(place, key, principal.subject_id)
         return answer(FileDeleted(request.path_params["document"], "file", True), headers=NOT_STORED)
+
+    async def _copies(self, principal: Principal, document: Document) -> list[tuple[WorkspaceRef, UUID]]:
+        """The copies of an uploaded file that the caller may erase. Of a document that is no uploaded file, another one
+        with its path is no copy.
+        """
+        if not await self._is_upload(principal, document):
+            return []
+        async with self._parts.database.transaction(principal.org_id) as transaction:
+            return [
+                (one.ref, key)
+                for one in await transaction.workspaces.all()
+                if one.ref != document.workspace
+                for key in await transaction.documents.occupants(one.ref, [document.source_path], [])
+                for found in [await transaction.documents.get(one.ref, key)]
+                if found is not None and may_own(principal, found)
+            ]
 
     async def _is_upload(self, principal: Principal, document: Document) -> bool:
         uploads = await self._parts.attachments.find(uploads_of(principal.org_id))

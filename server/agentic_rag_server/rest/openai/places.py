@@ -7,10 +7,11 @@ so that each is found by the other.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from agentic_rag.documents.document import document_id_for
+from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode
 from agentic_rag.kernel.text import is_storable
@@ -24,15 +25,13 @@ _UPLOADED = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/")
 
 @dataclass(frozen=True, slots=True)
 class FileIds:
-    """The ids of documents as files; `uploads` is the workspace of uploaded files, if there is one."""
+    """The ids of documents as files; `uploaded` are those of uploaded files, by path."""
 
-    uploads: WorkspaceRef | None
+    uploaded: Mapping[str, str]
 
     def of(self, workspace: WorkspaceRef, document_id: UUID, source_path: str) -> str:
         """The id of a document: that of the uploaded file, where it is a copy of one."""
-        if self.uploads is not None and _UPLOADED.match(source_path):
-            workspace, document_id = self.uploads, document_id_for(self.uploads, source_path)
-        return encode(NodeKind.DOCUMENT, workspace.workspace_id, document_id)
+        return self.uploaded.get(source_path) or encode(NodeKind.DOCUMENT, workspace.workspace_id, document_id)
 
 
 def uploads_of(org_id: UUID) -> ExternalOwner:
@@ -40,12 +39,14 @@ def uploads_of(org_id: UUID) -> ExternalOwner:
     return ExternalOwner(org_id, WorkspaceKind.GENERAL, "files")
 
 
-async def file_ids(parts: ServerParts, principal: Principal) -> FileIds:
-    """The ids of the caller's organisation."""
-    holder = uploads_of(principal.org_id)
+async def file_ids(parts: ServerParts, principal: Principal, paths: Iterable[str]) -> FileIds:
+    """The ids of documents at these paths, in the caller's organisation."""
+    holder, uploaded = uploads_of(principal.org_id), [path for path in paths if _UPLOADED.match(path)]
     async with parts.database.transaction(principal.org_id) as transaction:
-        found = await transaction.workspaces.by_reference(holder.kind, holder.external_ref)
-    return FileIds(None if found is None else found.ref)
+        found = await transaction.workspaces.by_reference(holder.kind, holder.external_ref) if uploaded else None
+        ids = {} if found is None else await resolve_ids(transaction.documents, found.ref, uploaded)
+    workspace_id = None if found is None else found.ref.workspace_id
+    return FileIds({path: encode(NodeKind.DOCUMENT, workspace_id, key) for path, key in ids.items() if workspace_id})
 
 
 async def model_workspace(parts: ServerParts, principal: Principal, name: str) -> Workspace:

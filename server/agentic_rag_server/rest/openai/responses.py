@@ -77,7 +77,7 @@ class ResponsesEndpoint(Endpoint):
         tool = _file_search(given)
         workspace = await self._workspace(principal, given, tool)
         run = await self._parts.answer.ask(principal, _read(given, workspace, tool))
-        shown = show_response(run, given, tool, await file_ids(self._parts, principal))
+        shown = show_response(run, given, tool, await self._ids(principal, run))
         if given.stream:
             return StreamingResponse(response_events(shown), media_type="text/event-stream", headers=NOT_STORED)
         return answer(shown, headers=NOT_STORED)
@@ -102,9 +102,12 @@ class ResponsesEndpoint(Endpoint):
         run = None if workspace is None else await self._parts.read_runs.get(principal, workspace.ref, node.key)
         if run is None or workspace is None:
             raise NotFound("There is no such response.", code="RUN_NOT_FOUND")
-        ids = await file_ids(self._parts, principal)
+        ids = await self._ids(principal, run)
         shown = show_response(run, ResponseRequest(model=workspace.name, input=run.question), None, ids)
         return answer(shown, headers=NOT_STORED)
+
+    async def _ids(self, principal: Principal, run: Run) -> FileIds:
+        return await file_ids(self._parts, principal, [one.source_path for one in run.answer.citations])
 
     async def _workspace(self, principal: Principal, given: ResponseRequest, tool: FileSearchTool | None) -> Workspace:
         if tool is None or not tool.vector_store_ids:

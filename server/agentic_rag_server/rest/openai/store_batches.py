@@ -133,8 +133,9 @@ class FileBatchesEndpoint(Endpoint):
         principal = admitted(request).principal
         store = (await store_workspace(self._parts, principal, request.path_params["workspace"])).ref
         _, keys = _read_batch(request.path_params["batch"])
-        ids = await file_ids(self._parts, principal)
-        files = [show_store_file(one, ids) for one in await self._known(principal, store, keys)]
+        known = await self._known(principal, store, keys)
+        ids = await file_ids(self._parts, principal, [one.source_path for one in known])
+        files = [show_store_file(one, ids) for one in known]
         first, after = read_limit(request), request.query_params.get("after")
         places = [one.id for one in files]
         if after is not None and after not in places:

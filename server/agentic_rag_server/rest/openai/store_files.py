@@ -8,8 +8,9 @@ from uuid import UUID
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agentic_rag.documents.document import Document, DocumentStatus, document_id_for
+from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.document_access import DocumentRight, list_scope
+from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.metadata import FieldValue, MetadataChange
 from agentic_rag.kernel.errors import no_such_document
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode_workspace
@@ -141,7 +142,7 @@ class StoreFilesEndpoint(Endpoint):
         async with self._parts.database.transaction(store.org_id) as transaction:
             scope = await list_scope(transaction, principal, store)
             page = await transaction.documents.page(store, asked, scope=scope)
-        ids = await file_ids(self._parts, principal)
+        ids = await file_ids(self._parts, principal, [one.source_path for one in page.items])
         files = [show_store_file(one, ids) for one in page.items]
         shown = [one.id for one in files]
         body = StoreFileList("list", files, shown[0] if shown else None, shown[-1] if shown else None, page.has_next)
@@ -213,17 +214,18 @@ class StoreFilesEndpoint(Endpoint):
         node = decode(request.path_params["document"], NodeKind.DOCUMENT, path=("file_id",))
         if node.workspace_id != store.workspace_id:
             source = WorkspaceRef(principal.org_id, node.workspace_id)
-            async with self._parts.database.transaction(source.org_id) as transaction:
+            async with self._parts.database.transaction(store.org_id) as transaction:
                 uploaded = await transaction.documents.get(source, node.key)
-            if uploaded is None:
-                raise no_such_document()
-            key = document_id_for(store, uploaded.source_path)
-            node = NodeId(NodeKind.DOCUMENT, store.workspace_id, key)
+                if uploaded is None:
+                    raise no_such_document()
+                ids = await resolve_ids(transaction.documents, store, [uploaded.source_path])
+            node = NodeId(NodeKind.DOCUMENT, store.workspace_id, ids[uploaded.source_path])
         await self.require(request, node)
         return await find_file(self._parts, store, node.key)
 
     async def _answer(self, principal: Principal, document: Document) -> Response:
-        return answer(show_store_file(document, await file_ids(self._parts, principal)), headers=STORED_SOON)
+        ids = await file_ids(self._parts, principal, [document.source_path])
+        return answer(show_store_file(document, ids), headers=STORED_SOON)
 
 
 async def add_to_store(

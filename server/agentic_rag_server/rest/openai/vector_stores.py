@@ -32,7 +32,7 @@ from agentic_rag_server.rest.http.models import NOT_STORED, Model, OpenAIRefusal
 from agentic_rag_server.rest.http.operations import Endpoint, Parameter, ResponseSpec, admitted, operation
 from agentic_rag_server.rest.openai.attributes import AttributeFilter, read_attributes_filter
 from agentic_rag_server.rest.openai.files import PAGING, read_limit
-from agentic_rag_server.rest.openai.places import FileIds, file_ids, name_of, store_workspace
+from agentic_rag_server.rest.openai.places import FileIds, file_ids, name_of, store_workspace, uploads_of
 from agentic_rag_server.rest.openai.response_models import RankingOptions
 
 TAG = "vector stores"
@@ -256,7 +256,8 @@ class VectorStoresEndpoint(Endpoint):
         """Errors: those of `store_workspace`; `InvalidInput` for the store of the uploaded files."""
         principal = admitted(request).principal
         workspace = await store_workspace(self._parts, principal, request.path_params["workspace"])
-        if workspace.ref == (await file_ids(self._parts, principal)).uploads:
+        uploads = await self._parts.attachments.find(uploads_of(principal.org_id))
+        if uploads is not None and workspace.ref == uploads.ref:
             raise InvalidInput("This holds the uploaded files: delete those by `DELETE /v1/files/{id}`.", path=("id",))
         erase, actor = self._parts.request_erasure, principal.subject_id
         await erase.workspace(workspace.ref, workspace.name, actor, cancel_jobs=True)
@@ -294,8 +295,8 @@ class VectorStoresEndpoint(Endpoint):
                 known = best.get(one.chunk.ordinal)
                 if known is None or known.candidate.score < one.candidate.score:
                     best[one.chunk.ordinal] = one
-        ids = await file_ids(self._parts, principal)
         found = sorted(best.values(), key=lambda one: -one.candidate.score)[: given.max_num_results]
+        ids = await file_ids(self._parts, principal, [one.chunk.source_path for one in found])
         async with self._parts.database.transaction(principal.org_id) as transaction:
             held = await transaction.documents.get_many(workspace.ref, [one.chunk.document_id for one in found])
         shown = [_show_result(one, workspace, ids, held) for one in found]

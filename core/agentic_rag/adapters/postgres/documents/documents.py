@@ -109,6 +109,8 @@ WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = t.document_id
 RETURNING d.revision_id IS NOT NULL AS is_published
 """
 
+ID_KEY = "SELECT document_key FROM rag_organizations WHERE org_id = $1"
+
 OCCUPANTS = """
 SELECT document_id, source_path FROM rag_documents
 WHERE org_id = $1 AND workspace_id = $2 AND (source_path = ANY ($3::text[]) OR document_id = ANY ($4::uuid[]))
@@ -222,6 +224,10 @@ class PostgresDocumentStore(StagingRows):
         if any(row["is_published"] for row in rows):
             await next_version(self._connection, workspace, is_followed=self._is_followed)
         return len(rows)
+
+    async def id_key(self, workspace: WorkspaceRef) -> bytes:
+        key: bytes | None = await self._connection.fetchval(ID_KEY, workspace.org_id)
+        return key or b""
 
     async def occupants(
         self, workspace: WorkspaceRef, paths: Sequence[str], document_ids: Sequence[UUID]
