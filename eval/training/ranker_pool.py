@@ -77,11 +77,16 @@ class TrainingCorpus:
     """Chunks, vectors, postings and entities of a set."""
 
     def __init__(
-        self, chunks: Sequence[tuple[str, str, str]], vectors: NDArray[np.float32], lexical_share: float
+        self,
+        chunks: Sequence[tuple[str, str, str]],
+        vectors: NDArray[np.float32],
+        lexical_share: float,
+        floor: float = 0.0,
     ) -> None:
-        """`chunks` are (document id, title, text)."""
+        """`chunks` are (document id, title, text); cosines count from `floor`."""
         self._documents = [document for document, _, _ in chunks]
         self._vectors = vectors
+        self._floor = floor
         self._lexical_share = lexical_share
         rows = [SegmentRow(place, 1, 1, term_counts(text)) for place, (_, _, text) in enumerate(chunks)]
         self._postings = VisiblePostings.of([build_segment(rows)], np.zeros(0, np.int32), 1, [1])
@@ -113,18 +118,18 @@ class TrainingCorpus:
             drafts = chunk_document(uuid5(_WORKSPACE, one.document_id), parsed, chunk_profile(profile), estimate_tokens)
             chunks += [(one.document_id, title, draft.text) for draft in drafts]
         parts = [
-            await embedder.embed([text for _, _, text in chunks[start : start + BATCH]])
+            await embedder.embed([embedder.space.as_passage(text) for _, _, text in chunks[start : start + BATCH]])
             for start in range(0, len(chunks), BATCH)
         ]
         # Stored as half floats, so that is what cosines are made of.
         vectors = np.concatenate(parts).astype(np.float16).astype(np.float32)
-        return cls(chunks, vectors, lexical_share)
+        return cls(chunks, vectors, lexical_share, embedder.space.floor)
 
     def question(self, question: EvalQuestion, vector: NDArray[np.float32], weights: StepWeights) -> TrainingQuestion:
         """The pool and the trails of a question; `weights` choose which trails of two passages are followed."""
         terms = query_terms(question.question)
         content = content_terms(terms)
-        cosines = self._vectors @ vector
+        cosines = (self._vectors @ vector - self._floor) / (1.0 - self._floor)
         dense = np.argsort(-cosines, kind="stable")[:ARM_LIMIT].tolist()
         lexical = self._postings.search(terms, content, None, ARM_LIMIT)
         asked = frozenset(

@@ -80,7 +80,7 @@ async def _load_set(
     documents = load_corpus(folder / "corpus.jsonl")
     print(f"{folder.name}: {len(documents)} documents, {len(questions)} questions", file=sys.stderr)
     corpus = await TrainingCorpus.of(documents, embedder, share, profile)
-    vectors = await embedder.embed([one.question for one in questions])
+    vectors = await embedder.embed([embedder.space.as_question(one.question) for one in questions])
     trained = [corpus.question(one, vector, StepWeights()) for one, vector in zip(questions, vectors, strict=True)]
     return TrainingSet(folder.name, trained, weight)
 

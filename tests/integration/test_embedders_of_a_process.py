@@ -1,11 +1,13 @@
 """Which embedders the settings of a process can make."""
 
+from pathlib import Path
+
 import pytest
 from tests.provider_stub import ProviderStub
 
 from agentic_rag.bootstrap import Container, build_container
 from agentic_rag.kernel.errors import InvalidInput, SpaceMismatch
-from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice
+from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice, parse_choice
 from agentic_rag.settings import Settings
 from agentic_rag.settings.stores import StoresConfig
 
@@ -23,6 +25,15 @@ async def test_a_keyless_process_has_the_deterministic_space_alone() -> None:
         )
         with pytest.raises(SpaceMismatch, match="OPENAI_API_KEY"):
             container.platform_embedders.for_space(STUB)
+
+
+async def test_a_local_model_that_is_not_installed_is_named_with_the_command_that_gets_it(tmp_path: Path) -> None:
+    async with build_container(NOWHERE.change(stores={"home": tmp_path})) as container:
+        space = container.platform_embedders.resolve_space(parse_choice("onnx:bge-small"))
+
+        assert space == EmbeddingSpace("onnx", "bge-small-en-v1.5-int8", 384)
+        with pytest.raises(SpaceMismatch, match="`rag model get bge-small`"):
+            container.platform_embedders.for_space(space)
 
 
 async def test_a_process_with_a_key_embeds_in_any_model_and_in_the_deterministic_space() -> None:

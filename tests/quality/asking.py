@@ -75,5 +75,6 @@ async def ranked(
 
 
 async def _vectors(container: Container, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+    embedder = container.embedder
     # One by one: a model's sums differ in their last bits with what else is in the batch.
-    return [(await container.embedder.embed([text]))[0] for text in texts]
+    return [(await embedder.embed([embedder.space.as_question(text)]))[0] for text in texts]

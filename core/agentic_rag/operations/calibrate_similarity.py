@@ -67,7 +67,8 @@ class CalibrateSimilarity:
         if not questions:
             return []
         embedder = (await self.embedders.of(workspace)).for_space(active.space)
-        texts, parts = [one.question for one in questions], list[NDArray[np.float32]]()
+        texts = [active.space.as_question(one.question) for one in questions]
+        parts: list[NDArray[np.float32]] = []
         for start in range(0, len(texts), embedder.batch_size):
             parts.append(await embedder.embed(texts[start : start + embedder.batch_size]))
         vectors: NDArray[np.float32] = np.concatenate(parts)

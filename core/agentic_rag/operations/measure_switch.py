@@ -51,7 +51,9 @@ class MeasureSwitch:
     async def _recalls(
         self, workspace: WorkspaceRef, space: RegisteredSpace, gate: RecallGate, advance: Callable[[], None]
     ) -> list[float]:
-        vectors = await self._vectors(workspace, space.space, [one.question for one in gate.questions], advance)
+        vectors = await self._vectors(
+            workspace, space.space, [space.space.as_question(one.question) for one in gate.questions], advance
+        )
         recalls: list[float] = []
         async with self.database.snapshot(workspace, space_id=space.space_id, readers=UNRESTRICTED_READER) as snapshot:
             for question, vector in zip(gate.questions, vectors, strict=True):

@@ -72,8 +72,8 @@ class VectorReader(Protocol):
     ) -> list[ArmHit]:
         """The `limit` visible chunks nearest to `query` by cosine, best first, ties by ordinal.
 
-        The store selects candidates; `raw` is the cosine computed in float64 from the stored half-precision vector and
-        rounded to 1e-6, `score` is max(0, raw).
+        The store selects candidates; `raw` is the cosine counted from the floor of the space, computed in float64 from
+        the stored half-precision vector and rounded to 1e-6, `score` is max(0, raw).
 
         Errors: `SpaceMismatch` when the query's dimensions differ from the stored ones.
         """

@@ -29,7 +29,6 @@ from agentic_rag.settings.workspaces import WorkspacesConfig
 OWNED_PREFIXES = ("AGENTIC_RAG_", "HYBRID_")
 """An unknown variable with one of these prefixes is a mistake worth stopping for."""
 
-DEFAULT_MODEL = "all-MiniLM-L6-v2"
 _NEAR = 0.88
 """Similarity of names (difflib): RAG_EMBEDER and REDIS_URI are near ours, TEST_DATABASE_URL is not."""
 _TEST_PREFIX = "AGENTIC_RAG_TEST_"
@@ -77,7 +76,7 @@ class Settings:
     def model_directory(self) -> Path:
         """The directory of the local model."""
         own = self.models.model_dir
-        return own if own != UNSET_PATH else self.stores.models / DEFAULT_MODEL
+        return own if own != UNSET_PATH else self.stores.models / self.models.local_model.name
 
 
 @cache

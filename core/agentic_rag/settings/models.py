@@ -11,7 +11,8 @@ from msgspec import Meta
 
 from agentic_rag.models.billing.prices import FREE, PriceTable, parse_prices
 from agentic_rag.models.chat.request import ChatTask
-from agentic_rag.models.embedding.space import KNOWN_DIMENSIONS, MAX_DIMENSIONS
+from agentic_rag.models.embedding.local_models import DEFAULT_MODEL, LOCAL_MODELS, LocalModel
+from agentic_rag.models.embedding.space import KNOWN_DIMENSIONS, MAX_DIMENSIONS, MODEL_PROVIDER
 from agentic_rag.models.providers.provider_keys import Provider, canonical_url, parse_master_keys
 from agentic_rag.settings.variable import UNSET_PATH, Env, split_list
 
@@ -60,12 +61,16 @@ def parse_provider_urls(text: str) -> tuple[Mapping[Provider, str], frozenset[st
 class ModelsConfig:
     """The platform's models, and what organisations with keys of their own may reach."""
 
-    embedder: Annotated[Literal["deterministic", "onnx", "openai"], Env("RAG_EMBEDDER")] = "deterministic"
-    """`deterministic` needs no key; `onnx` is a model on this machine (`rag model get minilm`); `openai` is any
-    OpenAI-compatible server.
+    embedder: Annotated[
+        Literal["deterministic", "onnx", "onnx:minilm", "onnx:bge-small", "onnx:e5-small", "openai"],
+        Env("RAG_EMBEDDER"),
+    ] = "deterministic"
+    """`deterministic` needs no key; `onnx:NAME` is a model on this machine (`rag model get NAME`), `onnx` alone the one
+    that is measured best; `openai` is any OpenAI-compatible server.
     """
     model_dir: Annotated[Path, Env("AGENTIC_RAG_MODEL_DIR")] = UNSET_PATH
-    """Directory with model.onnx and tokenizer.json for the embedder `onnx`; empty means HOME/models/all-MiniLM-L6-v2.
+    """Directory with model.onnx and tokenizer.json of a model of your own for the embedder `onnx`; empty means the
+    directory of the model's name in HOME/models.
     """
     openai_api_key: Annotated[str, Env("OPENAI_API_KEY", is_secret=True)] = field(default="", repr=False)
     """Key of the OpenAI-compatible server."""
@@ -112,6 +117,16 @@ class ModelsConfig:
     """
 
     @property
+    def is_local_model(self) -> bool:
+        """Whether a model on this machine embeds."""
+        return self.embedder.partition(":")[0] == MODEL_PROVIDER
+
+    @property
+    def local_model(self) -> LocalModel:
+        """The model that RAG_EMBEDDER names, or the default."""
+        return LOCAL_MODELS[self.embedder.partition(":")[2] or DEFAULT_MODEL]
+
+    @property
     def embedding(self) -> tuple[str, int]:
         """Name and dimensions of AGENTIC_RAG_EMBEDDING_MODEL."""
         return parse_embedding_model(self.embedding_model)
@@ -151,6 +166,8 @@ class ModelsConfig:
     def problems(self) -> list[str]:
         """Settings that contradict each other, a line each."""
         problems: list[str] = []
+        if self.embedder.startswith(f"{MODEL_PROVIDER}:") and self.model_dir != UNSET_PATH:
+            problems.append(f"RAG_EMBEDDER={self.embedder} and AGENTIC_RAG_MODEL_DIR name two models: set one of them")
         if self.embedder == "openai" and not self.openai_api_key:
             problems.append("RAG_EMBEDDER=openai needs OPENAI_API_KEY (any text, for a server that checks none)")
         if self.enable_llm_judge and not self.chat_model:

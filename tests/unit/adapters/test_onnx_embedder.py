@@ -161,7 +161,7 @@ def test_the_space_is_named_after_the_directory(model: Path) -> None:
 def test_a_directory_without_one_of_the_files_says_how_to_get_a_model(model: Path, missing: str) -> None:
     (model / missing).unlink()
 
-    with pytest.raises(Misconfigured, match=r"rag model get minilm") as raised:
+    with pytest.raises(Misconfigured, match="rag model get minilm") as raised:
         _ = OnnxEmbedder(model).space
 
     assert raised.value.code == "MODEL_MISSING"

@@ -80,6 +80,8 @@ def test_one_switch_at_a_time() -> None:
     ("text", "choice"),
     [
         ("deterministic", SpaceChoice("deterministic")),
+        ("onnx", SpaceChoice("onnx")),
+        ("onnx:bge-small", SpaceChoice("onnx", "bge-small-en-v1.5-int8", 384)),
         ("openai:text-embedding-3-small", SpaceChoice("openai", "text-embedding-3-small")),
         ("openai:text-embedding-3-small:512", SpaceChoice("openai", "text-embedding-3-small", 512)),
         ("openai:nomic-embed-text:latest", SpaceChoice("openai", "nomic-embed-text:latest")),
@@ -91,7 +93,7 @@ def test_a_space_is_named_by_provider_model_and_dimensions(text: str, choice: Sp
 
 
 @pytest.mark.parametrize(
-    "text", ["", "openai", "openai:", "deterministic:x", "cohere:embed", "openai:m:0", "openai:m:4001"]
+    "text", ["", "openai", "openai:", "deterministic:x", "onnx:magic", "cohere:embed", "openai:m:0", "openai:m:4001"]
 )
 def test_what_names_no_space_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput) as refused:

@@ -50,7 +50,7 @@ def status(context: typer.Context, workspace: WorkspaceOption = None, as_json: J
 @app.command("switch")
 def switch(
     context: typer.Context,
-    to: Annotated[str, typer.Option("--to", help="`deterministic`, `onnx`, or `openai:MODEL[:DIMENSIONS]`.")],
+    to: Annotated[str, typer.Option("--to", help="`deterministic`, `onnx[:NAME]`, or `openai:MODEL[:DIMENSIONS]`.")],
     workspace: WorkspaceOption = None,
     gate: Annotated[
         Path | None,

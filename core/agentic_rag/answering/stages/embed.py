@@ -65,7 +65,8 @@ async def embed_with_passage(
     of `whole` leans towards the hypothetical passage. The same object twice without a passage.
     """
     distinct = list(dict.fromkeys(texts))
-    matrix = await embedder.embed(distinct if passage is None else [*distinct, passage])
+    passages = () if passage is None else (embedder.space.as_passage(passage),)
+    matrix = await embedder.embed([*map(embedder.space.as_question, distinct), *passages])
     alone = dict(zip(distinct, matrix, strict=False))
     if passage is None or whole not in alone:
         return alone, alone

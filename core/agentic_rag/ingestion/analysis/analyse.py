@@ -131,7 +131,7 @@ async def embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
     """Each text's vector as stored, little-endian float16: of its words without the hyphens that part them at the ends
     of lines.
     """
-    vectors = await embedder.embed([join_parted_words(text) for text in texts])
+    vectors = await embedder.embed([embedder.space.as_passage(join_parted_words(text)) for text in texts])
     if vectors.shape != (len(texts), embedder.space.dimensions):
         raise SpaceMismatch(
             f"The embedder answered with shape {vectors.shape} to {len(texts)} texts; "

@@ -9,6 +9,7 @@ from datetime import datetime
 from types import MappingProxyType
 
 from agentic_rag.kernel.errors import InvalidInput, SpaceMismatch
+from agentic_rag.models.embedding.local_models import LOCAL_MODELS, find_local_model
 from agentic_rag.models.embedding.recall_gate import RecallComparison
 
 MAX_DIMENSIONS = 4000
@@ -17,7 +18,9 @@ HASHED_PROVIDER = "deterministic"
 """Provider of spaces whose vectors are hashed from spellings (`adapters.deterministic.hashed_embedding`), without a
 model.
 """
-LOCAL_PROVIDERS = (HASHED_PROVIDER, "onnx")
+MODEL_PROVIDER = "onnx"
+"""Provider of spaces whose vectors a model on this machine makes."""
+LOCAL_PROVIDERS = (HASHED_PROVIDER, MODEL_PROVIDER)
 """Providers whose vectors are computed on this machine: they need no key and cost nothing."""
 SERVED_PROVIDERS = ("openai", "gemini", "compatible")
 """Providers whose models run on a remote server."""
@@ -33,10 +36,8 @@ HASHED_EXPONENT = 8.0
 90, in every space with an exponent of its own.
 """
 MODEL_EXPONENT = 4.0
-"""For trained models that nobody has measured."""
-MODEL_EXPONENTS: Mapping[str, float] = MappingProxyType({"all-MiniLM-L6-v2": 3.5})
-"""By model, so that the scale holds on average over the dev questions of CLAPnq, SciFact, HotpotQA, Cranfield, FiQA and
-PubMedQA (40 each), as it does for the one of hashed spellings. docs/context.md has recall and precision.
+"""For trained models that nobody has measured. Those of `models.embedding.local_models` are, and that of hashed
+spellings is: on the dev questions of CLAPnq, SciFact, HotpotQA, Cranfield, FiQA and PubMedQA (40 each).
 """
 
 
@@ -61,6 +62,22 @@ class EmbeddingSpace:
     def is_local(self) -> bool:
         """Whether this machine computes the vectors."""
         return self.provider in LOCAL_PROVIDERS
+
+    @property
+    def floor(self) -> float:
+        """The cosine that likeness counts from (`models.embedding.local_models`)."""
+        known = find_local_model(self.model)
+        return 0.0 if known is None else known.floor
+
+    def as_question(self, text: str) -> str:
+        """A question as the model was trained to be given questions."""
+        known = find_local_model(self.model)
+        return text if known is None else known.question_prefix + text
+
+    def as_passage(self, text: str) -> str:
+        """The same of a passage."""
+        known = find_local_model(self.model)
+        return text if known is None else known.passage_prefix + text
 
     @property
     def name(self) -> str:
@@ -152,7 +169,7 @@ def must_start_fill(record: SpaceRecord | None, under_way: Sequence[SpaceRecord]
 
 @dataclass(frozen=True, slots=True)
 class SpaceChoice:
-    """A space as users name it: `deterministic`, `onnx`, or `PROVIDER:MODEL[:DIMENSIONS]`."""
+    """A space as users name it: `deterministic`, `onnx[:NAME]`, or `PROVIDER:MODEL[:DIMENSIONS]`."""
 
     provider: str
     model: str | None = None
@@ -160,12 +177,14 @@ class SpaceChoice:
 
 
 def parse_choice(text: str) -> SpaceChoice:
-    """Parse `deterministic`, `onnx` or `PROVIDER:MODEL[:DIMENSIONS]`. A model's name may contain colons; its last part
-    is the dimensions when it is a number. Errors: `InvalidInput` code SPACE_UNKNOWN.
+    """Parse `deterministic`, `onnx[:NAME]` or `PROVIDER:MODEL[:DIMENSIONS]`. A model's name may contain colons; its
+    last part is the dimensions when it is a number. Errors: `InvalidInput` code SPACE_UNKNOWN.
     """
     provider, _, rest = text.strip().partition(":")
     if provider in LOCAL_PROVIDERS and not rest:
         return SpaceChoice(provider)
+    if provider == MODEL_PROVIDER and rest in LOCAL_MODELS:
+        return SpaceChoice(provider, LOCAL_MODELS[rest].name, LOCAL_MODELS[rest].dimensions)
     if provider in SERVED_PROVIDERS and rest:
         model, _, last = rest.rpartition(":")
         if model and last.isdecimal() and last.isascii():
@@ -179,8 +198,8 @@ def parse_choice(text: str) -> SpaceChoice:
             return SpaceChoice(provider, model, dimensions)
         return SpaceChoice(provider, rest)
     raise InvalidInput(
-        f"{text[:100]!r} names no embedding space: write `deterministic`, `onnx` or `PROVIDER:MODEL[:DIMENSIONS]` with "
-        "one of openai, gemini, compatible.",
+        f"{text[:100]!r} names no embedding space: write `deterministic`, `onnx`, `onnx:NAME` with one of "
+        f"{', '.join(LOCAL_MODELS)}, or `PROVIDER:MODEL[:DIMENSIONS]` with one of openai, gemini, compatible.",
         code="SPACE_UNKNOWN",
         path=("to",),
     )
@@ -199,4 +218,7 @@ def similarity(cosine: float, space: EmbeddingSpace, exponent: float | None = No
 
 
 def _exponent(space: EmbeddingSpace) -> float:
-    return HASHED_EXPONENT if space.provider == HASHED_PROVIDER else MODEL_EXPONENTS.get(space.model, MODEL_EXPONENT)
+    if space.provider == HASHED_PROVIDER:
+        return HASHED_EXPONENT
+    known = find_local_model(space.model)
+    return MODEL_EXPONENT if known is None else known.exponent

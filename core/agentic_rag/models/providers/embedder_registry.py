@@ -14,8 +14,8 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 class EmbedderRegistry:
     """Implements `models.embedding.ports.Embedders`: the process's default embedder, and a factory for other spaces.
 
-    `make` raises `SpaceMismatch` for a space that the settings have no embedder for. `keyless` maps the providers that
-    have a single space on this machine.
+    `make` raises `SpaceMismatch` for a space that the settings have no embedder for. `keyless` maps the providers on
+    this machine to the space that their name alone means.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class EmbedderRegistry:
         Errors: `InvalidInput` code SPACE_UNKNOWN; `Misconfigured` (a local model is missing).
         """
         keyless = self._keyless.get(choice.provider)
-        if keyless is not None:
+        if keyless is not None and choice.model is None:
             return keyless()
         model = choice.model or ""
         try:

@@ -56,7 +56,7 @@ class RecallGateInput:
 @strawberry.input(description="A switch to another embedding space.")
 class SwitchEmbeddingSpaceInput:
     workspace_id: strawberry.ID
-    to: str = strawberry.field(description="`deterministic`, `onnx`, or `openai:MODEL[:DIMENSIONS]`.")
+    to: str = strawberry.field(description="`deterministic`, `onnx[:NAME]`, or `openai:MODEL[:DIMENSIONS]`.")
     gate: RecallGateInput | None = None
 
 

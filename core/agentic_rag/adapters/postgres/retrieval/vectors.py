@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.halfvec import from_query, to_matrix
-from agentic_rag.models.embedding.space import RegisteredSpace
+from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, SearchScope
 from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -113,7 +113,7 @@ class PostgresVectorReader:
             )
         if len(rows) < limit and search is not VectorSearch.INDEXED:
             rows = await self._scan(query, space_id, limit, scope)
-        return _rank(query, rows, limit)
+        return _rank(query, rows, limit, self._space.space)
 
     async def cosines(self, query: NDArray[np.float32], space_id: int, ordinals: Sequence[int]) -> dict[int, float]:
         if self._space is None or not ordinals:
@@ -124,7 +124,7 @@ class PostgresVectorReader:
         rows = await self._connection.fetch(BY_ORDINAL, *self._key, space_id, unknown) if unknown else ()
         found = [(row["ordinal"], row["v"]) for row in rows if row["v"] is not None]
         if found:
-            cosines = _cosines(query.astype(np.float64), to_matrix([vector for _, vector in found]))
+            cosines = _cosines(query.astype(np.float64), to_matrix([vector for _, vector in found]), self._space.space)
             known.update(zip([ordinal for ordinal, _ in found], cosines.tolist(), strict=True))
         return {ordinal: known[ordinal] for ordinal in ordinals if ordinal in known}
 
@@ -138,12 +138,12 @@ class PostgresVectorReader:
         return await self._connection.fetch(statement.replace(*_AMONG), *arguments, sorted(scope.ordinals))
 
 
-def _rank(query: NDArray[np.float32], rows: Sequence[Row], limit: int) -> list[ArmHit]:
+def _rank(query: NDArray[np.float32], rows: Sequence[Row], limit: int, space: EmbeddingSpace) -> list[ArmHit]:
     """Candidates scored from their stored vectors, best first, ties by ordinal."""
     if not rows:
         return []
     ordinals = np.array([row["ordinal"] for row in rows], np.int64)
-    cosines = _cosines(query.astype(np.float64), to_matrix([row["v"] for row in rows]))
+    cosines = _cosines(query.astype(np.float64), to_matrix([row["v"] for row in rows]), space)
     order = np.lexsort((ordinals, -cosines))[:limit]
     return [
         ArmHit(ordinal, cosine, max(0.0, cosine))
@@ -151,9 +151,10 @@ def _rank(query: NDArray[np.float32], rows: Sequence[Row], limit: int) -> list[A
     ]
 
 
-def _cosines(query: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Cosines rounded to `SCORE_DIGITS`; 0 for a null vector."""
+def _cosines(query: NDArray[np.float64], vectors: NDArray[np.float64], space: EmbeddingSpace) -> NDArray[np.float64]:
+    """Cosines counted from the space's floor, rounded to `SCORE_DIGITS`; those of a null vector are 0 before."""
     norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(query)
     products: NDArray[np.float64] = vectors @ query
     cosines = np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
+    cosines = (cosines - space.floor) / (1.0 - space.floor)
     return np.round(cosines, SCORE_DIGITS).astype(np.float64) + 0.0
