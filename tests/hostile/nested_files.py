@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Mapping
 from email.message import EmailMessage
 
+from tests.documents.formats.compound_file import Tree, compound_file
 from tests.hostile.case import Hostile, failed, ready
 from tests.hostile.word_files import MIB, WORDS, docx, laughs, nested_zips, outside, zipped
 
@@ -64,6 +65,18 @@ def mail_of(name: str, content: bytes) -> bytes:
     return made.as_bytes()
 
 
+def nested_message(levels: int) -> bytes:
+    """Outlook messages within messages."""
+    held: dict[str, bytes | Tree] = {
+        "__substg1.0_1000001F": WORDS.encode("utf-16-le"),
+        "__properties_version1.0": bytes(24),
+    }
+    for _ in range(levels):
+        attachment: Tree = {"__substg1.0_3701000D": held, "__properties_version1.0": bytes(8)}
+        held = {"__attach_version1.0_#00000000": attachment, "__properties_version1.0": bytes(32)}
+    return compound_file(held)
+
+
 NESTED_FILES: tuple[Hostile, ...] = (
     ready("mixed.zip", WORDS, lambda: zipped({"a.txt": SAID, "b.docx": docx()[:-200], "c.png": b"\x89PNG\r\n\x1a\n"})),
     ready(
@@ -99,5 +112,9 @@ NESTED_FILES: tuple[Hostile, ...] = (
     failed("only-folders.zip", "NO_TEXT", lambda: zipped({"a/": b"", "a/b/": b"", "__MACOSX/._a": b"x"})),
     failed("cut.zip", "CORRUPT", lambda: zipped({"a.txt": SAID})[:-30]),
     ready("bomb.eml", WORDS, lambda: mail_of("bomb.zip", zipped({"b.txt": bytes(100 * MIB)}))),
+    ready("two-deep.msg", WORDS, lambda: nested_message(2)),
+    failed("ten-deep.msg", "TOO_LARGE", lambda: nested_message(10)),
+    failed("half.msg", "CORRUPT", lambda: nested_message(2)[:1_500]),
+    failed("noise.msg", "CORRUPT UNSUPPORTED", lambda: nested_message(2)[:520] + bytes(range(256)) * 20),
     failed("fan.eml", "TOO_LARGE", lambda: mail_of("fan.zip", fan(2))),
 )

@@ -21,6 +21,14 @@ def archive(*names: str) -> bytes:
     return made.getvalue()
 
 
+def encrypted(content: bytes) -> bytes:
+    """The first member with the flag that says so."""
+    made = bytearray(content)
+    for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        made[made.find(mark) + place] |= 1
+    return bytes(made)
+
+
 WORD = archive("[Content_Types].xml", "word/document.xml")
 
 
@@ -65,9 +73,13 @@ def test_kinds_are_told(content: bytes, name: str, media_type: str | None, kind:
         pytest.param(archive("a.txt"), "a.docx", "PARSE_TYPE_MISMATCH", id="zip as docx"),
         pytest.param(WORD[:40], "a.docx", "PARSE_CORRUPT", id="cut off"),
         pytest.param(OLE + "EncryptedPackage".encode("utf-16-le"), "a.docx", "PARSE_ENCRYPTED", id="encrypted"),
+        pytest.param(encrypted(archive("mimetype", "content.xml")), "a.odt", "PARSE_ENCRYPTED", id="encrypted type"),
         pytest.param(OLE + b"?", "a.docx", "PARSE_ENCRYPTED", id="ole of no kind"),
         pytest.param(OLE + "WordDocument".encode("utf-16-le"), "a.docx", "PARSE_TYPE_MISMATCH", id="doc as docx"),
         pytest.param(OLE + "WordDocument".encode("utf-16-le"), "a.doc", "PARSE_UNSUPPORTED", id="doc"),
+        pytest.param(OLE + "WordDocument".encode("utf-16-le"), "a.msg", "PARSE_UNSUPPORTED", id="doc as msg"),
+        pytest.param(OLE + b"?", "a.msg", "PARSE_CORRUPT", id="damaged msg"),
+        pytest.param(b"text", "a.msg", "PARSE_TYPE_MISMATCH", id="text as msg"),
     ],
 )
 def test_what_cannot_be_read_says_why(content: bytes, name: str, code: str) -> None:

@@ -93,6 +93,8 @@ class FileFormat:
     """Distributions whose version decides what text comes out."""
     signature: bytes | None = None
     """The bytes that files of the format begin with."""
+    mark: bytes | None = None
+    """What stands anywhere in them besides, where other formats begin with the same bytes."""
     zip_members: tuple[str, ...] = ()
     """For ZIP archives: patterns of members that every file has."""
     zip_first: tuple[bytes, ...] = ()
@@ -112,6 +114,7 @@ class FileFormat:
 
 
 PDF_SIGNATURE = b"%PDF-"
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 SIGNATURE_WITHIN = 1024
 """PDF readers accept junk before the header up to here (ISO 32000-1, Annex H, implementation note 13)."""
 _OFFICE_OPEN = "application/vnd.openxmlformats-officedocument"
@@ -206,6 +209,15 @@ class FileKind(enum.Enum):
         "text/csv", "delimited", ("csv", "tsv"), other_media_types=("text/tab-separated-values", "application/csv")
     )
     EMAIL = FileFormat("message/rfc822", "email_message", ("eml",), libraries=("selectolax",), holds_files=True)
+    OUTLOOK = FileFormat(
+        "application/vnd.ms-outlook",
+        "outlook",
+        ("msg",),
+        libraries=("olefile", "selectolax", "striprtf"),
+        signature=_OLE,
+        mark="__properties_version1.0".encode("utf-16-le"),
+        holds_files=True,
+    )
     NOTEBOOK = FileFormat("application/x-ipynb+json", "notebook", ("ipynb",))
     TEXT = FileFormat("text/plain", "text", ("txt", "text", "log", "rst", "adoc", "org", "tex", "srt", "vtt"))
     CODE = FileFormat(SOURCE_MEDIA_TYPE, "code", tuple(LANGUAGE_BY_EXTENSION), tuple(LANGUAGE_BY_NAME), is_prose=False)
@@ -245,7 +257,6 @@ _BINARY_SIGNATURES = (
     (b"SQLite format 3\x00", "a database"),
 )
 _ZIP = b"PK\x03\x04"
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _OLD_STREAMS = tuple(name.encode("utf-16-le") for name in ("WordDocument", "Workbook", "PowerPoint Document"))
 _OFFICE_KINDS = (FileKind.DOCX, FileKind.XLSX, FileKind.PPTX)
@@ -277,7 +288,7 @@ def file_kind(content: bytes, file_name: str, media_type: str | None) -> FileKin
     if content.startswith(_ZIP):
         return _zip_kind(content, file_name, declared)
     if content.startswith(_OLE):
-        raise _ole_failure(content, declared)
+        raise ole_failure(content, declared)
     for signature, name in _BINARY_SIGNATURES:
         if content.startswith(signature):
             if declared is None:
@@ -315,9 +326,11 @@ def mismatch(declared: FileKind, found: str) -> ParseFailed:
 
 def _signed_kind(content: bytes, declared: FileKind | None) -> FileKind | None:
     for kind in FileKind:
-        signature = kind.value.signature
-        if signature is not None and (
-            content.startswith(signature) or (declared is kind and signature in content[:SIGNATURE_WITHIN])
+        signature, mark = kind.value.signature, kind.value.mark
+        if (
+            signature is not None
+            and (content.startswith(signature) or (declared is kind and signature in content[:SIGNATURE_WITHIN]))
+            and (mark is None or mark in content)
         ):
             return kind
     return None
@@ -328,7 +341,12 @@ def _zip_kind(content: bytes, file_name: str, declared: FileKind | None) -> File
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = set(archive.namelist())
             stated = _stated_type(archive) if _STATED_TYPE in names else b""
-    except (zipfile.BadZipFile, zlib.error, ValueError, OSError, RuntimeError, UnicodeDecodeError) as error:
+    except NotImplementedError as error:
+        raise ParseFailed(f"the archive cannot be read: {error}", code="PARSE_UNSUPPORTED") from error
+    except RuntimeError as error:
+        # What zipfile raises for a member that is encrypted.
+        raise ParseFailed("the file is encrypted: save it without a password", code="PARSE_ENCRYPTED") from error
+    except (zipfile.BadZipFile, zlib.error, ValueError, OSError, UnicodeDecodeError) as error:
         raise ParseFailed(f"the archive is damaged: {error}", code="PARSE_CORRUPT") from error
     for kind in _PACKAGES:
         form = kind.value
@@ -354,16 +372,17 @@ def archive_refusal() -> ParseFailed:
     return ParseFailed(f"archives other than {readable} cannot be read", code="PARSE_UNSUPPORTED")
 
 
-def _ole_failure(content: bytes, declared: FileKind | None) -> ParseFailed:
+def ole_failure(content: bytes, declared: FileKind | None) -> ParseFailed:
     """OLE containers hold either an encrypted OOXML package ([MS-OFFCRYPTO] 1.3.3) or an old binary document."""
     is_old = any(stream in content for stream in _OLD_STREAMS)
     if _ENCRYPTED_PACKAGE in content or (declared in _OFFICE_KINDS and not is_old):
         return ParseFailed("the document is protected by a password; save it without one", code="PARSE_ENCRYPTED")
     if declared in _OFFICE_KINDS:
         return mismatch(declared, "an old binary Office file (.doc, .xls, .ppt)")
+    if declared is FileKind.OUTLOOK and not is_old:
+        return ParseFailed("the Outlook message is damaged", code="PARSE_CORRUPT")
     return ParseFailed(
-        "old binary Office files and Outlook messages cannot be read: save as DOCX, XLSX, PPTX, EML or PDF",
-        code="PARSE_UNSUPPORTED",
+        "old binary Office files cannot be read: save as DOCX, XLSX, PPTX or PDF", code="PARSE_UNSUPPORTED"
     )
 
 
@@ -373,9 +392,12 @@ class ZipAwareSniffer:
     """
 
     def __call__(self, head: bytes, file_name: str) -> str:
+        declared = kind_by_name(file_name, None)
+        if head.startswith(_OLE) and declared is FileKind.OUTLOOK:
+            # Its streams are named in a directory that may stand at the end.
+            return declared.value.media_type
         if not head.startswith(_ZIP):
             return file_kind(head, file_name, None).value.media_type
-        declared = kind_by_name(file_name, None)
         if declared in ZIP_KINDS:
             return declared.value.media_type
         if declared is not None:

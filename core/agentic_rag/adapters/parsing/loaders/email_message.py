@@ -10,7 +10,7 @@ from email.parser import BytesParser
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.held_files import HeldFiles
 from agentic_rag.adapters.parsing.loaders.html import read_html
-from agentic_rag.adapters.parsing.text.encoding import decode_text
+from agentic_rag.adapters.parsing.text.encoding import decode_as
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, paragraphs_of
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.text import strip_unstorable
@@ -72,13 +72,14 @@ def _payload(part: Message) -> bytes:
 
 
 def _body(part: Message) -> LoadedText:
-    raw = _payload(part)
-    try:
-        text = raw.decode(part.get_content_charset() or "utf-8")
-    except (LookupError, UnicodeDecodeError):
-        text = decode_text(raw)
-    text = strip_unstorable(text).replace("\r\n", "\n")
-    if part.get_content_type() == "text/html":
+    text = decode_as(_payload(part), part.get_content_charset() or "utf-8")
+    return body_text(strip_unstorable(text), is_html=part.get_content_type() == "text/html")
+
+
+def body_text(text: str, *, is_html: bool) -> LoadedText:
+    """The text of a mail: its paragraphs, or a page without its title."""
+    text = text.replace("\r\n", "\n")
+    if is_html:
         return replace(read_html(text), title=None)
     built = TextBuilder()
     for start, end in paragraphs_of(text):

@@ -22,6 +22,12 @@ _ZERO_PLACES = {
     "utf-16-be": (True, False, True, False),
 }
 """Which bytes of four are zero in text of mostly Western letters."""
+_WINDOWS = {
+    "cp1200": "utf-16-le", "cp20127": "ascii", "cp20866": "koi8-r", "cp21866": "koi8-u", "cp50220": "iso-2022-jp",
+    "cp50221": "iso-2022-jp", "cp51932": "euc-jp", "cp51949": "euc-kr", "cp54936": "gb18030",
+    **{f"cp{28590 + number}": f"iso8859-{number}" for number in (*range(1, 10), 13, 15)},
+}  # fmt: skip
+"""Windows' numbers of code pages that Python has under other names."""
 _WIDE_SAMPLE = 4096
 _LEAST_ZEROS = 0.3
 _MOSTLY = 0.6
@@ -52,6 +58,16 @@ def decode_text(content: bytes) -> str:
         if wide:
             raise _unknown(f"it looks like {wide.upper()} and is not") from error
         return _western(content, error)
+
+
+def decode_as(content: bytes, encoding: str) -> str:
+    """`content` in the encoding that it states, a name of Python's or `cp` and Windows' number; as `decode_text` reads
+    it where that fails. Errors: `ParseFailed` code PARSE_ENCODING.
+    """
+    try:
+        return content.decode(_WINDOWS.get(encoding, encoding))
+    except (LookupError, UnicodeDecodeError):
+        return decode_text(content)
 
 
 def _wide_encoding(content: bytes) -> str | None:
