@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agentic_rag.ingestion.copy_document import CopyDocument
     from agentic_rag.ingestion.reingest import ReingestDocument
     from agentic_rag.ingestion.sources.manage import ManageSources
+    from agentic_rag.ingestion.sources.push import PushSource
     from agentic_rag.ingestion.upload import UploadDocument
     from agentic_rag.jobs.ports import DeadPayloads, JobBoard
     from agentic_rag.kernel.clock import Clock
@@ -108,6 +109,7 @@ class ServerParts:
     read_runs: ReadRuns
     upload: UploadDocument
     sources: ManageSources
+    push_source: PushSource
     attachments: Attachments
     copy_document: CopyDocument
     document_access: DocumentAccess

@@ -44,6 +44,7 @@ def _fill(value: Any, ids: Mapping[str, str]) -> Any:
 
 FAULTS = "userErrors { code }"
 ASK = f'ragAnswer(input: {{workspaceId: %(workspace)s, question: "{QUESTION}"}})'
+PUSHED = 'input: {workspaceId: %(workspace)s, source: "directory:/srv"}'
 SHARED = '{keys: ["owner", "writer", "reader"]}'
 
 FIELDS: Mapping[str, Request] = {
@@ -78,6 +79,7 @@ FIELDS: Mapping[str, Request] = {
     "Query.snapshots": Request("snapshots(workspaceId: %(workspace)s) { id }", seen="snapshot"),
     "Query.sources": Request("sources(workspaceId: %(workspace)s) { id }", seen="source"),
     "Query.source": Request("source(id: %(source)s) { id }"),
+    "Query.pushedDocuments": Request('pushedDocuments(workspaceId: %(workspace)s, source: "directory:/srv") { ready }'),
     "Query.workspaceErasures": Request("workspaceErasures { subject }", seen="erased"),
     "Query.proveWorkspaceErased": Request("proveWorkspaceErased(workspaceId: %(erased)s) { erased }"),
     "Query.storedSnapshots": Request("storedSnapshots { id }", seen="snapshot"),
@@ -162,6 +164,8 @@ FIELDS: Mapping[str, Request] = {
         f"addSource(input: {{workspaceId: %(workspace)s, name: %(fresh)s, kind: SITEMAP, everySeconds: 0, "
         f'location: "https://docs.example.com/sitemap.xml"}}) {{ {FAULTS} }}'
     ),
+    "Mutation.pushListing": Request(f"pushListing({PUSHED}, file: $file, dryRun: true) {{ {FAULTS} }}"),
+    "Mutation.pushFile": Request(f'pushFile({PUSHED}, path: "pushed.md", file: $file) {{ {FAULTS} }}'),
     "Mutation.syncSource": Request(f"syncSource(id: %(source)s) {{ {FAULTS} }}"),
     "Mutation.removeSource": Request(f"removeSource(id: %(new_source)s) {{ {FAULTS} }}"),
     "Mutation.replayDeadLetter": Request(f"replayDeadLetter(id: %(dead)s) {{ {FAULTS} }}"),

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from agentic_rag.kernel.errors import (
     AgenticRagError,
@@ -18,7 +18,10 @@ from agentic_rag.kernel.errors import (
     Misconfigured,
     NotFound,
     Permanent,
+    PolicyRefused,
+    Retryable,
     Unauthenticated,
+    UploadTooLarge,
 )
 from agentic_rag.kernel.pagination import MAX_PAGE
 from agentic_rag.kernel.public_ids import NodeKind, encode_workspace
@@ -37,6 +40,8 @@ _ERRORS: Mapping[str, type[AgenticRagError]] = {
     "INVALID_ID": InvalidInput,
     "NOTHING_TO_ASK": NotFound,
     "ORIGINAL_MISSING": Permanent,
+    "SOURCE_SHRANK": PolicyRefused,
+    "UPLOAD_TOO_LARGE": UploadTooLarge,
     "MISCONFIGURED": Misconfigured,
     "MASTER_KEY_MISSING": Misconfigured,
     "MODEL_MISSING": Misconfigured,
@@ -150,15 +155,19 @@ class GraphQLClient:
         metadata: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Upload a file, streamed from disk, for `readers` if given, with a `DocumentMetadataInput`."""
-        variables = {
-            "workspaceId": workspace_id, "file": None, "key": key, "readableBy": readers, "metadata": metadata
-        }  # fmt: skip
+        variables = {"workspaceId": workspace_id, "key": key, "readableBy": readers, "metadata": metadata}
+        with await asyncio.to_thread(file.open, "rb") as content:
+            return await self.send_file(queries.UPLOAD, content, 120.0, file.name, **variables)
+
+    async def send_file(
+        self, query: str, content: IO[bytes] | bytes, seconds: float, name: str = "file", **variables: Any
+    ) -> Any:
+        """The only root field of a document whose variable `file` is a file of that name."""
         form = {
-            "operations": json.dumps({"query": queries.UPLOAD, "variables": variables}),
+            "operations": json.dumps({"query": query, "variables": {**variables, "file": None}}),
             "map": json.dumps({"0": ["variables.file"]}),
         }
-        with await asyncio.to_thread(file.open, "rb") as content:
-            return await self._post(headers=_PREFLIGHT, data=form, files={"0": (file.name, content)}, timeout=120.0)
+        return await self._post(headers=_PREFLIGHT, data=form, files={"0": (name, content)}, timeout=seconds)
 
     async def _post(self, **request: Any) -> Any:
         (found,) = self._data(await self._send(request)).values()
@@ -221,6 +230,8 @@ def _server_error(extensions: Mapping[str, Any], message: str) -> AgenticRagErro
     code = str(extensions.get("code", "SERVER_FAULT"))
     if "dependency" in extensions:
         return DependencyUnavailable(message, dependency=str(extensions["dependency"]), code=code)
+    if "retryAfterSeconds" in extensions:
+        return Retryable(message, code=code, retry_after_seconds=float(extensions["retryAfterSeconds"]))
     if code == "INTERNAL" and "traceId" in extensions:
         return AgenticRagError(f"{message} (trace {extensions['traceId']})", code=code)
     if code == Unauthenticated.code:

@@ -9,6 +9,33 @@ id kind: kindName state queue key documentId document { id sourcePath } argument
 traceId errorCode errorMessage runAfter createdAt updatedAt
 """
 
+_PUSHED = """
+awaited new changed unchanged inProgress moved hidden returned deleted unreadable { path code message } waitingFor
+"""
+
+PUSH_LISTING = f"""
+mutation (
+  $input: PushedSourceInput!, $file: Upload!, $metadata: DocumentMetadataInput, $deleteMissing: Boolean!,
+  $dryRun: Boolean!
+) {{
+  pushListing(
+    input: $input, file: $file, metadata: $metadata, deleteMissing: $deleteMissing, dryRun: $dryRun
+  ) {{ {_PUSHED} {FAULTS} }}
+}}
+"""
+
+PUSH_FILE = f"""
+mutation ($input: PushedSourceInput!, $path: String!, $file: Upload!, $namedReaders: [String!]) {{
+  pushFile(input: $input, path: $path, file: $file, namedReaders: $namedReaders) {{ {_PUSHED} {FAULTS} }}
+}}
+"""
+
+PUSHED_DOCUMENTS = """
+query ($workspaceId: ID!, $source: String!) {
+  pushedDocuments(workspaceId: $workspaceId, source: $source) { ready pending failed }
+}
+"""
+
 _PAGE = "pageInfo { hasNextPage endCursor }"
 
 JOBS = f"""

@@ -55,7 +55,9 @@ DOCUMENT = f"query ($id: ID!) {{ document(id: $id) {{ {_DOCUMENT} readableBy {{ 
 
 DOCUMENT_STATE = """
 query ($id: ID!) {
-  document(id: $id) { status error { code message } unreadPages { count pages numbers unit } chunksDone chunkCount }
+  document(id: $id) {
+    sourcePath status error { code message } unreadPages { count pages numbers unit } chunksDone chunkCount
+  }
 }
 """
 

@@ -23,8 +23,6 @@ LOCAL: Mapping[str, str] = {
     "provider-key master": "It draws random bytes.",
     "eval compare": "It reads two files.",
     "tenant prove-erased": "No token of the organisation is left to ask a server with.",
-    "ingest": "It reads a folder of this machine.",
-    "knowledge sync": "It reads folders of this machine.",
 }
 """Commands without `--url`, each with why."""
 

@@ -1,6 +1,7 @@
 """The composition root: settings in, a wired container out. Nothing else knows every adapter."""
 
 from agentic_rag.adapters.server_token import opens_servers
+from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.collector import loop_factory, settle_collector
 from agentic_rag.adapters.vault.envelope import fresh_master as new_master_key
 from agentic_rag.bootstrap.container import Container, build_container
@@ -8,6 +9,7 @@ from agentic_rag.bootstrap.programs import local_space, obtain_model, open_chat_
 
 __all__ = [
     "Container",
+    "DirectorySource",
     "build_container",
     "local_space",
     "loop_factory",

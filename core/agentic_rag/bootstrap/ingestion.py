@@ -23,6 +23,7 @@ from agentic_rag.ingestion.ports import SourceConnector
 from agentic_rag.ingestion.reingest import ReingestDocument
 from agentic_rag.ingestion.sources.follow import FollowSource
 from agentic_rag.ingestion.sources.manage import ManageSources
+from agentic_rag.ingestion.sources.push import PushSource
 from agentic_rag.ingestion.sync import SyncSource
 from agentic_rag.ingestion.upload import UploadDocument
 from agentic_rag.language.token_estimate import TokenEstimator
@@ -35,6 +36,10 @@ class IngestionParts(AnsweringParts):
     @property
     def _chunk_profile(self) -> str:
         return self.settings.ingestion.chunk_profile
+
+    @property
+    def _stored_mb(self) -> int:
+        return self.settings.workspaces.default_rates.limits.stored_mb or 0
 
     @cached_property
     def _analysis(self) -> TextAnalysis:
@@ -83,6 +88,17 @@ class IngestionParts(AnsweringParts):
         return ManageSources(self.database, self._vault, self.ids, self.clock, self.telemetry)
 
     @cached_property
+    def push_source(self) -> PushSource:
+        """What callers do with sources whose files they send."""
+        return PushSource(
+            self.database,
+            self.sync_source,
+            self.telemetry,
+            self.settings.ingestion.max_upload_bytes,
+            self._stored_mb,
+        )
+
+    @cached_property
     def follow_source(self) -> FollowSource:
         """The body of SYNC jobs."""
         # Only a worker follows sources: the server starts without the clients that connect to them.
@@ -95,7 +111,7 @@ class IngestionParts(AnsweringParts):
             self._vault,
             self.clock,
             self.telemetry,
-            self.settings.workspaces.default_rates.limits.stored_mb or 0,
+            self._stored_mb,
         )
 
     @cached_property
@@ -116,7 +132,7 @@ class IngestionParts(AnsweringParts):
             self.embedders,
             chunk_profile=self._chunk_profile,
             max_bytes=self.settings.ingestion.max_upload_bytes,
-            stored_mb=self.settings.workspaces.default_rates.limits.stored_mb or 0,
+            stored_mb=self._stored_mb,
         )
 
     @cached_property

@@ -160,8 +160,10 @@ class DocumentStore(Protocol):
         """Documents by status, every one without `scope`; every status is present."""
         ...
 
-    async def paths(self, workspace: WorkspaceRef, source: str) -> Mapping[str, Document]:
-        """The documents that a source (`provenance["source"]`) brought, by source path."""
+    async def paths(self, workspace: WorkspaceRef, source: str, only: Sequence[str] = ()) -> Mapping[str, Document]:
+        """The documents that a source (`provenance["source"]`) brought, by source path; of all paths where `only` names
+        none.
+        """
         ...
 
     async def describe(self, workspace: WorkspaceRef, document_ids: Sequence[UUID], change: MetadataChange) -> int:

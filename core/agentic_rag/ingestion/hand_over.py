@@ -63,6 +63,7 @@ class SyncTally:
     unchanged: int = 0
     in_progress: int = 0
     unreadable: list[UnreadableItem] = field(default_factory=list[UnreadableItem])
+    awaited: list[str] = field(default_factory=list[str])
     waiting_for: list[UUID] = field(default_factory=list[UUID])
 
 
@@ -91,7 +92,7 @@ class SyncPlan:
 class _FetchResult:
     item: SourceItem
     content: SourceContent | None
-    """None: unchanged."""
+    """None: unchanged, or only listed."""
     submission: Submission
     known: Document | None
 
@@ -148,7 +149,7 @@ class HandOver:
         size = failures = 0
         for place, item in enumerate(items):
             try:
-                content = await plan.source.read(item, self._readable_as(plan, item))
+                fetched = await self._fetch_item(plan, item)
             except NotFound:
                 continue  # Gone since it was listed; the next synchronisation sees it as deleted.
             except (DependencyUnavailable, Retryable, InvalidInput, PolicyRefused) as error:
@@ -159,13 +160,37 @@ class HandOver:
                 tally.unreadable.append(UnreadableItem(item.path, code, error.message))
                 continue
             failures = 0
-            batch.append(self._fetch_result(plan, item, content))
-            size += 0 if content is None else len(content.data)
+            if fetched is None:
+                tally.awaited.append(item.path)
+                continue
+            batch.append(fetched)
+            size += 0 if fetched.content is None else len(fetched.content.data)
             if len(batch) >= BATCH_ITEMS or size >= BATCH_BYTES:
                 yield batch, len(items) - place - 1
                 batch, size = [], 0
         if batch:
             yield batch, 0
+
+    async def _fetch_item(self, plan: SyncPlan, item: SourceItem) -> _FetchResult | None:
+        """The item with its content; None where it is only listed and its bytes are awaited."""
+        if item.content_hash is not None:
+            return await self._find_stored(plan, item)
+        return self._fetch_result(plan, item, await plan.source.read(item, self._readable_as(plan, item)))
+
+    async def _find_stored(self, plan: SyncPlan, item: SourceItem) -> _FetchResult | None:
+        """An item that is only listed, where it is the same, under way or stored; else None."""
+        listed = self._fetch_result(plan, item, None)
+        submission, known = listed.submission, listed.known
+        if plan.dry_run:
+            return listed
+        if known is None:
+            return None
+        if self._is_the_same(listed, plan.profile) or (submission.is_underway(known) and not submission.is_renamed):
+            return listed
+        async with self.database.transaction(known.workspace.org_id) as transaction:
+            held = await transaction.originals.of(known.workspace, known.document_id)
+        key = next((one.key for one in held if one.content_hash == submission.content_hash), None)
+        return None if key is None else replace(listed, submission=replace(submission, key=key))
 
     def _readable_as(self, plan: SyncPlan, item: SourceItem) -> str | None:
         """The fingerprint under which the present content was read; None where it has to be read in any case."""
@@ -182,14 +207,16 @@ class HandOver:
         guessed, _ = mimetypes.guess_type(file_name, strict=False)
         data = b"" if content is None else content.data
         before = "" if known is None else known.provenance.get(FINGERPRINT_PROVENANCE, "").partition(_READERS)[0]
+        if item.content_hash is not None:
+            before = item.fingerprint
         fingerprint = _stored_fingerprint(item, before if content is None else content.fingerprint)
         submission = Submission(
             workspace=plan.workspace.ref,
             document_id=plan.ids[item.path] if known is None else known.document_id,
             source_path=item.path,
             key=self.keys.new(plan.workspace, item.path),
-            content_hash=hashlib.sha256(data).digest(),
-            size=len(data),
+            content_hash=item.content_hash or hashlib.sha256(data).digest(),
+            size=len(data) if item.content_hash is None else item.size,
             title=posixpath.splitext(file_name)[0],
             file_name=file_name,
             media_type=guessed or "application/octet-stream",
@@ -227,7 +254,9 @@ class HandOver:
         submission, document = fetched.submission, fetched.known
         if document is None or submission.is_renamed:
             return False
-        return fetched.content is None or is_published(document, submission.content_hash, self.parser, profile)
+        if fetched.content is None and fetched.item.content_hash is None:
+            return True
+        return is_published(document, submission.content_hash, self.parser, profile)
 
     async def _relabel(self, plan: SyncPlan, document: Document, fetched: _FetchResult) -> None:
         """Keep the new fingerprint, so that the next synchronisation does not read the same content again."""

@@ -112,6 +112,8 @@ class SourceItem:
     url: str | None = None
     readable_by: tuple[str, ...] | None = None
     """The principals that the source names for it; None where it names none."""
+    content_hash: bytes | None = None
+    """SHA-256, of an item that is only listed: it is not read, and what is not stored of it is awaited."""
 
 
 @dataclass(frozen=True, slots=True)

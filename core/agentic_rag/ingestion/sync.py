@@ -52,6 +52,8 @@ class SyncResult:
     """Files that were hidden and are back, new or not."""
     moved: tuple[str, ...] = ()
     """Files that stood at another path; they keep their document."""
+    awaited: tuple[str, ...] = ()
+    """Files that are only listed and whose bytes are not stored: until they come, nothing is hidden."""
     cursor: str | None = None
     """The state of the source that this result brought the workspace to."""
 
@@ -70,6 +72,8 @@ class SyncOptions:
     retry_failed: bool = True
     """Try documents again that FAILED with the same content."""
     cursor: str | None = None
+    only: frozenset[str] = frozenset()
+    """The paths that the source tells of, where it tells of some of its files; none: of all."""
     metadata: MetadataChange = NO_CHANGE
     """What is said of every file that the source has; in the stored form."""
 
@@ -123,7 +127,7 @@ class SyncSource:
         moved keeps its document.
         """
         options, watch = options or SyncOptions(), watch or SyncWatch()
-        stored, held = await self._load_documents(workspace, source)
+        stored, held = await self._load_documents(workspace, source, options.only)
         known = held.documents
         await self.embedders.admit(workspace)
         changes = await source.changes(frozenset(known), options.cursor)
@@ -142,7 +146,7 @@ class SyncSource:
             await self._show_again(known, returned)
             await self._move(known, place, {item.path: item for item in changes.upserted})
         tally = await self._hand_over(stored, source, uploaded_by, known, changes, place, options, watch)
-        if not options.dry_run:
+        if not (options.dry_run or tally.awaited):
             await self._remove([known[path] for path in gone], watch)
             ids = {**place.ids, **{path: document.document_id for path, document in known.items()}}
             refused = {one.path for one in place.refused}
@@ -153,13 +157,14 @@ class SyncSource:
             changed=tuple(tally.changed),
             unchanged=tally.unchanged,
             in_progress=tally.in_progress,
-            deleted=() if self.grace else tuple(gone),
+            deleted=() if self.grace or tally.awaited else tuple(gone),
             unreadable=tuple(tally.unreadable),
             waiting_for=() if options.dry_run else tuple(tally.waiting_for),
             dry_run=options.dry_run,
-            hidden=tuple(missing) if self.grace else (),
+            hidden=tuple(missing) if self.grace and not tally.awaited else (),
             returned=tuple(returned),
             moved=tuple(sorted(place.moves)),
+            awaited=tuple(tally.awaited),
             cursor=changes.cursor,
         )
         self._tell(result)
@@ -197,13 +202,13 @@ class SyncSource:
         return tally
 
     async def _load_documents(
-        self, workspace: WorkspaceRef, source: SourceConnector
+        self, workspace: WorkspaceRef, source: SourceConnector, only: frozenset[str]
     ) -> tuple[Workspace, _KnownDocuments]:
         async with self.database.transaction(workspace.org_id) as transaction:
             stored = await transaction.workspaces.get(workspace.workspace_id)
             if stored is None:
                 raise NotFound("There is no such workspace.")
-            known = dict(await transaction.documents.paths(workspace, source.source_id))
+            known = dict(await transaction.documents.paths(workspace, source.source_id, sorted(only)))
             hidden = await find_hidden(transaction, workspace, known.values())
         return stored, _KnownDocuments(
             known, frozenset(path for path, one in known.items() if one.document_id in hidden)

@@ -141,7 +141,7 @@ class UploadDocument:
                 raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
             await require_storage(transaction, workspace.org_id, self.stored_mb)
         await self.embedders.admit(workspace)
-        limited = self._limit_size(pieces)
+        limited = limit_size(pieces, self.max_bytes)
         head = await _head(limited)
         try:
             media_type = self.sniff(head, file_name)
@@ -277,14 +277,6 @@ class UploadDocument:
             await transaction.uploads.settle(ref, key, job_id)
         return _answer(submission, job_id), blob_key
 
-    async def _limit_size(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        size = 0
-        async for piece in pieces:
-            size += len(piece)
-            if size > self.max_bytes:
-                raise UploadTooLarge(f"A file may have {format_bytes(self.max_bytes)} at most: split it.")
-            yield piece
-
     def _tell(self, upload: Upload) -> None:
         self.telemetry.event(
             "rag_document_uploaded",
@@ -329,6 +321,16 @@ async def _head(pieces: AsyncIterator[bytes]) -> bytes:
             break
         head += piece
     return head
+
+
+async def limit_size(pieces: AsyncIterator[bytes], most: int) -> AsyncIterator[bytes]:
+    """The pieces of a file. Errors: `UploadTooLarge` as soon as there are more bytes than `most`."""
+    size = 0
+    async for piece in pieces:
+        size += len(piece)
+        if size > most:
+            raise UploadTooLarge(f"A file may have {format_bytes(most)} at most: split it.")
+        yield piece
 
 
 async def prepend(head: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -7,6 +7,7 @@ from agentic_rag_server.graphql.documents.documents import DocumentMutation
 from agentic_rag_server.graphql.documents.updates import UpdateMutation
 from agentic_rag_server.graphql.documents.uploads import UploadMutation
 from agentic_rag_server.graphql.erasure.workspace_erasures import WorkspaceErasureMutation
+from agentic_rag_server.graphql.ingestion.pushes import PushMutation
 from agentic_rag_server.graphql.ingestion.sources import SourceMutation
 from agentic_rag_server.graphql.jobs.jobs import JobMutation
 from agentic_rag_server.graphql.jobs.undecodable import UndecodableMutation
@@ -33,6 +34,7 @@ class Mutation(
     DocumentMutation,
     UpdateMutation,
     SourceMutation,
+    PushMutation,
     JobMutation,
     WorkspaceMutation,
     WorkspaceErasureMutation,

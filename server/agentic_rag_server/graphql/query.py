@@ -16,6 +16,7 @@ from agentic_rag_server.graphql.erasure.erasures import ErasureQuery
 from agentic_rag_server.graphql.erasure.workspace_erasures import WorkspaceErasureQuery
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Node, field
+from agentic_rag_server.graphql.ingestion.pushes import PushQuery
 from agentic_rag_server.graphql.ingestion.sources import SourceQuery
 from agentic_rag_server.graphql.jobs.jobs import JobQuery, find_job
 from agentic_rag_server.graphql.jobs.undecodable import UndecodableQuery
@@ -53,6 +54,7 @@ class Query(
     DocumentQuery,
     ErasureQuery,
     SourceQuery,
+    PushQuery,
     ChunkQuery,
     JobQuery,
     WorkerQuery,

@@ -404,11 +404,13 @@ async def test_a_source_lists_what_it_brought(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     await adapter.register(workspace, new_document(workspace, "a.md", provenance={"source": "folder"}))
     await adapter.register(workspace, new_document(workspace, "b.md", provenance={"source": "upload"}))
+    await adapter.register(workspace, new_document(workspace, "c.md", provenance={"source": "folder"}))
 
     async with adapter.database.transaction(workspace.org_id) as transaction:
         paths = await transaction.documents.paths(workspace, "folder")
+        some = await transaction.documents.paths(workspace, "folder", ["b.md", "c.md"])
 
-    assert list(paths) == ["a.md"]
+    assert (sorted(paths), list(some)) == (["a.md", "c.md"], ["c.md"])
     assert paths["a.md"].provenance == {"source": "folder"}
 
 

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.contract.ingestion.source_world import FollowingWorkspace, Origin, world
+from tests.contract.ingestion.source_world import ORIGINS, FollowingWorkspace, Origin
 
 from agentic_rag.ingestion.sources.source import SourceKind
 from agentic_rag.kernel.errors import AgenticRagError
@@ -43,10 +43,13 @@ class Conformance:
         return not (self.lost_ids or self.half_syncs or self.duplicates or self.differences)
 
 
-async def measure(kind: SourceKind, steps: int = 200, seed: int = 19) -> Conformance:
+async def measure(
+    kind: SourceKind, steps: int = 200, seed: int = 19, follower: type[FollowingWorkspace] = FollowingWorkspace
+) -> Conformance:
     """Edit a source of the kind at random, follow it, and compare with a fresh ingest."""
     with tempfile.TemporaryDirectory() as folder:
-        async with world(kind, Path(folder)) as (origin, workspace):
+        async with ORIGINS[kind](Path(folder)) as origin:
+            workspace = await follower().create()
             return await _Run(origin, workspace, random.Random(seed), Conformance(kind, steps)).go()
 
 

@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import shutil
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from email.utils import formatdate
@@ -417,11 +417,3 @@ class FollowingWorkspace:
         async with self.database.transaction(self.workspace.org_id) as transaction:
             known = await transaction.documents.paths(self.workspace, "source:tested")
         return {path: document.document_id for path, document in known.items()}
-
-
-@asynccontextmanager
-async def world(kind: SourceKind, folder: Path) -> AsyncIterator[tuple[Origin, FollowingWorkspace]]:
-    """A source of a kind, and a workspace that follows it."""
-    async with AsyncExitStack() as stack:
-        origin = await stack.enter_async_context(ORIGINS[kind](folder))
-        yield origin, await FollowingWorkspace().create()

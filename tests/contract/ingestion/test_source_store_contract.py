@@ -159,6 +159,6 @@ async def test_documents_of_a_source_are_counted_by_status(adapter: Backend) -> 
     await adapter.register(workspace, new_document(workspace, "b.md"))
 
     async with adapter.database.transaction(workspace.org_id) as transaction:
-        counts = await transaction.sources.document_counts(workspace, one.source_id)
+        counts = await transaction.sources.document_counts(workspace, one.provenance)
 
     assert counts == dict.fromkeys(DocumentStatus, 0) | {DocumentStatus.PENDING: 1}

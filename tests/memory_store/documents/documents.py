@@ -124,12 +124,12 @@ class MemoryDocumentStore:
         state = self._working.read(workspace)
         return state is not None and state.lists(document, scope)
 
-    async def paths(self, workspace: WorkspaceRef, source: str) -> Mapping[str, Document]:
+    async def paths(self, workspace: WorkspaceRef, source: str, only: Sequence[str] = ()) -> Mapping[str, Document]:
         """The documents that a source brought, by source path."""
         return {
             document.source_path: document
             for document in self._documents(workspace).values()
-            if document.provenance.get("source") == source
+            if document.provenance.get("source") == source and (not only or document.source_path in only)
         }
 
     async def describe(self, workspace: WorkspaceRef, document_ids: Sequence[UUID], change: MetadataChange) -> int:

@@ -56,12 +56,12 @@ class MemorySourceStore:
         """Forget it."""
         self._working.write(workspace).sources.pop(source_id, None)
 
-    async def document_counts(self, workspace: WorkspaceRef, source_id: UUID) -> Mapping[DocumentStatus, int]:
+    async def document_counts(self, workspace: WorkspaceRef, source: str) -> Mapping[DocumentStatus, int]:
         """Its documents by status."""
         counted = dict.fromkeys(DocumentStatus, 0)
         state = self._working.read(workspace)
         for document in () if state is None else state.documents.values():
-            counted[document.status] += document.provenance.get("source") == f"source:{source_id}"
+            counted[document.status] += document.provenance.get("source") == source
         return counted
 
     async def envelopes(self) -> Mapping[str, SealedKey]:

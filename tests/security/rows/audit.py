@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import secrets
 from collections.abc import Mapping, Sequence
@@ -29,6 +30,8 @@ from tests.security.tenants import TwoTenants, taken_snapshot, two_tenants
 
 FAULTS = "userErrors { code message }"
 FILE = ("a.md", b"# A\n\nText.", "text/markdown")
+LISTED = {"path": "pushed.md", "sha256": hashlib.sha256(FILE[1]).hexdigest(), "size": len(FILE[1])}
+LISTING = ("listing.jsonl", json.dumps(LISTED).encode(), "application/jsonl")
 KILL = "UPDATE rag_jobs SET state = 'DEAD', error_code = 'PARSE_CORRUPT' WHERE org_id = $1 AND job_id = $2"
 
 END_SYNC = "UPDATE rag_jobs SET state = 'DONE' WHERE org_id = $1 AND kind = 'sync'"
@@ -43,6 +46,9 @@ MUTATIONS: Mapping[str, str] = {
     'location: "https://docs.example.com/sitemap.xml"}) { source { id } %s }',
     "syncSource": "(id: %(addSource)s) { %s }",
     "removeSource": "(id: %(addSource)s) { %s }",
+    "pushFile": '(input: {workspaceId: %(workspace)s, source: "directory:/srv"}, path: "pushed.md", file: $file) '
+    "{ %s }",
+    "pushListing": '(input: {workspaceId: %(workspace)s, source: "directory:/srv"}, file: $file) { %s }',
     "updateDocument": '(id: %(document)s, metadata: {tags: ["pumps"]}) { %s }',
     "uploadDocument": '(workspaceId: %(workspace)s, file: $file, sourcePath: "b.md") { %s }',
     "setDocumentAccess": '(id: %(document)s, readableBy: {users: ["ada"]}) { %s }',
@@ -207,7 +213,7 @@ class Acting:
             files = {
                 "operations": (None, json.dumps({"query": query, "variables": {"file": None}})),
                 "map": (None, json.dumps({"0": ["variables.file"]})),
-                "0": FILE,
+                "0": LISTING if name == "pushListing" else FILE,
             }
             response = await self._send("/graphql", files=files, headers={"graphql-require-preflight": "1"})
         body = response.json()

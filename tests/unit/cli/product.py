@@ -590,7 +590,7 @@ class _Documents:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._documents, name)
 
-    async def paths(self, workspace: WorkspaceRef, source: str) -> Mapping[str, Document]:
+    async def paths(self, workspace: WorkspaceRef, source: str, only: Sequence[str] = ()) -> Mapping[str, Document]:
         progress = self._product.progress
         return progress.pop(0) if len(progress) > 1 else progress[0]
 

@@ -18,6 +18,7 @@ URL = "http://127.0.0.1:1"
 ID = "00000000-0000-0000-0000-000000000001"
 FILE = str(Path(__file__))
 ARGUMENTS: dict[str, list[str]] = {
+    "ingest": [str(Path(__file__).parent)],
     "upload": [FILE],
     "ask": ["Who signs?"],
     "search": ["audit"],

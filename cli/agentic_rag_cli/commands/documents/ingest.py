@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.models.billing.embedding_cost import EmbeddingCost
 from agentic_rag.tenancy.principals import validate_name
+from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.ingestion import IngestSummary, ingest_directory, plan_directory
 from agentic_rag_cli.corpus import corpus_directory
 from agentic_rag_cli.exits import ExitCode
@@ -25,12 +27,13 @@ from agentic_rag_cli.options import (
     KeyOption,
     LanguageOption,
     TagOption,
+    UrlOption,
     UserOption,
     metadata_of,
     readers_of,
 )
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import beside_worker, in_process, wiring_of
+from agentic_rag_cli.wiring import beside_worker, in_process, on_graphql, wiring_of
 
 if TYPE_CHECKING:
     from agentic_rag.ingestion.estimate import FileEstimate
@@ -61,6 +64,7 @@ def ingest(
     domain: DomainOption = None,
     language: LanguageOption = None,
     date: DateOption = None,
+    url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bring a workspace up to date with a folder: new and changed files are ingested, gone ones hidden, later erased.
@@ -71,23 +75,43 @@ def ingest(
 
     With --wait and no worker running, a worker is started for as long as the command lasts.
 
+    With --url the files are read here, and only what the server does not have is sent.
+
     Example: rag ingest ./reports --workspace reports
     """
     if folder and source:
         raise typer.BadParameter(f"Two folders are named: {folder} and {source}. Leave one out.")
-    directory = corpus_directory(wiring_of(context).settings(), folder or source)
+    settings = wiring_of(context).settings()
+    directory, address = corpus_directory(settings, folder or source), url or settings.client.url
     readers = readers_of(user, group, key) or ()
     said = metadata_of(tag, field, domain, language, date)
     if estimate:
-        _show_estimates(context, directory, workspace, as_json=as_json)
+        _show_estimates(context, directory, workspace, url, as_json=as_json)
         return
 
-    if dry_run:
-        report = in_process(context, lambda system: plan_directory(system, workspace, directory))
+    if address:
+        options = {"dry_run": dry_run, "delete_missing": delete_missing, "readable_by": readers, "metadata": said}
+        found = _push(context, workspace, directory, options, address, wait=wait)
+    elif dry_run:
+        found = in_process(context, lambda system: plan_directory(system, workspace, directory))
     else:
         ingesting = partial(ingest_directory, wait=wait, delete_missing=delete_missing, metadata=said)
-        report = _ingest(context, ingesting, workspace, directory, readers, wait=wait)
-    _show_report(report, as_json=as_json)
+        found = _ingest(context, ingesting, workspace, directory, readers, wait=wait)
+    _show_report(found, as_json=as_json)
+
+
+def _push(
+    context: typer.Context, workspace: str, directory: Path, options: dict[str, Any], address: str, *, wait: bool
+) -> IngestSummary:
+    from agentic_rag.ingestion.sync import SyncOptions
+    from agentic_rag_cli.commands.documents.pushing import push_directory
+
+    async def work(client: GraphQLClient) -> IngestSummary:
+        with terminal.ProgressLine("ingesting") as bar:
+            run = partial(push_directory, client, workspace, directory, SyncOptions(**options))
+            return await run(wait=wait, progress=bar.update)
+
+    return on_graphql(context, work, address=address)
 
 
 def _ingest(
@@ -115,7 +139,9 @@ def _show_report(report: IngestSummary, *, as_json: bool) -> None:
         raise typer.Exit(ExitCode.PARTIAL)
 
 
-def _show_estimates(context: typer.Context, directory: Path, name: str, *, as_json: bool) -> None:
+def _show_estimates(context: typer.Context, directory: Path, name: str, url: str | None, *, as_json: bool) -> None:
+    if url:
+        raise InvalidInput("--estimate reads and chunks in this process: leave --url out.", path=("estimate",))
     found = in_process(context, lambda system: estimate_directory(system, name, directory))
     terminal.show(estimates_json(name, directory, found), estimates_text(name, found), as_json=as_json)
     if any(one.fault for one in found):

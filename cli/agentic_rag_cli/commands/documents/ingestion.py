@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ _POLL_SECONDS = 0.1
 _POLL_SHARE = 5
 """A poll that took t seconds is followed by a pause of at least 5 t."""
 
-_FINISHED = frozenset({DocumentStatus.READY, DocumentStatus.FAILED})
+_FINISHED = frozenset({DocumentStatus.READY.value, DocumentStatus.FAILED.value})
 _HIDDEN_MESSAGE = "gone from the source: erased after the grace, unless it comes back"
 _LEFT_OUT_ON_PURPOSE = frozenset({"SOURCE_HIDDEN", "SOURCE_LINK_OUTSIDE"})
 
@@ -135,10 +135,10 @@ async def plan_directory(system: System, workspace: str, directory: Path) -> Ing
     known = await system.find_workspace(workspace)
     source = system.container.directory_source(directory)
     if known is None:
-        result = await _preview(source)
+        result = await preview(source)
     else:
         result = await system.container.sync_source.run(known.ref, source, ACTOR, SyncOptions(dry_run=True))
-    return _report(workspace, directory, _plan_outcomes(result), result, began)
+    return report(workspace, directory, plan_outcomes(result), result, began)
 
 
 async def ingest_directory(
@@ -167,10 +167,11 @@ async def ingest_directory(
     options = SyncOptions(delete_missing=delete_missing, readable_by=readers, metadata=metadata)
     result = await system.container.sync_source.run(into.ref, source, ACTOR, options)
     documents = await _documents_of(system, into.ref, directory, result, wait=wait, progress=progress)
-    return _report(workspace, directory, _outcomes(result, documents), result, began)
+    waited = [_outcome(path, one) for path, one in documents.items() if one.document_id in result.waiting_for]
+    return report(workspace, directory, outcomes(result, waited, documents.keys()), result, began)
 
 
-async def _preview(source: SourceConnector) -> SyncResult:
+async def preview(source: SourceConnector) -> SyncResult:
     """The plan of a synchronisation with an empty workspace."""
     from agentic_rag.ingestion.sync import SyncResult
 
@@ -187,9 +188,10 @@ async def _preview(source: SourceConnector) -> SyncResult:
     )
 
 
-def _report(
+def report(
     workspace: str, directory: Path, files: list[FileOutcome], result: SyncResult, began: float
 ) -> IngestSummary:
+    """What a synchronisation that began at that second came to."""
     return IngestSummary(
         workspace=workspace,
         source=str(directory),
@@ -218,7 +220,7 @@ async def _documents_of(
             documents = await transaction.documents.paths(workspace, source_id)
         seconds = time.monotonic() - asked
         waiting = [one for one in documents.values() if one.document_id in result.waiting_for]
-        unfinished = [one for one in waiting if one.status not in _FINISHED]
+        unfinished = [one for one in waiting if one.status.value not in _FINISHED]
         leaving = [path for path in result.deleted if path in documents]
         total = len(result.waiting_for) + len(result.deleted)
         progress(total - len(unfinished) - len(leaving), total, unfinished[0].source_path if unfinished else "")
@@ -233,7 +235,8 @@ async def _documents_of(
         await asyncio.sleep(max(_POLL_SECONDS, _POLL_SHARE * seconds))
 
 
-def _plan_outcomes(result: SyncResult) -> list[FileOutcome]:
+def plan_outcomes(result: SyncResult) -> list[FileOutcome]:
+    """What would become of each file."""
     gone = result.hidden + result.deleted
     plan = (
         ("NEW", result.new),
@@ -245,28 +248,44 @@ def _plan_outcomes(result: SyncResult) -> list[FileOutcome]:
     return [FileOutcome(path, outcome) for outcome, paths in plan for path in paths] + _unreadable_outcomes(result)
 
 
-def _outcomes(result: SyncResult, documents: Mapping[str, Document]) -> list[FileOutcome]:
-    files = _unreadable_outcomes(result)
-    for path, document in documents.items():
-        if document.document_id not in result.waiting_for:
-            continue
-        outcome = document.status.value if document.status in _FINISHED else "QUEUED"
-        fault = document.fault
-        files.append(
-            FileOutcome(
-                path,
-                outcome,
-                code=fault.code if fault else None,
-                message=fault.message if fault else None,
-                chunks=document.chunk_count,
-                unread=read_unread_pages(document.provenance),
-            )
-        )
+def _outcome(path: str, document: Document) -> FileOutcome:
+    fault = document.fault
+    return FileOutcome(
+        path,
+        document.status.value if document.status.value in _FINISHED else "QUEUED",
+        code=fault.code if fault else None,
+        message=fault.message if fault else None,
+        chunks=document.chunk_count,
+        unread=read_unread_pages(document.provenance),
+    )
+
+
+def state_outcome(path: str, state: Mapping[str, Any]) -> FileOutcome:
+    """What became of a file whose document a server shows."""
+    error = state["error"] or {}
+    return FileOutcome(
+        path,
+        state["status"] if state["status"] in _FINISHED else "QUEUED",
+        error.get("code"),
+        error.get("message"),
+        state["chunkCount"],
+        UnreadPages(**state["unreadPages"]) if state.get("unreadPages") else None,
+    )
+
+
+def outcomes(
+    result: SyncResult, waited: Sequence[FileOutcome], present: Collection[str] | None = None
+) -> list[FileOutcome]:
+    """What became of each file: those that were ingested (`waited`), and the others. Of files that are gone for good
+    the document is erased where `present` has no such path.
+    """
+    files = [*_unreadable_outcomes(result), *waited]
     handled = {file.path for file in files}
     files += [FileOutcome(path, "MOVED") for path in result.moved if path not in handled]
     files += [FileOutcome(path, "RETURNED") for path in result.returned if path not in handled]
     files += [FileOutcome(path, "HIDDEN", message=_HIDDEN_MESSAGE) for path in result.hidden]
-    return files + [FileOutcome(path, "QUEUED" if path in documents else "DELETED") for path in result.deleted]
+    queued = result.deleted if present is None else present
+    return files + [FileOutcome(path, "QUEUED" if path in queued else "DELETED") for path in result.deleted]
 
 
 def _unreadable_outcomes(result: SyncResult) -> list[FileOutcome]:

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 
 import typer
 
-from agentic_rag.documents.unread_pages import UnreadPages
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag_cli.client import queries
@@ -23,6 +22,7 @@ from agentic_rag_cli.commands.documents.ingestion import (
     IngestStalled,
     ProgressReport,
     StallWatch,
+    state_outcome,
 )
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import (
@@ -187,17 +187,9 @@ async def upload_files(
 
 
 def _outcome(file: Path, response: Mapping[str, Any], state: Mapping[str, Any]) -> UploadOutcome:
-    error = state["error"] or {}
-    outcome = "UNCHANGED" if response["unchanged"] else state["status"] if state["status"] in _FINAL else "QUEUED"
-    return UploadOutcome(
-        str(file),
-        outcome,
-        error.get("code"),
-        error.get("message"),
-        state["chunkCount"],
-        UnreadPages(**state["unreadPages"]) if state.get("unreadPages") else None,
-        response,
-    )
+    found = state_outcome(str(file), state)
+    outcome = "UNCHANGED" if response["unchanged"] else found.outcome
+    return UploadOutcome(found.path, outcome, found.code, found.message, found.chunks, found.unread, response)
 
 
 async def _states(

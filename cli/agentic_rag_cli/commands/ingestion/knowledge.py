@@ -15,16 +15,18 @@ import typer
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.kernel.errors import AgenticRagError, InvalidInput
 from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
+from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.ingestion import IngestStalled, StallWatch
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import ACTOR, System
-from agentic_rag_cli.options import JsonOption
+from agentic_rag_cli.options import JsonOption, UrlOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import beside_worker, in_process
+from agentic_rag_cli.wiring import beside_worker, in_process, on_graphql, wiring_of
 
 if TYPE_CHECKING:
+    from agentic_rag.ingestion.ports import SourceConnector
     from agentic_rag.ingestion.sources.knowledge import KnowledgeDirectory
-    from agentic_rag.ingestion.sync import SyncResult
+    from agentic_rag.ingestion.sync import SyncOptions, SyncResult
 
 app = typer.Typer(help="The folders that a project's agents know.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -51,30 +53,43 @@ def sync(
     delete_missing: Annotated[
         bool, typer.Option("--delete-missing", help="Go on although most files are gone from a folder.")
     ] = False,
+    url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bring a workspace up to date with the folders of `knowledge.directories`, all at once. Without settings the
     folders agent/knowledge, agent/how-to, docs/explanation and agent/skills/knowledge/standards are read, where they
     exist.
 
-    Exits with 3 when a folder or a file failed; the others are done all the same.
+    Exits with 3 when a folder or a file failed; the others are done all the same. With --url the files are read here,
+    and only what the server does not have is sent.
 
     Example: rag knowledge sync --watch
     """
     directories, are_stated = read_directories(root, settings)
     table = LiveTable(shown=not as_json)
 
-    async def work(system: System) -> list[FolderState]:
-        into = (await system.ensure_workspace(validate_name(workspace, ("workspace",)))).ref
+    name = validate_name(workspace, ("workspace",))
+
+    async def run(into: Folders) -> list[FolderState]:
         folders = [FolderState(one, is_stated=are_stated) for one in directories]
-        run = KnowledgeRun(system, into, root, table, tell, delete_missing=delete_missing)
-        return await beside_worker(context, system, partial(run.watch if watch else run.once, folders))
+        begun = KnowledgeRun(into, root, table, tell, delete_missing=delete_missing)
+        return await (begun.watch if watch else begun.once)(folders)
+
+    async def work(system: System) -> list[FolderState]:
+        into = SystemFolders(system, (await system.ensure_workspace(name)).ref)
+        return await beside_worker(context, system, partial(run, into))
+
+    async def push(client: GraphQLClient) -> list[FolderState]:
+        from agentic_rag_cli.commands.documents.pushing import ensure_workspace
+
+        return await run(ServerFolders(client, await ensure_workspace(client, name)))
 
     def tell(folders: Sequence[FolderState]) -> None:
         shown = {"workspace": workspace, "directories": [one.as_json() for one in folders]}
         terminal.show(shown, "\n".join(one.line() for one in folders), as_json=as_json)
 
-    done = in_process(context, work)
+    address = url or wiring_of(context).settings().client.url
+    done = on_graphql(context, push, address=address) if address else in_process(context, work)
     tell(done)
     if any(one.needs_attention for one in done):
         raise typer.Exit(ExitCode.PARTIAL)
@@ -184,12 +199,61 @@ class LiveTable:
                 self._last[one.directory.path] = one.line()
 
 
+@dataclass(frozen=True, slots=True)
+class SystemFolders:
+    """The workspace of this process that folders are brought into."""
+
+    system: System
+    into: WorkspaceRef
+
+    def read(self, folder: Path) -> SourceConnector:
+        """The files of a folder."""
+        return self.system.container.directory_source(folder)
+
+    async def synchronise(self, source: SourceConnector, options: SyncOptions) -> SyncResult:
+        """Bring the workspace up to date with a source."""
+        return await self.system.container.sync_source.run(self.into, source, ACTOR, options)
+
+    async def documents(self, source_id: str) -> Mapping[DocumentStatus, int]:
+        """The documents of a source by status."""
+        async with self.system.container.database.transaction(self.into.org_id) as transaction:
+            return await transaction.sources.document_counts(self.into, source_id)
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFolders:
+    """The workspace of a server that folders are brought into."""
+
+    client: GraphQLClient
+    workspace_id: str
+
+    def read(self, folder: Path) -> SourceConnector:
+        """The files of a folder."""
+        from agentic_rag.bootstrap import DirectorySource
+
+        return DirectorySource(folder)
+
+    async def synchronise(self, source: SourceConnector, options: SyncOptions) -> SyncResult:
+        """Send what the server does not have of a source."""
+        from agentic_rag_cli.client.pushing import Push
+
+        return await Push(self.client, self.workspace_id, source, options).run()
+
+    async def documents(self, source_id: str) -> Mapping[DocumentStatus, int]:
+        """The documents of a source by status."""
+        from agentic_rag_cli.client.pushing import pushed_documents
+
+        return await pushed_documents(self.client, self.workspace_id, source_id)
+
+
+Folders = SystemFolders | ServerFolders
+
+
 @dataclass
 class KnowledgeRun:
     """Synchronises folders with a workspace, side by side."""
 
-    system: System
-    into: WorkspaceRef
+    into: Folders
     root: Path
     table: LiveTable
     tell: Callable[[Sequence[FolderState]], None]
@@ -234,15 +298,15 @@ class KnowledgeRun:
         folder.state, folder.error = "reading", None
         folder.signature = await self._signature(folder)
         path = folder.directory.path
-        if not folder.is_stated and folder.signature == _MISSING and not await self._known(folder):
+        await self._count(folder)
+        if not folder.is_stated and folder.signature == _MISSING and not any(folder.documents.values()):
             folder.state = "absent"
             return
         try:
             metadata = validate_change(MetadataChange(domain=folder.directory.domain))
-            inner = self.system.container.directory_source(self.root / path)
-            source = PlacedSource(inner, _source_id(folder), f"{path}/")
+            source = PlacedSource(self.into.read(self.root / path), _source_id(folder), f"{path}/")
             options = SyncOptions(delete_missing=self.delete_missing, keeps_off=True, metadata=metadata)
-            folder.result = await self.system.container.sync_source.run(self.into, source, ACTOR, options)
+            folder.result = await self.into.synchronise(source, options)
         except AgenticRagError as error:
             folder.state, folder.error = "failed", error
         else:
@@ -251,22 +315,13 @@ class KnowledgeRun:
     async def _signature(self, folder: FolderState) -> str:
         """Changes when a file of the folder does."""
         try:
-            found = await self.system.container.directory_source(self.root / folder.directory.path).changes(
-                frozenset(), None
-            )
+            found = await self.into.read(self.root / folder.directory.path).changes(frozenset(), None)
         except AgenticRagError:
             return _MISSING
         return found.cursor if found else ""
 
-    async def _known(self, folder: FolderState) -> bool:
-        async with self.system.container.database.transaction(self.into.org_id) as transaction:
-            return bool(await transaction.documents.paths(self.into, _source_id(folder)))
-
     async def _count(self, folder: FolderState) -> None:
-        async with self.system.container.database.transaction(self.into.org_id) as transaction:
-            known = await transaction.documents.paths(self.into, _source_id(folder))
-        statuses = [one.status for one in known.values()]
-        folder.documents = {status: statuses.count(status) for status in DocumentStatus}
+        folder.documents = await self.into.documents(_source_id(folder))
 
 
 _MISSING = "missing"

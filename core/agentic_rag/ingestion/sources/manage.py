@@ -79,7 +79,7 @@ class ManageSources:
         """The sources of a workspace, by name."""
         async with self.database.transaction(workspace.org_id) as transaction:
             return [
-                SourceStatus(one, await transaction.sources.document_counts(workspace, one.source_id))
+                SourceStatus(one, await transaction.sources.document_counts(workspace, one.provenance))
                 for one in await transaction.sources.all(workspace)
             ]
 
@@ -89,7 +89,7 @@ class ManageSources:
             source = await transaction.sources.get(workspace, source_id)
             if source is None:
                 return None
-            return SourceStatus(source, await transaction.sources.document_counts(workspace, source_id))
+            return SourceStatus(source, await transaction.sources.document_counts(workspace, source.provenance))
 
     async def sync(
         self, workspace: WorkspaceRef, source_id: UUID, actor: str, *, delete_missing: bool = False

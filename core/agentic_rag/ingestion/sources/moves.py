@@ -28,7 +28,7 @@ async def find_moves(
     for item in new:
         if not waiting:
             break
-        digest = await _digest(source, item) if item.size in sizes else None
+        digest = item.content_hash or (await _digest(source, item) if item.size in sizes else None)
         candidates = waiting.get(digest, []) if digest else []
         if digest and candidates:
             name = posixpath.basename(item.path)

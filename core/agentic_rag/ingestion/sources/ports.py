@@ -47,8 +47,8 @@ class SourceStore(Protocol):
         """Forget it, with its credential. Its documents stay as they are."""
         ...
 
-    async def document_counts(self, workspace: WorkspaceRef, source_id: UUID) -> Mapping[DocumentStatus, int]:
-        """Its documents by status; every status is present."""
+    async def document_counts(self, workspace: WorkspaceRef, source: str) -> Mapping[DocumentStatus, int]:
+        """The documents that a source (`provenance["source"]`) brought, by status; every status is present."""
         ...
 
     async def envelopes(self) -> Mapping[str, SealedKey]:

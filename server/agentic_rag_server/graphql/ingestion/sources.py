@@ -1,5 +1,6 @@
 """Sources that workspaces follow."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 import strawberry
@@ -207,10 +208,18 @@ class SourceMutation:
         return RemoveSourcePayload(removed=True)
 
 
+def show_counts(documents: Mapping[DocumentStatus, int]) -> SourceDocuments:
+    """The documents of a source in the schema."""
+    return SourceDocuments(
+        ready=documents[DocumentStatus.READY],
+        pending=documents[DocumentStatus.PENDING] + documents[DocumentStatus.PROCESSING],
+        failed=documents[DocumentStatus.FAILED],
+    )
+
+
 def _show(status: SourceStatus) -> Source:
-    source, documents = status.source, status.documents
+    source = status.source
     workspace_id, health = source.workspace.workspace_id, source.health
-    unfinished = documents[DocumentStatus.PENDING] + documents[DocumentStatus.PROCESSING]
     return to_schema(
         Source,
         source,
@@ -227,7 +236,5 @@ def _show(status: SourceStatus) -> Source:
         resting=is_open(health.failures),
         counts=SourceCounts(**health.counts),
         unreadable=[to_schema(UnreadableFile, one) for one in health.unreadable],
-        document_counts=SourceDocuments(
-            ready=documents[DocumentStatus.READY], pending=unfinished, failed=documents[DocumentStatus.FAILED]
-        ),
+        document_counts=show_counts(status.documents),
     )

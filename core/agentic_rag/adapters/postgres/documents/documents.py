@@ -90,6 +90,7 @@ GROUP BY status
 PATHS = f"""
 SELECT {DOCUMENT_COLUMNS} FROM rag_documents
 WHERE org_id = $1 AND workspace_id = $2 AND provenance ->> 'source' = $3
+  AND (cardinality($4::text[]) = 0 OR source_path = ANY ($4))
 """  # noqa: S608 - a constant list of columns
 
 # The rows whose metadata differ by what is said ($4), locked in the order in which publishing locks them.
@@ -214,8 +215,8 @@ class PostgresDocumentStore(StagingRows):
         counted = {row["status"]: row["documents"] for row in rows}
         return {status: counted.get(status.value, 0) for status in DocumentStatus}
 
-    async def paths(self, workspace: WorkspaceRef, source: str) -> Mapping[str, Document]:
-        rows = await self._connection.fetch(PATHS, *workspace.key, source)
+    async def paths(self, workspace: WorkspaceRef, source: str, only: Sequence[str] = ()) -> Mapping[str, Document]:
+        rows = await self._connection.fetch(PATHS, *workspace.key, source, list(only))
         return {row["source_path"]: document_from(workspace, row) for row in rows}
 
     async def describe(self, workspace: WorkspaceRef, document_ids: Sequence[UUID], change: MetadataChange) -> int:

@@ -120,8 +120,8 @@ class PostgresSourceStore:
     async def remove(self, workspace: WorkspaceRef, source_id: UUID) -> None:
         await self._connection.execute(REMOVE, *workspace.key, source_id)
 
-    async def document_counts(self, workspace: WorkspaceRef, source_id: UUID) -> Mapping[DocumentStatus, int]:
-        rows = await self._connection.fetch(DOCUMENT_COUNTS, *workspace.key, f"source:{source_id}")
+    async def document_counts(self, workspace: WorkspaceRef, source: str) -> Mapping[DocumentStatus, int]:
+        rows = await self._connection.fetch(DOCUMENT_COUNTS, *workspace.key, source)
         counted = {row["status"]: row["documents"] for row in rows}
         return {status: counted.get(status.value, 0) for status in DocumentStatus}
 
