@@ -1,4 +1,5 @@
-"""DOCX: checked as an archive first, then mammoth makes HTML of it, which the HTML loader reads.
+"""DOCX: checked as an archive first, its paragraphs counted as Word counts them, then mammoth makes HTML of it, which
+the HTML loader reads.
 
 Nothing outside the file is ever opened: external relationships and pictures are left out.
 """
@@ -9,12 +10,14 @@ import io
 import re
 from collections.abc import Callable
 from typing import Protocol, cast
+from xml.etree import ElementTree
 
 import mammoth  # pyright: ignore[reportMissingTypeStubs] - it ships none
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
-from agentic_rag.adapters.parsing.loaders.html import read_html
-from agentic_rag.adapters.parsing.office.package import OFFICE, open_package, relations_part, zip_parts
+from agentic_rag.adapters.parsing.loaders.html import NUMBER_ATTRIBUTE, read_html
+from agentic_rag.adapters.parsing.office.package import OFFICE, Package, open_package, relations_part, zip_parts
+from agentic_rag.adapters.parsing.office.paragraph_numbers import ParagraphNumbers
 from agentic_rag.adapters.parsing.text_builder import LoadedText, first_heading
 from agentic_rag.kernel.text import strip_unstorable
 
@@ -22,6 +25,11 @@ _NOTE_LINKS = re.compile(
     r'<sup><a href="#(?:foot|end)note-\d+"[^>]*>\[\d+\]</a></sup>|<a href="#(?:foot|end)note-ref-\d+"[^>]*>[^<]*</a>'
 )
 """mammoth's links between a note and its place: they would stand inside the sentences."""
+_MAIN = "word/document.xml"
+_OPEN, _CLOSE = "\ufdd0", "\ufdd1"
+"""Around the number of a paragraph: no characters, which no text holds."""
+_LABELLED_ITEM = re.compile(rf'<li>{_OPEN}([^"{_CLOSE}]*){_CLOSE} ')
+_MARKS = re.compile(rf"{_OPEN}{_CLOSE} |[{_OPEN}{_CLOSE}]")
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => p:fresh"
 
 SAMPLE = zip_parts(
@@ -49,20 +57,42 @@ def load(source: SourceFile) -> LoadedText:
     """
     with open_package(source.content, source.limits, "DOCX") as package:
         named = package.title()
+        content = _with_numbers(package, source.content)
         convert = cast(Callable[..., _Converted], mammoth.convert_to_html)  # pyright: ignore[reportUnknownMemberType]
         converted = convert(
-            io.BytesIO(source.content),
+            io.BytesIO(content),
             convert_image=_without_images,
             style_map=_STYLES,
             include_embedded_style_map=False,
             external_file_access=False,
         )
-    reading = read_html(strip_unstorable(_NOTE_LINKS.sub("", converted.value)))
+    page = _LABELLED_ITEM.sub(rf'<li {NUMBER_ATTRIBUTE}="\1">', _NOTE_LINKS.sub("", converted.value))
+    reading = read_html(strip_unstorable(_MARKS.sub("", page)))
     return LoadedText(
         reading.text,
         reading.blocks,
         title=first_heading(reading.text, [*reading.blocks], deepest=1) or named or reading.title,
     )
+
+
+def _with_numbers(package: Package, content: bytes) -> bytes:
+    """The package with the number of each counted paragraph as a text at its start, between marks."""
+    main = next((part for kind, part in package.relations("").values() if kind == "officeDocument"), _MAIN)
+    parts = dict(package.relations(main).values())
+    numbering, styles = (parts.get(name, "") for name in ("numbering", "styles"))
+    if main not in package.names or numbering not in package.names:
+        return content
+    document = package.tree(main)
+    numbers = ParagraphNumbers(package.tree(numbering), package.tree(styles) if styles in package.names else None)
+    word = document.tag.partition("}")[0] + "}"
+    labelled = False
+    for paragraph, label in numbers.labels(document):
+        labelled = True
+        run = ElementTree.Element(f"{word}r")
+        ElementTree.SubElement(run, f"{word}t").text = f"{_OPEN}{label}{_CLOSE} "
+        # The first element holds the paragraph's properties.
+        paragraph.insert(1, run)
+    return package.with_part(main, ElementTree.tostring(document)) if labelled else content
 
 
 def _without_images(image: object) -> list[object]:

@@ -22,6 +22,8 @@ _BLOCKS = frozenset({
     "p", "section", "summary",
     "ul", "ol", "table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption",
 })  # fmt: skip
+NUMBER_ATTRIBUTE = "data-docx-number"
+"""Of a list item: what Word shows before it."""
 _LETTERS = {"a": ascii_lowercase, "A": ascii_uppercase}
 """By type of an ordered list."""
 _SHIFTS = {"sup": Shift.RAISED, "sub": Shift.LOWERED}
@@ -126,6 +128,9 @@ class _Walker:
         parent = node.parent
         if node.tag != "li" or parent is None or parent.tag != "ol":
             return "- "
+        stated = node.attributes.get(NUMBER_ATTRIBUTE)
+        if stated is not None:
+            return f"{stated or '-'} "
         number = _stated(node, "value") or self._numbers.get(parent.mem_id) or _stated(parent, "start") or 1
         self._numbers[parent.mem_id] = number + 1
         letters = _LETTERS.get(parent.attributes.get("type") or "", "")
