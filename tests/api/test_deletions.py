@@ -8,7 +8,7 @@ import pytest
 
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.kernel.public_ids import encode_workspace
-from agentic_rag.tenancy.principals import Principal, Role
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role
 from tests.api.builders import ORG, OTHER_ORG, TOKENS, WORKSPACE, Container, FakeIdentity, query
 from tests.memory_store.answering.cache import MemoryAnswerCache
 from tests.memory_store.session.database import MemoryDatabase
@@ -21,6 +21,7 @@ DELETE = f"""mutation($id: ID!, $name: String!) {{
   deleteWorkspace(workspaceId: $id, confirmName: $name) {{ {ERASURE} }} }}"""
 CLOSE = f"mutation($name: String!) {{ deleteOrganisation(confirmName: $name) {{ {ERASURE} }} }}"
 PROVE = "query($id: ID!) { proveWorkspaceErased(workspaceId: $id) { erased findings { kind store } } }"
+PROVE_ORGANISATION = "query($id: ID!) { proveTenantErased(id: $id) { erased erasure { subject } } }"
 RENAME = """mutation($name: String!) {
   renameOrganisation(name: $name) { organisation { name } userErrors { code path } } }"""
 
@@ -30,7 +31,11 @@ async def container() -> Container:
     store = MemoryStore(SystemClock())
     for org_id, name in ((ORG, "ours"), (OTHER_ORG, "theirs")):
         await MemoryOrganisations(store).ensure_organisation(org_id, name)
-    identity = FakeIdentity(TOKENS | {"operator-token": Principal(ORG, "olga", Role.OPERATOR)})
+    operators = {
+        "operator-token": Principal(ORG, "olga", Role.OPERATOR),
+        "platform-token": Principal(DEFAULT_ORG_ID, "olga", Role.OPERATOR),
+    }
+    identity = FakeIdentity(TOKENS | operators)
     return Container(database=MemoryDatabase(store), cache=MemoryAnswerCache(SystemClock()), identity=identity)
 
 
@@ -92,3 +97,16 @@ async def test_an_organisation_goes_with_all_its_workspaces(container: Container
     assert wrong["data"]["deleteOrganisation"]["userErrors"][0]["code"] == "CONFIRMATION_WRONG"
     assert closed["data"]["deleteOrganisation"]["erasure"]["subject"] == str(ORG)
     assert left["data"]["workspaces"] == []
+
+
+async def test_a_deleted_organisation_is_proven_gone_by_an_operator_of_the_default_one(container: Container) -> None:
+    await query(container, CLOSE, {"name": "ours"})
+
+    own = await query(container, PROVE_ORGANISATION, {"id": str(ORG)}, token="operator-token")
+    proof = await query(container, PROVE_ORGANISATION, {"id": str(ORG)}, token="platform-token")
+    never = await query(container, PROVE_ORGANISATION, {"id": str(OTHER_ORG)}, token="platform-token")
+    wrong = await query(container, PROVE_ORGANISATION, {"id": "ours"}, token="platform-token")
+
+    assert own["errors"][0]["extensions"]["code"] == "FORBIDDEN"
+    assert proof["data"]["proveTenantErased"]["erasure"] == {"subject": str(ORG)}
+    assert [one["errors"][0]["extensions"]["code"] for one in (never, wrong)] == ["ERASURE_NOT_FOUND", "INVALID_ID"]

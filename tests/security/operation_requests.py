@@ -82,6 +82,7 @@ FIELDS: Mapping[str, Request] = {
     "Query.pushedDocuments": Request('pushedDocuments(workspaceId: %(workspace)s, source: "directory:/srv") { ready }'),
     "Query.workspaceErasures": Request("workspaceErasures { subject }", seen="erased"),
     "Query.proveWorkspaceErased": Request("proveWorkspaceErased(workspaceId: %(erased)s) { erased }"),
+    "Query.proveTenantErased": Request("proveTenantErased(id: %(organisation)s) { erased }"),
     "Query.storedSnapshots": Request("storedSnapshots { id }", seen="snapshot"),
     "Query.documentChunks": Request("documentChunks(documentId: %(document)s) { nodes { id } }"),
     "Query.samplePassages": Request("samplePassages(workspaceId: %(workspace)s) { text }"),

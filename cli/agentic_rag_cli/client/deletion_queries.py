@@ -19,13 +19,13 @@ mutation ($workspaceId: ID!, $name: String!, $cancelJobs: Boolean!) {{
 
 WORKSPACE_ERASURES = f"query {{ workspaceErasures {{ {_ERASURE} }} }}"
 
+_PROOF = f"erased erasure {{ {_ERASURE} }} findings {{ store kind severity message remedy }}"
+
 PROVE_WORKSPACE_ERASED = f"""
-query ($workspaceId: ID!) {{
-  proveWorkspaceErased(workspaceId: $workspaceId) {{
-    erased erasure {{ {_ERASURE} }} findings {{ store kind severity message remedy }}
-  }}
-}}
+query ($workspaceId: ID!) {{ proveWorkspaceErased(workspaceId: $workspaceId) {{ {_PROOF} }} }}
 """
+
+PROVE_TENANT_ERASED = f"query ($id: ID!) {{ proveTenantErased(id: $id) {{ {_PROOF} }} }}"
 
 _ORGANISATION = "id name externalRef createdAt"
 

@@ -22,7 +22,6 @@ LOCAL: Mapping[str, str] = {
     "token dev": "It signs with the secret of this home.",
     "provider-key master": "It draws random bytes.",
     "eval compare": "It reads two files.",
-    "tenant prove-erased": "No token of the organisation is left to ask a server with.",
 }
 """Commands without `--url`, each with why."""
 

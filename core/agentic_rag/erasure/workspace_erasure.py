@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
 from uuid import UUID
 
 from agentic_rag.erasure.certificate import CoverageGap, coverage_gaps
@@ -90,16 +89,3 @@ def require_idle(running: Mapping[str, int]) -> None:
             code="WORKSPACE_BUSY",
             path=("cancelJobs",),
         )
-
-
-def erasure_json(erasure: WorkspaceErasure) -> dict[str, Any]:
-    """The certificate in the form of the command line; field names as in GraphQL."""
-    return {
-        "complete": erasure.is_complete,
-        "requestedBy": erasure.requested_by,
-        "requestedAt": erasure.requested_at.isoformat(),
-        "finishedAt": None if erasure.finished_at is None else erasure.finished_at.isoformat(),
-        "stores": [{"store": store, "count": count} for store, count in sorted(erasure.counts.items())],
-        "kept": [{"place": place, "reason": reason} for place, reason in KEPT.items()],
-        "notCovered": [{"place": one.place, "reason": one.reason} for one in erasure.not_covered],
-    }

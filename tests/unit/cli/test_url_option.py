@@ -47,6 +47,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "workspace rename": ["handbook", "new"],
     "workspace delete": ["handbook", "--yes"],
     "workspace prove-erased": [ID],
+    "tenant prove-erased": [ID],
     "workspace create": ["handbook"],
     "workspace keep": ["handbook"],
     "doc set": ["a.md", "--tag", "hr"],

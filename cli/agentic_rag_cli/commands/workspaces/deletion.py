@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -13,13 +13,9 @@ from agentic_rag_cli.client import deletion_queries as queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.proving import finding_lines
 from agentic_rag_cli.exits import ExitCode
-from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import in_process, on_graphql, wiring_of
-
-if TYPE_CHECKING:
-    from agentic_rag.operations.prove_workspace_erased import WorkspaceErasureProof
+from agentic_rag_cli.wiring import on_graphql, wiring_of
 
 TenantArgument = Annotated[str, typer.Argument(metavar="TENANT", help="Id, name or external id of the organisation.")]
 YesOption = Annotated[bool, typer.Option("--yes", help="Delete it, and everything in it. There is no way back.")]
@@ -125,21 +121,14 @@ def prove_tenant_erased(
     as_json: JsonOption = False,
 ) -> None:
     """Search every store for remains of a deleted organisation. Exit code 1 when something is left. No token of it is
-    left to ask a server with.
+    left, so with `--url` an operator of the default organisation asks.
 
     Example: rag tenant prove-erased 0b7e61f2-5d7c-4c39-9d2e-3f0c1f6f2a11
     """
-    from uuid import UUID
-
-    try:
-        org_id = UUID(tenant_id)
-    except ValueError:
-        raise InvalidInput("An organisation that is gone has no name: give its id.", path=("tenant",)) from None
-
-    async def work(system: System) -> WorkspaceErasureProof:
-        return await system.container.prove_workspace_erasure.run(org_id, org_id)
-
-    _show_proof(tenant_id, _proof_json(in_process(context, work)), as_json=as_json)
+    proof = on_graphql(
+        context, lambda client: client.fetch(queries.PROVE_TENANT_ERASED, id=tenant_id), is_platform=True
+    )
+    _show_proof(tenant_id, proof, as_json=as_json)
 
 
 def _require_yes(name: str, *, yes: bool) -> None:
@@ -187,20 +176,3 @@ def _show_proof(subject: str, proof: dict[str, Any], *, as_json: bool) -> None:
     terminal.show(proof, "\n".join(lines), as_json=as_json)
     if not proof["erased"]:
         raise typer.Exit(ExitCode.FAILED)
-
-
-def _proof_json(proof: WorkspaceErasureProof) -> dict[str, Any]:
-    """As `WorkspaceErasureProof` of the schema."""
-    from agentic_rag.erasure.workspace_erasure import erasure_json
-
-    findings = [
-        {
-            "store": one.store,
-            "kind": one.kind,
-            "message": one.message,
-            "remedy": one.remedy,
-            "severity": one.severity.name,
-        }
-        for one in proof.findings
-    ]
-    return {"erased": proof.is_complete, "erasure": erasure_json(proof.erasure), "findings": findings}

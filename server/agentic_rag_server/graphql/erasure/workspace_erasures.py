@@ -1,6 +1,7 @@
 """Deleting workspaces and the organisation, with certificates and their proof."""
 
 from datetime import datetime
+from uuid import UUID
 
 import strawberry
 
@@ -9,8 +10,9 @@ from agentic_rag.kernel.public_ids import NodeKind, decode, encode_workspace
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.erasure.erasures import ErasedStore, Finding, NotCovered
-from agentic_rag_server.graphql.http.context import Info
+from agentic_rag_server.graphql.http.context import Info, RequestContext
 from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
+from agentic_rag_server.graphql.tenancy.tenants import read_org_id
 
 
 @strawberry.type(description="A place that keeps something by rule.")
@@ -31,7 +33,7 @@ class WorkspaceErasure:
     not_covered: list[NotCovered]
 
 
-@strawberry.type(description="What every store says now of a workspace that was deleted.")
+@strawberry.type(description="What every store says now of a workspace, or of an organisation, that was deleted.")
 class WorkspaceErasureProof:
     erased: bool
     erasure: WorkspaceErasure
@@ -63,6 +65,11 @@ def _show(erasure: erasures.WorkspaceErasure) -> WorkspaceErasure:
     )
 
 
+async def _prove(context: RequestContext, org_id: UUID, subject_id: UUID) -> WorkspaceErasureProof:
+    proof = await context.parts.prove_workspace_erasure.run(org_id, subject_id)
+    return to_schema(WorkspaceErasureProof, proof, erased=proof.is_complete, erasure=_show(proof.erasure))
+
+
 @strawberry.type
 class WorkspaceErasureQuery:
     @field(
@@ -82,10 +89,19 @@ class WorkspaceErasureQuery:
     )
     async def prove_workspace_erased(self, info: Info, workspace_id: strawberry.ID) -> WorkspaceErasureProof:
         """ERASURE_NOT_FOUND for one that was never deleted."""
-        context = info.context
-        ref = context.ref(decode(workspace_id, NodeKind.WORKSPACE, path=("workspaceId",)))
-        proof = await context.parts.prove_workspace_erasure.run(ref.org_id, ref.workspace_id)
-        return to_schema(WorkspaceErasureProof, proof, erased=proof.is_complete, erasure=_show(proof.erasure))
+        ref = info.context.ref(decode(workspace_id, NodeKind.WORKSPACE, path=("workspaceId",)))
+        return await _prove(info.context, ref.org_id, ref.workspace_id)
+
+    @field(
+        Action.RUN_PLATFORM,
+        right=Sight.PLATFORM,
+        description="Search every store for remains of a deleted organisation. Takes the role operator in the default "
+        "organisation.",
+    )
+    async def prove_tenant_erased(self, info: Info, id: strawberry.ID) -> WorkspaceErasureProof:
+        """ERASURE_NOT_FOUND for one that was never deleted."""
+        org_id = read_org_id(id, ("id",))
+        return await _prove(info.context, org_id, org_id)
 
 
 @strawberry.type

@@ -123,7 +123,7 @@ class TenantMutation:
     async def update_tenant(self, info: Info, input: UpdateTenantInput) -> TenantPayload:
         """Each change is audited in the organisation that it concerns."""
         context, parts = info.context, info.context.parts
-        org_id, actor = _org_id(input.id), info.context.principal.subject_id
+        org_id, actor = read_org_id(input.id, ("input", "id")), info.context.principal.subject_id
         if org_id not in {one.org_id for one in await parts.organisations.all()}:
             raise NotFound("There is no such organisation; `rag tenant list` shows them.")
         limits = None if input.limits is None else read_limits(input.limits)
@@ -152,11 +152,12 @@ class TenantMutation:
         )
 
 
-def _org_id(text: str) -> UUID:
+def read_org_id(text: str, path: tuple[str, ...]) -> UUID:
+    """The id of an organisation. Errors: `InvalidInput` code INVALID_ID."""
     try:
         return UUID(text)
     except ValueError as error:
-        raise InvalidInput("This is not the id of an organisation.", code="INVALID_ID", path=("input", "id")) from error
+        raise InvalidInput("This is not the id of an organisation.", code="INVALID_ID", path=path) from error
 
 
 async def _show(context: RequestContext, organisation: organisations.Organisation) -> Tenant:
