@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.adapters.parsing.text.encoding import decode_text
+from agentic_rag.adapters.parsing.text.encoding import decode_page, decode_text
 from agentic_rag.adapters.parsing.text.legibility import require_legible
 from agentic_rag.kernel.errors import ParseFailed
 
@@ -17,17 +17,73 @@ def test_known_encodings_are_read_right(encoding: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Kapitanat policzył statki wiosną, głównie żaglowce; ich długość to pięć metrów.", "cp1250"),
+        ("Kapitanat policzył statki wiosną, głównie żaglowce; ich długość to pięć metrów.", "iso8859-2"),
+        ("Správa přístavu napočítala na jaře padesát lodí; kvůli větru zůstal most zavřený, teď už ne.", "cp1250"),
+        ("A kikötő tavasszal ötven hajót számolt, és a hidat az erős szél miatt lezárták; a víz hűvös.", "cp1250"),
+        ("Liman müdürlüğü ilkbaharda elli gemi saydı, köprü şiddetli rüzgâr nedeniyle kapalıydı.", "cp1254"),
+        (
+            "Uosto tarnyba pavasarį suskaičiavo laivus, o tiltas dėl vėjo buvo uždarytas ištisą dieną.",
+            "cp1257",
+        ),
+        ("港の報告です。ほとんどは貨物船です。", "iso2022_jp"),
+        ("Les élèves de Cœur-d’Été : n°s 3 à 7, où l’on paye 5 €", "cp1252"),
+        ("Señor Müller (Málaga) pagó 12 m² a 5 µm", "cp1252"),
+    ],
+)
+def test_a_text_whose_letters_are_those_of_one_language_is_read_in_its_code_page(text: str, encoding: str) -> None:
+    assert decode_text(text.encode(encoding)) == text
+
+
+@pytest.mark.parametrize(
+    ("stated", "encoding"),
+    [
+        ("<meta charset=windows-1251>", "cp1251"),
+        ("<META http-equiv='Content-Type' content='text/html; charset=koi8-r'>", "koi8-r"),
+        ('<?xml version="1.0" encoding="windows-1251"?>', "cp1251"),
+        ("<meta charset='iso-8859-1'>", "utf-8"),
+        ("<meta charset=utf-16>", "utf-8"),
+        ("<meta charset=windows-1251>", "utf-16"),
+    ],
+)
+def test_a_page_is_read_in_the_code_page_that_it_states_unless_it_is_utf8(stated: str, encoding: str) -> None:
+    page = f"{stated}<p>Отчёт о порте</p>"
+
+    assert decode_page(page.encode(encoding)) == page
+
+
+@pytest.mark.parametrize("stated", ["no-such-code", "rot13", "ascii"])
+def test_a_page_that_states_no_code_page_of_its_text_is_refused(stated: str) -> None:
+    with pytest.raises(ParseFailed) as refused:
+        decode_page(f"<meta charset={stated}><p>Отчёт о порте</p>".encode("cp1251"))
+
+    assert refused.value.code == "PARSE_ENCODING"
+
+
+@pytest.mark.parametrize(
     "content",
     [
         "Это обычный русский текст без метки.".encode("cp1251"),
         "日本語の文章です。".encode("shift_jis"),
         "日本語の文章です。".encode("euc_jp"),
+        "D³ugo¶æ statku, ³¹cznie ¿eglarzy; øeka Öó".encode("cp1252"),
         "Dobrý den, příliš žluťoučký kůň úpěl".encode("cp1250")[:30] + b"\x81\x8d",
         GERMAN.encode("utf-8")[:-4] + b"\xff rest",
         b"\xff\xfea",
         "Straße ".encode() * 3 + b"\xe4 cut",
     ],
-    ids=["cp1251", "shift-jis", "euc-jp", "undefined bytes", "damaged utf-8", "half utf-16", "mostly utf-8"],
+    ids=[
+        "cp1251",
+        "shift-jis",
+        "euc-jp",
+        "symbols in words",
+        "undefined bytes",
+        "damaged utf-8",
+        "half utf-16",
+        "mostly utf-8",
+    ],
 )
 def test_what_cannot_be_told_is_refused(content: bytes) -> None:
     with pytest.raises(ParseFailed) as refused:

@@ -10,7 +10,7 @@ from email.parser import BytesParser
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.held_files import HeldFiles
 from agentic_rag.adapters.parsing.loaders.html import read_html
-from agentic_rag.adapters.parsing.text.encoding import decode_as
+from agentic_rag.adapters.parsing.text.encoding import decode_as, decode_page, decode_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, paragraphs_of
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.text import strip_unstorable
@@ -72,8 +72,12 @@ def _payload(part: Message) -> bytes:
 
 
 def _body(part: Message) -> LoadedText:
-    text = decode_as(_payload(part), part.get_content_charset() or "utf-8")
-    return body_text(strip_unstorable(text), is_html=part.get_content_type() == "text/html")
+    content, charset, is_html = _payload(part), part.get_content_charset(), part.get_content_type() == "text/html"
+    if charset is not None:
+        text = decode_as(content, charset)
+    else:
+        text = decode_page(content) if is_html else decode_text(content)
+    return body_text(strip_unstorable(text), is_html=is_html)
 
 
 def body_text(text: str, *, is_html: bool) -> LoadedText:

@@ -6,12 +6,10 @@ from posixpath import dirname, normpath
 from urllib.parse import unquote
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
-from agentic_rag.adapters.parsing.loaders.html import read_html
+from agentic_rag.adapters.parsing.loaders.html import read_page_bytes
 from agentic_rag.adapters.parsing.office.package import Package, open_package, zip_parts
-from agentic_rag.adapters.parsing.text.encoding import decode_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
 from agentic_rag.kernel.errors import ParseFailed
-from agentic_rag.kernel.text import strip_unstorable
 
 _CONTAINER = "META-INF/container.xml"
 _BOOK = "{http://www.idpf.org/2007/opf}"
@@ -41,7 +39,7 @@ def load(source: SourceFile) -> LoadedText:
         for part in _chapters(package, book):
             if part in locked:
                 raise ParseFailed("the book is protected against copying; it cannot be read", code="PARSE_ENCRYPTED")
-            built.append(read_html(strip_unstorable(decode_text(package.read(part))).replace("\r\n", "\n")))
+            built.append(read_page_bytes(package.read(part)))
             source.limits.require_characters(built.length)
         title = package.title(book)
     text = built.text()

@@ -10,10 +10,12 @@ from selectolax.lexbor import LexborNode
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.loaders.tables import add_table
+from agentic_rag.adapters.parsing.text.encoding import decode_page
 from agentic_rag.adapters.parsing.text.page_content import children, read_page
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading, tidy_title
 from agentic_rag.documents.document import BlockKind
+from agentic_rag.kernel.text import strip_unstorable
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = frozenset({
@@ -43,7 +45,12 @@ SAMPLE = b"<p>warm</p>"
 
 def load(source: SourceFile) -> LoadedText:
     """Read a file of this format."""
-    return read_html(source.text)
+    return read_page_bytes(source.content)
+
+
+def read_page_bytes(content: bytes) -> LoadedText:
+    """A page in the code page that it states. Errors: `ParseFailed` code PARSE_ENCODING."""
+    return read_html(strip_unstorable(decode_page(content)).replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def read_html(source: str) -> LoadedText:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator, Sequence
 
 from agentic_rag.kernel.errors import ParseFailed
 
@@ -36,12 +37,52 @@ _HIGH_RUN = re.compile(rb"[\x80-\xff]{3,}")
 _UTF8_SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 _FOREIGN_MARK = re.compile("[\u0192\u02c6\u02dc\u2021\u2030¤¦¨¬¯´¸]")
 """Code page 1252 has these, Western text hardly ever uses them, and other code pages have letters in their places."""
+_SYMBOL_IN_WORD = re.compile("(?<=[^\\W\\d_])[¡-©«¬®-³¶¹»-¿×÷](?=[^\\W\\d_])")
+"""In the code pages of other languages letters stand in the places of these."""
+_MOST_INSIDE = 0.1
+_ANYWHERE = "ªºµ"
+_WESTERN = tuple(
+    letters + _ANYWHERE
+    for letters in (
+        "äöüßé", "àâæçèéêëîïôùûüÿœ", "áéíñóúüç", "àáâãçéêíóôõúü", "àèéìíîòóùú", "áéëïèóöü", "åäöéü", "æøåéèêóòô",
+        "áðéíóúýþæö", "àáèéíïóòúüç·",
+    )
+)  # fmt: skip
+"""The letters beyond ASCII of German, French, Spanish, Portuguese, Italian, Dutch, Swedish and Finnish, Danish and
+Norwegian, Icelandic, Catalan.
+"""
+_EASTERN = tuple(
+    letters + _ANYWHERE
+    for letters in (
+        "ąćęłńóśźż", "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "áéíóöőúüű", "ăâîşţ", "čćđšž", "çğıöşüâîû",
+        "ąčęėįšųūž", "āčēģīķļņšūž", "äõöüšž",
+    )
+)  # fmt: skip
+"""Those of Polish, Czech, Slovak, Hungarian, Romanian, Croatian and Slovenian, Turkish, Lithuanian, Latvian, Estonian.
+"""
+_EASTERN_PAGES = ("cp1250", "iso8859-2", "cp1254", "cp1257", "iso8859-13", "cp852")
+_LEAST_EASTERN = 3
+_LEAST_HIGH = 0.01
+"""Different letters beyond ASCII, and their share: names in an English text may come from several languages."""
+_UNDEFINED = "\ufffd"
+_ESCAPES = re.compile(rb"\x1b\$(?:[@B]|\([@BD])")
+"""Where ISO-2022-JP goes over to two bytes a letter."""
+_STATED = re.compile(
+    rb"(?:<meta\b[^>]{0,200}?charset|<\?xml\b[^>]{0,100}?encoding)\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.I
+)
+_STATED_WITHIN = 4096
+_AS_BROWSERS_READ = {
+    "iso-8859-1": "cp1252", "latin1": "cp1252", "us-ascii": "cp1252", "iso-8859-9": "cp1254", "shift_jis": "cp932",
+    "x-sjis": "cp932", "gb2312": "gb18030", "gbk": "gb18030", "euc-kr": "cp949", "big5": "big5hkscs",
+}  # fmt: skip
+"""By the WHATWG's Encoding Standard: the names that stand for a larger code page."""
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x80-\x9f]")
 
 
 def decode_text(content: bytes) -> str:
-    """`content` as text: by its byte order mark, else by the places of its NUL bytes as UTF-16 or UTF-32, else as
-    UTF-8, else as Windows-1252 (which holds ISO-8859-1) if it reads like Western text.
+    """`content` as text: by its byte order mark, else by the places of its NUL bytes as UTF-16 or UTF-32, else by the
+    escapes of ISO-2022-JP, else as UTF-8, else as Windows-1252 (which holds ISO-8859-1) if it reads like Western text,
+    else in the code page in which all letters are those of one language.
 
     Raises ParseFailed PARSE_ENCODING when the encoding cannot be told.
     """
@@ -52,6 +93,8 @@ def decode_text(content: bytes) -> str:
             except UnicodeDecodeError as error:
                 raise _unknown(f"it claims to be {encoding.upper()} and is not") from error
     wide = _wide_encoding(content)
+    if wide is None and _ESCAPES.search(content) is not None:
+        wide = "iso2022_jp_ext"
     try:
         return content.decode(wide or "utf-8")
     except UnicodeDecodeError as error:
@@ -68,6 +111,22 @@ def decode_as(content: bytes, encoding: str) -> str:
         return content.decode(_WINDOWS.get(encoding, encoding))
     except (LookupError, UnicodeDecodeError):
         return decode_text(content)
+
+
+def decode_page(content: bytes) -> str:
+    """A web page as text: as `decode_text` reads what is UTF-8 or has a mark, else in the code page that it states.
+
+    Errors: `ParseFailed` code PARSE_ENCODING.
+    """
+    stated = _STATED.search(content[:_STATED_WITHIN])
+    if stated is None or content.startswith(tuple(mark for mark, _ in _MARKS)):
+        return decode_text(content)
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError:
+        name = stated[1].decode("ascii").lower()
+        return decode_as(content, _AS_BROWSERS_READ.get(name, name))
+    return decode_text(content)
 
 
 def _wide_encoding(content: bytes) -> str | None:
@@ -88,14 +147,41 @@ def _western(content: bytes, cause: UnicodeDecodeError) -> str:
         raise _unknown(f"it is UTF-8 with damage at byte {cause.start}") from cause
     # Accented letters stand alone or in pairs; whole words of high bytes are another script's code page.
     in_runs = sum(map(len, _HIGH_RUN.findall(content)))
-    try:
-        text = content.decode("cp1252")
-    except UnicodeDecodeError as error:
-        raise _unknown("it is neither UTF-8 nor Windows-1252") from error
+    is_latin = in_runs <= high / 4 and high <= len(content) / 4
+    text = content.decode("cp1252", "replace")
+    if is_latin and not _is_in_one_alphabet(text, _WESTERN):
+        eastern = _eastern(content) if high > len(content) * _LEAST_HIGH else None
+        if eastern is not None:
+            return eastern
+        is_latin = len(_SYMBOL_IN_WORD.findall(text)) <= max(1, high * _MOST_INSIDE)
     odd = len(_FOREIGN_MARK.findall(text))
-    if _CONTROL.search(text) or in_runs > high / 4 or odd > high / 4 or high > len(content) / 4:
-        raise _unknown("it does not read as UTF-8 or as Western text")
+    if not is_latin or _CONTROL.search(text) or _UNDEFINED in text or odd > high / 4:
+        raise _unknown("it does not read as UTF-8 or as Western text") from cause
     return text
+
+
+def _eastern(content: bytes) -> str | None:
+    """Text of a language whose letters one other code page of Latin letters holds, and all of them; None for others."""
+    for code_page in _EASTERN_PAGES:
+        text = content.decode(code_page, "replace")
+        if _is_in_one_alphabet(text, _EASTERN) and len({*_letters(text)}) >= _LEAST_EASTERN:
+            return text
+    return None
+
+
+def _is_in_one_alphabet(text: str, alphabets: Sequence[str]) -> bool:
+    used = {*_letters(text)}
+    return (
+        _CONTROL.search(text) is None
+        and _UNDEFINED not in text
+        and _SYMBOL_IN_WORD.search(text) is None
+        and any(used.issubset(alphabet) for alphabet in alphabets)
+    )
+
+
+def _letters(text: str) -> Iterator[str]:
+    """The letters beyond ASCII, in lower case."""
+    return (letter for letter in text.lower() if letter > "\x7f" and letter.isalpha())
 
 
 def _unknown(why: str) -> ParseFailed:
