@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentic_rag.adapters.parsing.dispatch import load
 from agentic_rag.adapters.parsing.file_types import FileKind, SourceFile
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text_builder import LoadedText
@@ -71,3 +72,17 @@ def test_other_languages_are_parted_at_what_looks_like_a_definition() -> None:
 
 def test_files_without_definitions_are_parted_at_blank_lines() -> None:
     assert spans(read_code("a: 1\nb: 2\n\nc: 3\n", "yaml")) == ["a: 1\nb: 2", "c: 3"]
+
+
+def test_json_is_read_with_its_letters_and_keeps_the_escapes_that_are_meant() -> None:
+    written = r'{"K\u00f6ln": "\u6e2f\ud83d\ude00", "path": "C:\\u00e9", "a\u0022b": "\ud800 \u200b"}'
+
+    loaded = load(written.encode(), "a.json", None, ParserLimits())[1]
+
+    assert loaded.text == r'{"Köln": "港😀", "path": "C:\\u00e9", "a\u0022b": "\ud800 \u200b"}'
+
+
+def test_each_line_of_json_lines_is_a_block() -> None:
+    loaded = load(b'{"a": 1}\n\n{"a": "\\u00e9"}\n', "a.jsonl", None, ParserLimits())[1]
+
+    assert [loaded.text[block.start : block.end] for block in loaded.blocks] == ['{"a": 1}', '{"a": "é"}']

@@ -5,11 +5,13 @@ groups.
 from __future__ import annotations
 
 import ast
+import json
 import re
 from itertools import pairwise
+from typing import cast
 
-from agentic_rag.adapters.parsing.file_types import SourceFile
-from agentic_rag.adapters.parsing.text_builder import LoadedText, paragraphs_of
+from agentic_rag.adapters.parsing.file_types import SourceFile, extension_of
+from agentic_rag.adapters.parsing.text_builder import LoadedText, lines_of, paragraphs_of
 from agentic_rag.documents.document import Block, BlockKind
 from agentic_rag.language.programming import language_of
 
@@ -20,6 +22,10 @@ _DEFINITION = re.compile(
     r"|sub|proc|defmodule|resource|message|service|create\s+(?:table|view|function|index))\b",
     re.MULTILINE | re.IGNORECASE,
 )
+_ESCAPED = re.compile(r"\\\\|(?P<run>(?:\\u[0-9a-fA-F]{4})+)")
+"""An escaped backslash, after which no escape begins, or escapes of letters (RFC 8259, section 7)."""
+_LAST_ASCII = "\x7f"
+_OF_RECORDS = ("jsonl", "ndjson")
 _LONGEST_CLASS = 2500
 """Code points. A longer Python class is parted into its methods; about 600 tokens, one chunk."""
 
@@ -28,8 +34,15 @@ SAMPLE = b"warm = 1"
 
 
 def load(source: SourceFile) -> LoadedText:
-    """Blocks of source code. Python that does not compile is read like any other language."""
+    """Blocks of source code. Python that does not compile is read like any other language, and JSON with its letters
+    instead of their escapes; a record of JSON Lines is a block.
+    """
     text, language = source.text, language_of(source.name)
+    if language == "json":
+        text = _ESCAPED.sub(_letters, text)
+        if extension_of(source.name) in _OF_RECORDS:
+            records = [Block(BlockKind.CODE, start, end) for start, end in lines_of(text) if text[start:end].strip()]
+            return LoadedText(text, tuple(records), language=language)
     starts = _python_starts(text) if language == "python" else None
     if starts is None:
         starts = [match.start() for match in _DEFINITION.finditer(text)]
@@ -40,6 +53,14 @@ def load(source: SourceFile) -> LoadedText:
         for start, end in _parts(text, first, last, bool(starts))
     ]
     return LoadedText(text, tuple(blocks), language=language)
+
+
+def _letters(escaped: re.Match[str]) -> str:
+    """What a run of JSON's escapes stands for; the run itself where that is no plain sign."""
+    if escaped["run"] is None:
+        return escaped[0]
+    letters = cast(str, json.loads(f'"{escaped[0]}"'))
+    return letters if letters.isprintable() and min(letters) > _LAST_ASCII else escaped[0]
 
 
 def _parts(text: str, start: int, end: int, whole: bool) -> list[tuple[int, int]]:
