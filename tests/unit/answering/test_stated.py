@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from tests.unit.answering.test_extractive import passage
 
@@ -29,6 +31,7 @@ def stated(question: str, text: str) -> bool:
         ("When was the bridge opened?", "The bridge was opened on 4 May 2021.", "The bridge was opened with a feast."),
         ("How much does the permit cost?", "The permit costs £40.", "The cost of the permit is borne by the owner."),
         ("Who is the solicitor of the trust?", "The solicitor of the trust is Ada Hill.", "The solicitor will write."),
+        ("Who owns the Calypso?", "The Calypso, 11.2 m, owner D. Okafor", "The Calypso is owned, not rented."),
     ],
 )
 def test_an_answer_holds_what_is_asked_for(question: str, states: str, is_silent: str) -> None:
@@ -92,3 +95,18 @@ def test_a_value_is_tied_to_what_is_asked_about(text: str, is_its_value: bool) -
     quotes = [DraftSentence(0, 0, *span, text[slice(*span)], UnitKind.PROSE, 1.0) for span in sentence_spans(text)]
     assert is_stated(part, quotes, passages)
     assert is_tied(part, quotes, passages) is is_its_value
+
+
+MEMBERS = "Member | Joined | Boat | Berth\n| Petrescu Ana | 2018 | Vinga |  |\nBianchi Carlo | 2019 | Libeccio | D05"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [("Which berth does Ana Petrescu have?", False), ("Which boat does Ana Petrescu have?", True)],
+)
+def test_a_row_without_the_cell_asked_for_states_nothing(question: str, expected: bool) -> None:
+    part = build_subquery(question, detect_answer_type(question), dict.fromkeys(query_terms(question), 0.5))
+    ends = [MEMBERS.index("| Petrescu"), MEMBERS.index("\nBianchi"), len(MEMBERS)]
+    rows = [DraftSentence(0, 0, start, end, "", UnitKind.TABLE_ROW, 1.0) for start, end in itertools.pairwise(ends)]
+    assert is_stated(part, rows[:1], [passage(1, "Members", MEMBERS)]) is expected
+    assert is_stated(part, rows, [passage(1, "Members", MEMBERS)]) is expected

@@ -12,6 +12,7 @@ from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.verification.citations import quotes_of
+from agentic_rag.language.tables import is_row
 from agentic_rag.retrieval.candidates import Passage
 
 _PLACE = re.compile(
@@ -31,12 +32,22 @@ _REQUIRED: tuple[tuple[Callable[[Subquery, QuestionKind], bool], Callable[[str, 
 
 
 def is_stated(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
-    """True when a quote has a span of the type asked for that the question does not name."""
+    """True when a quote has a span of the type asked for that the question does not name; of rows of tables those that
+    hold the most names of the question.
+    """
+    quotes = [quote for sentence in sentences for quote in quotes_of(sentence)]
+    named = [_count_names(part, passages[one.passage].chunk.text[one.start : one.end]) for one in quotes]
+    most = max((names for names in named if names is not None), default=0)
     return any(
         unit_states_answer(part, passages[one.passage], one.start, one.end)
-        for sentence in sentences
-        for one in quotes_of(sentence)
+        for one, names in zip(quotes, named, strict=True)
+        if names is None or names == most
     )
+
+
+def _count_names(part: Subquery, text: str) -> int | None:
+    """How many names of the question a row holds; None for other text."""
+    return (mask_of(lower_text(text), part.terms) & part.name_mask).bit_count() if is_row(text) else None
 
 
 def has_form(

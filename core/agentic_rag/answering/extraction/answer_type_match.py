@@ -23,7 +23,7 @@ _DATE = re.compile(
     r"\b(?:daily|weekly|monthly|quarterly|annually|every (?:day|week|month|quarter|year))\b",
     re.IGNORECASE,
 )
-_PERSON = re.compile(r"\b[A-Z][\w’'-]+ (?:[A-Z]\.? |[a-z]{2,3} )?[A-Z][\w’'-]+")
+_PERSON = re.compile(r"\b(?:[A-Z][\w’'-]+ (?:[A-Z]\.? |[a-z]{2,3} )?|(?:[A-Z]\. ?)+)[A-Z][\w’'-]+")
 _ROLE = re.compile(
     r"\b(?:manager|officer|director|engineer|president|minister|author|founder|chief|head|team|coordinator|captain|"
     r"controller|chair|lead|supervisor|operator|board|actor|actress|singer|writer)\b",

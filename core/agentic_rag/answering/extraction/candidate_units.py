@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from agentic_rag.answering.extraction.answer_type_match import states_answer
 from agentic_rag.answering.extraction.segmented_text import SegmentedText, Span, segment_text
-from agentic_rag.answering.extraction.term_matching import QuestionTerm
+from agentic_rag.answering.extraction.term_matching import QuestionTerm, lower_text, mask_of
 from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind
 from agentic_rag.answering.plan import AnswerType
-from agentic_rag.language.tables import caption_span, header_span, is_row
+from agentic_rag.language.tables import caption_span, header_span, is_header, is_page_foot, is_row, split_cells
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
@@ -80,7 +80,26 @@ def passages_of_part(
 def unit_states_answer(part: Subquery, passage: Passage, start: int, end: int) -> bool:
     """True when [start, end) of a passage has what a part asks for (`states_answer`)."""
     text = passage.chunk.text[start:end]
-    return states_answer(text, part.answer_type, part.text, column_names(passage, start) if is_row(text) else "")
+    if not is_row(text):
+        return states_answer(text, part.answer_type, part.text)
+    columns = column_names(passage, start)
+    return not _lacks_cell(part, columns, text) and states_answer(text, part.answer_type, part.text, columns)
+
+
+def _lacks_cell(part: Subquery, columns: str, row: str) -> bool:
+    """True where the columns of what is asked for are empty in a row."""
+    names, cells = split_cells(columns.rsplit("\n", 1)[-1]), split_cells(row)
+    if not part.target_mask or len(names) != len(cells):
+        return False
+    named = zip(names, cells, strict=True)
+    asked = [cell for name, cell in named if mask_of(lower_text(name), part.terms) & part.target_mask]
+    return bool(asked) and not any(asked)
+
+
+def is_heading_row(passage: Passage, start: int, end: int) -> bool:
+    """True for the header of a table, and for a page's foot."""
+    above, whole = len(passage.table_head), passage.text_with_table_head
+    return is_header(whole, above + start, above + end) or is_page_foot(passage.chunk.text, start, end)
 
 
 def column_names(passage: Passage, row_start: int) -> str:
@@ -112,6 +131,8 @@ def other_units(part: Subquery, passage: Passage, known: Sequence[CandidateUnit]
         for start, end in reading.sentences(reading.block(place))[0]:
             kind = reading.kind((start, end))
             if kind not in QUOTABLE or any(unit.start <= start < unit.end for unit in known):
+                continue
+            if kind is UnitKind.TABLE_ROW and is_row(reading.text[start:end]) and is_heading_row(passage, start, end):
                 continue
             fits = unit_states_answer(part, passage, start, end)
             found.append(CandidateUnit(0, start, end, kind, 0, 0, 0, 0, fits, (start, end), None, 0.0))

@@ -15,15 +15,16 @@ from agentic_rag.answering.extraction.candidate_units import (
     CandidateUnit,
     Subquery,
     column_names,
+    is_heading_row,
     passages_of_part,
     segment_passage,
     unit_states_answer,
 )
 from agentic_rag.answering.extraction.segmented_text import SegmentedText, Span
-from agentic_rag.answering.extraction.term_matching import QuestionTerm, lower_text, mask_of, weight_of
+from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind, label_start
 from agentic_rag.answering.plan import AnswerType
-from agentic_rag.language.tables import CELL_SEPARATOR, is_header, is_page_foot, is_row
+from agentic_rag.language.tables import CELL_SEPARATOR, is_row
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, Passage
 
 MAX_PARAGRAPHS = 16
@@ -276,10 +277,9 @@ class PartUnits:
         if part.earlier_names and not _names_one_of(part.earlier_names, read, around, paragraph.heading):
             return None
         if kind is UnitKind.TABLE_ROW and is_row(text[start:end]):
-            named = _header_mask(read, start, end, part.terms)
-            if named is None:
+            if is_heading_row(read.passage, start, end):
                 return None
-            context |= named
+            context |= mask_of(lower_text(column_names(read.passage, start)), part.terms)
             if reading.kind(spans[0]) is UnitKind.HEADING:
                 context |= masks.get(0, 0)
         near = masks.get(place - 1, 0) | masks.get(last + 1, 0)
@@ -311,15 +311,6 @@ class PartUnits:
 
 def _by_score(unit: CandidateUnit) -> tuple[float, int, int]:
     return -unit.score, unit.passage, unit.start
-
-
-def _header_mask(read: _ScannedPassage, start: int, end: int, terms: Sequence[QuestionTerm]) -> int | None:
-    """The terms of what names the columns of the row [start, end); None for a header itself, and for a page's foot."""
-    above = len(read.passage.table_head)
-    whole = read.passage.text_with_table_head if above else read.reading.text
-    if is_header(whole, above + start, above + end) or is_page_foot(read.reading.text, start, end):
-        return None
-    return mask_of(lower_text(column_names(read.passage, start)), terms)
 
 
 def _names_one_of(names: tuple[str, ...], read: _ScannedPassage, around: Span, heading: Span | None) -> bool:

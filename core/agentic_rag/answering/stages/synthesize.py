@@ -20,6 +20,7 @@ from agentic_rag.answering.evidence.certainty import (
     score_certainty,
 )
 from agentic_rag.answering.evidence.finder import EvidenceFinder
+from agentic_rag.answering.evidence.other_things import is_of_other_things
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
 from agentic_rag.answering.evidence.stated import has_form, is_stated, is_tied
 from agentic_rag.answering.extraction.candidate_units import Subquery
@@ -176,7 +177,7 @@ async def _weigh_answer(
     draft = replace(draft, certainty=certainty)
     whole = found.whole.query
     stated = is_stated(whole, draft.sentences, found.passages)
-    if not (stated or certainty.enough):
+    if is_of_other_things(whole.text, draft.sentences, found.passages) or not (stated or certainty.enough):
         shortfall = Shortfall(AbstentionReason.NOT_STATED, NOT_STATED)
         return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
     if certainty.enough and stated and has_forms:

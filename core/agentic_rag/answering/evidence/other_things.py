@@ -1,0 +1,133 @@
+"""Whether what is quoted is said of another thing of the kind that the question names: of pontoon B where pontoon D is
+asked about, of the PX-3 instead of the PX-5, of full-time instead of part-time staff.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from agentic_rag.answering.extraction.candidate_units import column_names
+from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.reading import headings_above
+from agentic_rag.answering.verification.citations import quotes_of
+from agentic_rag.language.calendar import MONTH_NAMES
+from agentic_rag.language.english import FUNCTION_WORDS
+from agentic_rag.language.tables import is_row, split_cells
+from agentic_rag.language.words.word_tables import function_words_of
+from agentic_rag.retrieval.candidates import Passage
+
+BEFORE = 200
+"""Characters before a quote that may say what it is about."""
+_NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")
+_MARK = rf"(?:[A-Z]|\d{{1,3}}(?:\.\d{{1,3}})*|[IVX]{{2,4}}|(?i:{'|'.join(_NUMBER_WORDS)}))(?![\w%.,-]\w|\w)"
+_MARKED = re.compile(rf"\b(?P<noun>[^\W\d_]{{3,}})[ \u00a0](?P<mark>{_MARK})")
+"""A noun and what tells one of its kind from the others: pontoon D, clause 4.2, phase two."""
+_MODEL = re.compile(r"(?<![\w.-])(?P<noun>[A-Z]{1,5})[- ]?(?P<mark>\d{1,4}[a-z]?)(?![\w%]|[.,]\d)")
+"""Letters and digits in one: G5, PX-200, TK 410."""
+_COMPOUND = re.compile(r"(?<![\w-])(?P<mark>[^\W\d_]{2,})-(?P<noun>[^\W\d_]{3,})(?![\w-])")
+"""A word that another one tells apart: part-time, two-stroke."""
+_ORDERED = re.compile(
+    rf"(?<![\w-])(?P<mark>{'|'.join(_ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th)) (?P<noun>[^\W\d_]{{3,}})\b", re.I
+)
+_FORMS = (_MARKED, _MODEL, _COMPOUND, _ORDERED)
+_RANGE = re.compile(
+    rf"(?<![\w-])(?P<first>{_MARK}) ?(?:[–—-]|to|through|until|bis|a|hasta) ?(?:[^\W\d_]{{3,}} )?(?P<last>{_MARK})"
+)
+_NOT_KINDS = frozenset(MONTH_NAMES) | {
+    *("cost", "pay", "take", "weigh", "last", "about", "over", "under", "least", "most", "than")
+}
+"""Words before a number that it does not tell apart, in the singular."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Thing:
+    """One of a kind; `form` is the place of its pattern."""
+
+    form: int
+    noun: str
+    mark: str
+
+
+def is_of_other_things(question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """True where the quotes name another thing of a kind, and neither they nor what stands above and before them the
+    one that the question names.
+    """
+    asked = frozenset(_things(question))
+    if not asked:
+        return False
+    quotes = [quote for sentence in sentences for quote in quotes_of(sentence)]
+    own = [_text(passages[one.passage], one) for one in quotes]
+    around = [_context(passages[one.passage], one) for one in quotes]
+    return says_another(asked, own, around)
+
+
+def says_another(asked: frozenset[_Thing], own: Sequence[str], around: Sequence[str]) -> bool:
+    """The same of texts."""
+    everywhere = " ".join((*own, *around))
+    named = frozenset(thing for text in own for thing in _things(text))
+    kinds = {(thing.form, thing.noun) for thing in named}
+    missing = (one for one in asked - named if (one.form, one.noun) in kinds)
+    return any(not (_stands(one, everywhere) or _lies_within(one, everywhere)) for one in missing)
+
+
+def _things(text: str) -> Iterator[_Thing]:
+    for form, pattern in enumerate(_FORMS):
+        for match in pattern.finditer(text):
+            noun = _singular(match["noun"].lower())
+            if noun not in _NOT_KINDS and noun not in FUNCTION_WORDS and noun not in function_words_of(text):
+                yield _Thing(form, noun, match["mark"].lower() if pattern is _COMPOUND else _plain_mark(match["mark"]))
+
+
+def _stands(thing: _Thing, text: str) -> bool:
+    """The mark stands somewhere as a word of its own, or the compound in any spelling."""
+    pattern = _FORMS[thing.form]
+    if pattern is _COMPOUND:
+        return re.search(rf"\b{thing.mark}[- ]?{thing.noun}", text, re.IGNORECASE) is not None
+    if pattern is _MODEL:
+        return re.search(rf"{thing.noun}[- ]?{thing.mark}(?!\d)", text, re.IGNORECASE) is not None
+    return any(_plain_mark(word) == thing.mark for word in re.findall(r"\w+(?:\.\d+)*", text))
+
+
+def _lies_within(thing: _Thing, text: str) -> bool:
+    """A range of marks holds it: floors 3 to 5, departments A–F."""
+    ends = ((_plain_mark(one["first"]), _plain_mark(one["last"])) for one in _RANGE.finditer(text))
+    return any(_order(first) <= _order(thing.mark) <= _order(last) for first, last in ends)
+
+
+def _order(mark: str) -> tuple[int, str]:
+    """Numbers by size, then letters."""
+    return (int(mark), "") if mark.isdigit() else (sys.maxsize, mark)
+
+
+def _singular(noun: str) -> str:
+    return noun.removesuffix("s")
+
+
+def _plain_mark(mark: str) -> str:
+    """Number words, ordinals and Roman numbers as digits; letters stay."""
+    low = mark.lower()
+    for words in (_NUMBER_WORDS, _ORDINALS, _ROMAN if len(mark) > 1 else ()):
+        if low in words:
+            return str(words.index(low) + 1)
+    return re.sub(r"(?<=\d)(?:st|nd|rd|th)$", "", mark if len(mark) == 1 else low)
+
+
+def _text(passage: Passage, quote: DraftSentence) -> str:
+    """A quote; the cells of a row each behind the name of its column."""
+    text = passage.chunk.text[quote.start : quote.end]
+    if not is_row(text):
+        return text
+    names, cells = split_cells(column_names(passage, quote.start).rsplit("\n", 1)[-1]), split_cells(text)
+    if len(names) != len(cells):
+        return text
+    return "; ".join(f"{name} {cell}" for name, cell in zip(names, cells, strict=True) if cell)
+
+
+def _context(passage: Passage, quote: DraftSentence) -> str:
+    before = passage.chunk.text[max(0, quote.start - BEFORE) : quote.start]
+    return " ".join((*headings_above(passage, quote.start), column_names(passage, quote.start), before))

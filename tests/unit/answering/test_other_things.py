@@ -1,0 +1,66 @@
+"""What is said of another thing of the kind that the question names is no answer."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.answering.test_extractive import passage
+
+from agentic_rag.answering.evidence.other_things import is_of_other_things
+from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.text_units import UnitKind
+
+BERTHS = "Pontoon | Length | Member\nC | 12 | 1980\nD | 15 | 2450"
+
+
+def is_other(question: str, text: str, quote: str = "", title: str = "Notes") -> bool:
+    start = text.index(quote)
+    said = DraftSentence(0, 0, start, start + len(quote or text), quote, UnitKind.PROSE, 1.0)
+    return is_of_other_things(question, [said], [passage(1, title, text)])
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What is the depth at buoy G5?", "The depth at buoy G3 has fallen to 2.1 metres."),
+        ("What was decided about the pillars on pontoon D?", "The pillars on pontoon B trip in rain."),
+        ("How many days of holiday do part-time staff have?", "Full-time staff have 29 days of holiday."),
+        ("How often is the PX-5 calibrated?", "The PX-3 is calibrated every month."),
+        ("Who rents the second floor?", "The third floor is rented by Halden."),
+        ("What does clause 4 say?", "Clause 3 names the insured sum."),
+        ("What ends phase II?", "Phase 3 ends with a test."),
+        ("Welche Pumpe steht in Halle 2?", "In Halle 3 steht die mobile Pumpe."),
+    ],
+)
+def test_another_thing_of_the_kind_is_told(question: str, text: str) -> None:
+    assert is_other(question, text)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What is the depth at buoy G5?", "At G5 it is 3 metres, at buoy G3 2.1 metres."),
+        ("What ends phase II?", "Phase two ends with a test, phase 3 with a report."),
+        ("Is there cooling on floor 4?", "Cooling is available on floors 3 to 5."),
+        ("When does department H eat?", "Departments A–F eat first, departments G–M second."),
+        ("How many part-time workers are there?", "There are nine part time workers and full-time ones."),
+        ("What does the 21st century bring?", "The twenty-first century brings more of it."),
+        ("Which permit costs 40 euros?", "The permit costs 50 euros."),
+        ("What happened on May 5?", "It opened on May 12."),
+        ("How long is a lift?", "Lift 3 is 2 metres long."),
+    ],
+)
+def test_the_thing_itself_and_what_tells_no_things_apart_pass(question: str, text: str) -> None:
+    assert not is_other(question, text)
+
+
+def test_what_stands_above_or_before_a_quote_says_what_it_is_about() -> None:
+    said = "Unlike pontoon B it has no lamps."
+
+    assert is_other("Has pontoon D lamps?", said, said)
+    assert not is_other("Has pontoon D lamps?", said, said, title="Pontoon D")
+    assert not is_other("Has pontoon D lamps?", f"Pontoon D is new. {said}", said)
+
+
+def test_a_row_is_of_what_its_cell_names_under_the_kind() -> None:
+    assert not is_other("What does a member pay on pontoon C?", BERTHS, "C | 12 | 1980")
+    assert is_other("What does a member pay on pontoon E?", BERTHS, "C | 12 | 1980")
