@@ -38,8 +38,14 @@ _FORMS = (_MARKED, _MODEL, _COMPOUND, _ORDERED)
 _RANGE = re.compile(
     rf"(?<![\w-])(?P<first>{_MARK}) ?(?:[–—-]|to|through|until|bis|a|hasta) ?(?:[^\W\d_]{{3,}} )?(?P<last>{_MARK})"
 )
+_COVERS = re.compile(
+    r"\b(?:up to|from (?=\d)|over|above|below|under|larger|smaller|lower|higher|others?|all|any|rest|remaining|both|"
+    r"more|bis|ab|über|unter|alle[nrs]?|übrigen?|andere[nrs]?|todos|todas|otros|otras|desde|hasta)\b",
+    re.IGNORECASE,
+)
+"""Words that speak of more things than are named."""
 _NOT_KINDS = frozenset(MONTH_NAMES) | {
-    *("cost", "pay", "take", "weigh", "last", "about", "over", "under", "least", "most", "than")
+    *("q", "h", "fy", "cost", "pay", "take", "weigh", "last", "about", "over", "under", "least", "most", "than")
 }
 """Words before a number that it does not tell apart, in the singular."""
 
@@ -71,6 +77,8 @@ def says_another(asked: frozenset[_Thing], own: Sequence[str], around: Sequence[
     everywhere = " ".join((*own, *around))
     named = frozenset(thing for text in own for thing in _things(text))
     kinds = {(thing.form, thing.noun) for thing in named}
+    if any(map(_COVERS.search, own)):
+        return False
     missing = (one for one in asked - named if (one.form, one.noun) in kinds)
     return any(not (_stands(one, everywhere) or _lies_within(one, everywhere)) for one in missing)
 
