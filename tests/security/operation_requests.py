@@ -80,6 +80,7 @@ FIELDS: Mapping[str, Request] = {
     "Query.sources": Request("sources(workspaceId: %(workspace)s) { id }", seen="source"),
     "Query.source": Request("source(id: %(source)s) { id }"),
     "Query.pushedDocuments": Request('pushedDocuments(workspaceId: %(workspace)s, source: "directory:/srv") { ready }'),
+    "Query.pushedSources": Request("pushedSources(workspaceId: %(workspace)s)"),
     "Query.workspaceErasures": Request("workspaceErasures { subject }", seen="erased"),
     "Query.proveWorkspaceErased": Request("proveWorkspaceErased(workspaceId: %(erased)s) { erased }"),
     "Query.proveTenantErased": Request("proveTenantErased(id: %(organisation)s) { erased }"),

@@ -30,6 +30,8 @@ mutation ($input: PushedSourceInput!, $path: String!, $file: Upload!, $namedRead
 }}
 """
 
+PUSHED_SOURCES = "query ($workspaceId: ID!) { pushedSources(workspaceId: $workspaceId) }"
+
 PUSHED_DOCUMENTS = """
 query ($workspaceId: ID!, $source: String!) {
   pushedDocuments(workspaceId: $workspaceId, source: $source) { ready pending failed }

@@ -160,5 +160,7 @@ async def test_documents_of_a_source_are_counted_by_status(adapter: Backend) -> 
 
     async with adapter.database.transaction(workspace.org_id) as transaction:
         counts = await transaction.sources.document_counts(workspace, one.provenance)
+        brought = await transaction.sources.brought(workspace)
 
     assert counts == dict.fromkeys(DocumentStatus, 0) | {DocumentStatus.PENDING: 1}
+    assert brought == [one.provenance]

@@ -64,6 +64,12 @@ class MemorySourceStore:
             counted[document.status] += document.provenance.get("source") == source
         return counted
 
+    async def brought(self, workspace: WorkspaceRef) -> list[str]:
+        """What brought documents of the workspace."""
+        state = self._working.read(workspace)
+        held = () if state is None else state.documents.values()
+        return sorted({one.provenance["source"] for one in held if "source" in one.provenance})
+
     async def envelopes(self) -> Mapping[str, SealedKey]:
         """The encrypted credentials of the organisation's sources."""
         return {one.provenance: one.sealed for one in self._own() if one.sealed is not None}

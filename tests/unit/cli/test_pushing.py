@@ -240,3 +240,32 @@ def test_the_folders_of_a_project_are_sent_each_by_itself(served: ServedWorkspac
     assert (told["files"]["state"], told["files"]["new"], told["files"]["documents"]["ready"]) == ("done", 8, 8)
     assert json.loads(again.stdout)["directories"][0]["unchanged"] == 8
     assert {path for path, *_ in asyncio.run(served.passages())} == {f"files/{number}.md" for number in range(8)}
+
+
+@pytest.mark.parametrize("left", ["    - path: other\n", ""])
+def test_a_folder_that_the_settings_drop_is_told_and_hidden_once_somebody_confirms_it(
+    served: ServedWorkspace, folder: Path, left: str
+) -> None:
+    (folder.parent / "other").mkdir()
+    (folder.parent / "other" / "a.md").write_text("A valve opens.")
+    settings = folder.parent / "settings.yaml"
+    settings.write_text("knowledge:\n  directories:\n    - path: files\n    - path: other\n")
+    command = ("knowledge", "sync", "--root", str(folder.parent), "-w", "w", "--json")
+    served.rag(*command)
+    settings.write_text(f"knowledge:\n  directories:\n{left}")
+
+    told = served.rag(*command)
+    before = {path.partition("/")[0] for path, *_ in asyncio.run(served.passages())}
+    confirmed = served.rag(*command, "--delete-missing")
+    again = served.rag(*command)
+
+    dropped = {one["path"]: one for one in json.loads(told.stdout)["directories"]}["files"]
+    assert (told.exit_code, dropped["error"]["code"], before) == (3, "SOURCE_SHRANK", {"files", "other"})
+    assert "--delete-missing" in dropped["error"]["message"]
+    hidden = {one["path"]: one["hidden"] for one in json.loads(confirmed.stdout)["directories"]}
+    assert (confirmed.exit_code, hidden["files"]) == (0, 8)
+    assert {path.partition("/")[0] for path, *_ in asyncio.run(served.passages())} == ({"other"} if left else set())
+    assert (again.exit_code, [one["path"] for one in json.loads(again.stdout)["directories"]]) == (
+        0,
+        ["other"] if left else [],
+    )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agentic_rag.documents.document import DocumentStatus
-from agentic_rag.kernel.errors import AgenticRagError, InvalidInput
+from agentic_rag.kernel.errors import AgenticRagError, InvalidInput, PolicyRefused
 from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.ingestion import IngestStalled, StallWatch
@@ -60,6 +60,8 @@ def sync(
     folders agent/knowledge, agent/how-to, docs/explanation and agent/skills/knowledge/standards are read, where they
     exist.
 
+    The documents of a folder that the settings no longer name stay until --delete-missing hides them.
+
     Exits with 3 when a folder or a file failed; the others are done all the same. With --url the files are read here,
     and only what the server does not have is sent.
 
@@ -72,6 +74,7 @@ def sync(
 
     async def run(into: Folders) -> list[FolderState]:
         folders = [FolderState(one, is_stated=are_stated) for one in directories]
+        folders += await _find_dropped(into, directories) if are_stated else []
         begun = KnowledgeRun(into, root, table, tell, delete_missing=delete_missing)
         return await (begun.watch if watch else begun.once)(folders)
 
@@ -84,7 +87,8 @@ def sync(
 
         return await run(ServerFolders(client, await ensure_workspace(client, name)))
 
-    def tell(folders: Sequence[FolderState]) -> None:
+    def tell(every: Sequence[FolderState]) -> None:
+        folders = [one for one in every if not (one.is_dropped and one.state == "absent")]
         shown = {"workspace": workspace, "directories": [one.as_json() for one in folders]}
         terminal.show(shown, "\n".join(one.line() for one in folders), as_json=as_json)
 
@@ -122,6 +126,8 @@ class FolderState:
 
     directory: KnowledgeDirectory
     is_stated: bool
+    is_dropped: bool = False
+    """It has documents, and the settings name it no longer."""
     state: str = "waiting"
     result: SyncResult | None = None
     error: AgenticRagError | None = None
@@ -210,6 +216,11 @@ class SystemFolders:
         """The files of a folder."""
         return self.system.container.directory_source(folder)
 
+    async def sources(self) -> Sequence[str]:
+        """The names of the sources that brought its documents."""
+        async with self.system.container.database.transaction(self.into.org_id) as transaction:
+            return await transaction.sources.brought(self.into)
+
     async def synchronise(self, source: SourceConnector, options: SyncOptions) -> SyncResult:
         """Bring the workspace up to date with a source."""
         return await self.system.container.sync_source.run(self.into, source, ACTOR, options)
@@ -232,6 +243,12 @@ class ServerFolders:
         from agentic_rag.bootstrap import DirectorySource
 
         return DirectorySource(folder)
+
+    async def sources(self) -> Sequence[str]:
+        """The names of the sources that brought its documents."""
+        from agentic_rag_cli.client.operator_queries import PUSHED_SOURCES
+
+        return await self.client.fetch(PUSHED_SOURCES, workspaceId=self.workspace_id)
 
     async def synchronise(self, source: SourceConnector, options: SyncOptions) -> SyncResult:
         """Send what the server does not have of a source."""
@@ -293,6 +310,7 @@ class KnowledgeRun:
     async def _synchronise(self, folder: FolderState) -> None:
         from agentic_rag.documents.metadata import MetadataChange, validate_change
         from agentic_rag.ingestion.sources.placed import PlacedSource
+        from agentic_rag.ingestion.sources.pushed import ListedSource
         from agentic_rag.ingestion.sync import SyncOptions
 
         folder.state, folder.error = "reading", None
@@ -304,16 +322,21 @@ class KnowledgeRun:
             return
         try:
             metadata = validate_change(MetadataChange(domain=folder.directory.domain))
-            source = PlacedSource(self.into.read(self.root / path), _source_id(folder), f"{path}/")
+            source = ListedSource(_source_id(folder), ())
+            if not folder.is_dropped:
+                source = PlacedSource(self.into.read(self.root / path), source.source_id, f"{path}/")
             options = SyncOptions(delete_missing=self.delete_missing, keeps_off=True, metadata=metadata)
             folder.result = await self.into.synchronise(source, options)
         except AgenticRagError as error:
-            folder.state, folder.error = "failed", error
+            folder.state, folder.error = "failed", _still_there(error) if folder.is_dropped else error
         else:
-            folder.state = "ingesting"
+            is_over = folder.is_dropped and not (folder.result.hidden or folder.result.deleted)
+            folder.state = "absent" if is_over else "ingesting"
 
     async def _signature(self, folder: FolderState) -> str:
         """Changes when a file of the folder does."""
+        if folder.is_dropped:
+            return ""
         try:
             found = await self.into.read(self.root / folder.directory.path).changes(frozenset(), None)
         except AgenticRagError:
@@ -324,8 +347,29 @@ class KnowledgeRun:
         folder.documents = await self.into.documents(_source_id(folder))
 
 
+async def _find_dropped(into: Folders, directories: Sequence[KnowledgeDirectory]) -> list[FolderState]:
+    """Folders that brought documents before, and that the settings name no longer."""
+    from agentic_rag.ingestion.sources.knowledge import KnowledgeDirectory
+
+    held = {one.removeprefix(_KNOWLEDGE) for one in await into.sources() if one.startswith(_KNOWLEDGE)}
+    gone = sorted(held - {one.path for one in directories})
+    return [FolderState(KnowledgeDirectory(path), is_stated=True, is_dropped=True) for path in gone]
+
+
+_KNOWLEDGE = "knowledge:"
+
 _MISSING = "missing"
 
 
+def _still_there(error: AgenticRagError) -> AgenticRagError:
+    """What is said of a folder that the settings dropped and that still has documents."""
+    if error.code != "SOURCE_SHRANK":
+        return error
+    return PolicyRefused(
+        "The settings no longer name this folder. Its documents stay, and answer, until --delete-missing hides them.",
+        code=error.code,
+    )
+
+
 def _source_id(folder: FolderState) -> str:
-    return f"knowledge:{folder.directory.path}"
+    return f"{_KNOWLEDGE}{folder.directory.path}"

@@ -51,6 +51,10 @@ class SourceStore(Protocol):
         """The documents that a source (`provenance["source"]`) brought, by status; every status is present."""
         ...
 
+    async def brought(self, workspace: WorkspaceRef) -> list[str]:
+        """What brought documents of the workspace (`provenance["source"]`), each once, sorted."""
+        ...
+
     async def envelopes(self) -> Mapping[str, SealedKey]:
         """The encrypted credentials of all sources of the organisation, by the owner that each is bound to."""
         ...

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.ingestion.hand_over import SyncWatch
-from agentic_rag.ingestion.sources.pushed import ListedSource, SentFile, list_file
+from agentic_rag.ingestion.sources.pushed import ListedSource, SentFile, is_pushed_name, list_file
 from agentic_rag.ingestion.storage import require_storage
 from agentic_rag.ingestion.sync import SyncOptions, SyncResult, SyncSource
 from agentic_rag.ingestion.upload import limit_size
@@ -85,6 +85,11 @@ class PushSource:
 
         options = replace(options, only=frozenset({path}))
         return await self.sync.run(workspace, SentFile(source_id, listed, data), actor, options, SyncWatch(admit))
+
+    async def names(self, workspace: WorkspaceRef) -> list[str]:
+        """The sources whose files clients sent or a command read, and which brought documents that are there."""
+        async with self.database.transaction(workspace.org_id) as transaction:
+            return [one for one in await transaction.sources.brought(workspace) if is_pushed_name(one)]
 
     async def documents(self, workspace: WorkspaceRef, source_id: str) -> Mapping[DocumentStatus, int]:
         """The documents of a source by status."""

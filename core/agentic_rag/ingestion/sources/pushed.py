@@ -19,9 +19,14 @@ _NAME = re.compile(r"(directory|knowledge):.{1,1000}")
 _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
+def is_pushed_name(text: str) -> bool:
+    """Whether a source of that name is one that a client sends or a command reads."""
+    return _NAME.fullmatch(text) is not None and text.isprintable()
+
+
 def validate_pushed_name(text: str) -> str:
     """The name of a source that a client sends. Errors: `InvalidInput` code SOURCE_INVALID."""
-    if _NAME.fullmatch(text) is None or not text.isprintable():
+    if not is_pushed_name(text):
         raise _invalid("A source that is sent is named `directory:PATH` or `knowledge:PATH`.", "source")
     return text
 

@@ -68,6 +68,17 @@ class PushQuery:
         Action.READ,
         Action.MANAGE_SOURCES,
         right=Sight.ORGANISATION,
+        description="The names of the sources whose files clients sent, and which brought documents that are there. "
+        "Takes the role admin.",
+    )
+    async def pushed_sources(self, info: Info, workspace_id: strawberry.ID) -> list[str]:
+        context = info.context
+        return await context.parts.push_source.names(await context.workspace(workspace_id))
+
+    @field(
+        Action.READ,
+        Action.MANAGE_SOURCES,
+        right=Sight.ORGANISATION,
         description="The documents of a source whose files a client sends, by status. Takes the role admin.",
     )
     async def pushed_documents(self, info: Info, workspace_id: strawberry.ID, source: str) -> SourceDocuments:

@@ -53,6 +53,11 @@ WHERE org_id = $1 AND workspace_id = $2 AND provenance ->> 'source' = $3
 GROUP BY status
 """
 
+BROUGHT = """
+SELECT DISTINCT provenance ->> 'source' AS source FROM rag_documents
+WHERE org_id = $1 AND workspace_id = $2 AND provenance ->> 'source' IS NOT NULL
+"""
+
 ENVELOPES = f"""
 SELECT source_id, {_SEALED} FROM rag_sources WHERE org_id = $1 AND master_id IS NOT NULL
 """  # noqa: S608 - a constant list of columns
@@ -124,6 +129,9 @@ class PostgresSourceStore:
         rows = await self._connection.fetch(DOCUMENT_COUNTS, *workspace.key, source)
         counted = {row["status"]: row["documents"] for row in rows}
         return {status: counted.get(status.value, 0) for status in DocumentStatus}
+
+    async def brought(self, workspace: WorkspaceRef) -> list[str]:
+        return sorted(row["source"] for row in await self._connection.fetch(BROUGHT, *workspace.key))
 
     async def envelopes(self) -> Mapping[str, SealedKey]:
         rows = await self._connection.fetch(ENVELOPES, self._org_id)
