@@ -1,13 +1,20 @@
 """`rag knowledge sync`: every folder of the settings, its own outcome, and the codes for scripts."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from tests.unit.cli.product import Product, Terminal, nothing_to_sync
 
-from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.adapters.sources.directory import DirectorySource
+from agentic_rag.documents.document import DocumentStatus
+from agentic_rag.ingestion.sources.knowledge import KnowledgeDirectory
+from agentic_rag.ingestion.sync import SyncOptions, SyncResult
+from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput
+from agentic_rag_cli.commands.ingestion.knowledge import FolderState, KnowledgeRun, LiveTable
 
 
 @pytest.fixture
@@ -51,3 +58,49 @@ def test_broken_settings_stop_before_anything(project: Path) -> None:
     assert told.exit_code == 2
     assert "line 3" in told.stderr
     assert product.dry_runs == []
+
+
+class Outage:
+    """Folders of a workspace whose stores are away when a round begins, and a second time while it is counted."""
+
+    def __init__(self) -> None:
+        self.rounds = 0
+        self.counted = 0
+
+    def read(self, folder: Path) -> DirectorySource:
+        return DirectorySource(folder)
+
+    async def synchronise(self, source: object, options: SyncOptions) -> SyncResult:
+        self.rounds += 1
+        if self.rounds == 1:
+            raise DependencyUnavailable("Postgres does not answer.", dependency="postgres")
+        return nothing_to_sync()
+
+    async def documents(self, source_id: str) -> dict[DocumentStatus, int]:
+        self.counted += 1
+        if self.counted == 4:
+            raise DependencyUnavailable("Postgres does not answer.", dependency="postgres")
+        return dict.fromkeys(DocumentStatus, 0)
+
+
+class Enough(Exception):
+    pass
+
+
+async def test_a_watch_goes_on_after_an_outage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a").mkdir()
+    told: list[str] = []
+    into = Outage()
+
+    def tell(folders: Sequence[FolderState]) -> None:
+        told.append(folders[0].state)
+        if told[-1] == "done":
+            raise Enough
+
+    run = KnowledgeRun(cast("Any", into), tmp_path, LiveTable(shown=False), tell, pause=0)
+    with pytest.raises(Enough):
+        await run.watch([FolderState(KnowledgeDirectory("a"), is_stated=True)])
+
+    assert told == ["failed", "done"]
+    assert into.rounds == 3
+    assert "Postgres does not answer" in capsys.readouterr().err

@@ -9,9 +9,9 @@ from typing import Any
 
 import httpx2
 import pytest
-from click.testing import Result
 from tests.contract.ingestion.source_world import FollowingWorkspace
 from tests.unit.cli.product import Product, Terminal
+from typer.testing import Result
 
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.ingestion.sources.push import PushSource

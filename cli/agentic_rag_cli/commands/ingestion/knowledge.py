@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agentic_rag.documents.document import DocumentStatus
-from agentic_rag.kernel.errors import AgenticRagError, InvalidInput, PolicyRefused
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, InvalidInput, PolicyRefused, Retryable
 from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.ingestion import IngestStalled, StallWatch
-from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.exits import ExitCode, error_line
 from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_cli.options import JsonOption, UrlOption
 from agentic_rag_cli.output import terminal
@@ -276,6 +276,8 @@ class KnowledgeRun:
     tell: Callable[[Sequence[FolderState]], None]
     """Prints what a round came to."""
     delete_missing: bool = False
+    pause: float = _WATCH_SECONDS
+    """Between two looks of a watch."""
 
     async def once(self, folders: Sequence[FolderState]) -> list[FolderState]:
         """One round, until every document is done. Errors: `IngestStalled`."""
@@ -298,13 +300,24 @@ class KnowledgeRun:
             await asyncio.sleep(_POLL_SECONDS)
 
     async def watch(self, folders: Sequence[FolderState]) -> list[FolderState]:
-        """Round after round, each for the folders that changed since the last."""
+        """Round after round, each for the folders that changed since the last, or that an outage kept from being read:
+        the stores, or the server, may be away for a while.
+        """
         changed: Sequence[FolderState] = folders
+        fault = ""
         while True:
-            if changed:
-                await self.once(changed)
-                self.tell(folders)
-            await asyncio.sleep(_WATCH_SECONDS)
+            try:
+                if changed:
+                    await self.once(changed)
+                    self.tell(folders)
+                    fault = ""
+            except (DependencyUnavailable, Retryable) as error:
+                if error_line(error) != fault:
+                    fault = error_line(error)
+                    terminal.note(fault)
+                for one in changed:
+                    one.signature = _UNREAD
+            await asyncio.sleep(self.pause)
             changed = [one for one in folders if await self._signature(one) != one.signature]
 
     async def _synchronise(self, folder: FolderState) -> None:
@@ -328,6 +341,8 @@ class KnowledgeRun:
             options = SyncOptions(delete_missing=self.delete_missing, keeps_off=True, metadata=metadata)
             folder.result = await self.into.synchronise(source, options)
         except AgenticRagError as error:
+            if isinstance(error, DependencyUnavailable | Retryable):
+                folder.signature = _UNREAD
             folder.state, folder.error = "failed", _still_there(error) if folder.is_dropped else error
         else:
             is_over = folder.is_dropped and not (folder.result.hidden or folder.result.deleted)
@@ -359,6 +374,7 @@ async def _find_dropped(into: Folders, directories: Sequence[KnowledgeDirectory]
 _KNOWLEDGE = "knowledge:"
 
 _MISSING = "missing"
+_UNREAD = "unread"
 
 
 def _still_there(error: AgenticRagError) -> AgenticRagError:
