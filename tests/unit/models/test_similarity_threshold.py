@@ -9,8 +9,9 @@ from agentic_rag.models.embedding.space import EmbeddingSpace, min_cosine
 
 HASHED = EmbeddingSpace("deterministic", "hashed-ngrams-v1", DIMENSIONS)
 MINILM = EmbeddingSpace("onnx", "all-MiniLM-L6-v2", 384)
+BGE = EmbeddingSpace("onnx", "bge-small-en-v1.5-int8", 384)
 MODEL = EmbeddingSpace("openai", "text-embedding-3-small", 1536)
-SPACES = st.sampled_from([HASHED, MINILM, MODEL])
+SPACES = st.sampled_from([HASHED, MINILM, BGE, MODEL])
 THRESHOLDS = st.floats(0, 1)
 
 
@@ -34,6 +35,8 @@ def test_who_asks_for_more_gets_no_less_similar_passages(space: EmbeddingSpace, 
         (HASHED, 0.75, 0.1),
         (MINILM, 0.7, 0.287),
         (MINILM, 0.75, 0.365),
+        (BGE, 0.7, 0.368),
+        (BGE, 0.75, 0.447),
     ],
 )
 def test_the_sources_thresholds_in_cosines(space: EmbeddingSpace, threshold: float, cosine: float) -> None:

@@ -56,7 +56,7 @@ class LocalModel:
     to 1, so that scores and thresholds mean the same with each model.
     """
     exponent: float = 3.5
-    """Of the scale of similarity thresholds (`models.embedding.space`)."""
+    """Of the scale of similarity thresholds (`models.embedding.space`), measured for minilm and bge-small."""
     texts_per_run: int = 8
     """1 for models that quantise as they run: a text's vector would depend on the texts beside it (cosines of .995)."""
 
@@ -89,6 +89,7 @@ _ROWS = (
         ),
         pooling=Pooling.FIRST,
         floor=0.37,
+        exponent=2.8,
         question_prefix="Represent this sentence for searching relevant passages: ",
         texts_per_run=1,
     ),
