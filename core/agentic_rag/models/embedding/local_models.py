@@ -52,8 +52,8 @@ class LocalModel:
     max_tokens: int = 256
     """Texts are truncated there."""
     floor: float = 0.0
-    """About the cosine of a question and a passage that have nothing to do with each other: likeness counts from there
-    to 1, so that scores and thresholds mean the same with each model.
+    """About the cosine of a question and a foreign passage of the same field: likeness counts from there to 1, so that
+    scores mean the same with each model.
     """
     exponent: float = 3.5
     """Of the scale of similarity thresholds (`models.embedding.space`), measured for minilm and bge-small."""
@@ -88,8 +88,8 @@ _ROWS = (
             25,
         ),
         pooling=Pooling.FIRST,
-        floor=0.37,
-        exponent=2.8,
+        floor=0.5,
+        exponent=4.5,
         question_prefix="Represent this sentence for searching relevant passages: ",
         texts_per_run=1,
     ),
