@@ -65,8 +65,8 @@ class ModelsConfig:
         Literal["deterministic", "onnx", "onnx:minilm", "onnx:bge-small", "onnx:e5-small", "openai"],
         Env("RAG_EMBEDDER"),
     ] = "deterministic"
-    """`deterministic` needs no key; `onnx:NAME` is a model on this machine (`rag model get NAME`), `onnx` alone the one
-    that is measured best; `openai` is any OpenAI-compatible server.
+    """`deterministic` needs no key; `onnx:NAME` is a model on this machine (`rag model get NAME`), `onnx` alone is
+    minilm or the model in AGENTIC_RAG_MODEL_DIR; `openai` is any OpenAI-compatible server.
     """
     model_dir: Annotated[Path, Env("AGENTIC_RAG_MODEL_DIR")] = UNSET_PATH
     """Directory with model.onnx and tokenizer.json of a model of your own for the embedder `onnx`; empty means the
