@@ -26,6 +26,7 @@ from tests.quality.citations import Judged, citation_rows, judged
 from tests.quality.conflicts import CONFLICTS, disagreement_rows
 from tests.quality.filings import FILINGS, filings
 from tests.quality.grounded import STUDIES, conclusion_row, grounded_rows
+from tests.quality.languages import language_rows
 from tests.quality.natural import HALVES, NATURAL, NATURAL_DEV, NATURAL_OWN, natural_rows
 from tests.quality.natural_asking import asked_naturally
 from tests.quality.readings import READINGS, readings_rows
@@ -38,6 +39,7 @@ from tests.quality.sets import (
     POOL,
     SINGLE_HOP,
     SPANS,
+    XQUAD,
     QuestionSet,
     documents_of,
     ingested,
@@ -125,6 +127,8 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
             verdicts, citations = await asked_naturally(system, settings, half)
             rows += [must(row) for row in natural_rows(half, verdicts)]
             cited += citations
+        if XQUAD in wanted:
+            rows += [must(row) for row in await language_rows(system)]
         if CONFLICTS in wanted:
             rows += await disagreement_rows()
         if READINGS in wanted:
@@ -165,7 +169,7 @@ def _tell(name: str, asked: Sequence[Score], found: dict[str, list[Ranked]]) -> 
 def main() -> int:
     """Run it."""
     parser = argparse.ArgumentParser(prog="python -m tests.quality", description="The quality table.")
-    every = (*MULTI_HOP, *SINGLE_HOP, POOL, FILINGS, NATURAL, NATURAL_OWN, CONFLICTS, READINGS, VERIFIER, RULES)
+    every = (*MULTI_HOP, *SINGLE_HOP, POOL, XQUAD, FILINGS, NATURAL, NATURAL_OWN, CONFLICTS, READINGS, VERIFIER, RULES)
     parser.add_argument(
         "--only", action="append", choices=(*every, NATURAL_DEV), help="these sets only; may be repeated"
     )
