@@ -22,18 +22,20 @@ class TermCounts:
     length: int
 
 
-def count_terms(keys: NDArray[np.uint64]) -> TermCounts:
-    """A chunk's postings from the keys of its terms, in any order and with repeats."""
+def count_terms(keys: NDArray[np.uint64], further: NDArray[np.uint64]) -> TermCounts:
+    """A chunk's postings from the keys of its terms, in any order and with repeats. `further` are other forms of them:
+    they are found too, and are not counted in the length.
+    """
     length = len(keys)
     if not length:
         return TermCounts(b"", b"", 0)
-    ordered = np.sort(keys)
-    first = np.empty(length, np.bool_)
+    ordered = np.sort(np.concatenate((keys, further))) if len(further) else np.sort(keys)
+    first = np.empty(len(ordered), np.bool_)
     first[0] = True
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     starts = first.nonzero()[0]
     counts = np.empty(len(starts), np.intp)
-    counts[-1] = length - starts[-1]
+    counts[-1] = len(ordered) - starts[-1]
     np.subtract(starts[1:], starts[:-1], out=counts[:-1])
     np.minimum(counts, MAX_COUNT, out=counts)
     return TermCounts(ordered[starts].astype("<u8").tobytes(), counts.astype("<u2").tobytes(), length)

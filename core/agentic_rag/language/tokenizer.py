@@ -3,6 +3,9 @@
 Terms are NFKC-normalised and case-folded. Compound names (paths, dotted and snake_case names, camelCase, hyphens) yield
 their parts and the whole; a word that the end of a line parts yields both of its spellings. Scripts written without
 spaces yield character bigrams. "1,234" equals "1234", and "12.5" stays whole.
+
+A text in a language with a word table yields the stems of that language as well, and one in Chinese or Japanese its
+ideographs; a question in such a language is searched by them.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from types import MappingProxyType
@@ -19,8 +22,13 @@ import numpy as np
 
 from agentic_rag.language.english import FUNCTION_WORDS, stem
 from agentic_rag.language.parted_words import spell_parted_words
+from agentic_rag.language.stemming import stem_of
 from agentic_rag.language.term_counts import TermCounts, count_terms
-from agentic_rag.language.words.word_tables import function_words_of
+from agentic_rag.language.words.word_table import WordTable
+from agentic_rag.language.words.word_tables import TABLE_BY_CODE, table_of
+
+TERMS_VERSION = 2
+"""Of what a text's postings are. A change raises it: a worker then makes the postings of every workspace again."""
 
 _CACHED_TOKENS = 32_768
 """12 MB when full. Twice as many did not make tokenising faster; hostile text fills the whole cache."""
@@ -60,6 +68,7 @@ _TOKEN = re.compile(
     rf"{_NUMBER}|[{_UNSPACED}]{{1,256}}+"
     rf"|(?:__)?{_LETTER}{{1,64}}+(?:{_JOINT}{_LETTER}{{1,64}}+){{0,15}}+(?:__|\+\+|#)?"
 )
+_IDEOGRAPHS = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]{2,}")
 _UNSPACED_START = re.compile(f"[{_UNSPACED}]")
 _SEPARATOR = re.compile(r"[\W_]+")
 _CAMEL_PART = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[^\W_A-Z]+|[A-Z]+")
@@ -172,22 +181,59 @@ def query_terms(text: str, *, stemmed: bool = True) -> Mapping[str, int]:
 
 
 def _question_terms(text: str, stemmed: bool) -> Mapping[str, int]:
-    runs = _runs(text)
-    shouted = text.isupper()
-    known = function_words_of(text)
-    found: Counter[str] = Counter()
-    for token in runs:
-        if shouted or not (token.isupper() and len(token) > 1):
-            if token.casefold() not in known:
-                found.update(term for term in _split(token, stemmed) if term not in FUNCTION_WORDS)
-        else:
-            found.update(_split(token, stemmed))
+    table = table_of(text)
+    known = FUNCTION_WORDS if table is None else FUNCTION_WORDS | table.function_words
+    found = _count_content(text, known, lambda run: _split(run, stemmed))
     return MappingProxyType(found or Counter(tokenize(text, stemmed=stemmed)))
+
+
+def _count_content(text: str, known: Collection[str], split: Callable[[str], Iterable[str]]) -> Counter[str]:
+    """The terms of a text's runs without function words."""
+    shouted = text.isupper()
+    found: Counter[str] = Counter()
+    for run in _runs(text):
+        if not shouted and run.isupper() and len(run) > 1:
+            found.update(split(run))
+        elif run.casefold() not in known:
+            found.update(term for term in split(run) if term not in known)
+    return found
 
 
 @lru_cache(_CACHED_QUESTIONS)
 def _question_terms_with_cache(text: str, stemmed: bool) -> Mapping[str, int]:
     return _question_terms(text, stemmed)
+
+
+def search_terms(question: str) -> Mapping[str, int]:
+    """The terms by which postings are searched for a question, with their counts: `query_terms`; in a language whose
+    stems are indexed, those of its words.
+    """
+    table = _indexed_table(question)
+    if table is None:
+        return query_terms(question)
+    found = _count_content(question, table.function_words, lambda run: _split_by_table(run, table))
+    return MappingProxyType(found) if found else query_terms(question)
+
+
+def _indexed_table(text: str) -> WordTable | None:
+    """The table of a text's language where it says what is indexed beside the terms."""
+    table = table_of(text)
+    return table if table is not None and (table.stemmer or table.has_ideographs) else None
+
+
+def _split_by_table(run: str, table: WordTable) -> list[str]:
+    """The terms of a run with the stems of its language instead of English ones."""
+    terms = [_form(term, table) for term in _split(run, stemmed=False)]
+    return terms + _ideographs(run) if table.has_ideographs else terms
+
+
+def _form(word: str, table: WordTable) -> str:
+    return stem_of(word, table.stemmer) if table.stemmer and word.isalpha() else word
+
+
+def _ideographs(run: str) -> list[str]:
+    """The ideographs of a run in which they are not terms already."""
+    return [sign for signs in _IDEOGRAPHS.findall(run) for sign in signs]
 
 
 def content_terms(question: Iterable[str]) -> frozenset[str]:
@@ -223,12 +269,27 @@ def _token_keys_with_cache(token: str, stemmed: bool) -> bytes:
     return _token_keys(token, stemmed)
 
 
+@lru_cache(_CACHED_PARTS)
+def _further_keys(token: str, code: str) -> bytes:
+    """The keys of the forms of a token that its language indexes beside its terms."""
+    table = TABLE_BY_CODE[code]
+    if table.has_ideographs:
+        return b"".join(map(key_bytes, _ideographs(token)))
+    pairs = zip(_split(token, stemmed=True), _split(token, stemmed=False), strict=True)
+    return b"".join(key_bytes(form) for term, word in pairs if (form := _form(word, table)) != term)
+
+
 def term_counts(text: str, *, stemmed: bool = True) -> TermCounts:
-    """A passage's postings: the counts of `tokenize(text)` by `term_key`."""
+    """A passage's postings: the counts of `tokenize(text)` by `term_key`, and those of the stems or ideographs of its
+    language, which do not add to its length.
+    """
+    runs = _runs(text)
     keys = b"".join(
         [
             _token_keys_with_cache(token, stemmed) if len(token) <= _LONGEST_CACHED else _token_keys(token, stemmed)
-            for token in _runs(text)
+            for token in runs
         ]
     )
-    return count_terms(np.frombuffer(keys, "<u8"))
+    table = _indexed_table(text) if stemmed else None
+    further = b"" if table is None else b"".join([_further_keys(token, table.code) for token in runs])
+    return count_terms(np.frombuffer(keys, "<u8"), np.frombuffer(further, "<u8"))

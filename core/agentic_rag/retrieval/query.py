@@ -9,7 +9,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.language.tokenizer import query_terms
+from agentic_rag.language.tokenizer import search_terms
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
@@ -49,8 +49,8 @@ class RetrievalQuery:
 
     @property
     def terms(self) -> Mapping[str, int]:
-        """The terms of `text` with their counts."""
-        return query_terms(self.text)
+        """The terms by which postings are searched for `text`, with their counts."""
+        return search_terms(self.text)
 
     @property
     def rules(self) -> SelectionRules:

@@ -135,7 +135,7 @@ class Retrieve:
                 await stack.enter_async_context(background_task(self._search(arm, snapshot, query))) for arm in scans
             ]
             found = await self._search(last, snapshot, query)
-            terms = list({**query.terms, **query_terms(query.title_query)})
+            terms = list({**query.terms, **query_terms(query.text), **query_terms(query.title_query)})
             rarity = await snapshot.lexical.rarity(terms, query.scope)
             entities = question_entities(query.workspace_id, query.text) if query.weights.graph > 0 else ()
             arms: dict[Retriever, Sequence[ArmHit]] = {

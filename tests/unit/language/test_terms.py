@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.language.english import FUNCTION_WORDS, stem
-from agentic_rag.language.tokenizer import content_terms, query_terms, term_counts, term_key, tokenize
+from agentic_rag.language.tokenizer import (
+    content_terms,
+    query_terms,
+    search_terms,
+    term_counts,
+    term_key,
+    tokenize,
+)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +160,7 @@ def test_terms_are_never_empty_and_case_folded(text: str) -> None:
         assert term == term.casefold()
 
 
-@given(st.text(st.sampled_from("aB1_.,-/:' \n水é"), max_size=80))
+@given(st.text(st.sampled_from("aB1_.,-/:' \né"), max_size=80))
 def test_counts_are_those_of_the_terms(text: str) -> None:
     found = tokenize(text)
 
@@ -172,3 +179,51 @@ def test_a_long_run_of_letters_is_cut_into_bounded_terms() -> None:
 
 def test_function_words_are_never_stemmed() -> None:
     assert all(stem(word) == word for word in FUNCTION_WORDS)
+
+
+def keys_of(text: str) -> set[int]:
+    return set(np.frombuffer(term_counts(text).hashes, "<u8").tolist())
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "terms"),
+    [
+        ("Die Kündigungsfristen stehen im Vertrag.", "Welche Kündigungsfrist gilt im Vertrag?", ["kundigungsfrist"]),
+        ("Los contratos se firman en la oficina.", "¿Dónde se firma el contrato?", ["contrat", "firm"]),
+        ("Les contrats sont signés dans le bureau.", "Où signe-t-on les contrats ?", ["contrat", "sign"]),
+        ("I contratti sono firmati negli uffici.", "Dove si firma il contratto?", ["contratt", "firm"]),
+        ("Os contratos são assinados no escritório.", "Onde são assinados os contratos?", ["contrat", "assin"]),
+        ("De contracten worden op kantoor getekend.", "Waar wordt het contract getekend?", ["contract"]),
+        ("Umowy są podpisywane w biurze przez dyrektora.", "Gdzie są podpisywane umowy?", ["umow"]),
+        ("Договоры подписывают в конторе.", "Где подписывают договор?", ["договор"]),
+        ("يتم توقيع العقود في المكتب.", "أين يتم توقيع العقود؟", ["عقود"]),
+        ("契約は事務所で署名されます。", "契約はどこで署名しますか", ["契約", "契", "約"]),
+        ("合同在办公室签署。", "合同在哪里签署？", ["合同", "合", "同"]),
+    ],
+)
+def test_a_question_meets_a_text_of_its_language_by_stems_or_ideographs(
+    text: str, question: str, terms: list[str]
+) -> None:
+    asked = search_terms(question)
+
+    assert set(terms) <= set(asked)
+    assert {term_key(term) for term in terms} <= keys_of(text)
+
+
+def test_the_words_of_a_text_in_another_language_are_found_as_they_are_and_only_they_make_its_length() -> None:
+    text = "Die Kündigungsfristen stehen im Vertrag."
+
+    assert {term_key(term) for term in tokenize(text)} < keys_of(text)
+    assert term_counts(text).length == len(tokenize(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["The notice periods of contracts", "PX-40 E17", "Periods: Ελλάδα", "기간은 계약에 있다"]
+)
+def test_english_and_languages_without_stems_are_indexed_and_asked_by_their_terms_alone(text: str) -> None:
+    assert keys_of(text) == {term_key(term) for term in tokenize(text)}
+    assert search_terms(text) == query_terms(text)
+
+
+def test_a_question_of_function_words_only_is_asked_by_them_in_every_language() -> None:
+    assert search_terms("Was ist das?") == query_terms("Was ist das?") != {}

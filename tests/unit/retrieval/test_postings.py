@@ -90,7 +90,7 @@ def test_a_damaged_row_is_noticed(name: str) -> None:
 
 
 def test_counts_beyond_sixteen_bits_are_capped() -> None:
-    counted = count_terms(np.full(70_000, 5, np.uint64))
+    counted = count_terms(np.full(70_000, 5, np.uint64), np.zeros(0, np.uint64))
 
     assert np.frombuffer(counted.counts, "<u2").tolist() == [MAX_COUNT]
     assert counted.length == 70_000

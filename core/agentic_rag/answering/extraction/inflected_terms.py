@@ -68,7 +68,8 @@ def _forms(word: str, table: WordTable) -> tuple[str, ...]:
     """What the inflected forms of a word begin with."""
     stem = table.stem(word)
     folded = table.fold(stem)
-    return tuple(sorted({stem, folded, *_umlauts(folded, table), *_separable_forms(stem, table)}))
+    joined = {f"{prefix}{stem}" for prefix in table.word_prefixes}
+    return tuple(sorted({stem, folded, *joined, *_umlauts(folded, table), *_separable_forms(stem, table)}))
 
 
 def _separable_forms(stem: str, table: WordTable) -> set[str]:

@@ -149,6 +149,8 @@ def _form_hits(low: str, term: QuestionTerm) -> list[int]:
 
 def _is_form(low: str, at: int, end: int, *, is_inside: bool) -> bool:
     """Whether [at, end) begins a word and inflection ends it, or it is a part of a compound."""
+    if low[at] >= _FIRST_IDEOGRAPH:
+        return True
     stop = end
     while stop < len(low) and low[stop].isalpha():
         stop += 1

@@ -23,10 +23,11 @@ _DATES = (
     re.compile(rf"\b(?P<y>{_YEAR})-(?P<m>[01]\d)-(?P<d>[0-3]\d)\b"),
     re.compile(rf"\b(?P<d>[0-3]?\d)[./](?P<m>[01]?\d)[./](?P<y>{_YEAR})\b"),
     re.compile(
-        rf"\b(?P<d>[0-3]?\d)(?:st|nd|rd|th)?\.?(?: of| de)? (?P<w>{_MONTH})(?:,?(?: de)? (?P<y>{_YEAR}))?\b", re.I
+        rf"\b(?P<d>[0-3]?\d)(?:st|nd|rd|th)?\.?(?: of| de)? (?P<w>{_MONTH})(?:,?(?: de)? {{1,9}}(?P<y>{_YEAR}))?\b",
+        re.IGNORECASE,
     ),
     re.compile(rf"\b(?P<w>{_MONTH}) (?P<d>[0-3]?\d)(?:st|nd|rd|th)?\b(?:,? (?P<y>{_YEAR}))?(?![\d:])", re.I),
-    re.compile(rf"\b(?P<w>{_MONTH}),?(?: de)? (?P<y>{_YEAR})\b", re.I),
+    re.compile(rf"\b(?P<w>{_MONTH}),?(?: de)? {{1,9}}(?P<y>{_YEAR})\b", re.I),
 )
 _TIME = re.compile(r"\b(?P<h>[012]?\d)(?:[:.](?P<m>[0-5]\d)(?: ?(?P<a>[ap])\.?m\b)?| ?(?P<b>[ap])\.?m\b)", re.I)
 _SMALL = (

@@ -34,6 +34,7 @@ _ANYONE = r"(?:ich|man|wir|jemand|mitarbeiter\w*|beschäftigte\w*|kunden?|besuch
 
 GERMAN = WordTable(
     code="de",
+    stemmer="german",
     marks="äöüß",
     function_words=word_set(
         """

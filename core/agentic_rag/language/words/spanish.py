@@ -31,6 +31,7 @@ _ANYONE = r"(?:yo|se|uno|tengo|puedo|debo|podemos|debemos|hay que|hago|hacemos)"
 
 SPANISH = WordTable(
     code="es",
+    stemmer="spanish",
     marks="¿¡ñ",
     function_words=word_set(
         """

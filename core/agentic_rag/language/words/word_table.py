@@ -7,6 +7,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import takewhile
+
+from agentic_rag.language.stemming import stem_of
 
 
 class Asked(enum.Enum):
@@ -47,37 +50,51 @@ def _compile(wording: Wording) -> re.Pattern[str]:
     return re.compile(wording.text, re.IGNORECASE if wording.ignores_case else 0)
 
 
-@dataclass(frozen=True, slots=True)
+_NEVER = Wording(r"(?!)")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class WordTable:
-    """The closed classes, endings and question words of a language. Words are in lower case."""
+    """The closed classes, endings and question words of a language. Words are in lower case. What a table leaves out is
+    not known of its language: the rule that needs it stays off.
+    """
 
     code: str
     """ISO 639-1."""
-    marks: str
+    stemmer: str = ""
+    """Snowball's algorithm: its stems are indexed beside the words."""
+    has_ideographs: bool = False
+    """Its single characters are words: they are indexed beside the pairs."""
+    marks: str = ""
     """Characters of its texts that neither English nor another table has."""
-    function_words: frozenset[str]
+    function_words: frozenset[str] = frozenset()
     """Articles, pronouns, prepositions, conjunctions, auxiliaries, and the words that phrase a question."""
-    asking_stems: frozenset[str]
+    asking_stems: frozenset[str] = frozenset()
     """Beginnings of words that say how is asked rather than about what."""
-    endings: tuple[str, ...]
-    """What inflection adds to a word, longest first."""
-    folds: Mapping[str, str]
+    endings: tuple[str, ...] = ()
+    """What inflection adds to a word, longest first; without them the stemmer is asked."""
+    folds: Mapping[str, str] = field(default_factory=dict[str, str])
     """Letters with marks that inflection adds or drops, and the letters without."""
-    questions: tuple[tuple[Asked, Wording], ...]
+    questions: tuple[tuple[Asked, Wording], ...] = ()
     """How a question asks for something: the first that is found decides."""
-    answers: Mapping[Asked, Wording]
+    answers: Mapping[Asked, Wording] = field(default_factory=dict[Asked, Wording])
     """What a sentence must have that answers such a question."""
-    leaning: Wording
+    leaning: Wording = _NEVER
     """How a sentence opens that leans on the one before it."""
-    negation: Wording
-    months: tuple[str, ...]
-    """From January on."""
-    numbers: Mapping[str, str]
-    """Number words and units in English, which values are read in."""
-    aside: Wording
+    negation: Wording = _NEVER
+    months: tuple[str, ...] = ()
+    """From January on, as they are read in a text of any language."""
+    numbers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Number words, units and other months in English, which values are read in."""
+    has_decimal_comma: bool = True
+    groups_by_space: bool = False
+    """It writes a space between thousands."""
+    aside: Wording = _NEVER
     """What makes no other statement: that it holds always."""
     has_compounds: bool = False
-    """It writes compounds as one word, and nouns with a capital."""
+    """It writes compounds as one word, and a single capital tells no name."""
+    word_prefixes: tuple[str, ...] = ()
+    """Articles and prepositions that are written as one word with a noun."""
     verb_prefixes: tuple[str, ...] = ()
     """What stands before the stem of a verb, apart or joined."""
     verb_infixes: tuple[str, ...] = ()
@@ -93,6 +110,10 @@ class WordTable:
 
     def stem(self, word: str) -> str:
         """A word in lower case without the ending that inflection gives it."""
+        if self.stemmer and not self.endings:
+            stem = stem_of(word, self.stemmer)
+            shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(stem, word, strict=False)))
+            return stem if stem in word else word[:shared] or word
         for ending in self.endings:
             if word.endswith(ending) and len(word) - len(ending) >= max(SHORTEST_STEM, min(4, len(ending) + 1)):
                 return word[: -len(ending)]
@@ -108,8 +129,15 @@ class WordTable:
         """The text with figures, number words and units as English writes them, place by place where it can: a word
         keeps its length.
         """
-        swapped = _GROUPED.sub(lambda found: found[0].translate(_SWAPPED), text)
+        swapped = self._plain_figures(text)
         return _WORD.sub(lambda found: self.numbers.get(found[0].lower(), found[0]).ljust(len(found[0])), swapped)
+
+    def _plain_figures(self, text: str) -> str:
+        if self.has_ideographs:
+            return _IDEOGRAPH.sub(" ", _CALENDAR_DAY.sub(r"\3.\2.\1 ", text.translate(_PLAIN_SIGNS)))
+        if self.groups_by_space:
+            text = _SPACED.sub(lambda found: _SPACE.sub(".", found[0]), text)
+        return _GROUPED.sub(lambda found: found[0].translate(_SWAPPED), text) if self.has_decimal_comma else text
 
     def fold(self, word: str) -> str:
         """A word in the letters that all its inflected forms share."""
@@ -119,6 +147,11 @@ class WordTable:
 _SWAPPED = str.maketrans(".,", ",.")
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})+(?:,\d+)?(?![\d.,]*\d)|(?<![\d.,])\d+,\d+(?![\d.,]*\d)")
 """Figures with a decimal comma or full stops between thousands."""
+_SPACED = re.compile(r"(?<![\d.,])(?<!\d[ \u00a0\u202f])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?![\d.]|[ \u00a0\u202f]\d)")
+_PLAIN_SIGNS = str.maketrans("０１２３４５６７８９．，％", "0123456789.,%")
+_CALENDAR_DAY = re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日")
+_IDEOGRAPH = re.compile(r"[\u3001-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+_SPACE = re.compile(r"[ \u00a0\u202f]")
 _WORD = re.compile(r"[^\W\d_]+")
 
 SHORTEST_STEM = 3

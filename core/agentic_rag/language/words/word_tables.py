@@ -3,43 +3,101 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import lru_cache
 
 from agentic_rag.language.english import FUNCTION_WORDS
+from agentic_rag.language.words.arabic import ARABIC
+from agentic_rag.language.words.chinese import CHINESE
+from agentic_rag.language.words.dutch import DUTCH
+from agentic_rag.language.words.french import FRENCH
 from agentic_rag.language.words.german import GERMAN
+from agentic_rag.language.words.italian import ITALIAN
+from agentic_rag.language.words.japanese import JAPANESE
+from agentic_rag.language.words.polish import POLISH
+from agentic_rag.language.words.portuguese import PORTUGUESE
+from agentic_rag.language.words.russian import RUSSIAN
 from agentic_rag.language.words.spanish import SPANISH
-from agentic_rag.language.words.word_table import WordTable
+from agentic_rag.language.words.word_table import WordTable, word_set
 
-TABLES = (GERMAN, SPANISH)
+TABLES = (GERMAN, SPANISH, FRENCH, ITALIAN, PORTUGUESE, DUTCH, POLISH, RUSSIAN, ARABIC, JAPANESE, CHINESE)
 """One a language; English has rules of its own."""
+OTHER = WordTable("und", has_decimal_comma=False)
+"""Of a text whose script tells that it is in no language of these: no rule of a language reads it."""
+TABLE_BY_CODE = {table.code: table for table in (*TABLES, OTHER)}
 
-_NO_WORDS: frozenset[str] = frozenset()
 _LEAST_SHARE = 0.08
 """Of the words of a text that must be function words of a language: names and titles hold a few of other languages."""
+_SHORT_TEXT = 8
+"""Words of a text whose language a single sign tells."""
 _READ_CHARACTERS = 1_000
 """From the start of a text: its language does not change."""
 _CACHED_TEXTS = 512
+_IN_NAMES = word_set("al da de del den der di dos du el en la las le los non san van")
+"""They stand in names of every language: one alone tells none."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_BY_ALPHABET = tuple(table for table in TABLES if table.function_words and table not in (RUSSIAN, ARABIC))
+
+_SCRIPTS = re.compile(
+    "(?P<cyrillic>[\u0400-\u052f]+)|(?P<arabic>[\u0600-\u06ff\u0750-\u077f]+)|(?P<kana>[\u3041-\u30ff]+)|"
+    "(?P<han>[\u3400-\u4dbf\u4e00-\u9fff]+)|"
+    "(?P<other>[\u0370-\u03ff\u0530-\u05ff\u0900-\u10ff\u1100-\u11ff\u1780-\u17ff\uac00-\ud7af]+)|"
+    "(?P<latin>[a-zA-Z\u00c0-\u024f]+)"
+)
+"""Runs of letters by script; others: Greek, Armenian, Hebrew, those of India and south-east Asia, Georgian, Hangul."""
+_NOT_RUSSIAN = re.compile("[іїєґјљњћђџѓќўәғқңөұһ]")
+_NOT_ARABIC = re.compile("[پچژگکیٹڈڑںے]")
+_LATIN_LETTERS = 5
+"""That tell no more than one of another script: names are written in Latin letters in every language."""
+_AMONG_ENGLISH = 0.5
+"""The same where English function words stand beside."""
+_LEAST_KANA = 0.1
+"""Of the ideographs and kana of a Japanese text."""
 
 
 def table_of(text: str) -> WordTable | None:
-    """The table of the language that a text is written in; None for English, and for what no table knows."""
+    """The table of the language that a text is written in; None for English, and for what has no sign of another."""
     return _table_of(text[:_READ_CHARACTERS])
 
 
 def function_words_of(text: str) -> frozenset[str]:
     """The function words of its language; none for English, whose are known by themselves."""
     table = table_of(text)
-    return _NO_WORDS if table is None else table.function_words
+    return frozenset() if table is None else table.function_words
 
 
 @lru_cache(_CACHED_TEXTS)
 def _table_of(text: str) -> WordTable | None:
     low = text.lower()
-    words = _WORD.findall(low)
-    most, found = max(sum(word in FUNCTION_WORDS for word in words), _LEAST_SHARE * len(words)), None
-    for table in TABLES:
-        known = sum(word in table.function_words for word in words) + sum(mark in low for mark in table.marks)
-        if known > most:
-            most, found = known, table
+    words = frozenset(_WORD.findall(low))
+    english = words & FUNCTION_WORDS
+    if not low.isascii():
+        by_script = _table_by_script(low, is_english=len(english) > 1)
+        if by_script is not None:
+            return by_script
+    is_short = len(words) <= _SHORT_TEXT
+    most, found = max(_LEAST_SHARE * len(words), 0 if is_short else 1), None
+    for table in _BY_ALPHABET:
+        known = words & table.function_words
+        marks = sum(mark in low for mark in table.marks) if known or is_short else 0
+        own = known - FUNCTION_WORDS
+        tells = marks or len(own) > 1 or not own <= _IN_NAMES
+        if tells and len(known) + marks > most and len(own) + marks > len(english - known):
+            most, found = len(known) + marks, table
     return found
+
+
+def _table_by_script(text: str, *, is_english: bool) -> WordTable | None:
+    """The table of a text whose letters are mostly not Latin."""
+    letters = Counter[str]()
+    for match in _SCRIPTS.finditer(text):
+        letters[match.lastgroup or ""] += len(match[0])
+    ideographs = letters["han"] + letters["kana"]
+    found = {OTHER: letters["other"], RUSSIAN: letters["cyrillic"], ARABIC: letters["arabic"], CHINESE: ideographs}
+    most = max(found, key=lambda table: found[table])
+    if found[most] * (_AMONG_ENGLISH if is_english else _LATIN_LETTERS) <= letters["latin"]:
+        return None
+    if most is CHINESE and letters["kana"] >= _LEAST_KANA * ideographs:
+        return JAPANESE
+    is_other = (most is RUSSIAN and _NOT_RUSSIAN.search(text)) or (most is ARABIC and _NOT_ARABIC.search(text))
+    return OTHER if is_other else most

@@ -114,7 +114,7 @@ async def _rewrite_segments(connection: PostgresConnection, key: tuple[UUID, UUI
         gone += len(segment.posting_ordinals) - len(kept.posting_ordinals)
         await connection.execute(DROP_SEGMENTS, *key, [row["segment_id"]])
         if len(kept.ordinals):
-            await connection.execute(ADD_SEGMENT, *key, *segment_arguments(kept))
+            await connection.execute(ADD_SEGMENT, *key, *segment_arguments(kept, row["terms_version"]))
     return gone
 
 

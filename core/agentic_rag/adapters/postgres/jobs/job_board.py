@@ -20,6 +20,7 @@ from agentic_rag.adapters.postgres.session.errors import translate
 from agentic_rag.jobs.job import JobKind, JobRef, JobState, MaintenanceTask, QueueName
 from agentic_rag.jobs.turns import LastTurns, WaitingWorkspace, take_turns
 from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
+from agentic_rag.language.tokenizer import TERMS_VERSION
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 LEADER_LOCK = 0x7261675F6A6F6273
@@ -67,6 +68,7 @@ class PostgresJobBoard:
         self._upkeep_arguments: Mapping[str, tuple[Any, ...]] = {
             JobKind.SNAPSHOT.value: (snapshot_every_hours,),
             JobKind.INDEX.value: (exact_scan_bytes,),
+            JobKind.COMPACT.value: (TERMS_VERSION,),
             JobKind.GRAPH.value: (graph_home,),
             JobKind.CALIBRATE.value: (None, 0.0) if calibration is None else astuple(calibration),
         }

@@ -383,10 +383,11 @@ UPKEEP = {
     "snapshot": _UPKEEP.format(due="SELECT * FROM rag_upkeep_snapshots($2)"),
     "graph": _UPKEEP_AGAIN.format(due="SELECT * FROM rag_upkeep_graph($2)"),
     "erase": _UPKEEP_AGAIN.format(due="SELECT * FROM rag_upkeep_erasures()"),
-    "compact": _UPKEEP.format(due="SELECT * FROM rag_upkeep_segments()"),
+    "compact": _UPKEEP.format(due="SELECT * FROM rag_upkeep_segments($2)"),
     "index": _UPKEEP.format(due="SELECT * FROM rag_upkeep_indexes($2)"),
     "calibrate": _UPKEEP_CALIBRATE,
 }
 """Statements by job kind. $1 is the kind; $2 is for `snapshot` the hours between two snapshots, for `index` the bytes
-scanned exactly, for `graph` the name of the graph store, for `calibrate` the fewest passages.
+scanned exactly, for `graph` the name of the graph store, for `calibrate` the fewest passages, for `compact` the version
+of terms.
 """

@@ -10,18 +10,20 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.language.tokenizer import TERMS_VERSION
 from agentic_rag.retrieval.lexical.bm25 import VisiblePostings
 from agentic_rag.retrieval.lexical.postings import AccessChanges, Segment, SegmentBytes, decode_segment, encode_segment
 
 SEGMENT_COLUMNS = """
-    segment_id, visible_from, ordinals, lengths, access, visible, terms, offsets, posting_ordinals, posting_counts
+    segment_id, visible_from, terms_version, ordinals, lengths, access, visible, terms, offsets, posting_ordinals,
+    posting_counts
 """
 
-# The arrays are in the order of the fields of `SegmentBytes`.
+# $3: by which rules its terms were made. The arrays are in the order of the fields of `SegmentBytes`.
 ADD_SEGMENT = """
-INSERT INTO rag_segments (org_id, workspace_id, segment_id, visible_from, chunk_count, ordinals, lengths, access,
-                          visible, terms, offsets, posting_ordinals, posting_counts)
-VALUES ($1, $2, gen_random_uuid(), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+INSERT INTO rag_segments (org_id, workspace_id, segment_id, terms_version, visible_from, chunk_count, ordinals, lengths,
+                          access, visible, terms, offsets, posting_ordinals, posting_counts)
+VALUES ($1, $2, gen_random_uuid(), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 """
 
 MOVED = "SELECT ordinal, access_id FROM rag_moved_ordinals WHERE org_id = $1 AND workspace_id = $2"
@@ -40,11 +42,11 @@ def segment_from(row: Row) -> Segment:
     return decode_segment(value_from(SegmentBytes, row, visible_from=row["visible"]))
 
 
-def segment_arguments(segment: Segment) -> tuple[object, ...]:
+def segment_arguments(segment: Segment, terms_version: int = TERMS_VERSION) -> tuple[object, ...]:
     """The values of `ADD_SEGMENT` after the workspace's key. `visible_from` is that of the oldest chunk, so that a
     reader of an older version still finds a merged segment.
     """
-    return int(segment.visible_from.min()), len(segment.ordinals), *astuple(encode_segment(segment))
+    return terms_version, int(segment.visible_from.min()), len(segment.ordinals), *astuple(encode_segment(segment))
 
 
 async def read_moves(connection: PostgresConnection, org_id: UUID, workspace_id: UUID) -> AccessChanges:
