@@ -114,9 +114,10 @@ class _Recorder:
         passages: Sequence[Passage],
         draft: PartDraft,
         excluded: ExcludedSpans,
+        proposed: tuple[DraftSentence, ...],
     ) -> tuple[DraftSentence, ...]:
         """The sentences of the draft."""
-        found = find_candidates(place, passages, draft, excluded)
+        found = find_candidates(place, passages, draft, excluded, proposed)
         texts = [
             (
                 "\n".join(sentence.text for sentence in one.sentences),

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import fields, replace
 
 from tests.unit.answering.test_extractive import passage
 
-from agentic_rag.answering.extraction.extractive import ExcludedSpans, PartDraft, draft_part
+from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft, draft_part
 from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.plan import AnswerType
@@ -17,7 +16,6 @@ from agentic_rag.answering.shapes.choice import Tree, choose_answer, score_signs
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.shapes.table import shape_part
 from agentic_rag.language.tokenizer import query_terms
-from agentic_rag.retrieval.candidates import Passage
 
 QUESTION = "Which locks does the caretaker change?"
 PART = build_subquery(QUESTION, AnswerType.FACT, dict.fromkeys(query_terms(QUESTION), 0.5))
@@ -74,6 +72,39 @@ def test_what_quotes_nothing_is_no_candidate_and_a_draft_that_is_empty_stays_so(
     assert all(one.sentences for one in unsaid)
 
 
+def test_what_a_form_proposes_is_a_candidate_once_and_known_as_such() -> None:
+    given = draft()
+    held = find_candidates(0, PASSAGES, given, frozenset())
+    listed = next(one for one in held if one.block is not None and one.block.lead is not None)
+    unheld = (replace(given.sentences[0], start=TEXT.index("Bring"), end=TEXT.index("Bring") + 12),)
+
+    found = find_candidates(0, PASSAGES, given, frozenset(), listed.sentences)
+    with_another = find_candidates(0, PASSAGES, given, frozenset(), unheld)
+
+    assert len(found) == len(held)
+    assert [one for one in found if one.is_proposed] == [replace(listed, is_proposed=True)]
+    assert with_another[:-1] == held
+    assert with_another[-1].sentences == unheld
+    signs = find_signs(QuestionKind.LIST, PART, PASSAGES, given, found)
+    assert [CandidateSigns(*one).is_proposed for one in signs] == [one.is_proposed for one in found]  # type: ignore[arg-type]
+
+
+def test_a_form_that_is_often_wrong_only_proposes_where_a_model_read_the_units() -> None:
+    given = draft()
+    proposals: list[tuple[DraftSentence, ...]] = []
+
+    def choose(*asked: object) -> tuple[DraftSentence, ...]:
+        proposals.append(asked[-1])  # type: ignore[arg-type]
+        return given.sentences
+
+    unread = shape_part(QuestionKind.LIST, PART, 0, PASSAGES, replace(given, read=()), frozenset(), choose)
+    read = shape_part(QuestionKind.LIST, PART, 0, PASSAGES, given, frozenset(), choose)
+
+    assert unread.sentences != given.sentences
+    assert read.sentences == given.sentences
+    assert proposals == [unread.sentences]
+
+
 def test_signs_tell_what_lies_within_a_candidate() -> None:
     given = draft()
     found = find_candidates(0, PASSAGES, given, frozenset())
@@ -119,9 +150,7 @@ def test_the_choice_is_one_of_the_candidates() -> None:
 
 
 def test_the_draft_stands_where_no_model_read_its_units_or_it_shows_a_conflict() -> None:
-    def never(
-        kind: QuestionKind, part: object, place: int, passages: Sequence[Passage], given: PartDraft, refused: object
-    ) -> tuple[()]:
+    def never(*_given: object) -> tuple[()]:
         raise AssertionError
 
     unread, conflicting = replace(draft(), read=()), replace(draft(), conflicting=True)

@@ -66,6 +66,7 @@ class CandidateSigns:
     nearest_terms: float
     passage: float
     """The passage's fused score, relative to the first one's."""
+    is_proposed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,7 @@ def _signs_of(read: _ReadPart, one: CandidateAnswer, *, is_draft: bool) -> Candi
         heading_terms=weight_of(headed, terms),
         nearest_terms=weight_of(mask_of(lower_text(above[-1]), terms), terms) if above else 0.0,
         passage=first.candidate.score / read.top_passage,
+        is_proposed=one.is_proposed,
     )
 
 

@@ -1,11 +1,11 @@
-"""The answers that a part may be given where no form of its kind is found: its best units, what stands beside them in
-their paragraphs, and the lists, tables and sections that hold them.
+"""The answers that a part may be given where no form decides: its best units, what stands beside them in their
+paragraphs, the lists, tables and sections that hold them, and what a form of its kind proposes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, segment_passage
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft, add_openers
@@ -35,6 +35,8 @@ class CandidateAnswer:
     before: int = 0
     after: int = 0
     block: TextBlock | None = None
+    is_proposed: bool = False
+    """A form of the question's kind gives it."""
 
     @property
     def quotes(self) -> tuple[DraftSentence, ...]:
@@ -43,13 +45,19 @@ class CandidateAnswer:
 
 
 def find_candidates(
-    place: int, passages: Sequence[Passage], draft: PartDraft, excluded: ExcludedSpans
+    place: int,
+    passages: Sequence[Passage],
+    draft: PartDraft,
+    excluded: ExcludedSpans,
+    proposed: tuple[DraftSentence, ...] = (),
 ) -> list[CandidateAnswer]:
-    """The draft itself and the other answers, none that quotes nothing or the same again."""
+    """The draft itself and the other answers, `proposed` among them, none that quotes nothing or the same again."""
     found: dict[tuple[tuple[int, int, int], ...], CandidateAnswer] = {}
-    for one in _all_candidates(place, passages, draft, excluded):
+    for one in (*_all_candidates(place, passages, draft, excluded), CandidateAnswer(proposed, is_proposed=True)):
         if key := tuple((quote.passage, quote.start, quote.end) for quote in one.quotes):
-            found.setdefault(key, one)
+            known = found.setdefault(key, one)
+            if one.is_proposed:
+                found[key] = replace(known, is_proposed=True)
     return list(found.values())
 
 

@@ -27,9 +27,10 @@ def choose_answer(
     passages: Sequence[Passage],
     draft: PartDraft,
     excluded: ExcludedSpans,
+    proposed: tuple[DraftSentence, ...] = (),
 ) -> tuple[DraftSentence, ...]:
     """The sentences of the candidate that the trees find best; of equal ones the first, which is the draft."""
-    found = find_candidates(place, passages, draft, excluded)
+    found = find_candidates(place, passages, draft, excluded, proposed)
     signs = find_signs(kind, part, passages, draft, found)
     scores = [score_signs(one, shipped_trees()) for one in signs]
     return found[scores.index(max(scores))].sentences

@@ -28,8 +28,11 @@ Form = Callable[[Subquery, int, Sequence[Passage], PartDraft, ExcludedSpans], tu
 """Makes the sentences of a part in one form; none where the passages do not have it."""
 
 
-Choice = Callable[[QuestionKind, Subquery, int, Sequence[Passage], PartDraft, ExcludedSpans], tuple[DraftSentence, ...]]
-"""Chooses among the answers around the units that a model read."""
+Choice = Callable[
+    [QuestionKind, Subquery, int, Sequence[Passage], PartDraft, ExcludedSpans, tuple[DraftSentence, ...]],
+    tuple[DraftSentence, ...],
+]
+"""Chooses among the answers around the units that a model read and the one that a form proposes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +41,21 @@ class Shape:
 
     sentences: int
     forms: tuple[Form, ...] = (answered_before,)
+    proposals: tuple[Form, ...] = ()
+    """Forms after those that are right less often: where a model read the units, they propose an answer only."""
 
 
 SHAPES: Mapping[QuestionKind, Shape] = {
     QuestionKind.VALUE: Shape(2, (extreme_row, compared_rows, answered_before)),
-    QuestionKind.STEPS: Shape(2, (answered_whole, whole_steps)),
-    QuestionKind.LIST: Shape(6, (extreme_row, answered_whole, all_items)),
+    QuestionKind.STEPS: Shape(2, (), (answered_whole, whole_steps)),
+    QuestionKind.LIST: Shape(6, (extreme_row,), (answered_whole, all_items)),
     QuestionKind.COMPARISON: Shape(4, (extreme_row, compared_rows, row_of_each_issue)),
     QuestionKind.YES_NO: Shape(3, (answered_before, with_exception)),
     QuestionKind.DOCUMENTS: Shape(2, (documents_with_it,)),
-    QuestionKind.SUMMARY: Shape(3, (summing_section,)),
+    QuestionKind.SUMMARY: Shape(3, (), (summing_section,)),
     QuestionKind.DEFINITION: Shape(2, (defining_sentence, answered_before)),
     QuestionKind.REASON: Shape(3),
-    QuestionKind.FACT: Shape(2, (extreme_row, answered_whole)),
+    QuestionKind.FACT: Shape(2, (extreme_row,), (answered_whole,)),
 }
 
 
@@ -77,15 +82,20 @@ def shape_part(
     excluded: ExcludedSpans,
     choose: Choice = choose_answer,
 ) -> PartDraft:
-    """The draft in the first form that its passages have; where they have none and a model read its units, the answer
-    that is chosen around them, unless nothing is drafted.
+    """The draft in the first form that its passages have; where they have none, in the first that is proposed or, if a
+    model read the units of a draft with sentences, as it is chosen.
     """
     if draft.conflicting:
         return draft
-    for form in SHAPES[kind].forms:
-        sentences = form(part, place, passages, draft, excluded)
-        if sentences:
-            return replace(draft, sentences=sentences)
-    if not draft.read or not draft.sentences:
-        return draft
-    return replace(draft, sentences=choose(kind, part, place, passages, draft, excluded))
+
+    def first_of(forms: Sequence[Form]) -> tuple[DraftSentence, ...]:
+        found = (form(part, place, passages, draft, excluded) for form in forms)
+        return next((sentences for sentences in found if sentences), ())
+
+    shape = SHAPES[kind]
+    sentences = first_of(shape.forms)
+    if not sentences:
+        sentences = first_of(shape.proposals)
+        if draft.read and draft.sentences:
+            sentences = choose(kind, part, place, passages, draft, excluded, sentences)
+    return replace(draft, sentences=sentences) if sentences else draft
