@@ -2,7 +2,9 @@
 
 import pytest
 
+from agentic_rag.answering.extraction.answer_type_match import states_answer
 from agentic_rag.answering.extraction.typed_values import ValueKind, find_values
+from agentic_rag.answering.query.planner import detect_answer_type
 from agentic_rag.language.words.german import GERMAN
 from agentic_rag.language.words.spanish import SPANISH
 from agentic_rag.language.words.word_table import Asked, WordTable
@@ -247,3 +249,12 @@ def test_a_figure_is_read_as_its_language_writes_it(sentence: str, amount: float
 )
 def test_a_date_is_read_as_its_language_writes_it(sentence: str, day: tuple[int, int, int]) -> None:
     assert [one.parts for one in find_values(sentence) if one.kind is ValueKind.DATE] == [day]
+
+
+@pytest.mark.parametrize(
+    "question", ["谁管理船厂？", "من يدير حوض السفن؟", "造船所の責任者は誰ですか", "조선소는 누가 운영합니까?"]
+)
+def test_what_a_table_does_not_know_of_answers_refuses_no_sentence(question: str) -> None:
+    kind = detect_answer_type(question)
+
+    assert states_answer("船厂由王芳管理。", kind, question)

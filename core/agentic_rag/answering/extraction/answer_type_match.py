@@ -221,8 +221,10 @@ def _states_by_table(table: WordTable, sentence: str, question: str, columns: st
         _has_answer(table, asked, sentence) or _has_answer(table, asked, columns) or table.asked_by(columns) is asked
     ):
         return False
-    wanted = table.answers[Asked.HOW_MUCH if asked is Asked.PRICE else asked].pattern
-    found = [match[0].lower() for match in wanted.finditer(sentence)]
+    wanted = table.answers.get(Asked.HOW_MUCH if asked is Asked.PRICE else asked)
+    if wanted is None:
+        return True
+    found = [match[0].lower() for match in wanted.pattern.finditer(sentence)]
     if asked is Asked.HOW_MUCH:
         found = [one for one in found if not _YEAR.match(one)]
     return any(not occurs_in(one, said) for one in found)

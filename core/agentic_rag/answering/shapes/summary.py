@@ -51,7 +51,10 @@ def summing_section(
 
 def _sums_up(heading: str, text: str) -> bool:
     table = table_of(text)
-    return (_SUMS_UP if table is None else table.answers[Asked.SUMMARY].pattern).match(heading) is not None
+    wording = None if table is None else table.answers.get(Asked.SUMMARY)
+    if wording is not None:
+        return wording.pattern.match(heading) is not None
+    return table is None and _SUMS_UP.match(heading) is not None
 
 
 def _document_meant(part: Subquery, passages: Sequence[Passage]) -> UUID | None:
