@@ -18,6 +18,8 @@ _WITHOUT_LINES = frozenset(
         ".eml",
         ".epub",
         ".htm",
+        ".msg",
+        ".zip",
         ".html",
         ".ipynb",
         ".ods",

@@ -16,7 +16,8 @@ HEADING_BOUNDARY = -1
 """The first piece below a heading: a cut there would separate the heading from its text."""
 WORD, SENTENCE, LIST_ITEM, PARAGRAPH = 0, 1, 2, 3
 _DEEPEST_SECTION = 4
-"""Strength of a heading of level 6; level 1 has 9."""
+_FILE = _DEEPEST_SECTION + 6
+"""Strengths of a heading of level 6 (level 1 has 9), and of the heading of a file in a file."""
 
 _LINE = re.compile(r"[^\n]+")
 _WORD = re.compile(r"(?:\S*[^\W\d_]-\n(?=[^\W\d_]))*\S+")
@@ -43,6 +44,11 @@ class ChunkPiece:
     def opens_section(self) -> bool:
         return self.strength >= _DEEPEST_SECTION
 
+    @property
+    def opens_file(self) -> bool:
+        """Whether a file in an archive or a mail begins with it."""
+        return self.strength >= _FILE
+
 
 def split_pieces(parsed: ParsedDocument, size: int, cost_of: Callable[[str], int]) -> Iterator[ChunkPiece]:
     """All pieces of a document, in order. None costs more than `size`; together they hold all text but white space and
@@ -59,8 +65,8 @@ def split_pieces(parsed: ParsedDocument, size: int, cost_of: Callable[[str], int
                 headings.pop()
             headings.append((block.level, _heading_title(text[block.start : block.end])))
             path = tuple(title for _, title in headings)
-            strength = _DEEPEST_SECTION + 6 - min(max(block.level, 1), 6)
-        if below_heading:
+            strength = _DEEPEST_SECTION + 6 - min(max(block.level, 0), 6)
+        if below_heading and strength < _FILE:
             strength = HEADING_BOUNDARY
         below_heading = block.kind is BlockKind.HEADING
         for start, end, cost in _pieces(text, block, size, cost_of):

@@ -184,10 +184,10 @@ class _ChunkPacker:
         return best, fills[best - cut]
 
     def _leaves(self, opening: tuple[str, ...], index: int) -> bool:
-        """Whether the piece opens a section outside the parent of the section in which the chunk began."""
+        """Whether the piece opens a file, or a section outside the parent of that in which the chunk began."""
         atom = self._atoms[index]
-        if not atom.opens_section:
-            return False
+        if not atom.opens_section or atom.opens_file:
+            return atom.opens_file
         parent = opening[:-1]
         return not opening or atom.path[: len(parent)] != parent
 

@@ -53,7 +53,9 @@ class BlockKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A structural span of a parsed text. `level` is 1–6 for headings, 0 otherwise."""
+    """A structural span of a parsed text. `level` is 1–6 for headings, 0 for the heading of a file in a file and for
+    all else.
+    """
 
     kind: BlockKind
     start: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from uuid import UUID
 
 import pytest
 
@@ -11,8 +12,10 @@ from agentic_rag.adapters.parsing.dispatch import load
 from agentic_rag.adapters.parsing.office.package import zip_parts
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text_builder import LoadedText
-from agentic_rag.documents.document import BlockKind
+from agentic_rag.documents.chunking import chunk_document
+from agentic_rag.documents.document import BlockKind, ParsedDocument
 from agentic_rag.kernel.errors import ParseFailed
+from agentic_rag.workspaces.chunk_profiles import DEFAULT_PROFILE
 
 
 def read(content: bytes, name: str = "a.zip") -> LoadedText:
@@ -35,7 +38,7 @@ def test_each_file_stands_under_its_path_with_its_own_headings() -> None:
     inner = zip_parts({"deep/b.md": "# Winch\n\nGrease it."})
     loaded = read(zipped({"notes/": b"", "notes/a.html": b"<h1>Lamp</h1><p>Light it.</p>", "in.zip": inner}))
 
-    assert headings(loaded) == [(1, "notes/a.html"), (2, "Lamp"), (1, "in.zip"), (2, "deep/b.md"), (3, "# Winch")]
+    assert headings(loaded) == [(0, "notes/a.html"), (2, "Lamp"), (0, "in.zip"), (1, "deep/b.md"), (3, "# Winch")]
     assert loaded.text.endswith("Grease it.")
     assert (loaded.parts, loaded.unread_pages) == (2, ())
 
@@ -66,5 +69,16 @@ def test_names_are_shown_as_they_are_meant_and_never_as_a_way_out() -> None:
     )  # fmt: skip
     unstated = zipped({"gr\u00fcn.txt": b"four"}).replace(b"\x00\x08", b"\x00\x00")
 
-    assert headings(loaded) == [(1, "up.txt"), (1, "etc/two.txt"), (1, "b/c.txt")]
-    assert headings(read(unstated)) == [(1, "gr\u00fcn.txt")]
+    assert headings(loaded) == [(0, "up.txt"), (0, "etc/two.txt"), (0, "b/c.txt")]
+    assert headings(read(unstated)) == [(0, "gr\u00fcn.txt")]
+
+
+def test_a_chunk_never_holds_two_files_and_its_heading_path_names_the_file() -> None:
+    loaded = read(zip_parts({"a/first.md": "# Winch\n\nGrease it.", "b/second.txt": "Light it."}))
+    parsed = ParsedDocument(loaded.text, loaded.blocks, (), None, "application/zip", "p", "1")
+    chunks = chunk_document(UUID(int=1), parsed, DEFAULT_PROFILE, len)
+
+    assert [(one.heading_path, one.text.split("\n")[-1]) for one in chunks] == [
+        (("a/first.md",), "Grease it."),
+        (("b/second.txt",), "Light it."),
+    ]

@@ -44,7 +44,7 @@ class HeldFiles:
         """
         self._count += 1
         inner = self._source.nesting.enter()
-        self._built.add(BlockKind.HEADING, heading, level=1)
+        self._built.add(BlockKind.HEADING, heading, level=0)
         try:
             loaded = read(inner)
         except (TooManyFiles, MemoryError, ImportError):

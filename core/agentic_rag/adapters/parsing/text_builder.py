@@ -50,9 +50,8 @@ class TextBuilder:
     def append(self, other: LoadedText, deeper: int = 0) -> None:
         """Append the blocks of another text, its headings `deeper` levels down."""
         for block in other.blocks:
-            self.add(
-                block.kind, other.text[block.start : block.end], min(block.level + deeper, 6) if block.level else 0
-            )
+            level = min(block.level + deeper, 6) if block.kind is BlockKind.HEADING else 0
+            self.add(block.kind, other.text[block.start : block.end], level)
 
     @property
     def length(self) -> int:
