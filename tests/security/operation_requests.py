@@ -123,6 +123,9 @@ FIELDS: Mapping[str, Request] = {
     "Mutation.createWorkspace": Request(
         f"createWorkspace(input: {{name: %(fresh)s}}) {{ {FAULTS} }}", owns_nothing=True
     ),
+    "Mutation.setWorkspaceAccess": Request(
+        f'setWorkspaceAccess(workspaceId: %(new_workspace)s, readers: ["group:a"]) {{ workspace {{ id }} {FAULTS} }}'
+    ),
     "Mutation.renameWorkspace": Request(
         f'renameWorkspace(workspaceId: %(workspace)s, name: "handbook") {{ workspace {{ name }} {FAULTS} }}'
     ),

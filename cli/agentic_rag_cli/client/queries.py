@@ -21,6 +21,14 @@ mutation ($workspaceId: ID!, $name: String!) {{
 }}
 """
 
+SHARE_WORKSPACE = f"""
+mutation ($workspaceId: ID!, $readers: [String!], $writers: [String!]) {{
+  setWorkspaceAccess(workspaceId: $workspaceId, readers: $readers, writers: $writers) {{
+    workspace {{ {_WORKSPACE} readers writers }} {FAULTS}
+  }}
+}}
+"""
+
 KEEP_WORKSPACE = f"""
 mutation ($input: UpdateWorkspaceSettingsInput!) {{
   updateWorkspaceSettings(input: $input) {{

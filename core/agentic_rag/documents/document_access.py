@@ -11,7 +11,7 @@ from uuid import UUID
 from agentic_rag.documents.document import Document
 from agentic_rag.jobs.job import JobKind
 from agentic_rag.kernel.database import Database, Transaction
-from agentic_rag.kernel.errors import Forbidden, InvalidInput, Retryable, no_such_document
+from agentic_rag.kernel.errors import Forbidden, InvalidInput, NotFound, Retryable, no_such_document
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.access import (
     EVERYONE,
@@ -170,9 +170,9 @@ class DocumentAccess:
             is_owner = right in _REFUSALS and may_own(principal, document)
             if not (is_reader or is_manager or is_owner or await may_restore(transaction, principal, document)):
                 raise no_such_document()
-        if right in _REFUSALS:
-            require_right(principal, document, right)
-        elif right is DocumentRight.READ:
+            if right in _REFUSALS:
+                await require_right(transaction, principal, document, right)
+        if right is DocumentRight.READ:
             raise Forbidden(_WITHDRAWN if document.is_withdrawn else _UNREADABLE)
 
     async def change(
@@ -334,7 +334,7 @@ async def _lock(
     document = await transaction.documents.get_for_update(workspace, document_id)
     if document is None or not await may_know(transaction, principal, document):
         raise no_such_document()
-    require_right(principal, document, right)
+    await require_right(transaction, principal, document, right)
     if found is not None and found.access_id != document.access_id:
         raise readers_changed()
     return document
@@ -345,21 +345,37 @@ def readers_changed() -> Retryable:
     return Retryable("The readers of this document changed meanwhile.", code="DATABASE_CONFLICT")
 
 
-def require_right(principal: Principal, document: Document, right: DocumentRight) -> None:
-    """Errors: `Forbidden` for a caller without the right WRITE or OWN."""
+async def require_right(
+    transaction: Transaction, principal: Principal, document: Document, right: DocumentRight
+) -> None:
+    """Errors: `Forbidden` for a caller without the right WRITE or OWN, and those of `require_writer`."""
     allowed = may_write if right is DocumentRight.WRITE else may_own
     if not allowed(principal, document):
         raise Forbidden(_REFUSALS[right])
+    await require_writer(transaction, principal, document.workspace)
 
 
-def parse_writers(named: Sequence[str]) -> tuple[str, ...]:
-    """Writers in their stored form; none is allowed, `everyone` is not. Errors: `InvalidInput` with path `writers`."""
+async def require_writer(transaction: Transaction, principal: Principal, workspace: WorkspaceRef) -> None:
+    """Errors: `Forbidden` for a caller who may change no document of the workspace; `NotFound` code
+    WORKSPACE_NOT_FOUND.
+    """
+    if may_manage_access(principal):
+        return
+    found = await transaction.workspaces.get(workspace.workspace_id)
+    if found is None:
+        raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+    if found.writers is not None and set(found.writers).isdisjoint(read_identity(principal).principals):
+        raise Forbidden("Documents of this workspace are changed by its writers and by admins.")
+
+
+def parse_writers(named: Sequence[str], path: tuple[str, ...] = ("writers",)) -> tuple[str, ...]:
+    """Principals in their stored form; none is allowed, `everyone` is not. Errors: `InvalidInput` with that path."""
     try:
         writers = parse_principals(named)
     except InvalidInput as error:
-        raise InvalidInput(error.message, path=("writers",)) from error
+        raise InvalidInput(error.message, path=path) from error
     if named and not writers:
-        raise InvalidInput("Name the users, keys and groups that may write.", path=("writers",))
+        raise InvalidInput("Name users, keys and groups.", path=path)
     return writers
 
 

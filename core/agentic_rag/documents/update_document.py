@@ -42,7 +42,7 @@ class UpdateDocument:
             document = await transaction.documents.get_for_update(workspace, document_id)
             if document is None or not await may_know(transaction, principal, document):
                 raise no_such_document()
-            require_right(principal, document, DocumentRight.WRITE)
+            await require_right(transaction, principal, document, DocumentRight.WRITE)
             require_room(document.metadata, said)
             if await transaction.documents.describe(workspace, [document_id], said):
                 await audit(

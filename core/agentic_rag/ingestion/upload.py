@@ -16,6 +16,7 @@ from agentic_rag.documents.document_access import (
     narrower_sets,
     readers_changed,
     require_right,
+    require_writer,
 )
 from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange, change_json, require_room
@@ -210,6 +211,7 @@ class UploadDocument:
     ) -> Submission:
         """The submission with its readers; those of a document that is there change at once. Errors: `Forbidden`."""
         ref, document_id = submission.workspace, submission.document_id
+        await require_writer(transaction, uploader, ref)
         access_id: int | None = None
         older: Mapping[int, int] = {}
         known = await transaction.documents.get(ref, document_id)
@@ -225,10 +227,10 @@ class UploadDocument:
         if document is not None:
             if not await may_know(transaction, uploader, document):
                 raise Forbidden("This path belongs to a document that is not yours to replace. Choose another one.")
-            require_right(uploader, document, DocumentRight.WRITE)
+            await require_right(transaction, uploader, document, DocumentRight.WRITE)
             require_room(document.metadata, submission.metadata)
             if access_id is not None and access_id != document.access_id:
-                require_right(uploader, document, DocumentRight.OWN)
+                await require_right(transaction, uploader, document, DocumentRight.OWN)
                 await transaction.access.change(ref, document_id, access_id, older)
         return replace(submission, access_id=access_id)
 

@@ -73,6 +73,10 @@ class ReadScope:
     """The corpus version of the last change of access: rights apply to all versions of a document alike."""
 
 
+NO_SCOPE = ReadScope((), is_unrestricted=False)
+"""What nobody may read: a workspace that is not there, or that the caller may not enter."""
+
+
 @dataclass(frozen=True, slots=True)
 class ListScope:
     """The documents that a list shows a caller who may not see all: those of the sets, and those that one of

@@ -65,6 +65,7 @@ class AuditAction(enum.Enum):
     CREATE_WORKSPACE = "workspace.create"
     RENAME_WORKSPACE = "workspace.rename"
     CHANGE_WORKSPACE = "workspace.settings"
+    SET_WORKSPACE_ACCESS = "workspace.access"
     DELETE_WORKSPACE = "workspace.delete"
     RENAME_ORGANISATION = "organisation.rename"
     DELETE_ORGANISATION = "organisation.delete"

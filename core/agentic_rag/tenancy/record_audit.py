@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
 from agentic_rag.tenancy.audit import AuditAction, AuditCaller, AuditEntry
+from agentic_rag.tenancy.entering import entering_as
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 
 _caller: ContextVar[AuditCaller | None] = ContextVar("audit_caller", default=None)
@@ -16,12 +17,15 @@ _caller: ContextVar[AuditCaller | None] = ContextVar("audit_caller", default=Non
 
 @contextmanager
 def on_behalf_of(principal: Principal, address: str) -> Generator[None]:
-    """Whatever is recorded meanwhile names the caller's credential, role, groups, scopes and address."""
+    """Whatever is recorded meanwhile names the caller's credential, role, groups, scopes and address, and the stores
+    hide the workspaces that the caller may not enter.
+    """
     scopes = None if principal.scopes is None else ",".join(sorted(one.value for one in principal.scopes))
     caller = AuditCaller(principal.credential, address, principal.role.value, ",".join(principal.groups), scopes)
     before = _caller.set(caller)
     try:
-        yield
+        with entering_as(principal):
+            yield
     finally:
         _caller.reset(before)
 

@@ -61,6 +61,24 @@ class Administer:
             await audit(transaction, self._telemetry, AuditAction.RENAME_WORKSPACE, workspace, key, actor, **told)
         return renamed
 
+    async def set_workspace_access(
+        self,
+        workspace: WorkspaceRef,
+        readers: tuple[str, ...] | None,
+        writers: tuple[str, ...] | None,
+        actor: str,
+    ) -> Workspace:
+        """Let exactly these principals enter a workspace (None: everybody), and these change its documents (None:
+        everybody who enters), from the next request on. Errors: `NotFound` code WORKSPACE_NOT_FOUND.
+        """
+        key = workspace.workspace_id
+        async with self._database.transaction(workspace.org_id) as transaction:
+            before = await transaction.workspaces.get(key)
+            changed = await transaction.workspaces.set_access(key, readers, writers)
+            told = {"before": _access_text(before) if before else None, "after": _access_text(changed)}
+            await audit(transaction, self._telemetry, AuditAction.SET_WORKSPACE_ACCESS, workspace, key, actor, **told)
+        return changed
+
     async def change_workspace(
         self, workspace: WorkspaceRef, apply: Callable[[WorkspaceSettings], WorkspaceSettings], actor: str
     ) -> Workspace:
@@ -121,6 +139,12 @@ class Administer:
             told = {"feature": flag.value, "before": before, "after": on}
             await audit(transaction, self._telemetry, AuditAction.CHANGE_ORGANISATION, None, org_id, actor, **told)
         return changed
+
+
+def _access_text(workspace: Workspace) -> str:
+    """Readers and writers in an entry of the audit log."""
+    lists = {"readers": workspace.readers, "writers": workspace.writers}
+    return "; ".join(f"{name}: {'all' if one is None else ','.join(one) or 'none'}" for name, one in lists.items())
 
 
 async def _fits(transaction: Transaction, workspace: WorkspaceRef, dimensions: int) -> None:

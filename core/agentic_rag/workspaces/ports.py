@@ -101,6 +101,14 @@ class WorkspaceStore(Protocol):
         """
         ...
 
+    async def set_access(
+        self, workspace_id: UUID, readers: tuple[str, ...] | None, writers: tuple[str, ...] | None
+    ) -> Workspace:
+        """Let exactly these principals enter a workspace, and these change its documents. Errors: `NotFound` code
+        WORKSPACE_NOT_FOUND.
+        """
+        ...
+
     async def change_settings(
         self, workspace_id: UUID, apply: Callable[[WorkspaceSettings], WorkspaceSettings]
     ) -> Workspace:

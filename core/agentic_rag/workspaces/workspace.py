@@ -38,6 +38,17 @@ class Workspace:
     """Number of the embedding space that answers questions; None until the first vector is published."""
     created_at: datetime
     settings: WorkspaceSettings = field(default_factory=WorkspaceSettings)
+    readers: tuple[str, ...] | None = None
+    """The principals that may enter it, beside `writers` and those who manage it; None: everybody."""
+    writers: tuple[str, ...] | None = None
+    """The principals that may change its documents, as their roles and the documents' owners let; None: everybody who
+    may enter.
+    """
+
+    @property
+    def entering(self) -> tuple[str, ...] | None:
+        """The principals that may enter it; None: everybody."""
+        return None if self.readers is None else tuple(sorted({*self.readers, *(self.writers or ())}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -311,6 +311,8 @@ async def test_rights_that_were_lost_since_do_not_come_back(plane: DataPlane, so
     await access.set_writers(admin, workspace, pumps, ())
     await access.change(admin, workspace, notes, ("user:nina",))
     await access.transfer(admin, workspace, notes, "user:nina")
+    async with plane.database.transaction(workspace.org_id) as transaction:
+        await transaction.workspaces.set_access(workspace.workspace_id, ("group:night",), ("user:nina",))
 
     reports = {
         rights: await plane.restore_snapshot.run(
@@ -320,9 +322,13 @@ async def test_rights_that_were_lost_since_do_not_come_back(plane: DataPlane, so
     }
 
     held: dict[RestoredRights, list[tuple[object, ...]]] = {}
+    entering: dict[RestoredRights, tuple[str, ...] | None] = {}
     for rights, report in reports.items():
         async with plane.database.transaction(workspace.org_id) as transaction:
             page = await transaction.documents.page(report.workspace, PageRequest())
+            restored = await transaction.workspaces.get(report.workspace.workspace_id)
+            assert restored is not None
+            entering[rights] = restored.entering
             sets = [
                 set((await transaction.access.held_sets(report.workspace, one.document_id)).values())
                 for one in page.items
@@ -331,6 +337,7 @@ async def test_rights_that_were_lost_since_do_not_come_back(plane: DataPlane, so
             (one.source_path, readers, one.writers, one.uploaded_by)
             for one, readers in zip(page.items, sets, strict=True)
         ]
+    assert entering == {RestoredRights.NARROWER: ("group:night", "user:nina"), RestoredRights.THEN: None}
     ours = held[RestoredRights.THEN][0][-1]
     assert held == {
         RestoredRights.NARROWER: [

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from tests.memory_store.session.pages import page_newest_first
 from tests.memory_store.session.state import WorkspaceState
-from tests.memory_store.session.store import MemoryStore
+from tests.memory_store.session.store import MemoryStore, entered
 
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.redaction import redact_erased_documents
@@ -34,18 +34,18 @@ class MemoryRunStore:
 
     async def get(self, workspace: WorkspaceRef, run_id: UUID, subject: str | None = None) -> Run | None:
         """The run, or None."""
-        state = self._store.committed.get(workspace)
+        state = entered(self._store.committed, workspace)
         run = None if state is None else state.runs.get(run_id)
         return run if run is not None and subject in (None, run.subject) else None
 
     async def by_idempotency_key(self, workspace: WorkspaceRef, key: str) -> Run | None:
         """The run that was stored under the key, or None."""
-        state = self._store.committed.get(workspace)
+        state = entered(self._store.committed, workspace)
         return None if state is None else _under_key(state, key)
 
     async def page(self, workspace: WorkspaceRef, request: PageRequest, subject: str | None = None) -> Page[Run]:
         """Runs, newest first; only those of one subject when one is named."""
-        state = self._store.committed.get(workspace)
+        state = entered(self._store.committed, workspace)
         held = () if state is None else state.runs.values()
         rows = tuple(run for run in held if subject in (None, run.subject))
         return page_newest_first(rows, lambda run: (run.created_at, str(run.run_id)), request)

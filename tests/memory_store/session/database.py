@@ -25,7 +25,7 @@ from tests.memory_store.operations.snapshots import MemorySnapshotStore
 from tests.memory_store.retrieval.search import MemoryGraphReader, MemoryLexicalReader, MemoryVectorReader
 from tests.memory_store.retrieval.vector_indexes import MemoryVectorIndexStore
 from tests.memory_store.session.state import WorkspaceState
-from tests.memory_store.session.store import MemoryStore, Working
+from tests.memory_store.session.store import MemoryStore, Working, entered
 from tests.memory_store.tenancy.access import MemoryAccessStore
 from tests.memory_store.tenancy.api_keys import MemoryApiKeyStore
 from tests.memory_store.tenancy.audit import MemoryAuditLog
@@ -194,7 +194,7 @@ class MemoryDatabase:
         readers: ReadIdentity = ANONYMOUS_READER,
     ) -> AsyncGenerator[CorpusSnapshot]:
         """Open a read-only snapshot in the name of `readers`."""
-        state = self._store.committed.get(workspace)
+        state = entered(self._store.committed, workspace)
         if state is None:
             raise NotFound(f"There is no workspace {workspace.workspace_id}.")
         newest = state.workspace.corpus_version
@@ -217,7 +217,7 @@ class MemoryDatabase:
 
     async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ANONYMOUS_READER) -> CorpusHead | None:
         """The newest corpus version, its space and what `readers` may read; None for an unknown workspace."""
-        state = self._store.committed.get(workspace)
+        state = entered(self._store.committed, workspace)
         if state is None:
             return None
         active, config = state.active_space(), effective_settings(state.workspace).rag_config
@@ -237,7 +237,7 @@ class MemoryDatabase:
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         """The newest corpus version; None for an unknown workspace."""
-        state = self._store.committed.get(workspace)
+        state = entered(self._store.committed, workspace)
         return None if state is None else state.workspace.corpus_version
 
     async def record_audit(self, org_id: UUID, entry: AuditEntry, *, durable: bool = True) -> None:

@@ -19,6 +19,7 @@ from agentic_rag.models.billing.usage import UsageLine
 from agentic_rag.models.providers.provider_keys import Provider, ProviderKey
 from agentic_rag.tenancy.api_keys import ApiKey
 from agentic_rag.tenancy.audit import AuditRecord
+from agentic_rag.tenancy.entering import bound_principals
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.organisation import Organisation
 
@@ -39,6 +40,13 @@ class OrganisationState:
 
 
 Organisations = Mapping[UUID, OrganisationState]
+
+
+def entered(states: Committed, workspace: WorkspaceRef) -> WorkspaceState | None:
+    """The workspace, unless the bound caller may not enter it."""
+    state, caller = states.get(workspace), bound_principals()
+    named = state.workspace.entering if state else None
+    return None if caller and named is not None and set(named).isdisjoint(caller) else state
 
 
 class Working:
@@ -68,10 +76,10 @@ class Working:
         return self._states
 
     def read(self, workspace: WorkspaceRef) -> WorkspaceState | None:
-        """The workspace, not to be changed; None when this transaction knows no such."""
+        """The workspace, not to be changed; None when this transaction knows no such, or its caller may not enter."""
         if self._org_id not in (None, workspace.org_id):
             return None
-        return self._states.get(workspace)
+        return entered(self._states, workspace)
 
     def write(self, workspace: WorkspaceRef) -> WorkspaceState:
         """The workspace as a copy of this transaction's own. Errors: `NotFound`; `RuntimeError` after the end."""

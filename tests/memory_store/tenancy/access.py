@@ -10,7 +10,7 @@ from tests.memory_store.session.state import WorkspaceState
 from tests.memory_store.session.store import Working
 
 from agentic_rag.kernel.errors import NotFound, Retryable
-from agentic_rag.tenancy.access import Hiding, ReadIdentity, ReadScope, is_hidden
+from agentic_rag.tenancy.access import NO_SCOPE, Hiding, ReadIdentity, ReadScope, is_hidden
 from agentic_rag.tenancy.ports import AccessChange
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -24,7 +24,7 @@ class MemoryAccessStore:
     async def readable(self, workspace: WorkspaceRef, readers: ReadIdentity) -> ReadScope:
         """What the readers may read now."""
         state = self._working.read(workspace)
-        return ReadScope() if state is None else state.readable(readers)
+        return NO_SCOPE if state is None else state.readable(readers)
 
     async def intern(self, workspace: WorkspaceRef, principals: tuple[str, ...]) -> int:
         """The number of the set of exactly these principals, made when there is none."""

@@ -79,6 +79,17 @@ class MemoryWorkspaceStore:
         state.workspace = replace(state.workspace, name=name)
         return state.workspace
 
+    async def set_access(
+        self, workspace_id: UUID, readers: tuple[str, ...] | None, writers: tuple[str, ...] | None
+    ) -> Workspace:
+        """Other readers and writers. Errors: `NotFound` code WORKSPACE_NOT_FOUND."""
+        ref = WorkspaceRef(self._org_id, workspace_id)
+        if self._working.read(ref) is None:
+            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        state = self._working.write(ref)
+        state.workspace = replace(state.workspace, readers=readers, writers=writers)
+        return state.workspace
+
     async def change_settings(
         self, workspace_id: UUID, apply: Callable[[WorkspaceSettings], WorkspaceSettings]
     ) -> Workspace:
@@ -96,7 +107,7 @@ class MemoryWorkspaceStore:
         workspaces = [
             state.workspace
             for ref, state in self._working.states.items()
-            if ref.org_id == self._org_id and ref != hidden
+            if ref.org_id == self._org_id and ref != hidden and self._working.read(ref)
         ]
         return sorted(workspaces, key=lambda workspace: workspace.name)
 

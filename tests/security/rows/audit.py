@@ -41,6 +41,7 @@ MUTATIONS: Mapping[str, str] = {
     "updateWorkspaceSettings": "(input: {workspaceId: %(workspace)s, historyDays: 5}) { %s }",
     "saveContextTemplate": '(input: {workspaceId: %(workspace)s, name: "own", heading: "## Own"}) { %s }',
     "deleteContextTemplate": '(workspaceId: %(workspace)s, name: "own") { %s }',
+    "setWorkspaceAccess": '(workspaceId: %(workspace)s, readers: ["group:night"]) { %s }',
     "renameWorkspace": '(workspaceId: %(createWorkspace)s, name: "third") { %s }',
     "addSource": '(input: {workspaceId: %(workspace)s, name: "site", kind: SITEMAP, everySeconds: 0, '
     'location: "https://docs.example.com/sitemap.xml"}) { source { id } %s }',

@@ -288,23 +288,42 @@ HIDDEN = (NodeKind.DOCUMENT, NodeKind.CHUNK, NodeKind.JOB, NodeKind.RUN)
 """Things of documents, and of those who ask, that a member may not see."""
 
 
+async def close(world: TwoTenants) -> None:
+    """Let admins alone enter our workspace."""
+    workspace = WorkspaceRef(world.ours.org_id, decode(world.ours.ids[NodeKind.WORKSPACE]).workspace_id)
+    await world.container.administer.set_workspace_access(workspace, (), None, "test")
+
+
+async def _hidden_pairs(world: TwoTenants, unknown_ids: Mapping[NodeKind, str]) -> list[Pair]:
+    """What our own ids are answered, and ids of nothing, wherever the schema takes them."""
+    schema, answers = build_schema()._schema, list[Pair]()
+    for place in places(schema):
+        root = schema.query_type if place.operation == "query" else schema.mutation_type
+        assert root is not None
+        field = root.fields[place.field]
+        for kind, unknown_id in unknown_ids.items():
+            unknown = await ask(world, field, place, unknown_id)
+            if INVALID in unknown.body:
+                continue
+            hidden = await ask(world, field, place, world.ours.ids[kind])
+            answers.append(Pair(f"{place} {kind.name}", hidden, unknown))
+    return answers
+
+
 async def hidden_ids(ground: Ground, short: bool) -> list[Row]:
-    """Ids in our own workspace whose documents are hidden from the member that asks, against ids of nothing."""
-    schema = build_schema()._schema
+    """Ids in our own workspace whose documents are hidden from the member that asks, against ids of nothing; then the
+    same of a workspace that the member may not enter.
+    """
     async with two_tenants(ground) as whole:
         world = await as_member(whole)
-        answers = list[Pair]()
-        for place in places(schema):
-            root = schema.query_type if place.operation == "query" else schema.mutation_type
-            assert root is not None
-            field = root.fields[place.field]
-            for kind in HIDDEN:
-                unknown = await ask(world, field, place, missing_in_ours(kind, world.ours))
-                if INVALID in unknown.body:
-                    continue
-                hidden = await ask(world, field, place, world.ours.ids[kind])
-                answers.append(Pair(f"{place} {kind.name}", hidden, unknown))
-    return [all_alike("ids hidden from a member answered as missing ones", answers)]
+        hidden = await _hidden_pairs(world, {kind: missing_in_ours(kind, world.ours) for kind in HIDDEN})
+        await close(world)
+        kinds = (NodeKind.WORKSPACE, NodeKind.DOCUMENT) if short else tuple(world.ours.ids)
+        closed = await _hidden_pairs(world, {kind: missing(kind) for kind in kinds})
+    return [
+        all_alike("ids hidden from a member answered as missing ones", hidden),
+        all_alike("ids of a workspace that a member may not enter answered as missing ones", closed),
+    ]
 
 
 ROWS: Mapping[str, Measure] = {"foreign-ids": foreign_ids, "hidden-ids": hidden_ids}

@@ -19,7 +19,7 @@ from agentic_rag_server.rest.openai.store_batches import batch_id_of
 from tests.bench.reports import Row, exactly
 from tests.security.alike import Pair, all_alike
 from tests.security.ground import Ground
-from tests.security.rows.foreign_ids import as_member, borrowed, contents, missing, missing_in_ours
+from tests.security.rows.foreign_ids import as_member, borrowed, close, contents, missing, missing_in_ours
 from tests.security.table import Measure
 from tests.security.tenants import TwoTenants, two_tenants
 
@@ -57,6 +57,8 @@ class Asker:
 
     token: str
     names: Mapping[str, Names]
+    is_shut_out: bool = False
+    """Our workspace is closed to the asker before the requests."""
 
 
 def _foreign(world: TwoTenants) -> Asker:
@@ -129,6 +131,20 @@ async def _hidden(world: TwoTenants) -> Asker:
     return Asker(member, {**kept, **named, "batch": batches})
 
 
+def _closed(world: TwoTenants, member: Asker) -> Asker:
+    """A member of ours who may not enter our workspace."""
+    kept, ours = _foreign(world).names, world.ours.ids
+    pairs = {
+        "workspace": (ours[NodeKind.WORKSPACE], missing(NodeKind.WORKSPACE)),
+        **dict.fromkeys(
+            ("document", "documentId", "docId", "source"), (ours[NodeKind.DOCUMENT], missing(NodeKind.DOCUMENT))
+        ),
+        "response": (f"resp_{ours[NodeKind.RUN]}", f"resp_{missing(NodeKind.RUN)}"),
+    }
+    names = {name: Names(one.ours, (pairs[name],) if name in pairs else ()) for name, one in kept.items()}
+    return Asker(member.token, names, is_shut_out=True)
+
+
 def _places(operation: OperationSpec) -> list[str]:
     return [one.name for one in operation.parameters if one.place == "path"]
 
@@ -172,8 +188,8 @@ async def ask(world: TwoTenants, operation: OperationSpec, asker: Asker, filled:
 
 
 async def foreign_paths(ground: Ground, short: bool) -> list[Row]:
-    """Every operation that takes a name or an id in its path, as an admin of ours and as a member from whom our
-    document is hidden.
+    """Every operation that takes a name or an id in its path, as an admin of ours, as a member from whom our
+    document is hidden, and as one who may not enter our workspace.
     """
     answers = list[Pair]()
     async with two_tenants(ground) as world:
@@ -184,7 +200,10 @@ async def foreign_paths(ground: Ground, short: bool) -> list[Row]:
         before = await contents(world.database_url, world.theirs.org_id)
         served = [one for one in operations(server_parts(world.container)) if one.rule and _places(one)]
         served.sort(key=lambda one: LAST.index(one.method))
-        for asker in (_foreign(world), await _hidden(world)):
+        member = await _hidden(world)
+        for asker in (_foreign(world), member, _closed(world, member)):
+            if asker.is_shut_out:
+                await close(world)
             for operation in served:
                 for foreign, unknown in tried(operation, asker):
                     two = [await ask(world, operation, asker, filled) for filled in (foreign, unknown)]

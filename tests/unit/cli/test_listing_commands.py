@@ -191,3 +191,17 @@ def test_documents_are_ingested_again_one_by_one_or_all_that_failed() -> None:
 @pytest.mark.parametrize("arguments", [(), ("a.md", "--all-failed"), ("--all-failed", "--force")])
 def test_reingest_asks_for_exactly_one_of_its_ways(arguments: tuple[str, ...]) -> None:
     assert terminal().rag("doc", "reingest", *arguments).exit_code == 2
+
+
+def test_a_workspace_is_shared_with_those_named_and_with_all_again() -> None:
+    at = terminal()
+
+    named = at.rag("workspace", "share", "handbook", "--reader", "group:people", "--writer", "user:ada")
+    writers = at.rag("workspace", "share", "handbook", "--everyone", "--writer", "user:ada", "--json")
+    unsaid = at.rag("workspace", "share", "handbook")
+    wrong = at.rag("workspace", "share", "handbook", "--reader", "ada")
+
+    assert named.stdout == "handbook: readers: group:people; writers: user:ada\n"
+    assert [json.loads(writers.stdout)[name] for name in ("readers", "writers")] == [None, ["user:ada"]]
+    assert unsaid.exit_code == 2
+    assert "Write `user:NAME`, `key:NAME`, `group:NAME`" in wrong.stderr

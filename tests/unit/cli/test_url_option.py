@@ -44,6 +44,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "template delete": ["rules"],
     "tenant rename": ["acme", "new"],
     "tenant delete": ["acme", "--yes"],
+    "workspace share": ["handbook", "--reader", "user:ada"],
     "workspace rename": ["handbook", "new"],
     "workspace delete": ["handbook", "--yes"],
     "workspace prove-erased": [ID],

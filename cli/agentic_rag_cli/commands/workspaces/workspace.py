@@ -16,6 +16,8 @@ from agentic_rag_cli.wiring import on_graphql
 
 app = typer.Typer(help="Workspaces: each holds one corpus of documents.", no_args_is_help=True, rich_markup_mode=None)
 
+_LISTS = ("readers", "writers")
+
 app.command("delete")(delete_workspace)
 app.command("erasures")(list_erasures)
 app.command("prove-erased")(prove_workspace_erased)
@@ -76,6 +78,41 @@ def rename(
     terminal.show(renamed, f"{workspace} is now {renamed['name']}", as_json=as_json)
 
 
+@app.command("share")
+def share(
+    context: typer.Context,
+    workspace: Annotated[str, typer.Argument(help="The workspace.")],
+    reader: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--reader", metavar="WHO", help="May enter it: user:NAME, key:NAME or group:NAME; may be repeated."
+        ),
+    ] = None,
+    writer: Annotated[
+        list[str] | None,
+        typer.Option("--writer", metavar="WHO", help="May enter it and change its documents; may be repeated."),
+    ] = None,
+    everyone: Annotated[bool, typer.Option("--everyone", help="Let the whole organisation enter it.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Set who may enter a workspace, and who may change its documents: exactly those named, and admins. To anybody else
+    it is as if it were not there. With --everyone and writers, all may read.
+
+    Example: rag workspace share payroll --reader group:people --writer user:ada
+    """
+    if (everyone and reader) or not (everyone or reader or writer):
+        raise typer.BadParameter("name readers or writers, or give --everyone")
+    readers = None if everyone else reader or []
+
+    async def change(client: GraphQLClient) -> dict[str, Any]:
+        chosen = await client.workspace_id(workspace)
+        return await client.fetch(queries.SHARE_WORKSPACE, workspaceId=chosen, readers=readers, writers=writer or None)
+
+    shared = _json(on_graphql(context, change)["workspace"])
+    lines = [f"{name}: {'all' if shared[name] is None else ', '.join(shared[name]) or 'admins'}" for name in _LISTS]
+    terminal.show(shared, f"{shared['name']}: {'; '.join(lines)}", as_json=as_json)
+
+
 @app.command("keep")
 def keep(
     context: typer.Context,
@@ -107,5 +144,5 @@ def keep(
     terminal.show(kept, terminal.table(("KEPT", "DAYS"), rows), as_json=as_json)
 
 
-def _json(workspace: dict[str, str]) -> dict[str, str]:
+def _json(workspace: dict[str, Any]) -> dict[str, Any]:
     return {**workspace, "kind": workspace["kind"].lower()}

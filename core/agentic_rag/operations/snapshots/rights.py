@@ -29,15 +29,35 @@ async def documents_of(
 
 
 async def narrow_rights(transaction: Transaction, source: WorkspaceRef, target: WorkspaceRef, ids: ArchiveIdMap) -> int:
-    """Give the copy of each document of `source` the narrower of its rights there and in the archive; the number of
-    documents whose rights change.
+    """Give the copy of `source`, and of each of its documents, the narrower of its rights there and in the archive; the
+    number of documents whose rights change.
     """
+    await _narrow_workspace(transaction, source, target)
     narrowed = 0
     async for document in documents_of(transaction, source):
         copy = await transaction.documents.get(target, ids.document(document.document_id))
         if copy is not None:
             narrowed += await _narrow(transaction, document, copy)
     return narrowed
+
+
+async def _narrow_workspace(transaction: Transaction, source: WorkspaceRef, target: WorkspaceRef) -> None:
+    now = await transaction.workspaces.get(source.workspace_id)
+    then = await transaction.workspaces.get(target.workspace_id)
+    if now is None or then is None:
+        return
+    entering = _common(now.entering, then.entering)
+    writing = _common(now.writers, then.writers)
+    writers = None if writing is None else _common(writing, entering)
+    if (entering, writers) != (then.entering, then.writers):
+        await transaction.workspaces.set_access(target.workspace_id, entering, writers)
+
+
+def _common(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """The principals that both name; None names everybody."""
+    if one is None or other is None:
+        return other if one is None else one
+    return tuple(sorted({*one} & {*other}))
 
 
 async def _narrow(transaction: Transaction, document: Document, copy: Document) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import strawberry
 
+from agentic_rag.documents.document_access import parse_writers
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode_workspace
 from agentic_rag.kernel.text import is_storable
@@ -57,6 +58,14 @@ class Workspace(Node):
     graph_version: int = strawberry.field(description="The corpus version the entity graph reflects.")
     created_at: datetime
     settings: WorkspaceSettings
+    readers: list[str] | None = strawberry.field(
+        description="Who may enter it, beside `writers` and admins: `user:NAME`, `key:NAME`, `group:NAME`; null: "
+        "everybody in the organisation, and below the role admin."
+    )
+    writers: list[str] | None = strawberry.field(
+        description="Who may change its documents, as their roles and the documents' owners let; null: everybody who "
+        "may enter, and below the role admin."
+    )
     source: strawberry.Private[WorkspaceRef]
 
     @inner(
@@ -135,6 +144,11 @@ class CreateWorkspacePayload(Payload):
     workspace: Workspace | None = None
 
 
+@strawberry.type(description="The workspace with its new readers and writers, or why it has the old ones.")
+class SetWorkspaceAccessPayload(Payload):
+    workspace: Workspace | None = None
+
+
 @strawberry.type(description="The workspace with its new name, or why it has the old one.")
 class RenameWorkspacePayload(Payload):
     workspace: Workspace | None = None
@@ -157,7 +171,12 @@ def _show_workspace(workspace: workspace_values.Workspace, context: RequestConte
         inline_guidelines=own.inline_guidelines if can_perform(context.principal, Action.MANAGE_GUIDELINES) else None,
     )
     key = workspace.ref.workspace_id
-    return to_schema(Workspace, replace(workspace, settings=settings), id=encode_workspace(key), source=workspace.ref)
+    access: dict[str, list[str] | None] = {"readers": None, "writers": None}
+    if can_perform(context.principal, Action.CHANGE_WORKSPACE):
+        lists = {"readers": workspace.readers, "writers": workspace.writers}
+        access = {name: None if one is None else list(one) for name, one in lists.items()}
+    shown = replace(workspace, settings=settings)
+    return to_schema(Workspace, shown, id=encode_workspace(key), source=workspace.ref, **access)
 
 
 def _apply_settings(
@@ -253,6 +272,31 @@ class WorkspaceMutation:
         ref = context.ref(decode(workspace_id, NodeKind.WORKSPACE, path=("workspaceId",)))
         renamed = await context.parts.administer.rename_workspace(ref, name, context.principal.subject_id)
         return RenameWorkspacePayload(workspace=_show_workspace(renamed, context))
+
+    @mutation(
+        Action.CHANGE_WORKSPACE,
+        SetWorkspaceAccessPayload,
+        right=Sight.ORGANISATION,
+        description="Say who may enter a workspace, and who may change its documents, from the next request on: "
+        "exactly these, each `user:NAME`, `key:NAME` or `group:NAME`; null: everybody. To anybody else it is as if it "
+        "were not there. Takes the role admin.",
+    )
+    async def set_workspace_access(
+        self,
+        info: Info,
+        workspace_id: strawberry.ID,
+        readers: list[str] | None = None,
+        writers: list[str] | None = None,
+    ) -> SetWorkspaceAccessPayload:
+        """Admins and operators enter every workspace."""
+        context = info.context
+        ref = context.ref(decode(workspace_id, NodeKind.WORKSPACE, path=("workspaceId",)))
+        entering = None if readers is None else parse_writers(readers, ("readers",))
+        writing = None if writers is None else parse_writers(writers)
+        changed = await context.parts.administer.set_workspace_access(
+            ref, entering, writing, context.principal.subject_id
+        )
+        return SetWorkspaceAccessPayload(workspace=_show_workspace(changed, context))
 
     @mutation(
         Action.CHANGE_WORKSPACE,

@@ -30,7 +30,7 @@ from agentic_rag.adapters.postgres.retrieval.segments import SegmentCache
 from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresVectorIndexStore
 from agentic_rag.adapters.postgres.retrieval.vectors import PostgresVectorReader
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
-from agentic_rag.adapters.postgres.session.pool import BOUND, PostgresPool
+from agentic_rag.adapters.postgres.session.pool import BOUND, ENTERED, PostgresPool, caller_setting
 from agentic_rag.adapters.postgres.tenancy.access import PostgresAccessStore, read_sets_above
 from agentic_rag.adapters.postgres.tenancy.api_keys import PostgresApiKeyStore
 from agentic_rag.adapters.postgres.tenancy.audit import PostgresAuditLog, record_alone
@@ -82,12 +82,12 @@ LEFT JOIN rag_embedding_spaces s
 WHERE w.org_id = $1 AND w.workspace_id = $2
 """
 
-CORPUS_VERSION = f"SELECT rag_corpus_version(bound.org_id, $2) FROM {BOUND}"  # noqa: S608 - a constant
+CORPUS_VERSION = f"SELECT rag_corpus_version(bound.org_id, $2) FROM {BOUND} CROSS JOIN {ENTERED}"  # noqa: S608
 
 # Of no readers: the sets are those of `ReadScopes`.
 CORPUS_HEAD = f"""
 SELECT h.*, pg_postmaster_start_time() AS started, rag_newest_access_set(bound.org_id, $2) AS newest_set
-FROM {BOUND} CROSS JOIN LATERAL rag_corpus_head(bound.org_id, $2, '{{}}') h
+FROM {BOUND} CROSS JOIN {ENTERED} CROSS JOIN LATERAL rag_corpus_head(bound.org_id, $2, '{{}}') h
 """  # noqa: S608 - a constant
 
 CHECK = """
@@ -221,7 +221,7 @@ class PostgresDatabase:
 
     async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ANONYMOUS_READER) -> CorpusHead | None:
         async with self._pool.connection() as connection:
-            row = await connection.fetchrow(CORPUS_HEAD, *workspace.key)
+            row = await connection.fetchrow(CORPUS_HEAD, *workspace.key, caller_setting())
             if row is None:
                 return None
             access = await self._scope(connection, workspace, readers, row)
@@ -241,7 +241,7 @@ class PostgresDatabase:
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         async with self._pool.connection() as connection:
-            version: int | None = await connection.fetchval(CORPUS_VERSION, *workspace.key)
+            version: int | None = await connection.fetchval(CORPUS_VERSION, *workspace.key, caller_setting())
             return version
 
     async def record_audit(self, org_id: UUID, entry: AuditEntry, *, durable: bool = True) -> None:

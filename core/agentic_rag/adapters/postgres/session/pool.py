@@ -18,6 +18,7 @@ import orjson
 
 from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, PostgresConnection, driver_errors
 from agentic_rag.kernel.errors import AgenticRagError, Misconfigured, Permanent
+from agentic_rag.tenancy.entering import bound_principals
 
 _HALFVEC_SCHEMA = """
 SELECT n.nspname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WHERE t.typname = 'halfvec'
@@ -32,6 +33,9 @@ BOUND = "(SELECT set_config('rag.org_id', $1::uuid::text, true)::uuid AS org_id 
 """A row that binds its statement, outside of a transaction, to the organisation $1 before a function takes its column:
 what the owner's functions read costs one round trip.
 """
+
+ENTERED = "(SELECT set_config('rag.caller', $3, true) OFFSET 0) AS entered"
+"""A row that binds the statement to the caller too: `caller_setting()` is $3."""
 
 BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
@@ -104,13 +108,13 @@ class PostgresPool:
     async def transaction(self, org_id: UUID, settings: str = "") -> AsyncGenerator[PostgresConnection]:
         """A transaction bound to one organisation: begin and binding take one round trip, the end another.
 
-        `settings` are further `SET LOCAL` statements. Values are a UUID or constants, so nothing can be injected into
-        the simple query.
+        `settings` are further `SET LOCAL` statements. Values are a UUID, hex digits or constants, so nothing can be
+        injected into the simple query.
         """
         async with self.connection() as connection:
             try:
                 # Inside the block: a caller cancelled during BEGIN must not leave a transaction open.
-                await connection.execute(f"BEGIN; SET LOCAL rag.org_id = '{UUID(int=org_id.int)}'; {settings}")
+                await connection.execute(f"BEGIN; {_binding(org_id)}; {settings}")
                 yield connection
             except asyncio.CancelledError:
                 raise
@@ -130,7 +134,7 @@ class PostgresPool:
         pool, driver = await self._acquire()
         try:
             connection = self._wrap_driver(driver)
-            await connection.execute(f"{BEGIN_SNAPSHOT}; SET LOCAL rag.org_id = '{UUID(int=org_id.int)}'")
+            await connection.execute(f"{BEGIN_SNAPSHOT}; {_binding(org_id)}")
             yield connection
         finally:
             self._give_back_later(pool, driver)
@@ -171,6 +175,18 @@ class PostgresPool:
             # The driver's time limit takes a third of an acquisition, and a connection that is idle is not waited for.
             limit = None if self._pool.get_idle_size() else options.connect_seconds
             return self._pool, await self._pool.acquire(timeout=limit)
+
+
+def caller_setting() -> str:
+    """The bound caller's principals as `rag_caller()` reads them; empty without one."""
+    return ",".join(one.encode("utf-8", "surrogatepass").hex() for one in bound_principals())
+
+
+def _binding(org_id: UUID) -> str:
+    """Statements that bind a transaction to an organisation and to the caller."""
+    caller = caller_setting()
+    bound = f"SET LOCAL rag.org_id = '{UUID(int=org_id.int)}'"
+    return f"{bound}; SET LOCAL rag.caller = '{caller}'" if caller else bound
 
 
 async def _give_back(pool: Any, driver: Any) -> None:

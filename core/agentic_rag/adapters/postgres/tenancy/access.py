@@ -12,7 +12,7 @@ from agentic_rag.adapters.postgres.session.pool import BOUND
 from agentic_rag.adapters.postgres.tenancy.read_scopes import ReadScopes
 from agentic_rag.jobs.job import graph_job
 from agentic_rag.kernel.errors import NotFound, Retryable
-from agentic_rag.tenancy.access import ReadIdentity, ReadScope
+from agentic_rag.tenancy.access import NO_SCOPE, ReadIdentity, ReadScope
 from agentic_rag.tenancy.ports import AccessChange
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -173,7 +173,7 @@ class PostgresAccessStore:
     async def readable(self, workspace: WorkspaceRef, readers: ReadIdentity) -> ReadScope:
         row = await self._connection.fetchrow(NEWEST_SET, *workspace.key)
         if row is None:
-            return ReadScope()
+            return NO_SCOPE
         above = partial(read_sets_above, self._connection, workspace, readers)
         return await self._scopes.of(workspace, readers, row, above, is_committed=not self._has_added)
 

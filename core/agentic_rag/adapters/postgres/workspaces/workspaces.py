@@ -20,7 +20,8 @@ from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 DEFAULT_HISTORY_DAYS = 7
 
 _COLUMNS = """
-    workspace_id, name, kind, external_ref, corpus_version, graph_version, active_space, created_at, settings
+    workspace_id, name, kind, external_ref, corpus_version, graph_version, active_space, created_at, settings,
+    readers, writers
 """
 
 CREATE = f"""
@@ -46,6 +47,11 @@ LOCK = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND workspace_i
 
 CHANGE_SETTINGS = f"""
 UPDATE rag_workspaces SET settings = $3, history_days = $4 WHERE org_id = $1 AND workspace_id = $2
+RETURNING {_COLUMNS}
+"""  # noqa: S608
+
+SET_ACCESS = f"""
+UPDATE rag_workspaces SET readers = $3, writers = $4 WHERE org_id = $1 AND workspace_id = $2
 RETURNING {_COLUMNS}
 """  # noqa: S608
 
@@ -120,6 +126,14 @@ class PostgresWorkspaceStore:
         row = await self._connection.fetchrow(RENAME, self._org_id, workspace_id, name)
         if row is None:
             raise InvalidInput(f"A workspace with the name {name!r} exists already.", code="WORKSPACE_EXISTS")
+        return self._workspace(row)
+
+    async def set_access(
+        self, workspace_id: UUID, readers: tuple[str, ...] | None, writers: tuple[str, ...] | None
+    ) -> Workspace:
+        row = await self._connection.fetchrow(SET_ACCESS, self._org_id, workspace_id, readers, writers)
+        if row is None:
+            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
         return self._workspace(row)
 
     async def change_settings(
