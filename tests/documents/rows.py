@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from tests.bench.reports import Row, at_least, exactly
 from tests.documents import generated
 from tests.documents.formats import rows as of_formats
 from tests.documents.reading import Read, by_pdfium, by_pypdf, parted_words, real_pdfs, words
+from tests.documents.tables.rows import tables
 from tests.documents.web_pages import web_pages
 from tests.hostile.pdf_files import PDF_FILES
 
@@ -26,6 +28,7 @@ Measure = Callable[[Read, bool], list[Row]]
 _LEAST_WORDS = 20
 """Words on which two engines agree in a file that can be read."""
 _DOCUMENT = UUID(int=1)
+_FIGURE = r"\d[\d,.]*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,13 @@ def _slowly(read: Read) -> Read:
         return read(content, name)
 
     return lying
+
+
+def _shift_figures(text: str) -> str:
+    """Every figure stands where the one after the next stood."""
+    figures = re.findall(_FIGURE, text)
+    others = iter(figures[2:] + figures[:2])
+    return re.sub(_FIGURE, lambda _: next(others), text)
 
 
 def agreed_words(read: Read, short: bool) -> list[Row]:
@@ -172,5 +182,6 @@ TABLE: Mapping[str, Measured] = {
     "formats": Measured(of_formats.formats, with_text(lambda text: " ".join(text.split()[::2]))),
     "wrong files": Measured(of_formats.wrong, _always_read),
     "code pages": Measured(of_formats.code_pages, with_text(lambda text: text.encode().decode("cp1252", "replace"))),
+    "tables": Measured(tables, with_text(_shift_figures)),
     "speed": Measured(speed, _slowly),
 }

@@ -1,0 +1,1 @@
+"""Figures asked of tables by row and column."""
