@@ -125,13 +125,13 @@ class _Page:
     def __init__(self) -> None:
         self._held = io.BytesIO()
         self.canvas = Canvas(self._held, pagesize=A4)
-        self.base = _TOP
+        self.base: float = _TOP
         self.canvas.setFont(_FONT, _SIZE)
 
     def turn(self) -> None:
         self.canvas.showPage()
         self.canvas.setFont(_FONT, _SIZE)
-        self.base = _TOP
+        self.base: float = _TOP
 
     def prose(self, sentences: Sequence[str], width: int = _RIGHT - _LEFT) -> None:
         for line in simpleSplit(" ".join(sentences), _FONT, _SIZE, width):
