@@ -131,7 +131,7 @@ class _Page:
     def turn(self) -> None:
         self.canvas.showPage()
         self.canvas.setFont(_FONT, _SIZE)
-        self.base: float = _TOP
+        self.base = _TOP
 
     def prose(self, sentences: Sequence[str], width: int = _RIGHT - _LEFT) -> None:
         for line in simpleSplit(" ".join(sentences), _FONT, _SIZE, width):
