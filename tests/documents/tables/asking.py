@@ -105,7 +105,8 @@ def judge_cell(asked: TableQuestion, answer: Answer) -> Verdict:
     rows = [quote for quote in quotes if _ROW.search(quote)]
     if not rows:
         return Verdict.ELSEWHERE
-    if not _holds(rows[0], asked.row) or _number(asked.value) not in _numbers(rows[0]):
+    labels = filter(None, (asked.row, asked.other_row))
+    if not any(_holds(rows[0], label) for label in labels) or _number(asked.value) not in _numbers(rows[0]):
         return Verdict.OTHER_ROW
     names = " ".join(asked.columns)
     stated = [said for said in _SAID_APART.split(answer.text) if _number(asked.value) in _numbers(said)]

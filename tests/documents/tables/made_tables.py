@@ -88,7 +88,7 @@ _GROUPED: Sequence[tuple[Sequence[str], Sequence[str], str]] = (
 _PLAIN: Sequence[tuple[Sequence[str], str]] = (
     (("2020", "2021", "2022", "2023"), "in {leaf}"),
     (("January", "February", "March", "April"), "in {leaf}"),
-    (("Budget", "Forecast", "Result"), "by the column {leaf}"),
+    (("Budget", "Forecast", "Result"), "in the {low}"),
     (("East district", "West district", "Old town"), "in the {leaf}"),
 )
 _PROSE = (
@@ -161,6 +161,8 @@ class TableQuestion:
     row: str
     columns: tuple[str, ...]
     value: str
+    other_row: str = ""
+    """A row of another table of the file that holds the same cell."""
 
 
 def made_table(seed: int) -> MadeTable:

@@ -163,11 +163,11 @@ def _draw_table(page: _Page, made: MadeTable) -> None:
     left = _LEFT
     if look.beside_text:
         top = page.base
-        page.prose([*made.prose, *made.prose[::-1]], width=190)
-        page.base, left = top, _LEFT + 210
+        page.prose([*made.prose, *made.prose[::-1]], width=150)
+        page.base, left = top, _LEFT + 165
     page.canvas.drawString(left, page.base, made.caption)
     page.base -= 1.6 * _STEP
-    label_width = 115 if look.wrapped or look.beside_text else 280
+    label_width = 115 if look.wrapped or look.beside_text else min(280, 480 - 58 * len(made.columns))
     width = min(70.0, (_RIGHT - left - label_width) / len(made.columns))
     edges = [left + label_width + width * (at + 1) for at in range(len(made.columns))]
     share = -(-len(made.rows) // look.pages)
@@ -199,8 +199,9 @@ def _draw_rows(
     if made.stub:
         drawn.append((0, _text(canvas, left, page.base, made.stub, align="left")))
     for at, name in enumerate(made.columns, 1):
-        for line, part in enumerate(reversed(simpleSplit(name, _FONT, _SIZE, width - 3))):
-            drawn.append((at, _text(canvas, edges[at - 1], page.base + 11 * line, part, align="right")))
+        parts = simpleSplit(name, _FONT, _SIZE, width - 3)
+        for line, part in enumerate(parts, 1):
+            drawn.append((at, _text(canvas, edges[at - 1], page.base + 11 * (len(parts) - line), part, align="right")))
     for number, (label, cells) in enumerate(rows):
         page.base -= _STEP + 3
         base = page.base
