@@ -9,7 +9,7 @@ from string import ascii_lowercase, ascii_uppercase
 from selectolax.lexbor import LexborNode
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
-from agentic_rag.adapters.parsing.loaders.tables import add_table
+from agentic_rag.adapters.parsing.loaders.tables import add_table, count_names
 from agentic_rag.adapters.parsing.text.encoding import decode_page
 from agentic_rag.adapters.parsing.text.page_content import children, read_page
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
@@ -177,7 +177,7 @@ class _Walker:
             names = len(cells) > 1 and all(cell.tag == "th" for cell in cells)
             if rows.add(cells) and names and header_rows == len(rows.made) - 1:
                 header_rows += 1
-        add_table(self.built, rows.made, header_rows, caption)
+        add_table(self.built, rows.made, header_rows or count_names(rows.made), caption)
 
     def _flush(self) -> None:
         text = _collapse_whitespace("".join(self._inline))

@@ -17,6 +17,7 @@ from agentic_rag.adapters.parsing.pdf.page_words import PdfPage, plain_page
 from agentic_rag.adapters.parsing.pdf.pdfium import PdfiumPages
 from agentic_rag.adapters.parsing.pdf.pypdf_pages import PypdfPages
 from agentic_rag.adapters.parsing.pdf.structure import PAGE_JOIN, StructuredText, structure
+from agentic_rag.adapters.parsing.pdf.tables import lay_tables
 from agentic_rag.adapters.parsing.text.legibility import count_glyph_names, is_poor
 from agentic_rag.adapters.parsing.text_builder import LoadedText, tidy_title
 from agentic_rag.documents.document import BlockKind
@@ -77,7 +78,7 @@ def load(source: SourceFile) -> LoadedText:
     if own_name and 0 < _count_lost_glyphs(read) <= _MOST_LOST_GLYPHS and (spoken := _without_program(own_name)):
         # The fonts of a slide or cover name no letters: the few words lost are those that its title says.
         read = [plain_page(spoken), *(plain_page("") for _ in read[1:])]
-    made = structure(read, first.outline())
+    made = structure(lay_tables(read), first.outline())
     named = None if own_name is None or _POOR_TITLE.fullmatch(own_name) else own_name
     title = named or _title(made)
     return LoadedText(made.text, made.blocks, made.pages, title, unread_pages=unread)

@@ -33,7 +33,7 @@ _LEAST_FIGURES = 3
 
 def add_table(built: TextBuilder, rows: Sequence[Row], header_rows: int, caption: str = "") -> None:
     """Append a table whose first `header_rows` rows name its columns; rows may differ in length."""
-    for _, _, text in _parts(_level(rows), header_rows) if rows else ():
+    for _, _, text in table_parts(_level(rows), header_rows) if rows else ():
         built.add(BlockKind.TABLE, f"{caption}\n{text}" if caption else text)
     if not rows:
         built.add(BlockKind.PARAGRAPH, caption)
@@ -56,11 +56,20 @@ def add_grid(built: TextBuilder, rows: Iterable[tuple[int, Row]], limits: Parser
             built.add(BlockKind.PARAGRAPH, next(filter(None, cells[above])))
             above += 1
         numbers, cells = numbers[above:], _trim_columns(cells[above:])
-        for first, last, text in _parts(cells, _header_rows(cells)):
+        for first, last, text in table_parts(cells, _header_rows(cells)):
             rows_held = f"Row {numbers[first]}" if first == last else f"Rows {numbers[first]}–{numbers[last]}"
             built.add(BlockKind.HEADING, rows_held, level=2)
             built.add(BlockKind.TABLE, text)
         limits.require_characters(built.length)
+
+
+def count_names(rows: Sequence[Row]) -> int:
+    """How many rows at the top name the columns of a table that does not say so; none where few rows hold figures."""
+    level = _level(rows)
+    count = _header_rows(level) if level else 0
+    below = level[count:]
+    figures = sum(any(map(_FIGURE.fullmatch, row[1:])) for row in below)
+    return count if 2 * figures >= len(below) else 0
 
 
 def number_text(value: float, code: str) -> str:
@@ -81,7 +90,7 @@ def number_text(value: float, code: str) -> str:
     return f"{sign}{currency[0]}{shown.removeprefix('-')}" if before else f"{shown} {currency[0]}"
 
 
-def _parts(rows: Sequence[Row], header_rows: int) -> Iterator[tuple[int, int, str]]:
+def table_parts(rows: Sequence[Row], header_rows: int) -> Iterator[tuple[int, int, str]]:
     """The parts of a table: the index of the first and of the last row in it, and its text."""
     header_rows = min(header_rows, len(rows) - 1)
     head: list[str] = []

@@ -49,7 +49,7 @@ def heading_levels(pages: Sequence[PdfPage], outline: Sequence[OutlineEntry]) ->
     """Levels 1–6 of the lines that are headings, by (page index, line index): by the bookmarks, else by the size of
     their letters, and else by their form.
     """
-    lines = [[line.text.strip() for line in page.lines] for page in pages]
+    lines = [["" if line.is_row else line.text.strip() for line in page.lines] for page in pages]
     found = _by_outline(lines, outline)
     if len(found) >= _LEAST_OUTLINE_HITS:
         return found

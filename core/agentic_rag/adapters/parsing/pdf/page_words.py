@@ -31,6 +31,8 @@ class PageLine:
     words: Sequence[Word] = ()
     size: float = 0.0
     """The size of its letters, in points."""
+    is_row: bool = False
+    """A line of a table: cells between bars."""
 
     @property
     def base(self) -> float:

@@ -76,7 +76,8 @@ def _edges(page: PdfPage) -> list[tuple[int, int, bool]]:
     apart = _APART * median([step for step in steps if step > 1] or [0.0])
     top, bottom = _count_apart(steps, apart), _count_apart(steps[::-1], apart)
     tops = [(at, rank, True) for rank, (_, at) in enumerate(placed[:top])]
-    return tops + [(at, rank, False) for rank, (_, at) in enumerate(placed[::-1][:bottom])]
+    edges = tops + [(at, rank, False) for rank, (_, at) in enumerate(placed[::-1][:bottom])]
+    return [edge for edge in edges if not page.lines[edge[0]].is_row]
 
 
 def _count_apart(steps: Sequence[float], apart: float) -> int:

@@ -62,13 +62,14 @@ def _page_blocks(lines: Sequence[PageLine], levels: Sequence[int], start: int, l
         end = at + len(line.text)
         # Only a heading in large letters goes on in the next line.
         goes_on = plain and open_block is not None and open_block.level == level
+        goes_on = goes_on and (open_block.kind is BlockKind.TABLE) == line.is_row
         if open_block is not None and (not goes_on or (level and (line.size != size or size not in large))):
             yield open_block
             open_block = None
         if plain:
-            kind = BlockKind.HEADING if level else BlockKind.PARAGRAPH
+            kind = BlockKind.TABLE if line.is_row else BlockKind.HEADING if level else BlockKind.PARAGRAPH
             open_block = Block(kind, at if open_block is None else open_block.start, end, level)
-            if not level and len(plain) < long_line and _SENTENCE_END.search(plain):
+            if kind is BlockKind.PARAGRAPH and len(plain) < long_line and _SENTENCE_END.search(plain):
                 yield open_block
                 open_block = None
         at, size = end + 1, line.size

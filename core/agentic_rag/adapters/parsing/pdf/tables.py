@@ -1,0 +1,365 @@
+"""Tables of a PDF: rows whose figures stand below one another, with the names of their columns above them.
+
+A table is written as those of other formats are: one row a line, cells between bars, the names of the columns over
+each part. Text that stands beside it stays as it is. Conservative: without figures in columns and names above them
+lines stay lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from statistics import median
+
+from agentic_rag.adapters.parsing.loaders.tables import table_parts
+from agentic_rag.adapters.parsing.pdf.page_grid import Cell, GridRow, grid_rows
+from agentic_rag.adapters.parsing.pdf.page_words import PageLine, PdfPage, Word
+
+_LEAST_ROWS = 3
+"""Rows with figures of a table that has one column of them; two of one that has more."""
+_MOST_APART = 4.5
+"""Between rows of a table, by the size of their letters: room for a label of three lines."""
+_HEADER_ROWS, _HEADER_APART = 5, 3.2
+"""Rows above the first one that may name the columns, and how far they stand apart by the size of the letters."""
+_LABEL_ROWS = 4
+"""Lines below the names of the columns that hold no figures: a section, or the beginning of a label."""
+_CLOSE = 0.85
+"""Of the usual step from row to row: lines of one label stand closer."""
+_PROSE_WORDS, _PROSE_FILL, _PROSE_SHARE = 4, 0.7, 0.6
+"""A column is prose when this share of its lines have so many words and fill it so far."""
+_LONGEST_CAPTION_START = 0.5
+_LEADERS = "...."
+_NAME = re.compile(r"(?:19|20)\d\d[A-Z]?|[^\d]*[^\W\d_].*|%|\(.*\)")
+"""What a cell above figures may say that names them: a year, or words."""
+_ASIDE = re.compile(r"\(.*\)")
+_MOST_NAME_WORDS = 7
+_NAMED_SHARE = 0.75
+"""Of the columns of figures, those that must have a name of their own."""
+_SMALL = re.compile(r"\d{1,3}")
+_SECTION_END = (":", "：")
+
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Columns by their places from left to right, the rows of names, and those below them, with the words of each."""
+
+    columns: tuple[Span, ...]
+    names: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str, ...], ...]
+    words: tuple[tuple[Word, ...], ...]
+    """Of the names together, then of each row."""
+    size: float
+    """Of its letters."""
+
+
+def lay_tables(pages: Sequence[PdfPage]) -> list[PdfPage]:
+    """The pages with their tables as rows between bars. A table at the top of a page that goes on with the columns of
+    the page before has its names.
+    """
+    laid: list[PdfPage] = []
+    last: _Table | None = None
+    for page in pages:
+        tables = _find_tables(page, last)
+        laid.append(_with_tables(page, tables) if tables else page)
+        last = tables[-1] if tables else None
+    return laid
+
+
+def _find_tables(page: PdfPage, before: _Table | None) -> list[_Table]:
+    if sum(any(sign.isdigit() for sign in line.text) for line in page.lines) < 2:
+        return []
+    rows = grid_rows(page)
+    tables: list[_Table] = []
+    for first, last in _runs(rows):
+        held = _read_table(rows, first, last, tables[-1] if tables else before)
+        if held is not None:
+            tables.append(held)
+    return tables
+
+
+def _runs(rows: Sequence[GridRow]) -> Iterator[tuple[int, int]]:
+    """The first and the last of rows with figures that follow each other closely."""
+    found: list[int] = []
+    for at, row in enumerate(rows):
+        if not _has_figures(row):
+            continue
+        if found and rows[found[-1]].base - row.base > _MOST_APART * max(row.size, rows[found[-1]].size):
+            yield found[0], found[-1]
+            found = []
+        found.append(at)
+    if found:
+        yield found[0], found[-1]
+
+
+def _has_figures(row: GridRow) -> bool:
+    figures = sum(cell.is_figure for cell in row.cells)
+    return (
+        any(cell.is_figure for cell in row.cells[1:]) and not any(_LEADERS in cell.text for cell in row.cells)
+    ) or figures > 1
+
+
+def _read_table(rows: Sequence[GridRow], first: int, last: int, before: _Table | None) -> _Table | None:
+    """The table of the rows with figures from `first` to `last`; None where they are none."""
+    while first <= last and _only_names(rows[first]):
+        first += 1
+    data = [row for row in rows[first : last + 1] if _has_figures(row)]
+    bands = _bands(data)
+    if len(data) < (_LEAST_ROWS if len(bands) == 1 else 2) or not bands or _counts_pages(data, bands):
+        return None
+    columns = _columns(rows[first : last + 1], bands)
+    if columns is None or any(_crowded(row, columns) for row in data):
+        return None
+    size = median(row.size for row in data)
+    within = columns[0][0] - 1, columns[-1][1] + size
+    rows = [replace(row, cells=tuple(one for one in row.cells if one.overlaps(*within))) for row in rows[: last + 1]]
+    opening = _opening_row(rows, first, bands)
+    names, taken = _names(rows[:opening], rows[opening].base, columns, bands, size)
+    if not _tell_apart(names, columns, bands):
+        names, taken, opening = (), [], first
+        if before is not None and _same_columns(before.columns, columns):
+            names = before.names
+    if not names:
+        return None
+    body = [row for row in rows[opening:] if row.cells]
+    written, words = _rows(_joined_labels(body, bands), columns)
+    return _Table(columns, names, tuple(written), (tuple(taken), *words), size)
+
+
+def _tell_apart(names: Sequence[Sequence[str]], columns: Sequence[Span], bands: Sequence[Span]) -> bool:
+    """Whether most columns of figures have names of their own."""
+    held = [tuple(row[columns.index(band)] for row in names) for band in bands] if names else []
+    return len({one for one in held if any(one)}) > _NAMED_SHARE * len(bands) - 1
+
+
+def _opening_row(rows: Sequence[GridRow], first: int, bands: Sequence[Span]) -> int:
+    """Where the lines begin that only hold a label, above the first row with figures."""
+    at = first
+    while at and first - at < _LABEL_ROWS and all(cell.right <= bands[0][0] for cell in rows[at - 1].cells):
+        at -= 1
+    return at
+
+
+def _only_names(row: GridRow) -> bool:
+    """A row of years, or of words beside them."""
+    return all(
+        cell.text.count(" ") < _MOST_NAME_WORDS
+        and _NAME.fullmatch(cell.text)
+        and not (cell.is_figure and len(cell.text) != 4)
+        for cell in row.cells
+    )
+
+
+def _bands(data: Sequence[GridRow]) -> list[Span]:
+    """The places of the columns of figures: those that overlap are one column."""
+    figures = sorted((cell.left, cell.right) for row in data for cell in row.cells if cell.is_figure)
+    bands: list[Span] = []
+    for left, right in figures:
+        if bands and left < bands[-1][1]:
+            bands[-1] = bands[-1][0], max(right, bands[-1][1])
+        else:
+            bands.append((left, right))
+    counted = [sum(cell.is_figure and cell.overlaps(*band) for row in data for cell in row.cells) for band in bands]
+    return [band for band, count in zip(bands, counted, strict=True) if count > 1]
+
+
+def _counts_pages(data: Sequence[GridRow], bands: Sequence[Span]) -> bool:
+    """Whether the figures only count up in small steps: the pages of a table of contents, with or without numbers."""
+    is_labelled = any(cell.right <= bands[0][0] for row in data for cell in row.cells)
+    if len(bands) > 1 and is_labelled:
+        return False
+    return all(_counts_up([cell.text for row in data for cell in row.cells if cell.overlaps(*band)]) for band in bands)
+
+
+def _counts_up(figures: Sequence[str]) -> bool:
+    return all(_SMALL.fullmatch(one) for one in figures) and all(
+        int(one) <= int(after) for one, after in pairwise(figures)
+    )
+
+
+def _columns(rows: Sequence[GridRow], bands: Sequence[Span]) -> tuple[Span, ...] | None:
+    """The columns of figures and those of words, without one of prose; None where prose stands between them."""
+    texts: list[Span] = []
+    cells = [cell for row in rows for cell in row.cells if not any(cell.overlaps(*band) for band in bands)]
+    for left, right in sorted((cell.left, cell.right) for cell in cells):
+        if texts and left < texts[-1][1]:
+            texts[-1] = texts[-1][0], max(right, texts[-1][1])
+        else:
+            texts.append((left, right))
+    prose = [span for span in texts if _is_prose([cell for cell in cells if cell.overlaps(*span)], span)]
+    if len(texts) == len(prose) and texts:
+        return None
+    inside = [span for span in texts if span not in prose]
+    left = max((span[1] for span in prose if span[1] <= bands[0][0]), default=0.0)
+    right = min((span[0] for span in prose if span[0] >= bands[-1][1]), default=float("inf"))
+    inside = [span for span in inside if left <= span[0] and span[1] <= right]
+    if any(left < span[0] < right for span in prose):
+        return None
+    return tuple(sorted([*inside, *bands]))
+
+
+def _is_prose(cells: Sequence[Cell], span: Span) -> bool:
+    long = sum(
+        cell.text.count(" ") + 1 >= _PROSE_WORDS and cell.right - cell.left >= _PROSE_FILL * (span[1] - span[0])
+        for cell in cells
+    )
+    return long >= max(_LEAST_ROWS, _PROSE_SHARE * len(cells))
+
+
+def _crowded(row: GridRow, columns: Sequence[Span]) -> bool:
+    """Whether two figures of a row share a column."""
+    return any(sum(cell.is_figure and cell.overlaps(*column) for cell in row.cells) > 1 for column in columns)
+
+
+def _names(
+    rows: Sequence[GridRow], below: float, columns: Sequence[Span], bands: Sequence[Span], size: float
+) -> tuple[tuple[tuple[str, ...], ...], list[Word]]:
+    """The last of these rows that name the columns, from the top, and their words; `below` is the first base of what
+    they name.
+    """
+    found: list[tuple[str, ...]] = []
+    words: list[Word] = []
+    for row in reversed(rows):
+        if row.base - below > _HEADER_APART * size or len(found) == _HEADER_ROWS:
+            break
+        if not row.cells:
+            continue
+        if not _only_names(row) or not _names_columns(row.cells, columns, bands):
+            break
+        found.insert(0, _spread(row.cells, columns, bands))
+        words = [word for cell in row.cells for word in cell.words] + words
+        below = row.base
+    return tuple(found), words
+
+
+def _names_columns(cells: Sequence[Cell], columns: Sequence[Span], bands: Sequence[Span]) -> bool:
+    """Whether cells above figures name them: one stands above a column of figures, and none is a caption, which begins
+    where the labels do and reaches over the figures.
+    """
+    labels = columns[0]
+    over = [cell for cell in cells if cell.right > bands[0][0] and cell.overlaps(bands[0][0] - 40, bands[-1][1] + 20)]
+    caption = any(
+        cell.left < labels[0] + _LONGEST_CAPTION_START * (labels[1] - labels[0]) and cell.right > bands[0][0]
+        for cell in cells
+        if labels not in bands
+    )
+    alone = len(over) == 1 and labels not in bands and (over[0].left < labels[1] or _ASIDE.fullmatch(over[0].text))
+    return bool(over) and not caption and (not alone or _even_spans(over, bands) is not None)
+
+
+def _spread(cells: Sequence[Cell], columns: Sequence[Span], bands: Sequence[Span]) -> tuple[str, ...]:
+    """The names by column; one that spans several columns stands in each."""
+    named: list[list[str]] = [[] for _ in columns]
+    over = [cell for cell in cells if cell.right > bands[0][0]]
+    spans = _even_spans(over, bands)
+    for cell in cells:
+        if cell in over and spans is not None:
+            places = [columns.index(band) for band in spans[over.index(cell)]]
+        else:
+            places = [at for at, column in enumerate(columns) if cell.overlaps(*column)] or [_nearest(cell, columns)]
+        for at in places:
+            named[at].append(cell.text)
+    return tuple(" ".join(texts) for texts in named)
+
+
+def _even_spans(cells: Sequence[Cell], bands: Sequence[Span]) -> list[Sequence[Span]] | None:
+    """The columns that each name spans where all span as many, each standing above the middle of its columns."""
+    if not cells or len(bands) % len(cells) or len(cells) == len(bands):
+        return None
+    share = len(bands) // len(cells)
+    spans = [bands[at * share : (at + 1) * share] for at in range(len(cells))]
+    pitch = (bands[-1][1] - bands[0][0]) / len(bands)
+    for cell, span in zip(cells, spans, strict=True):
+        middle = (span[0][0] + span[-1][1]) / 2
+        if abs(cell.middle - middle) > 0.6 * pitch:
+            return None
+    return spans
+
+
+def _nearest(cell: Cell, columns: Sequence[Span]) -> int:
+    return min(range(len(columns)), key=lambda at: max(columns[at][0] - cell.right, cell.left - columns[at][1]))
+
+
+def _same_columns(before: Sequence[Span], columns: Sequence[Span]) -> bool:
+    return len(before) == len(columns) and all(
+        one[0] < other[1] and other[0] < one[1] for one, other in zip(before, columns, strict=True)
+    )
+
+
+def _joined_labels(rows: Sequence[GridRow], bands: Sequence[Span]) -> list[list[GridRow]]:
+    """The rows, those together that hold one label on several lines."""
+    filled = [row for row in rows if _has_cells(row, bands)]
+    usual = median([above.base - below.base for above, below in pairwise(filled)] or [0.0])
+    groups: list[list[GridRow]] = []
+    is_open = False
+    for row in rows:
+        has_cells = _has_cells(row, bands)
+        goes_on = row.cells[0].text[:1].islower()
+        before = groups[-1][-1] if groups else row
+        if (is_open and (goes_on or before.base - row.base < _CLOSE * usual)) or (groups and goes_on and not has_cells):
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+        is_open = not has_cells and not row.cells[-1].text.endswith(_SECTION_END)
+    return groups
+
+
+def _has_cells(row: GridRow, bands: Sequence[Span]) -> bool:
+    return any(cell.is_figure and cell.overlaps(*band) for cell in row.cells for band in bands)
+
+
+def _rows(
+    groups: Sequence[Sequence[GridRow]], columns: Sequence[Span]
+) -> tuple[list[tuple[str, ...]], list[tuple[Word, ...]]]:
+    written: list[tuple[str, ...]] = []
+    words: list[tuple[Word, ...]] = []
+    for group in groups:
+        named: list[list[str]] = [[] for _ in columns]
+        for row in group:
+            for cell in row.cells:
+                named[_place(cell, columns)].append(cell.text)
+        written.append(tuple(" ".join(texts) for texts in named))
+        words.append(tuple(word for row in group for cell in row.cells for word in cell.words))
+    return written, words
+
+
+def _place(cell: Cell, columns: Sequence[Span]) -> int:
+    """The column of a cell: of a figure the one around its middle, of words the one in which they begin."""
+    if cell.is_figure:
+        return _nearest(replace(cell, left=cell.middle, right=cell.middle), columns)
+    begun = [at for at, column in enumerate(columns) if column[0] <= cell.left + 1 and cell.overlaps(*column)]
+    return begun[-1] if begun else _nearest(cell, columns)
+
+
+def _with_tables(page: PdfPage, tables: Sequence[_Table]) -> PdfPage:
+    """The page with each table where its first word stood, without the words that stand in it."""
+    owner = {id(word): number for number, table in enumerate(tables) for words in table.words for word in words}
+    lines: list[PageLine] = []
+    done: set[int] = set()
+    for line in page.lines:
+        owners = [owner.get(id(word)) for word in line.words]
+        kept = [word for word, number in zip(line.words, owners, strict=True) if number is None]
+        for number in dict.fromkeys(one for one in owners if one is not None):
+            if number not in done:
+                done.add(number)
+                lines += _table_lines(tables[number])
+        if len(kept) == len(line.words):
+            lines.append(line)
+        elif kept:
+            lines.append(replace(line, text=" ".join(word.text for word in kept if word.text), words=kept))
+    return PdfPage(lines)
+
+
+def _table_lines(table: _Table) -> Iterator[PageLine]:
+    """The parts of a table, a blank line behind each."""
+    rows = [*table.names, *table.rows]
+    for first, _, text in table_parts(rows, len(table.names)):
+        lines = text.split("\n")
+        head = 2 if table.names else 0
+        for at, line in enumerate(lines):
+            words = table.words[first - len(table.names) + at - head + 1] if at >= head else ()
+            yield PageLine(line, words if at else table.words[0], table.size, is_row=True)
+        yield PageLine("")

@@ -1,0 +1,160 @@
+"""Tables of PDF pages, found by the places of their words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentic_rag.adapters.parsing.pdf.page_words import PageLine, PdfPage, Word
+from agentic_rag.adapters.parsing.pdf.structure import structure
+from agentic_rag.adapters.parsing.pdf.tables import lay_tables
+from agentic_rag.documents.document import BlockKind
+
+_WIDE = 5.0
+"""Points that a letter of these pages takes."""
+
+
+def _line(base: float, *cells: tuple[float, str], right: bool = False) -> PageLine:
+    """Cells with the place where they begin; with `right` all but the first end there."""
+    words: list[Word] = []
+    for number, (place, text) in enumerate(cells):
+        at = place - _WIDE * len(text) if right and number else place
+        for word in text.split():
+            words.append(Word(word, at, at + _WIDE * len(word), base))
+            at += _WIDE * (len(word) + 0.5)
+    return PageLine(" ".join(word.text for word in words), words, 10.0)
+
+
+def _laid(*lines: PageLine) -> list[str]:
+    return [line.text for line in lay_tables([PdfPage(lines)])[0].lines]
+
+
+def _rows(*rows: tuple[str, ...], top: float = 700) -> list[PageLine]:
+    places = (50, 300, 380, 460, 540)
+    return [
+        _line(top - 15 * at, *[(place, cell) for place, cell in zip(places, row, strict=False) if cell], right=True)
+        for at, row in enumerate(rows)
+    ]
+
+
+def test_rows_of_figures_stand_under_the_names_of_their_columns() -> None:
+    read = _laid(
+        *_rows(("Cargo", "2021", "2022"), ("Grain", "1,204", "(88)"), ("Timber", "", "17"), ("Total", "9", "8"))
+    )
+
+    assert read == [
+        "Cargo | 2021 | 2022",
+        "--- | --- | ---",
+        "Grain | 1,204 | (88)",
+        "Timber |  | 17",
+        "Total | 9 | 8",
+        "",
+    ]
+
+
+def test_a_name_over_several_columns_stands_in_each_of_them() -> None:
+    head = _line(715, (315, "Planned"), (475, "Actual"))
+    rows = _rows(("", "2021", "2022", "2021", "2022"), ("Grain", "1", "2", "3", "4"), ("Timber", "5", "6", "7", "8"))
+
+    assert _laid(head, *rows)[0] == "|  | Planned 2021 | Planned 2022 | Actual 2021 | Actual 2022 |"
+
+
+def test_a_label_on_two_lines_is_one_and_a_section_is_a_row() -> None:
+    lines = [
+        *_rows(("", "2021", "2022"), ("Grain", "1", "2"), ("Timber", "3", "4")),
+        _line(655, (50, "By ship:")),
+        _line(640, (50, "Vehicles and other")),
+        _line(629, (50, "heavy machinery"), (300, "5"), (380, "6"), right=True),
+        _line(614, (50, "Cement"), (300, "7"), (380, "9"), right=True),
+    ]
+
+    assert _laid(*lines)[4:7] == ["| By ship: |  |  |", "Vehicles and other heavy machinery | 5 | 6", "Cement | 7 | 9"]
+
+
+def test_a_table_drawn_by_columns_is_read_by_rows() -> None:
+    rows = _rows(("Cargo", "2021", "2022"), ("Grain", "1", "2"), ("Timber", "3", "4"))
+    columns = [PageLine(line.words[at].text, [line.words[at]], 10.0) for at in range(3) for line in rows]
+
+    assert _laid(*columns)[2:4] == ["Grain | 1 | 2", "Timber | 3 | 4"]
+
+
+def test_a_sign_of_currency_belongs_to_the_figure_behind_it() -> None:
+    head, *rows = _rows(("Cargo", "2021", "2022"), ("Grain", "1", "2"), ("Timber", "3", "4"))
+    dear = _line(655, (50, "Cement"), (255, "$"), (295, "7"), (335, "$"), (370, "(8)"))
+
+    assert _laid(head, *rows, dear)[4] == "Cement | $ 7 | $ (8)"
+
+
+def test_prose_beside_a_table_stays_prose() -> None:
+    prose = [_line(708 - 12 * at, (50, "these words fill their column well")) for at in range(5)]
+    table = [
+        _line(700 - 15 * at, (300, name), (440, one), (520, other), right=True)
+        for at, (name, one, other) in enumerate(
+            (("", "2021", "2022"), ("Grain", "1", "2"), ("Timber", "3", "4"), ("Cement", "5", "6"))
+        )
+    ]
+
+    read = _laid(*prose, *table)
+
+    assert read[:5] == ["these words fill their column well"] * 5
+    assert read[5:8] == ["|  | 2021 | 2022 |", "--- | --- | ---", "Grain | 1 | 2"]
+
+
+def test_two_columns_of_prose_are_no_table() -> None:
+    lines = [_line(700 - 12 * at, (50, "Left words of 2021"), (300, "right words of 17")) for at in range(6)]
+
+    assert _laid(*lines) == [line.text for line in lines]
+
+
+def test_figures_without_names_above_them_stay_lines() -> None:
+    lines = _rows(("Grain", "1", "2"), ("Timber", "3", "4"), ("Cement", "5", "6"))
+
+    assert _laid(*lines) == [line.text for line in lines]
+
+
+def test_a_table_of_contents_stays_lines() -> None:
+    lines = [
+        _line(715, (50, "Contents"), (290, "Page")),
+        *[_line(700 - 15 * at, (50, f"Part {at}"), (300, str(2 * at)), right=True) for at in range(5)],
+    ]
+
+    assert _laid(*lines) == [line.text for line in lines]
+
+
+def test_a_table_goes_on_under_the_names_of_the_page_before() -> None:
+    first = PdfPage(_rows(("Cargo", "2021", "2022"), ("Grain", "1", "2"), ("Timber", "3", "4")))
+    second = PdfPage(_rows(("Cement", "5", "6"), ("Wine", "7", "9")))
+
+    read = lay_tables([first, second])[1].lines
+
+    assert [line.text for line in read][:3] == ["Cargo | 2021 | 2022", "--- | --- | ---", "Cement | 5 | 6"]
+
+
+def test_each_word_of_a_page_with_a_table_is_read() -> None:
+    lines = [
+        _line(745, (50, "A title over the page")),
+        _line(730, (50, "Table 1. Cargo in tonnes")),
+        *_rows(("Cargo", "2021", "2022"), ("Grain", "1,204", "(88)"), ("Total", "9", "8")),
+        _line(640, (50, "Words below the table.")),
+    ]
+
+    read = _words(_laid(*lines))
+
+    assert read == _words([line.text for line in lines])
+
+
+def _words(lines: Sequence[str]) -> list[str]:
+    return sorted(word for line in lines for word in line.split() if word not in ("|", "---"))
+
+
+def test_a_table_is_a_block_of_its_own() -> None:
+    lines = [
+        _line(730, (50, "Table 1. Cargo in tonnes")),
+        *_rows(("Cargo", "2021", "2022"), ("Grain", "1", "2"), ("Timber", "3", "4")),
+        _line(640, (50, "Words below the table.")),
+    ]
+
+    made = structure(lay_tables([PdfPage(lines)]), ())
+
+    assert [block.kind for block in made.blocks] == [BlockKind.PARAGRAPH, BlockKind.TABLE, BlockKind.PARAGRAPH]
+    table = made.blocks[1]
+    assert made.text[table.start : table.end].endswith("Timber | 3 | 4")
