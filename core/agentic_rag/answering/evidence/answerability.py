@@ -25,6 +25,7 @@ from agentic_rag.answering.extraction.reading import MOST_APART, ReadSigns
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.gate_decision import FeatureContribution
 from agentic_rag.language.calendar import MONTH_NAMES
+from agentic_rag.language.tables import header_span, is_row
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, Passage, Retriever
 from agentic_rag.retrieval.confidence import RankingConfidence
 
@@ -210,7 +211,8 @@ def _missing_literal_share(
     passage = passages[unit.passage]
     low = segment_passage(passage).low
     chunk = passage.chunk
-    above = " ".join((chunk.document_title, *chunk.heading_path, *_heading(unit, low))).lower()
+    above = " ".join((chunk.document_title, *chunk.heading_path, *_heading(unit, low), *_column_names(unit, passage)))
+    above = above.lower()
     around = [low, *(segment_passage(other).low for other in along)]
     lacking = 0.0
     for mark in part.literals:
@@ -224,6 +226,14 @@ def _missing_literal_share(
 
 def _heading(unit: CandidateUnit, low: str) -> tuple[str, ...]:
     return () if unit.heading is None else (low[slice(*unit.heading)],)
+
+
+def _column_names(unit: CandidateUnit, passage: Passage) -> tuple[str, ...]:
+    whole, before = passage.text_with_table_head, len(passage.table_head)
+    if not is_row(whole[before + unit.start : before + unit.end]):
+        return ()
+    header = header_span(whole, before + unit.start)
+    return () if header is None else (whole[slice(*header)],)
 
 
 def _either_way(mark: str) -> str:

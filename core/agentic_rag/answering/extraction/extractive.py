@@ -331,24 +331,30 @@ def _sentence(unit: CandidateUnit, passages: Sequence[Passage], part: int) -> Dr
         figured = _bare_row(unit, passages, part)
         if figured is not None:
             return figured
-    header = None
+    header, head = None, None
     if unit.kind is UnitKind.TABLE_ROW and is_row(quote):
         passage = passages[unit.passage]
         text = passage.text_with_table_head
         span = header_span(text, len(passage.table_head) + unit.start)
         header = None if span is None else text[span[0] : span[1]].strip()
+        head = None if span is None else (span[0] - len(passage.table_head), span[1] - len(passage.table_head))
     text = format_unit(quote.replace("\n", ": ", 1) if unit.kind is UnitKind.LABELLED else quote, header)
     if unit.kind is UnitKind.LABELLED or (header is None and is_row(quote)):
         text = f"{passages[unit.passage].chunk.document_title} — {text}"
-    return DraftSentence(part, unit.passage, unit.start, unit.end, text, unit.kind, unit.score)
+    sentence = DraftSentence(part, unit.passage, unit.start, unit.end, text, unit.kind, unit.score)
+    if head is None or head[0] < 0:
+        return sentence
+    return replace(sentence, more_quotes=(replace(sentence, start=head[0], end=head[1], kind=UnitKind.HEADING),))
 
 
 def _bare_row(unit: CandidateUnit, passages: Sequence[Passage], part: int) -> DraftSentence | None:
-    """A row of a table without lines as a sentence that rests on the row and on what names its columns."""
+    """A row of a table without lines, or with a section or unit above it, as a sentence that rests on the row and on
+    what names its columns.
+    """
     passage = passages[unit.passage]
     text, before = passage.text_with_table_head, len(passage.table_head)
     row = parse_borderless_row(text, before + unit.start, before + unit.end)
-    if row is None:
+    if row is None or (is_row(text[before + unit.start : before + unit.end]) and not (row.section or row.unit)):
         return None
     said = format_unit(f"{passage.chunk.document_title} — {format_borderless_row(row, text)}")
     sentence = DraftSentence(part, unit.passage, unit.start, unit.end, said, unit.kind, unit.score)

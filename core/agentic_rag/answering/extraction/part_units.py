@@ -21,10 +21,10 @@ from agentic_rag.answering.extraction.candidate_units import (
     unit_states_answer,
 )
 from agentic_rag.answering.extraction.segmented_text import SegmentedText, Span
-from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
+from agentic_rag.answering.extraction.term_matching import holds_phrase, lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind, label_start
 from agentic_rag.answering.plan import AnswerType
-from agentic_rag.language.tables import CELL_SEPARATOR, is_row
+from agentic_rag.language.tables import CELL_SEPARATOR, is_row, split_cells
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, Passage
 
 MAX_PARAGRAPHS = 16
@@ -43,6 +43,8 @@ RANK_CREDIT = 0.35
 """What the passage's fused score, relative to the first one's, adds."""
 LONG_UNIT_WORDS = 60
 LONG_UNIT_PENALTY = 0.1
+ASKED_ROW_CREDIT = 0.15
+"""What a row adds that the question names by a cell of it."""
 FRONT_PENALTY = 0.3
 """What a line loses that names its document (title, number, date, owner), unless the document is asked about."""
 _ABOUT_DOCUMENT = re.compile(
@@ -108,7 +110,8 @@ class PartUnits:
     def __init__(self, part: Subquery, position: int, passages: Sequence[Passage]) -> None:
         self._part = part
         self._about_document = _ABOUT_DOCUMENT.search(part.text) is not None
-        self._most = max_type_bonus(part.answer_type)
+        self._most = max_type_bonus(part.answer_type) + ASKED_ROW_CREDIT
+        self._said = lower_text(part.text)
         self._weights: dict[int, float] = {0: 0.0}
         self._paragraphs = self._scan(position, passages)
 
@@ -203,8 +206,11 @@ class PartUnits:
             rows = (at for at, (start, end) in enumerate(split.spans) if CELL_SEPARATOR in text[start:end])
             masks = dict.fromkeys(rows, 0) | masks
         units: list[CandidateUnit] = []
-        likeliest = sorted((-round(self._weigh(mask), SCORE_DIGITS), at) for at, mask in masks.items())
-        for weight, at in likeliest[:looked_at]:
+        likeliest = sorted(
+            (-round(self._weigh(mask), SCORE_DIGITS), -self._row_credit(read, split.spans[at]), at)
+            for at, mask in masks.items()
+        )
+        for weight, _, at in likeliest[:looked_at]:
             if most - weight + self._max_surroundings_score(paragraph, at) < MIN_READING_RATIO * best:
                 continue
             unit = self._unit(paragraph, at)
@@ -212,6 +218,20 @@ class PartUnits:
                 units.append(unit)
                 best = max(best, unit.score)
         return units
+
+    def _row_credit(self, read: _ScannedPassage, span: Span) -> float:
+        """The credit of a row one of whose cells stands in the question, word for word; what names the whole document
+        names no row.
+        """
+        text = read.reading.text[slice(*span)]
+        if not is_row(text):
+            return 0.0
+        chunk = read.passage.chunk
+        above = lower_text(" ".join((chunk.document_title, *chunk.heading_path)))
+        for cell in split_cells(lower_text(text)):
+            if any(map(str.isalpha, cell)) and cell not in above and holds_phrase(self._said, cell):
+                return ASKED_ROW_CREDIT
+        return 0.0
 
     def _max_surroundings_score(self, paragraph: _Paragraph, place: int) -> float:
         """The most that a unit's surroundings can add to what it covers itself."""
@@ -286,6 +306,7 @@ class PartUnits:
         sentence = text[start:end]
         fits = unit_states_answer(part, read.passage, start, end)
         score = self._score(sentence, (mask, context, near, read.mask), fits=fits) + read.rank_bonus
+        score += self._row_credit(read, (start, end))
         if end <= reading.front_end() and not self._about_document:
             score -= FRONT_PENALTY
         score = round(score, SCORE_DIGITS)

@@ -5,6 +5,7 @@ It is a pure function of the text, computed as far as questions need it.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,6 +34,9 @@ SHORTEST_SENTENCE = 5
 """Spaces in a sentence that is more than a name or a date."""
 LONGEST_HEADING = 120
 """Characters."""
+
+_NAMED_COLUMNS = re.compile(r"\|?(?: ?:?-{3,}:? ?\|){2,}(?: ?:?-{3,}:? ?)?")
+"""The rule of a table of three columns and more: two hold what names a document, and its values."""
 
 _OF_ITS_OWN, _IN_PARAGRAPH = 8, 9
 """The levels of headings without a mark: deeper than those with one."""
@@ -104,6 +108,8 @@ class SegmentedText:
             for place, end in enumerate(self.ends):
                 start = self.ends[place - 1] if place else 0
                 if end > LONGEST_FRONT or self.text.startswith("##", start + len(BLANK_LINE)):
+                    break
+                if any(_NAMED_COLUMNS.fullmatch(line) for line in self.text[start:end].split("\n")):
                     break
                 if any(self._is_sentence(span) for span in self.sentences((start, end))[0]):
                     break

@@ -106,6 +106,17 @@ def mask_of(low: str, terms: Sequence[QuestionTerm]) -> int:
     return mask
 
 
+def holds_phrase(text: str, phrase: str) -> bool:
+    """Whether a phrase stands in a text as whole words, both in lower case."""
+    at = text.find(phrase) if phrase else -1
+    while at >= 0:
+        end = at + len(phrase)
+        if not text[at - 1 : at].isalnum() and not text[end : end + 1].isalnum():
+            return True
+        at = text.find(phrase, at + 1)
+    return False
+
+
 def weight_of(mask: int, terms: Sequence[QuestionTerm]) -> float:
     """The sum of the weights of a mask's terms, in [0, 1]."""
     total = 0.0

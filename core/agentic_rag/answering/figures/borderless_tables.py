@@ -1,4 +1,5 @@
-"""Tables without ruling lines, as they come out of PDFs: a label and its figures on a line, the columns named above.
+"""Rows of figures: a label and its figures between bars under a row of names, or, in tables whose columns were not
+found, on a line with the columns named above.
 
 Three Months Ended Nine Months Ended
 June 25,
@@ -15,7 +16,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from agentic_rag.language.tables import CELL_SEPARATOR
+from agentic_rag.language.tables import RULE_ROW, caption_span, header_span, is_row, split_cells
 
 _VALUE = (
     r"(?:[$€£]\s?)?(?:\(\s?(?:[$€£]\s?)?)?(?:\d+(?:,\d{3})*(?:\.\d+)?(?![\d,.]\d|,)|[—–-])(?:\s?%)?(?:\s?\)(?:\s?%)?)?"
@@ -67,7 +68,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class BorderlessRow:
-    """A row of a table without lines: its label, its figures as written, the name of each column where the lines above
+    """A row of figures: its label, its figures as written, the name of each column where the lines above
     name as many, the unit ("millions"), and the spans of the section line, the column names and the caption above it.
     """
 
@@ -83,7 +84,9 @@ class BorderlessRow:
 def split_borderless_row(line: str) -> tuple[str, tuple[str, ...]] | None:
     """The label and the figures of a line; None for a line that is no row."""
     line = line.strip()
-    if len(line) > _LONGEST_ROW or _ROW_ENDS.search(line) is None or CELL_SEPARATOR in line or _is_header(line):
+    if is_row(line):
+        return _split_between_bars(line)
+    if len(line) > _LONGEST_ROW or _ROW_ENDS.search(line) is None or _is_header(line):
         return None
     lettered = _TO_LAST_LETTER.match(line)
     found = None if lettered is None else _VALUES.search(line, lettered.end())
@@ -106,6 +109,14 @@ def split_borderless_row(line: str) -> tuple[str, tuple[str, ...]] | None:
     return label, tuple(values)
 
 
+def _split_between_bars(line: str) -> tuple[str, tuple[str, ...]] | None:
+    label, *cells = split_cells(line)
+    values = tuple(cell for cell in cells if cell)
+    if not values or _TO_LAST_LETTER.match(label) is None or not all(_CELL.fullmatch(one) for one in values):
+        return None
+    return (label.rstrip(" .:"), values) if any(sign.isdigit() for one in values for sign in one) else None
+
+
 def has_rows(text: str) -> bool:
     """Whether some line of a text is a row of a table without ruling lines."""
     return any(split_borderless_row(line) is not None for line in text.split("\n"))
@@ -122,6 +133,8 @@ def parse_borderless_row(text: str, start: int, end: int) -> BorderlessRow | Non
     if held is None:
         return None
     label, values = held
+    if is_row(text[start:end]):
+        return _parse_between_bars(text, start, end, held)
     section, header, caption = _read_above(text, start, end)
     named = text[slice(*header)] if header else ""
     above = (text[slice(*caption)] if caption else "") + named
@@ -132,6 +145,31 @@ def parse_borderless_row(text: str, start: int, end: int) -> BorderlessRow | Non
         if columns:
             label, values = f"{label} {values[0]}", values[1:]
     return BorderlessRow(label, values, columns, unit, section, header, caption)
+
+
+def _parse_between_bars(text: str, start: int, end: int, held: tuple[str, tuple[str, ...]]) -> BorderlessRow:
+    """A row between bars: its section is the last row above with a label alone, unless a sum closes it."""
+    label, values = held
+    header = header_span(text, start)
+    if header is None:
+        return BorderlessRow(label, values, (), None, None, None, None)
+    section: Span | None = None
+    for line_start, line_end in _lines_above(text, start):
+        line = text[line_start:line_end].strip()
+        if line_start <= header[0] or RULE_ROW.match(line) or line.startswith("Total"):
+            break
+        alone = split_cells(line)
+        if alone[0] and not any(alone[1:]):
+            at = text.index(alone[0], line_start)
+            section = (at, at + len(alone[0]))
+            break
+    caption = caption_span(text, header[0])
+    names, cells = split_cells(text[slice(*header)]), split_cells(text[start:end])
+    columns = tuple(name for name, cell in zip(names[1:], cells[1:], strict=False) if cell)
+    above = (text[slice(*caption)] if caption else "") + text[slice(*header)]
+    unit = None if all(value.endswith("%") for value in values) else _unit(above, label)
+    named = columns if len(columns) == len(values) and all(columns) else ()
+    return BorderlessRow(label, values, named, unit, section, header, caption)
 
 
 def _read_above(text: str, start: int, end: int) -> tuple[Span | None, Span | None, Span | None]:

@@ -15,6 +15,7 @@ from itertools import pairwise
 from uuid import UUID
 
 from agentic_rag.answering.extraction.segmented_text import Span, segment_text
+from agentic_rag.answering.extraction.term_matching import holds_phrase
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.figures.borderless_tables import BorderlessRow, parse_borderless_row, split_borderless_row
 from agentic_rag.answering.figures.measures import (
@@ -38,6 +39,8 @@ OTHER_KIND_FACTOR = 0.6
 ABOVE_CREDIT = 0.6
 """What a concept in the section line or caption above a row counts, against 1 in its label."""
 HEADING_CREDIT = 0.3
+ASKED_CREDIT = 0.15
+"""What a label, or the section line above it, adds that stands in the question word for word."""
 MAX_WORD_GAP = 4
 """Words between which two words of a measure may be said of one thing."""
 NEAR, FAR = 0.9, 0.75
@@ -113,8 +116,9 @@ class FigureIndex:
     chunks' labels (`label_terms`), as from the lexical store.
     """
 
-    def __init__(self, chunks: Sequence[Chunk]) -> None:
+    def __init__(self, chunks: Sequence[Chunk], question: str = "") -> None:
         self._chunks = chunks
+        self._question = question.lower()
         self._rarity: dict[str, float] = {}
 
     @cached_property
@@ -215,11 +219,18 @@ class FigureIndex:
                 + 0.12 * bool(row.row.columns)
                 + 0.05 * any(_AMOUNT.search(value) or "%" in value for value in row.values)
                 + 0.15 * _sum(measure.context_weights, row.label | row.above)
+                + ASKED_CREDIT * self._count_asked(chunk, row)
                 - _position_penalty(chunk)
             )
             if worth >= LEAST_ROW:
                 said = tuple(value.lstrip("$€£ ") for value in row.values[:2])
                 yield _FigureMatch(self._quote(chunk, row.span, UnitKind.TABLE_ROW, worth), place, said)
+
+    def _count_asked(self, chunk: Chunk, row: _Row) -> int:
+        """Whether the label stands in the question, word for word, and whether the section line does."""
+        section = chunk.text[slice(*row.row.section)] if row.row.section else ""
+        said = (_BRACKETS.sub("", text).strip(" :.\n").lower() for text in (row.row.label, section))
+        return sum(holds_phrase(self._question, one) for one in said)
 
     def _matching_sentences(self, chunk: Chunk, measure: Measure, place: int) -> Iterator[_FigureMatch]:
         for one in self._sentences[chunk.ordinal]:

@@ -61,7 +61,7 @@ async def find_figures(
     chunks = await snapshot.documents.chunks(sorted(hits), scope.access_ids)
     if not any(is_statement(one.text) for one in chunks):
         return None
-    pool = FigureIndex(chunks)
+    pool = FigureIndex(chunks, question)
     pool.set_rarity(await snapshot.lexical.rarity(sorted(pool.label_terms), scope))
     quotes = _choose_quotes(pool, question, measures, meant)
     return await _with_passages(snapshot, quotes, hits, passages, scope)

@@ -33,6 +33,7 @@ _LONGEST_CAPTION_START = 0.5
 _LEADERS = "...."
 _NAME = re.compile(r"(?:19|20)\d\d[A-Z]?|[^\d]*[^\W\d_].*|%|\(.*\)")
 """What a cell above figures may say that names them: a year, or words."""
+_PARTED = re.compile(r"[^\W\d_][-‐]$")
 _ASIDE = re.compile(r"\(.*\)")
 _MOST_NAME_WORDS = 7
 _NAMED_SHARE = 0.75
@@ -125,6 +126,8 @@ def _read_table(rows: Sequence[GridRow], first: int, last: int, before: _Table |
     if not names:
         return None
     body = [row for row in rows[opening:] if row.cells]
+    if any(_PARTED.search(cell.text) for row in body for cell in row.cells):
+        return None  # Words that a line's end parts are joined in lines, not in cells.
     written, words = _rows(_joined_labels(body, bands), columns)
     return _Table(columns, names, tuple(written), (tuple(taken), *words), size)
 
