@@ -181,3 +181,34 @@ def test_a_numbered_label_is_told_from_as_many_figures_as_columns():
 
     assert read("Level 1 500 400", text) == "Level 1 — 500; 400"
     assert read("Pilots 1 500 400", text) == "Pilots — 2022: 1; 2021: 500; 2020: 400"
+
+
+BARS = """Statements of operations (in millions)
+|  | Three Months Ended June 25, 2022 | Three Months Ended June 26, 2021 |
+--- | --- | ---
+| Net sales: |  |  |
+Products | $ 355 | $ 948
+Services |  | 1,434
+Total net sales | 959 | 1,434
+Interest | 12 | 14
+"""
+
+
+def test_a_row_between_bars_is_told_with_its_section_its_columns_and_its_unit():
+    assert read("Products | $ 355 | $ 948", BARS) == (
+        "Net sales: Products (in millions) — Three Months Ended June 25, 2022: $ 355; "
+        "Three Months Ended June 26, 2021: $ 948"
+    )
+    assert (
+        read("Services |  | 1,434", BARS)
+        == "Net sales: Services (in millions) — Three Months Ended June 26, 2021: 1,434"
+    )
+
+
+def test_a_sum_between_bars_closes_its_section():
+    assert read("Interest | 12 | 14", BARS).startswith("Interest (in millions) — Three")
+
+
+@pytest.mark.parametrize("line", ["Ash | elm | 50", "--- | --- | ---", "2021 | 17 | 18", "Products |  |"])
+def test_cells_that_are_no_figures_are_no_row_of_figures(line: str):
+    assert split_borderless_row(line) is None

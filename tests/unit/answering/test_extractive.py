@@ -125,3 +125,24 @@ def test_a_figure_that_the_self_check_refused_is_not_said_again():
     refused = frozenset({(PLAIN[0].chunk.ordinal, PLAIN[0].chunk.text.index(ROW))})
 
     assert add_figures([], [figure(0, ROW)], PLAIN, refused, conflicting=False) == ()
+
+
+CARGO = """Cargo | Planned | Actual
+--- | --- | ---
+Grain A | 1,204 | 88
+Grain B | 17 | 18
+Grain C | 9 | 8
+Grain D | 3 | 4
+Grain E | 5 | 6
+Grain F | 7 | 2"""
+
+
+def test_a_row_is_found_by_its_label_and_quoted_with_the_names_of_its_columns():
+    found = drafted("What was the actual figure for grain F?", AnswerType.FIGURE, [passage(1, "Port", CARGO)])
+
+    first = found.sentences[0]
+    assert first.text == "Grain F — Planned: 7; Actual: 2."
+    assert [CARGO[one.start : one.end] for one in (first, *first.more_quotes)] == [
+        "Grain F | 7 | 2",
+        "Cargo | Planned | Actual",
+    ]

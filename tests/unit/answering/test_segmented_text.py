@@ -76,3 +76,10 @@ def test_the_terms_found_are_those_of_the_question_asked_last() -> None:
         terms = weigh_terms(asked.split(), {})
         assert reading.hits(terms) == find_hits(reading.low, terms)
         assert reading.mask(terms) == mask_of(reading.low, terms)
+
+
+def test_a_table_of_three_columns_is_no_front_of_a_document() -> None:
+    keys = "Owner | Ada\n--- | ---\nVersion | 3.2"
+
+    assert SegmentedText("Rows 2–3\n\nCargo | 2021 | 2022\n--- | --- | ---\nGrain | 1 | 2", False).front_end() == 8
+    assert SegmentedText(keys, False).front_end() == len(keys)

@@ -3,7 +3,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.answering.extraction.subquery import build_subquery, terms_of
-from agentic_rag.answering.extraction.term_matching import find_hits, lower_text, mask_of, weigh_terms, weight_of
+from agentic_rag.answering.extraction.term_matching import (
+    find_hits,
+    holds_phrase,
+    lower_text,
+    mask_of,
+    weigh_terms,
+    weight_of,
+)
 from agentic_rag.answering.plan import AnswerType
 
 
@@ -56,3 +63,17 @@ def test_a_compound_name_is_matched_by_its_parts_and_asking_words_weigh_little()
     part = build_subquery("How long is the blade?", AnswerType.FIGURE, {})
     weights = {term.term: term.weight for term in part.terms}
     assert weights["long"] < weights["blade"]
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "held"),
+    [
+        ("how much iron ore?", "iron ore", True),
+        ("reception c in 2021", "reception a", False),
+        ("the seat by the east wall", "eat", False),
+        ("neat treats to eat", "eat", True),
+        ("anything", "", False),
+    ],
+)
+def test_a_phrase_stands_as_whole_words(text: str, phrase: str, held: bool) -> None:
+    assert holds_phrase(text, phrase) is held

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING
 from agentic_rag.answering.answer import Support
 from agentic_rag.answering.evidence.named import lacks_name
 from agentic_rag.answering.evidence.threshold import DEFAULT_THRESHOLD
-from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, segment_passage
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, column_names, segment_passage
 from agentic_rag.answering.extraction.contradiction import MONTHS
 from agentic_rag.answering.extraction.extractive import PartDraft
 from agentic_rag.answering.extraction.reading import MOST_APART, ReadSigns
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.gate_decision import FeatureContribution
 from agentic_rag.language.calendar import MONTH_NAMES
-from agentic_rag.language.tables import header_span, is_row
+from agentic_rag.language.tables import is_row
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, Passage, Retriever
 from agentic_rag.retrieval.confidence import RankingConfidence
 
@@ -229,11 +229,8 @@ def _heading(unit: CandidateUnit, low: str) -> tuple[str, ...]:
 
 
 def _column_names(unit: CandidateUnit, passage: Passage) -> tuple[str, ...]:
-    whole, before = passage.text_with_table_head, len(passage.table_head)
-    if not is_row(whole[before + unit.start : before + unit.end]):
-        return ()
-    header = header_span(whole, before + unit.start)
-    return () if header is None else (whole[slice(*header)],)
+    is_cells = is_row(passage.chunk.text[unit.start : unit.end])
+    return (column_names(passage, unit.start),) if is_cells else ()
 
 
 def _either_way(mark: str) -> str:

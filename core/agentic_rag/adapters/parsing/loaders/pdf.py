@@ -2,8 +2,8 @@
 joins the pages.
 
 A page's text holds the page's words to the letter (but for NUL and lone surrogates, which no database stores), so that
-anyone can find a quoted span on the cited page again. A page that neither reads costs the page, not the document, and
-is told.
+anyone can find a quoted span on the cited page again; a table's words stand between bars, and the names of its columns
+above each part of it. A page that neither reads costs the page, not the document, and is told.
 """
 
 from __future__ import annotations

@@ -61,8 +61,8 @@ def _page_blocks(lines: Sequence[PageLine], levels: Sequence[int], start: int, l
         plain = line.text.strip()
         end = at + len(line.text)
         # Only a heading in large letters goes on in the next line.
-        goes_on = plain and open_block is not None and open_block.level == level
-        goes_on = goes_on and (open_block.kind is BlockKind.TABLE) == line.is_row
+        is_row = open_block is not None and open_block.kind is BlockKind.TABLE
+        goes_on = plain and open_block is not None and open_block.level == level and is_row == line.is_row
         if open_block is not None and (not goes_on or (level and (line.size != size or size not in large))):
             yield open_block
             open_block = None
