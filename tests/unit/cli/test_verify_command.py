@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.unit.cli.product import Product, Terminal, workspace
+from tests.memory_store.session.state import Tombstone
+from tests.unit.cli.product import HANDBOOK, NOW, Product, Terminal, workspace
 
+from agentic_rag.documents.document import document_id_for
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.operations.findings import RULES, finding
 
@@ -78,6 +80,7 @@ def test_a_dependency_that_is_down_is_another_exit_code() -> None:
 
 def test_one_document_is_proven_erased() -> None:
     at = Terminal()
+    at.product.store.committed[HANDBOOK].tombstones[document_id_for(HANDBOOK, "old.md")] = Tombstone(7, NOW, (), (), 0)
 
     assert "old.md: erased since" in at.rag("verify", "--document", "old.md").stdout
     assert at.rag("verify", "--document", "00000000-0000-0000-0000-000000000064").exit_code == 1
