@@ -110,3 +110,13 @@ def test_a_row_without_the_cell_asked_for_states_nothing(question: str, expected
     rows = [DraftSentence(0, 0, start, end, "", UnitKind.TABLE_ROW, 1.0) for start, end in itertools.pairwise(ends)]
     assert is_stated(part, rows[:1], [passage(1, "Members", MEMBERS)]) is expected
     assert is_stated(part, rows, [passage(1, "Members", MEMBERS)]) is expected
+
+
+def test_the_header_of_a_row_is_no_other_row() -> None:
+    question = "What is the Budget of Ana Petrescu in East Wing?"
+    text = "Member | East Wing Budget | Boat\nPetrescu | 40 | Vinga"
+    part = build_subquery(question, detect_answer_type(question), dict.fromkeys(query_terms(question), 0.5))
+    end = text.index("\n")
+    head = DraftSentence(0, 0, 0, end, "", UnitKind.HEADING, 1.0)
+    row = DraftSentence(0, 0, end + 1, len(text), "", UnitKind.TABLE_ROW, 1.0, (head,))
+    assert is_stated(part, [row], [passage(1, "Members", text)])

@@ -10,9 +10,9 @@ from agentic_rag.answering.extraction.candidate_units import Subquery, depends_o
 from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
 from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
+from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.verification.citations import quotes_of
-from agentic_rag.language.tables import is_row
 from agentic_rag.retrieval.candidates import Passage
 
 _PLACE = re.compile(
@@ -36,7 +36,7 @@ def is_stated(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequ
     hold the most names of the question.
     """
     quotes = [quote for sentence in sentences for quote in quotes_of(sentence)]
-    named = [_count_names(part, passages[one.passage].chunk.text[one.start : one.end]) for one in quotes]
+    named = [_count_names(part, one, passages) for one in quotes]
     most = max((names for names in named if names is not None), default=0)
     return any(
         unit_states_answer(part, passages[one.passage], one.start, one.end)
@@ -45,9 +45,12 @@ def is_stated(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequ
     )
 
 
-def _count_names(part: Subquery, text: str) -> int | None:
-    """How many names of the question a row holds; None for other text."""
-    return (mask_of(lower_text(text), part.terms) & part.name_mask).bit_count() if is_row(text) else None
+def _count_names(part: Subquery, quote: DraftSentence, passages: Sequence[Passage]) -> int | None:
+    """How many names of the question a row holds; None for other quotes, and for a header."""
+    if quote.kind is not UnitKind.TABLE_ROW:
+        return None
+    said = lower_text(passages[quote.passage].chunk.text[quote.start : quote.end])
+    return (mask_of(said, part.terms) & part.name_mask).bit_count()
 
 
 def has_form(
