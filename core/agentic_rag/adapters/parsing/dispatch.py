@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePath
 
-from agentic_rag.adapters.parsing.file_types import FileKind, Nesting, SourceFile, file_kind
+from agentic_rag.adapters.parsing.file_types import FileKind, SourceFile, file_kind
+from agentic_rag.adapters.parsing.nesting import Nesting
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text.legibility import require_legible
 from agentic_rag.adapters.parsing.text_builder import LoadedText

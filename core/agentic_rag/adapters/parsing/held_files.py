@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agentic_rag.adapters.parsing.dispatch import failure_of, load
-from agentic_rag.adapters.parsing.file_types import Nesting, SourceFile, TooManyFiles
+from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.nesting import Nesting, TooManyFiles
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.errors import ParseFailed

@@ -373,9 +373,7 @@ def _closeness(measure: Measure, spoken: Sequence[str]) -> float:
         if one in measure.weights:
             places.setdefault(one, []).append(place)
     held = [one for one in measure.weights if one in places]
-    gaps = [
-        min(abs(first - second) for first in places[one] for second in places[other]) for one, other in pairwise(held)
-    ]
+    gaps = [min(abs(a - b) for a in places[one] for b in places[other]) for one, other in pairwise(held)]
     if not gaps:
         return 1.0 if len(measure.weights) == 1 else FAR
     return sum(1.0 if gap <= 1 else NEAR if gap <= MAX_WORD_GAP else FAR for gap in gaps) / len(gaps)
