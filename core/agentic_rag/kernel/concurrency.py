@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Hashable
 from contextlib import AsyncExitStack, asynccontextmanager
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -51,6 +52,13 @@ class SingleFlight(Generic[Result]):
 
 
 _Result = TypeVar("_Result")
+
+
+def detached_task(work: Coroutine[Any, Any, _Result], name: str | None = None) -> asyncio.Task[_Result]:
+    """A task that serves several callers: it has nothing of the one that happens to start it, such as who the stores
+    and the audit log take for the caller.
+    """
+    return asyncio.get_running_loop().create_task(work, name=name, context=Context())
 
 
 @asynccontextmanager

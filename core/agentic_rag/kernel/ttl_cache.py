@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Hashable, Iterable
+from collections.abc import Callable, Coroutine, Hashable, Iterable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from agentic_rag.kernel.clock import Clock
-from agentic_rag.kernel.concurrency import SingleFlight
+from agentic_rag.kernel.concurrency import SingleFlight, detached_task
 
 PATIENCE_SECONDS = 0.05
 """For a further look, before a caller goes on with what was found: longer than a server that answers takes."""
@@ -34,7 +34,7 @@ class TtlCache(Generic[K, V]):
 
     def __init__(
         self,
-        look: Callable[[K, V | None], Awaitable[V]],
+        look: Callable[[K, V | None], Coroutine[Any, Any, V]],
         clock: Clock,
         *,
         seconds: float,
@@ -87,7 +87,7 @@ class TtlCache(Generic[K, V]):
 
     async def _reload(self, key: K, now: float) -> V:
         before, forgotten = self._found.get(key), self._forgotten
-        value = await self._look(key, None if before is None else before.value)
+        value = await detached_task(self._look(key, None if before is None else before.value))
         if forgotten == self._forgotten:
             self._found[key] = _Entry(value, now)
             self._found.move_to_end(key)

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from agentic_rag.kernel.concurrency import detached_task
 from agentic_rag.kernel.errors import Forbidden, Unauthenticated
 from agentic_rag.settings.server import is_loopback
 from agentic_rag_server.auth.bearer import CHALLENGE, address_of, principal_of
@@ -68,7 +69,7 @@ class McpEndpoint:
     async def _application(self) -> ASGIApp:
         if self._opening is None or self._running is None or self._running.done():
             self._opening = asyncio.get_running_loop().create_future()
-            self._running = asyncio.create_task(self._run(self._opening))
+            self._running = detached_task(self._run(self._opening))
         opening, running = self._opening, self._running
         await asyncio.wait({opening, running}, return_when=asyncio.FIRST_COMPLETED)
         if not opening.done():

@@ -9,6 +9,8 @@ from tests.unit.answering.corpus import WORKSPACE, Corpus
 
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.record import BATCH, RunRecorder
+from agentic_rag.tenancy.entering import bound_principals, entering_as
+from agentic_rag.tenancy.principals import Principal, Role
 
 
 def database() -> Any:
@@ -88,3 +90,20 @@ async def test_an_unforeseen_fault_is_reported_and_neither_hangs_a_drain_nor_the
 
     assert telemetry.counts["rag_runs_unrecorded_total", (("reason", "INTERNAL"),)] == 1
     assert runs.stored == [run]
+
+
+async def test_the_first_caller_is_not_bound_while_later_runs_are_stored() -> None:
+    bound: list[tuple[str, ...]] = []
+
+    class SeenRuns(Runs):
+        async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
+            bound.append(bound_principals())
+
+    run = await _run()
+    recorder = RunRecorder(database(), SeenRuns(), Cache(), Telemetry())
+    with entering_as(Principal(WORKSPACE.org_id, "ada", Role.MEMBER)):
+        recorder.submit(run)
+        assert bound_principals()
+    await recorder.aclose()
+
+    assert bound == [()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextvars import ContextVar
 
 import pytest
 from tests.set_clock import SetClock
@@ -144,3 +145,14 @@ async def test_a_further_look_that_hangs_holds_nobody_up_where_what_was_found_go
         await asyncio.sleep(0)
     assert await known.get("a") == "a: two"
     assert len(place.looks) == 2
+
+
+async def test_a_look_has_nothing_of_the_caller_that_begins_it() -> None:
+    caller: ContextVar[str] = ContextVar("caller", default="nobody")
+
+    async def look(key: str, before: str | None) -> str:
+        return caller.get()
+
+    caller.set("ada")
+
+    assert await TtlCache(look, SetClock(), seconds=SECONDS, most=1).get("a") == "nobody"

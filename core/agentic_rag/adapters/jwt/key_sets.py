@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from agentic_rag.adapters.jwt.keys import VerifyingKey, read_key_set
 from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.concurrency import detached_task
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.kernel.telemetry import Telemetry
 
@@ -99,7 +100,7 @@ class RemoteKeySet:
         if self._tried_at is not None and now - self._tried_at < self._freshness.between:
             return None
         self._tried_at = now
-        self._fetching = asyncio.create_task(self._refresh())
+        self._fetching = detached_task(self._refresh())
         return self._fetching
 
     async def _refresh(self) -> None:

@@ -11,6 +11,7 @@ from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.ports import AnswerCache, RunStore
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.cache_entry import TenantGuard, encode_entry
+from agentic_rag.kernel.concurrency import detached_task
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry
@@ -124,7 +125,7 @@ class RunRecorder:
         elif self._fills:
             self._wake.set()
         if self._worker is None:
-            self._worker = loop.create_task(self._work())
+            self._worker = detached_task(self._work())
             self._worker.add_done_callback(self._on_worker_end)
 
     def _on_worker_end(self, worker: asyncio.Task[None]) -> None:

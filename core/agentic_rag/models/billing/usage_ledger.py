@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from uuid import UUID
 
+from agentic_rag.kernel.concurrency import detached_task
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry
@@ -42,7 +43,7 @@ class UsageLedger:
         self.heard(charge)
         self._take(charge.workspace.org_id, usage_line(charge))
         if self._flushing is None or self._flushing.done():
-            self._flushing = asyncio.get_running_loop().create_task(self._flush_later())
+            self._flushing = detached_task(self._flush_later())
 
     async def flush(self) -> None:
         """Store the queued charges; those that cannot be stored stay in the queue."""
