@@ -190,8 +190,10 @@ def key_of(public_id: str) -> UUID:
 
 
 def squeezed(text: str) -> str:
-    """Letters without white space, which two readers of one PDF may place differently."""
-    return "".join(unicodedata.normalize("NFKC", text).split())
+    """Letters without white space, which two readers of one PDF may place differently, and without the bars that stand
+    between the cells of a table in the stored text.
+    """
+    return "".join(unicodedata.normalize("NFKC", text).replace("|", " ").split())
 
 
 def page_text(pdf: bytes, page: int) -> str:

@@ -38,6 +38,9 @@ from tests.waiting import growing_pauses
 WORKSPACE = WorkspaceRef(DEFAULT_ORG_ID, uuid4())
 """The same in every database of this process, so that chunk and entity ids of two runs can be compared."""
 
+SAME_IDS = "ALTER TABLE rag_organizations ALTER COLUMN document_key SET DEFAULT decode(repeat('ab', 32), 'hex')"
+"""The secret that ids of documents follow from is one in every database, for the same comparison."""
+
 STOPPED = (asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError, asyncpg.InterfaceError, OSError)
 """What a connection raises whose server was stopped."""
 TOKEN = "chaos-token-of-thirty-two-characters"
@@ -104,6 +107,7 @@ class Servers:
             self._template = f"chaos_template_{secrets.token_hex(4)}"
             await self._execute(f'CREATE DATABASE "{self._template}"')
             await upgrade(_named(self.stack.database_url, self._template))
+            await self._execute(SAME_IDS, self._template)
         name = f"chaos_{secrets.token_hex(6)}"
         await self._execute(copy_statement(name, self._template))
         return _named(self.stack.database_url, name)
@@ -112,8 +116,10 @@ class Servers:
         """Remove a row's database."""
         await self._execute(f'DROP DATABASE "{urlsplit(url).path[1:]}" WITH (FORCE)')
 
-    async def _execute(self, statement: str) -> None:
-        server = await asyncpg.connect(self.stack.database_url)
+    async def _execute(self, statement: str, database: str = "") -> None:
+        server = await asyncpg.connect(
+            _named(self.stack.database_url, database) if database else self.stack.database_url
+        )
         try:
             await server.execute(statement)
         finally:

@@ -18,10 +18,12 @@ from agentic_rag_eval.metrics import Score, score
 from agentic_rag_eval.records import AskRecord, CitedSpan, EvalDocument, EvalQuestion
 from tests.bench.reports import Row
 from tests.plants import Patch, nothing
-from tests.quality import abstention, citations, conflicts, grounded, natural, readings, rows, verifier
+from tests.quality import abstention, citations, conflicts, grounded, languages, natural, readings, rows, verifier
 from tests.quality.sets import DATA
 
 MANY = 200
+GOOD, BAD = [1.0] * MANY, [0.0] * MANY
+HALF = [float(place % 2) for place in range(MANY)]
 BOTH = "Visa, 50 pounds.\nHotel, 90 pounds."
 
 
@@ -76,6 +78,12 @@ def shown(outcome: str, text: str) -> Sequence[Row]:
     )
 
 
+def in_german(
+    found: Sequence[float] = GOOD, by_words: Sequence[float] = GOOD, contained: Sequence[float] = GOOD
+) -> Sequence[Row]:
+    return languages.rows_of("de", found, by_words, GOOD, contained)
+
+
 def said(*, is_all_right: bool, is_misled: bool) -> Sequence[Row]:
     return list(conflicts.ramdocs_rows([conflicts.Reading(is_all_right, is_misled)] * MANY))
 
@@ -119,8 +127,6 @@ def _nothing_passes(patch: Patch) -> None:
 
 
 SENTENCES = DATA / verifier.SOURCES[-1]
-GOOD, BAD = [1.0] * MANY, [0.0] * MANY
-HALF = [float(place % 2) for place in range(MANY)]
 
 LIES: Mapping[str, tuple[Lie, ...]] = {
     "rows.at_least": (
@@ -177,6 +183,11 @@ LIES: Mapping[str, tuple[Lie, ...]] = {
             lambda: judged("GROUNDED", natural.Verdict.PARTLY)),
         Lie("answers are wrong", "wrong but GROUNDED", lambda: judged("GROUNDED", natural.Verdict.RIGHT),
             lambda: judged("GROUNDED", natural.Verdict.WRONG)),
+    ),
+    "languages.rows_of": (
+        Lie("another document is first", "xquad-de: R@1", in_german, lambda: in_german(found=HALF)),
+        Lie("plain BM25 finds more", "against plain BM25", in_german, lambda: in_german(by_words=HALF)),
+        Lie("answers lack it", "gold answer in the answer", in_german, lambda: in_german(contained=HALF)),
     ),
     "readings.rows_of": (
         Lie("one reading is given", "each reading shown", lambda: shown("GROUNDED", BOTH),

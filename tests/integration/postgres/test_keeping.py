@@ -1,5 +1,6 @@
 """How long a workspace keeps what is past, and what looking for it costs."""
 
+import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -145,7 +146,7 @@ async def test_finding_the_runs_that_cite_a_document_reads_no_other_run(
     plan = await read(owner, erasure_sql.CITING_RUNS, "rag_app", workspace.org_id, *workspace.key, document)
 
     assert '"Actual Rows": 2' in plan
-    assert "Rows Removed by Filter" not in plan
+    assert {int(rows) for rows in re.findall(r'"Rows Removed by Filter": (\d+)', plan)} <= {0}
     assert "Seq Scan" not in plan
 
 
