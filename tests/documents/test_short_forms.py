@@ -10,18 +10,7 @@ from tests.documents.rows import TABLE
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="data: the shared test files are not here")
 
 
-_NOT_REACHED = {"tables": "rows of the same label in another document or table may be cited"}
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.xfail(reason=_NOT_REACHED[name], strict=False))
-        if name in _NOT_REACHED
-        else name
-        for name in TABLE
-    ],
-)
+@pytest.mark.parametrize("name", TABLE)
 def test_the_short_form_of_a_row_holds_and_misses_its_lie(name: str) -> None:
     measured = TABLE[name]
 
