@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -11,7 +12,8 @@ from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.kernel.public_ids import encode_workspace
 from agentic_rag.tenancy.audit import AuditFilter
 from tests.api.builders import REF, WORKSPACE_ID, client, query
-from tests.api.test_document_access import ADA, DANA, ERASE, NINA, Works, opened_works, rota
+from tests.api.test_document_access import ADA, DANA, ERASE, NINA, QUESTION, Works, opened_works, rota
+from tests.api.test_mcp import called, connected
 
 SHARE = """mutation ($ws: ID!, $readers: [String!], $writers: [String!]) {
   setWorkspaceAccess(workspaceId: $ws, readers: $readers, writers: $writers) {
@@ -121,3 +123,18 @@ async def test_a_change_of_rights_is_in_the_audit_log(works: Works) -> None:
 ASK = """query ($ws: ID!) {
   ragAnswer(input: {workspaceId: $ws, question: "What is the third step of the night shift?"}) {
     answer userErrors { code } } }"""
+
+
+async def test_a_tool_finds_no_workspace_that_its_caller_may_not_enter(works: Works) -> None:
+    await share(works, readers=["user:nina"])
+    asked = {"question": QUESTION, "workspace": "handbook"}
+
+    async with connected(works, token=DANA) as outside, connected(works, token=NINA) as inside:
+        hidden = await outside.call_tool("rag_answer", asked)
+        never = await outside.call_tool("rag_answer", {**asked, "workspace": "nowhere"})
+        told = await called(inside, "rag_answer", **asked)
+
+    faults = [json.loads(one.content[0].text)["error"] for one in (hidden, never)]  # type: ignore[union-attr]
+    assert [one["code"] for one in faults] == ["WORKSPACE_NOT_FOUND"] * 2
+    assert faults[0]["message"] == faults[1]["message"]
+    assert told["citations"]
