@@ -29,7 +29,7 @@ from agentic_rag.kernel.clock import Clock, Deadline
 from agentic_rag.kernel.concurrency import SingleFlight, WaitingRoom
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.dependency import Dependency
-from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, NotFound
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, no_such_workspace
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.kernel.text import strip_unstorable
@@ -185,7 +185,7 @@ class AnswerQuestion:
         is_own = workspace.org_id == principal.org_id
         head = await self._ports.database.head(workspace, read_identity(principal)) if is_own else None
         if head is None:
-            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+            raise no_such_workspace()
         return head
 
     def _context(

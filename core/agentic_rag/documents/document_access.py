@@ -11,7 +11,7 @@ from uuid import UUID
 from agentic_rag.documents.document import Document
 from agentic_rag.jobs.job import JobKind
 from agentic_rag.kernel.database import Database, Transaction
-from agentic_rag.kernel.errors import Forbidden, InvalidInput, NotFound, Retryable, no_such_document
+from agentic_rag.kernel.errors import Forbidden, InvalidInput, Retryable, no_such_document, no_such_workspace
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.access import (
     EVERYONE,
@@ -363,7 +363,7 @@ async def require_writer(transaction: Transaction, principal: Principal, workspa
         return
     found = await transaction.workspaces.get(workspace.workspace_id)
     if found is None:
-        raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        raise no_such_workspace()
     if found.writers is not None and set(found.writers).isdisjoint(read_identity(principal).principals):
         raise Forbidden("Documents of this workspace are changed by its writers and by admins.")
 

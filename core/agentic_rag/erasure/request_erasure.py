@@ -7,7 +7,7 @@ from uuid import UUID
 from agentic_rag.documents.blob_keys import owner_prefix
 from agentic_rag.erasure.workspace_erasure import WorkspaceErasure, erase_job, require_idle, require_name
 from agentic_rag.kernel.database import Database, Transaction
-from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.errors import InvalidInput, no_such_workspace
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
@@ -31,7 +31,7 @@ class RequestErasure:
         async with self._database.transaction(workspace.org_id) as transaction:
             found = await transaction.workspaces.get(key)
             if found is None:
-                raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+                raise no_such_workspace()
             require_name(confirmed, found.name)
             if not cancel_jobs:
                 require_idle(await transaction.workspace_erasures.running(workspace))
@@ -69,7 +69,7 @@ async def begin(transaction: Transaction, telemetry: Telemetry, workspace: Works
     """Hide a workspace and enqueue its erasure. Errors: `NotFound` code WORKSPACE_NOT_FOUND."""
     found = await transaction.workspaces.get(workspace.workspace_id)
     if found is None:
-        raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        raise no_such_workspace()
     await transaction.jobs.enqueue(erase_job(workspace, telemetry.carrier()))
     await transaction.workspace_erasures.begin(workspace, owner_prefix(found), actor)
 

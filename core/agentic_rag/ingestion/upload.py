@@ -37,6 +37,7 @@ from agentic_rag.kernel.errors import (
     NotFound,
     ParseFailed,
     UploadTooLarge,
+    no_such_workspace,
 )
 from agentic_rag.kernel.formatting import format_bytes
 from agentic_rag.kernel.telemetry import Telemetry
@@ -139,7 +140,7 @@ class UploadDocument:
         async with self.database.transaction(workspace.org_id) as transaction:
             stored = await transaction.workspaces.get(workspace.workspace_id)
             if stored is None:
-                raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+                raise no_such_workspace()
             await require_storage(transaction, workspace.org_id, self.stored_mb)
         await self.embedders.admit(workspace)
         limited = limit_size(pieces, self.max_bytes)

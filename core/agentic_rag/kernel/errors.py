@@ -103,6 +103,11 @@ def no_such_document() -> NotFound:
     return NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
 
 
+def no_such_workspace() -> NotFound:
+    """What is said of a workspace that is not there, and, word for word, of one that the caller may not enter."""
+    return NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+
+
 class Unauthenticated(AgenticRagError):
     """The request carries no valid credential."""
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from agentic_rag.jobs.job import JobKind, NewJob
 from agentic_rag.kernel.database import Database
-from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.errors import NotFound, no_such_workspace
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.operations.evaluation import EvalDataset, EvalRun, fingerprint, validate_dataset
 from agentic_rag.tenancy.audit import AuditAction
@@ -37,7 +37,7 @@ class Evaluations:
         )
         async with self._database.transaction(workspace.org_id) as transaction:
             if await transaction.workspaces.get(workspace.workspace_id) is None:
-                raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+                raise no_such_workspace()
             ref, is_new = await transaction.jobs.enqueue(job)
             if is_new:
                 await transaction.eval_runs.begin(workspace, ref.job_id, asked, self._k)

@@ -11,7 +11,7 @@ from agentic_rag.jobs.job import JobKind, JobRef, Lease, NewJob
 from agentic_rag.jobs.leases import require_lease
 from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.database import Database, Transaction
-from agentic_rag.kernel.errors import InvalidInput, NotFound, Permanent, SpaceMismatch
+from agentic_rag.kernel.errors import InvalidInput, NotFound, Permanent, SpaceMismatch, no_such_workspace
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.ports import Embedder, EmbedderSource
 from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate
@@ -214,4 +214,4 @@ def _switch_refusal(record: SpaceRecord, verdict: RecallComparison) -> Permanent
 
 async def _require_workspace(transaction: Transaction, workspace: WorkspaceRef) -> None:
     if await transaction.workspaces.get(workspace.workspace_id) is None:
-        raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        raise no_such_workspace()

@@ -26,9 +26,9 @@ from agentic_rag.kernel.errors import (
     DependencyUnavailable,
     InvalidInput,
     MissingProviderKey,
-    NotFound,
     Permanent,
     Retryable,
+    no_such_workspace,
 )
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.language.prompt_injection import Suspicion
@@ -191,7 +191,7 @@ class PrepareContext:
             async with self.database.transaction(ref.org_id) as transaction:
                 workspace = await transaction.workspaces.get(ref.workspace_id)
         if workspace is None:
-            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+            raise no_such_workspace()
         return find_template(request.template, workspace.settings.templates)
 
     async def _filled(

@@ -20,10 +20,10 @@ from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import (
     BudgetExceeded,
     DependencyUnavailable,
-    NotFound,
     Permanent,
     Retryable,
     SpaceMismatch,
+    no_such_workspace,
 )
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.kernel.text import strip_unstorable
@@ -99,7 +99,7 @@ class SearchPassages:
             async with asyncio.timeout(alive_seconds):
                 head = await self.database.head(asked.workspace, readers)
         if head is None:
-            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+            raise no_such_workspace()
         config, exponent = head.rag_config or otherwise, head.similarity_exponent
         settings = effective(asked.options, self.defaults, config=config, similarity_exponent=exponent).search
         with self.telemetry.span("rag.search"):

@@ -8,7 +8,7 @@ from datetime import date
 from uuid import UUID
 
 from agentic_rag.kernel.database import Database
-from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.errors import InvalidInput, no_such_workspace
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.billing.enforce_budgets import EnforceBudgets
 from agentic_rag.models.billing.limits import Ceiling, SpendingLimits
@@ -68,7 +68,7 @@ class ManageBudgets:
             else:
                 found = await transaction.workspaces.get(workspace_id)
                 if found is None:
-                    raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+                    raise no_such_workspace()
                 before = found.settings.budget
                 await transaction.workspaces.change_settings(
                     workspace_id, lambda settings: replace(settings, budget=limits)

@@ -13,7 +13,7 @@ from agentic_rag.documents.document import Document
 from agentic_rag.documents.document_access import list_scope
 from agentic_rag.jobs.job import JobAttempt, JobRef
 from agentic_rag.jobs.turns import QueuePlace
-from agentic_rag.kernel.errors import Forbidden, InvalidInput, NotFound
+from agentic_rag.kernel.errors import Forbidden, InvalidInput, no_such_workspace
 from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode
 from agentic_rag.tenancy.access import may_manage_access, read_identity
@@ -48,7 +48,7 @@ class RequestContext:
         """An existing workspace by its public id. Errors: `InvalidInput`, `NotFound`."""
         ref = self.ref(decode(workspace_id, NodeKind.WORKSPACE, path=path))
         if await self.parts.database.corpus_version(ref) is None:
-            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+            raise no_such_workspace()
         return ref
 
     async def workspace_by_name(self, name: str, path: tuple[str, ...]) -> WorkspaceRef:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import strawberry
 
-from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.errors import InvalidInput, no_such_workspace
 from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces import context_template
@@ -116,7 +116,7 @@ class ContextTemplateQuery:
         async with context.parts.database.transaction(ref.org_id) as transaction:
             found = await transaction.workspaces.get(ref.workspace_id)
         if found is None:
-            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+            raise no_such_workspace()
         return [show_template(one) for one in (*TEMPLATES.values(), *found.settings.templates)]
 
 

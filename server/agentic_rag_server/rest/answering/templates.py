@@ -9,7 +9,7 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.errors import no_such_workspace
 from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag.kernel.text import require_no_nul
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -97,7 +97,7 @@ class TemplatesEndpoint(Endpoint):
         async with self._parts.database.transaction(ref.org_id) as transaction:
             found = await transaction.workspaces.get(ref.workspace_id)
         if found is None:
-            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+            raise no_such_workspace()
         shown = [_show(one) for one in (*TEMPLATES.values(), *found.settings.templates)]
         return answer(TemplatesShown(templates=shown), headers=NOT_STORED)
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.erasure.ports import ErasureTrace
 from agentic_rag.erasure.workspace_erasure import BLOBS, KEPT, WORK, WorkspaceErasure
-from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.errors import no_such_workspace
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 SEE_LEAVING = "SELECT set_config('rag.erasing', 'on', true)"
@@ -178,7 +178,7 @@ class PostgresWorkspaceErasures:
         await self._connection.execute(LOCK_WORKSPACE, *workspace.key)
         await self._connection.execute(CANCEL_JOBS, *workspace.key)
         if not await self._connection.change(HIDE_WORKSPACE, *workspace.key):
-            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+            raise no_such_workspace()
         await self._connection.execute(BEGIN, *workspace.key, blob_owner, requested_by)
 
     async def begin_organisation(self, requested_by: str) -> Sequence[WorkspaceRef]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.jobs.job import graph_job
-from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.errors import no_such_workspace
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 # $1 organisation, $2 workspace, $3 whether a graph outside Postgres moves its own watermark. Without one, `graph_home`
@@ -28,5 +28,5 @@ async def next_version(connection: PostgresConnection, workspace: WorkspaceRef, 
         await PostgresJobStore(connection, workspace.org_id).enqueue(graph_job(workspace))
     version: int | None = await connection.fetchval(NEXT_VERSION, *workspace.key, is_followed)
     if version is None:
-        raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        raise no_such_workspace()
     return version

@@ -13,7 +13,7 @@ from agentic_rag.adapters.postgres.session.connection import PostgresConnection,
 from agentic_rag.adapters.postgres.session.halfvec import decode_halfvec
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.adapters.postgres.workspaces.workspaces import space_from
-from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.errors import no_such_workspace
 from agentic_rag.operations.findings import StoredChunk, StoredDocument
 from agentic_rag.operations.ports import Anomaly, Inspection, StoredOriginal, WorkspaceHead
 from agentic_rag.retrieval.lexical.postings import AccessChanges, Segment
@@ -47,7 +47,7 @@ class PostgresInspection:
     async def head(self) -> WorkspaceHead:
         row = await self._connection.fetchrow(sql.HEAD, *self._key)
         if row is None:
-            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+            raise no_such_workspace()
         space = None if row["space_id"] is None else space_from(row)
         return value_from(WorkspaceHead, row, space=space)
 

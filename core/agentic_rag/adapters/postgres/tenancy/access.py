@@ -11,7 +11,7 @@ from agentic_rag.adapters.postgres.session.connection import PostgresConnection,
 from agentic_rag.adapters.postgres.session.pool import BOUND
 from agentic_rag.adapters.postgres.tenancy.read_scopes import ReadScopes
 from agentic_rag.jobs.job import graph_job
-from agentic_rag.kernel.errors import NotFound, Retryable
+from agentic_rag.kernel.errors import Retryable, no_such_workspace
 from agentic_rag.tenancy.access import NO_SCOPE, ReadIdentity, ReadScope
 from agentic_rag.tenancy.ports import AccessChange
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -186,7 +186,7 @@ class PostgresAccessStore:
             found = await self._connection.fetchval(ADD, *workspace.key, principals)
             self._has_added = True
         if found is None:
-            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+            raise no_such_workspace()
         return found
 
     async def principals(self, workspace: WorkspaceRef, access_ids: Collection[int]) -> Mapping[int, tuple[str, ...]]:

@@ -10,7 +10,7 @@ import msgspec
 from agentic_rag.adapters.postgres.models.space_rows import register_space, space_from
 from agentic_rag.adapters.postgres.operations.retention import apply_retention
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
-from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.errors import InvalidInput, no_such_workspace
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
 from agentic_rag.operations.canary import canary_workspace
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
@@ -122,7 +122,7 @@ class PostgresWorkspaceStore:
 
     async def rename(self, workspace_id: UUID, name: str) -> Workspace:
         if await self.get(workspace_id) is None:
-            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+            raise no_such_workspace()
         row = await self._connection.fetchrow(RENAME, self._org_id, workspace_id, name)
         if row is None:
             raise InvalidInput(f"A workspace with the name {name!r} exists already.", code="WORKSPACE_EXISTS")
@@ -133,7 +133,7 @@ class PostgresWorkspaceStore:
     ) -> Workspace:
         row = await self._connection.fetchrow(SET_ACCESS, self._org_id, workspace_id, readers, writers)
         if row is None:
-            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+            raise no_such_workspace()
         return self._workspace(row)
 
     async def change_settings(
@@ -141,7 +141,7 @@ class PostgresWorkspaceStore:
     ) -> Workspace:
         row = await self._connection.fetchrow(LOCK, self._org_id, workspace_id)
         if row is None:
-            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+            raise no_such_workspace()
         settings = apply(self._workspace(row).settings)
         changed = await self._connection.fetchrow(
             CHANGE_SETTINGS, self._org_id, workspace_id, msgspec.to_builtins(settings), _history(settings)
