@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from agentic_rag.documents.document import Block, BlockKind, ParsedDocument
 from agentic_rag.language.sentences import sentence_spans
+from agentic_rag.language.words.word_tables import table_of
 
 HEADING_BOUNDARY = -1
 """The first piece below a heading: a cut there would separate the heading from its text."""
@@ -109,7 +110,7 @@ def _pieces(text: str, block: Block, size: int, cost_of: Callable[[str], int]) -
         spans = (_trim(text, line.start(), line.end()) for line in _LINE.finditer(text, start, end))
     else:
         inner = text[start:end]
-        spans = ((start + a, start + b) for a, b in sentence_spans(inner))
+        spans = ((start + a, start + b) for a, b in sentence_spans(inner, table_of(text)))
     for a, b in spans:
         if a == b:
             continue

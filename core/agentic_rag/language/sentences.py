@@ -8,30 +8,38 @@ from __future__ import annotations
 
 import re
 
+from agentic_rag.language.words.word_table import WordTable
+
 _CANDIDATE = re.compile(
     # A single character class first, so that the regex engine skips other text quickly.
-    r"""[.!?…。！？｡\n\r\f\u2028\u2029](?:"""
-    r"""(?<=[.!?…])["'”’»)\]*_]{0,4}\s+"""  # the end of a sentence, or of an abbreviation
+    r"""[.!?…؟۔।。！？｡\n\r\f\u2028\u2029](?:"""
+    # The end of a sentence, or of an abbreviation. French has a space before a closing mark.
+    r"""(?<=[.!?…؟۔।])(?:[ \u00a0\u202f]»(?=\s)|["'”’“‘»«)\]*_]{0,4})\s+"""
     r"""|(?<=[。！？｡])[」』”’）\]]{0,4}\s*"""  # CJK marks end a sentence even without a space
     r"""|(?<=[\n\r\f\u2028\u2029])\s*)"""
 )
-_LAST_WORD = re.compile(r"[^\s(\[\"'“‘]*\Z")
+_LAST_WORD = re.compile(r"[^\s(\[\"'“‘’„«»]*\Z")
+
+_IN_ALL_LANGUAGES = frozenset({"mr", "mrs", "dr", "prof", "rev", "st", "mt", "vs", "cf"})
+"""Abbreviations whose full stop never ends a sentence of any language (lower case, without the stop)."""
+_BEFORE_FIGURES = frozenset({"no", "p", "art", "c", "n"})
+"""The same where a figure follows."""
+_COMPANIES = frozenset({"inc", "corp", "ltd", "co", "llc", "plc", "l.p", "l.l.c", "etc", "jr", "sr", "al", "u.s"})
+"""Abbreviations whose full stop ends a sentence of any language only before a word that opens one."""
 
 _NEVER_LAST = frozenset({
-    "mr", "mrs", "ms", "mx", "dr", "prof", "rev", "hon", "st", "mt", "gen", "col", "capt", "lt", "sgt",
-    "messrs", "vs", "v", "cf", "viz", "e.g", "i.e", "eg", "ie", "approx", "fig", "figs", "eq", "eqs", "no",
-    "nos", "vol", "vols", "p", "pp", "ch", "sec", "art", "arts", "par", "para", "ref", "refs", "ed", "eds",
-    "tab", "app", "ver", "z.b", "d.h", "bzw", "ca", "usw", "nr", "str", "s.a", "m.e", "chap", "chaps", "kap", "abs",
-    "abb", "vgl", "ggf", "inkl", "u.a", "z.t", "núm", "pág", "págs", "p.ej",
+    "ms", "mx", "hon", "gen", "col", "capt", "lt", "sgt",
+    "messrs", "v", "viz", "e.g", "i.e", "eg", "ie", "approx", "fig", "figs", "eq", "eqs", "nos",
+    "vol", "vols", "pp", "ch", "sec", "arts", "par", "para", "ref", "refs", "ed", "eds",
+    "tab", "app", "ver", "ca", "chap", "chaps",
 })  # fmt: skip
-"""Words whose full stop never ends a sentence (lower case, without the stop)."""
+"""Those of English."""
 
 _SELDOM_LAST = frozenset({
-    "inc", "corp", "ltd", "co", "llc", "plc", "l.p", "l.l.c", "bros", "dept", "univ", "assn", "est", "al",
-    "etc", "jr", "sr", "u.s", "u.k", "u.n", "e.u", "u.s.a", "d.c", "n.y", "n.a", "a.m", "p.m", "ph.d", "jan",
-    "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
+    "bros", "dept", "univ", "assn", "est", "u.k", "u.n", "e.u", "u.s.a", "d.c", "n.y", "n.a", "a.m", "p.m", "ph.d",
+    "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
 })  # fmt: skip
-"""Words whose full stop ends a sentence only before a word that opens one."""
+"""Those of English."""
 
 _OPENERS = frozenset({
     "the", "a", "an", "this", "that", "these", "those", "it", "its", "he", "she", "they", "we", "you", "i",
@@ -44,11 +52,9 @@ _NUMBERED = frozenset({
     "article", "exhibit", "rule",
 })  # fmt: skip
 _ORDINAL = re.compile(r"[0-9]{1,3}[A-Za-z]?")
-_GERMAN_ORDINAL = re.compile(
-    r"(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Jahrhundert)\b"
-)
-_BEFORE_ORDINAL = frozenset(["der", "des", "dem", "den", "das", "vom", "zum", "beim", "im", "seit"])
-"""A German ordinal has a full stop: "am 31. März", "der 2. Vorsitzende"."""
+_FIRST_OF_TWO = re.compile(r"(?<!\w)[^\W\d_]\.\s?\Z")
+"""The first half of an abbreviation of two letters: "z. B."."""
+_FIGURE = re.compile(r"[A-Z]{0,3}[0-9]|(?:[VX]|[IVXLC]{2,})\b")
 _NUMBERED_START = re.compile(
     r"(?:item|section|note|part|chapter|article|exhibit|figure|table)\s+[0-9IVX]+[A-Z]?\b", re.IGNORECASE
 )
@@ -67,8 +73,9 @@ longer.
 _CLEARLY_LONGER = 1.3
 
 
-def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """The sentences of `text` as (start, end) code-point offsets, end exclusive.
+def sentence_spans(text: str, table: WordTable | None = None) -> list[tuple[int, int]]:
+    """The sentences of `text` as (start, end) code-point offsets, end exclusive; `table` is that of its language, None
+    for English.
 
     Spans are ordered, disjoint and without white space at either end. Together they cover all characters other than
     white space. Linear in the length of the text.
@@ -84,9 +91,9 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
             cut = _line_ends(text, line_start, begin, after, size)
             line_start = after
             stop = begin
-        elif first in ".!?…":
+        elif first in ".!?…؟۔।":
             broken = "\n" in match[0]
-            cut = after >= size or _sentence_ends(text, start, line_start, begin, after)
+            cut = after >= size or _sentence_ends(text, start, line_start, begin, after, table)
             if broken and not cut:
                 cut = _line_ends(text, line_start, begin + 1, after, size)
             if broken:
@@ -144,28 +151,47 @@ def _line_length(text: str, start: int) -> int:
     return (len(text) if end < 0 else end) - start
 
 
-def _sentence_ends(text: str, start: int, line_start: int, begin: int, after: int) -> bool:
+def _sentence_ends(text: str, start: int, line_start: int, begin: int, after: int, table: WordTable | None) -> bool:
     """Whether the mark at `begin` ends a sentence; the next word starts at `after`."""
     following = text[after]
     if following.islower():
         return False
     if text[begin] != ".":
-        return True
+        # A title that ends in a mark, and its year: "Fear Her!" (2006).
+        return following != "(" or text[begin + 1].isspace()
     found = _LAST_WORD.search(text, max(start, begin - 24), begin)
     word = found[0] if found else ""
     if not word:
         return True
-    lowered = word.lower()
-    if lowered in _NEVER_LAST:
-        # "no." closes a sentence unless a number follows it.
-        return lowered in ("no", "p", "art") and not following.isdigit()
-    if lowered in _SELDOM_LAST or (len(word) == 1 and word.isupper()):
-        opener = _FIRST_WORD.match(text, after)
-        return opener is not None and opener[0].lower() in _OPENERS
+    abbreviated = _ends_after_abbreviation(text, begin - len(word), after, word, table)
+    if abbreviated is not None:
+        return abbreviated
     if word[0].isdigit() and _ORDINAL.fullmatch(word):
         before = text[max(line_start, begin - len(word) - 12) : begin - len(word)].rsplit(None, 1)
-        if _GERMAN_ORDINAL.match(text, after) or (before and before[-1].lower() in _BEFORE_ORDINAL):
+        if table is not None and table.is_ordinal(before[-1] if before else "", text, after):
             return False
         at_line_start = not text[line_start : begin - len(word)].strip() if begin - line_start < 16 else False
         return not at_line_start and not (before and before[-1].lower() in _NUMBERED)
     return True
+
+
+def _ends_after_abbreviation(text: str, begin: int, after: int, word: str, table: WordTable | None) -> bool | None:
+    """Whether the full stop of `word`, which stands at `begin`, ends a sentence; None where it is no abbreviation."""
+    low = word.lower()
+    if table is None:
+        never, seldom, openers = _NEVER_LAST, _SELDOM_LAST, _OPENERS
+    else:
+        never, seldom, openers = table.never_last, table.seldom_last, table.function_words
+    is_initial = len(word) == 1 and word.isupper()
+    if not is_initial and (low in never or low in _IN_ALL_LANGUAGES):
+        return False
+    if not is_initial and (low in _BEFORE_FIGURES or (table is not None and low in table.before_figures)):
+        return _FIGURE.match(text, after) is None
+    if is_initial or low in seldom or low in _COMPANIES or (len(word) == 1 and _is_second(text, begin)):
+        opener = _FIRST_WORD.match(text, after)
+        return opener is not None and opener[0].lower() in openers and text[opener.end() : opener.end() + 1] != "."
+    return None
+
+
+def _is_second(text: str, begin: int) -> bool:
+    return _FIRST_OF_TWO.search(text, max(0, begin - 4), begin) is not None

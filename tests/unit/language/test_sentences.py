@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.language.sentences import sentence_spans
+from agentic_rag.language.words.word_tables import table_of
 
 
 def sentences(text: str) -> list[str]:
@@ -39,13 +40,15 @@ def test_spans_are_ordered_disjoint_trimmed_and_cover_all_text(text: str) -> Non
         ("Use tools, e.g. Hammers, vs. Nails. Done.", ["Use tools, e.g. Hammers, vs. Nails.", "Done."]),
         ("Apple Inc. The company grew.", ["Apple Inc.", "The company grew."]),
         ("Apple Inc. Common Stock rose.", ["Apple Inc. Common Stock rose."]),
+        (
+            "John C. Messenger wrote Brown v. Board (c. 1955). He left.",
+            ["John C. Messenger wrote Brown v. Board (c. 1955).", "He left."],
+        ),
+        ('He saw "Fear Her!" (2006) twice. Yes.', ['He saw "Fear Her!" (2006) twice.', "Yes."]),
         ("It is in the U.S. It sells.", ["It is in the U.S.", "It sells."]),
         ("He lives in the U.S. Virgin Islands.", ["He lives in the U.S. Virgin Islands."]),
         ("See No. 5 there. I said no. He left.", ["See No. 5 there.", "I said no.", "He left."]),
-        ("See Chap. 4 and Kap. III there.", ["See Chap. 4 and Kap. III there."]),
-        ("Er kam am 31. März 2020. Er blieb.", ["Er kam am 31. März 2020.", "Er blieb."]),
-        ("Im 19. Jahrhundert war das anders.", ["Im 19. Jahrhundert war das anders."]),
-        ("Frau Ott ist der 2. Vorsitzenden treu.", ["Frau Ott ist der 2. Vorsitzenden treu."]),
+        ("See Chap. 4 and chap. III there.", ["See Chap. 4 and chap. III there."]),
         ("It cost 3.5 dollars. In 2022. The rest.", ["It cost 3.5 dollars.", "In 2022.", "The rest."]),
         ("Item 1A. Risk Factors", ["Item 1A. Risk Factors"]),
         ("1. Open the lid\n2. Close it", ["1. Open the lid", "2. Close it"]),
@@ -71,6 +74,37 @@ def test_spans_are_ordered_disjoint_trimmed_and_cover_all_text(text: str) -> Non
 )
 def test_sentences_end_where_a_reader_would_end_them(text: str, expected: list[str]) -> None:
     assert sentences(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Er kam am 31. März 2020.|Er blieb.",
+        "Im 19. Jahrhundert war das anders.",
+        "Frau Ott ist der 2. Vorsitzenden treu.",
+        "Siehe Kap. III und § 3 Abs. 2 dort.|Die Fa. Meier liefert z. B. Holz usw.|Dann nicht.",
+        "Der Preis beträgt 30 € zzgl. MwSt. ab Werk.|Er gilt bis 31.12.|Danach nicht mehr.",
+        "Er sagte: „Komm.“|Dann ging er.|Und sie rief: »Halt!«|Er blieb.",
+        "El Sr. García y la Sra. López pagaron aprox. 30 euros.|Véase la pág. 3.",
+        "Fundó la empresa S.A. Moreno en 1990.|La empresa es de EE. UU. desde entonces.",
+        "M. Dupont et Mme. Leroy ont payé env. 30 euros.|Voir la réf. B12 du contrat, c.-à-d. Paris.",
+        "Il a dit : « Viens ! »|Puis il est parti.|« Non. »|Elle rit dans la rue.",
+        "Il sig. Rossi e l'ing. Verdi abitano in via Roma n. 3.|Hanno pagato ca. 30 euro alla ditta S.r.l. Neri.",
+        "O Sr. Silva e a Sra. Costa não pagaram.|Ver a pág. 12 e o art. 5 da lei.",
+        "Dhr. Jansen en mevr. Bakker wonen op nr. 5.|Zie blz. 12 van de gids, bijv. Artikel 3.",
+        "Pan inż. Kowalski mieszka przy ul. Długiej 5.|W 2019 r. Firma się zamknęła.|To jest np. Warszawa.",
+        "Директор И. И. Иванов живёт на ул. Ленина, д. 5.|В 2019 г. Компания это продала.|См. стр. 12, т. е. Раздел 3.",
+        "وهل تعلم؟|نعم هذا صحيح.",
+    ],
+)
+def test_sentences_of_another_language_end_by_its_own_abbreviations(text: str) -> None:
+    whole = text.replace("|", " ")
+
+    assert [whole[start:end] for start, end in sentence_spans(whole, table_of(whole))] == text.split("|")
+
+
+def test_abbreviations_of_a_language_bind_no_english_text() -> None:
+    assert sentences("They pay with the abs. Then they rest.") == ["They pay with the abs.", "Then they rest."]
 
 
 def test_a_sentence_runs_on_over_lines_that_the_page_broke() -> None:

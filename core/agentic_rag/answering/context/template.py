@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.workspaces.context_template import PLACEHOLDER, ContextTemplate
 
 
@@ -104,7 +105,7 @@ def _write(template: ContextTemplate, item: SectionItem) -> str:
 
 def _last_end(template: ContextTemplate, before: str, item: SectionItem, characters: int, tokens: int) -> int:
     """The end of the last sentence up to which the item fits; 0 when its first sentence does not."""
-    ends = [end for _, end in sentence_spans(item.text[:characters])]
+    ends = [end for _, end in sentence_spans(item.text[:characters], table_of(item.text))]
     low, high = 0, len(ends)
     while low < high:
         middle = (low + high + 1) // 2

@@ -23,6 +23,7 @@ from agentic_rag.answering.extraction.text_units import (
 )
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import CELL_SEPARATOR, row_spans
+from agentic_rag.language.words.word_tables import table_of
 
 BLANK_LINE = "\n\n"
 _CACHED_TEXTS = 256
@@ -126,7 +127,9 @@ class SegmentedText:
         if spans is None:
             start, end = block
             held = self.text[start:end]
-            cut = join_terms(held, row_spans(held, split_section_lines(held, sentence_spans(held))))
+            cut = join_terms(
+                held, row_spans(held, split_section_lines(held, sentence_spans(held, table_of(self.text))))
+            )
             spans = [(start + first, start + last) for first, last in cut]
             self._sentences[block] = spans
             self._starts[block] = [first for first, _ in spans]

@@ -18,6 +18,7 @@ from agentic_rag.answering.extraction.text_units import (
 )
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import RULE_ROW, is_row
+from agentic_rag.language.words.word_tables import table_of
 
 _CACHED_TEXTS = 256
 """As many as `segmented_text` keeps."""
@@ -208,7 +209,7 @@ def _lead_in(text: str, spans: Sequence[Span], kinds: Sequence[_Line], at: int) 
     while first and kinds[first - 1] is _Line.TEXT:
         first -= 1
     start = spans[first][0]
-    sentence = sentence_spans(text[start : spans[before][1]])[-1]
+    sentence = sentence_spans(text[start : spans[before][1]], table_of(text))[-1]
     return start + sentence[0], start + sentence[1]
 
 

@@ -231,7 +231,7 @@ def _first_sentences(text: str, span: Span) -> Span:
     """The sentences of a span that fit into `LONGEST_ANSWER`, at most `MOST_ANSWERED`."""
     held = text[slice(*span)]
     end = 0
-    for _, stop in sentence_spans(held)[:MOST_ANSWERED]:
+    for _, stop in sentence_spans(held, table_of(text))[:MOST_ANSWERED]:
         if end and stop > LONGEST_ANSWER:
             break
         end = stop

@@ -42,6 +42,14 @@ DUTCH = WordTable(
         """
     ),
     asking_stems=word_set("vind aantal naam soort heet lang groot hoog vaak jaar datum toon geef verschil nieuw"),
+    never_last=word_set(
+        """
+        dhr mevr mw mej drs ir ing ds pp bijv bv d.w.z o.a o.m m.b.t m.u.v m.i.v t.a.v t.b.v t.o.v i.p.v i.v.m
+        n.a.v m.n m.a.w z.g zgn vgl ca incl excl resp evt ong gem plm red uitg jl afd v.a
+        """
+    ),
+    before_figures=word_set("nr nrs blz art fig afb tab hfdst tel max min par"),
+    seldom_last=word_set("enz b.v n.v e.d e.a v.chr n.chr"),
     questions=(
         (Asked.DOCUMENTS, Wording(r"^(?:in )?welke? (?:documenten|bestanden|rapporten|notulen|contracten|"
             r"handleidingen)\b")),

@@ -44,6 +44,14 @@ FRENCH = WordTable(
     asking_stems=word_set(
         "trouv nombre nom typ sort appel long grand haut souvent ann dat montr donn différenc nouveau"
     ),
+    never_last=word_set(
+        """
+        mm mme mmes mlle mlles pr me mgr ste pp no env av bd bld ex éd éds coll ann c.-à-d p.ex sq al dir dép
+        préf resp hab boul ch janv févr sept oct nov déc inv
+        """
+    ),
+    before_figures=word_set("chap vol fig nos réf tél art tab app appt max min vers"),
+    seldom_last=word_set("cie s.a u.e suiv"),
     questions=(
         (Asked.DOCUMENTS, Wording(
             r"^(?:dans )?quel(?:le)?s? (?:documents?|fichiers?|rapports?|procès-verbaux|contrats?|manuels?|"

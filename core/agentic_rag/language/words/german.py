@@ -65,6 +65,30 @@ GERMAN = WordTable(
     ),
     endings=("ungen", "ern", "end", "ung", "em", "er", "en", "es", "et", "st", "e", "s", "n", "t"),
     folds={"ä": "a", "ö": "o", "ü": "u", "ß": "ss"},
+    never_last=word_set(
+        """
+        bzw bspw ca n v z d u i o bes bzgl dgl dipl evtl fa fr frl geb gegr gem ges ggf ggfs hbf hr hrsg i.d.r i.a i.v
+        ing inkl einschl ausschl exkl insb jh jhd jhdt kfm lt mind mrd m.e m.w.n o.g o.a rd s.a s.o s.u sen sog st.-nr
+        stellv u.a u.u v.a v.chr n.chr verf vgl vorm wg z.b z.hd z.t z.zt d.h zit zzgl zzt allg betr bez div
+        dipl.-ing ehem eigtl engl dt entspr gebr med resp röm tlw umg ungef zus
+        """
+    ),
+    before_figures=word_set(
+        """
+        nr nrn str kap abs abb anl anm art aufl bd bde s std tab tel ziff zif pos teil lfd no pl min hauptstr
+        pkt max
+        """
+    ),
+    seldom_last=word_set(
+        """
+        usw mwst ust abt min sek mio ff o.ä u.ä jun jan feb apr aug sept okt nov dez gmbh e.v p.a
+        """
+    ),
+    before_ordinal=word_set("der des dem den das vom zum beim im seit"),
+    after_ordinal=Wording(
+        r"(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Jahrhundert)\b",
+        ignores_case=False,
+    ),
     questions=(
         (Asked.DOCUMENTS, Wording(
             r"^(?:in )?welche[nrms]? (?:\w+ )?(?:dokumente?n?|dateie?n?|berichte?n?|protokolle?n?|verträge?n?|"

@@ -44,6 +44,14 @@ ITALIAN = WordTable(
         """
     ),
     asking_stems=word_set("trov numer nom tip chiam lung grand alt spess ann dat mostr fornisc differ nuov"),
+    never_last=word_set(
+        """
+        sig sigg sig.ra sig.na dott dr.ssa avv ing arch geom rag on mons gen col ten pp nn cfr cit ca ed es p.es
+        fax lett co c.so p.zza v.le l.go ss vd par lgs
+        """
+    ),
+    before_figures=word_set("num nr pag pagg vol voll cap capp fig figg tab all tel art artt sez max min rif"),
+    seldom_last=word_set("ecc s.p.a s.r.l s.n.c soc a.c d.c"),
     questions=(
         (Asked.DOCUMENTS, Wording(r"^(?:in )?quali? (?:document[oi]|file|rapport[oi]|verbal[ei]|contratt[oi]|"
             r"manual[ei])\b")),

@@ -48,6 +48,14 @@ POLISH = WordTable(
         """
     ),
     asking_stems=word_set("znajd liczb nazw typ rodzaj rok dat pokaz poda różnic"),
+    never_last=word_set(
+        """
+        ul al pl os nry np tzn tzw tj m.in por zob ok ob oprac red wyd hab mgr inż lek med płk mjr kpt gen ks św
+        pp pt woj pow gm im dyr wg zw ww cd cdn ang łac niem
+        """
+    ),
+    before_figures=word_set("nr str art ust pkt lit rys tab rozdz tel godz maks min m"),
+    seldom_last=word_set("itd itp r w zł gr tys mln mld n.e p.n.e s.a sp z.o.o o.o"),
     questions=(
         (Asked.DOCUMENTS, Wording(r"^(?:w )?(?:jakich|których|które|jakie) (?:dokument|plik|raport|protok|umow|"
             r"instrukcj)\w*")),

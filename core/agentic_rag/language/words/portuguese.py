@@ -39,6 +39,14 @@ PORTUGUESE = WordTable(
         """
     ),
     asking_stems=word_set("encontr númer nom tip cham long grand alt frequênc ano dat mostr forn diferenç nov"),
+    never_last=word_set(
+        """
+        sr sra srs sras srta dra drs profa eng arq exmo exma ilmo ilma av trav pç pp núm ed ex p.ex aprox sto
+        sta dep obs adj gov gen cel cód qtd incl al
+        """
+    ),
+    before_figures=word_set("nº pág págs vol vols cap caps art arts fig figs tel ref máx mín"),
+    seldom_last=word_set("ltda s.a a.m p.m a.c d.c e.u.a cia"),
     questions=(
         (Asked.DOCUMENTS, Wording(r"^(?:em )?qua(?:l|is) (?:documentos?|arquivos?|relatórios?|atas?|contratos?|"
             r"manua(?:l|is))\b")),

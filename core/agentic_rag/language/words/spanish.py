@@ -60,6 +60,19 @@ SPANISH = WordTable(
              "arse", "erse", "irse", "aba", "ada", "ado", "ida", "ido", "ían", "ará", "erá", "irá", "rán", "ión", "ar",
              "er", "ir", "ía", "an", "en", "as", "es", "os", "ó", "é", "a", "e", "o", "s"),
     folds={"á": "a", "é": "e", "í": "i", "ó": "o", "ú": "u", "ü": "u"},
+    never_last=word_set(
+        """
+        sr sra srta sres sras dra drs dña profa lic ing arq gral cnel tte avda av ctra pza pl pp ed eds ej p.ej
+        aprox vid fr hnos sto sta excmo excma ilmo ilma ud uds vd vds s.m dpto depto dept no cod cód admón apdo
+        incl ref ee rr
+        """
+    ),
+    before_figures=word_set(
+        """
+        núm núms nº pág págs vol vols cap caps art arts fig figs tel telf tfno ext rev sec párr máx mín c
+        """
+    ),
+    seldom_last=word_set("cía ltda s.a s.l ee.uu rr.hh uu a.m p.m a.c d.c h min"),
     questions=(
         (Asked.DOCUMENTS, Wording(
             r"^¿? ?(?:en )?(?:qué|que|cuáles) (?:\w+ )?(?:documentos?|archivos?|informes?|actas?|contratos?|políticas|"

@@ -101,8 +101,21 @@ class WordTable:
     """What inflection puts between prefix and stem."""
     changes: Mapping[str, str] = field(default_factory=dict[str, str])
     """Vowels that inflection changes in a stem: the reverse of `folds`."""
+    never_last: frozenset[str] = frozenset()
+    """Abbreviations whose full stop never ends a sentence, without it."""
+    before_figures: frozenset[str] = frozenset()
+    """The same where a figure follows."""
+    seldom_last: frozenset[str] = frozenset()
+    """Abbreviations whose full stop ends a sentence only before a function word with a capital."""
+    before_ordinal: frozenset[str] = frozenset()
+    after_ordinal: Wording = _NEVER
+    """What stands beside an ordinal that is written as a figure with a full stop."""
     definition: Wording | None = None
     """A question for a definition, with the term as the group `term`."""
+
+    def is_ordinal(self, before: str, text: str, after: int) -> bool:
+        """Whether a figure with a full stop is an ordinal, by the word before it and the text from `after` on."""
+        return before.lower() in self.before_ordinal or self.after_ordinal.pattern.match(text, after) is not None
 
     def asked_by(self, question: str) -> Asked | None:
         """What a question asks for; None where its wording leaves it open."""

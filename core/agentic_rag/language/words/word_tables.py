@@ -36,7 +36,13 @@ _CACHED_TEXTS = 512
 _IN_NAMES = word_set("al da de del den der di dos du el en la las le los non san van")
 """They stand in names of every language: one alone tells none."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_ASCII_WORD = re.compile(r"[a-z]{2,}")
 _BY_ALPHABET = tuple(table for table in TABLES if table.function_words and table not in (RUSSIAN, ARABIC))
+_PLACES_OF: dict[str, tuple[int, ...]] = {
+    word: tuple(place for place, table in enumerate(_BY_ALPHABET) if word in table.function_words)
+    for word in frozenset[str]().union(*(table.function_words for table in _BY_ALPHABET))
+}
+"""The tables, by their place, that hold a function word."""
 
 _SCRIPTS = re.compile(
     "(?P<cyrillic>[\u0400-\u052f]+)|(?P<arabic>[\u0600-\u06ff\u0750-\u077f]+)|(?P<kana>[\u3041-\u30ff]+)|"
@@ -45,6 +51,9 @@ _SCRIPTS = re.compile(
     "(?P<latin>[a-zA-Z\u00c0-\u024f]+)"
 )
 """Runs of letters by script; others: Greek, Armenian, Hebrew, those of India and south-east Asia, Georgian, Hangul."""
+_NOT_LATIN = re.compile(
+    "[\u0370-\u06ff\u0750-\u077f\u0900-\u11ff\u1780-\u17ff\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"
+)
 _NOT_RUSSIAN = re.compile("[іїєґјљњћђџѓќўәғқңөұһ]")
 _NOT_ARABIC = re.compile("[پچژگکیٹڈڑںے]")
 _LATIN_LETTERS = 5
@@ -69,21 +78,31 @@ def function_words_of(text: str) -> frozenset[str]:
 @lru_cache(_CACHED_TEXTS)
 def _table_of(text: str) -> WordTable | None:
     low = text.lower()
-    words = frozenset(_WORD.findall(low))
+    is_ascii = low.isascii()
+    words = frozenset((_ASCII_WORD if is_ascii else _WORD).findall(low))
     english = words & FUNCTION_WORDS
-    if not low.isascii():
+    if not is_ascii and _NOT_LATIN.search(low):
         by_script = _table_by_script(low, is_english=len(english) > 1)
         if by_script is not None:
             return by_script
     is_short = len(words) <= _SHORT_TEXT
     most, found = max(_LEAST_SHARE * len(words), 0 if is_short else 1), None
-    for table in _BY_ALPHABET:
-        known = words & table.function_words
-        marks = sum(mark in low for mark in table.marks) if known or is_short else 0
+    letters = frozenset[str]() if is_ascii else frozenset(low)
+    known_by = _function_words_by_table(words)
+    for table, known in zip(_BY_ALPHABET, known_by, strict=True):
+        marks = sum(mark in letters for mark in table.marks) if known or is_short else 0
         own = known - FUNCTION_WORDS
         tells = marks or len(own) > 1 or not own <= _IN_NAMES
         if tells and len(known) + marks > most and len(own) + marks > len(english - known):
             most, found = len(known) + marks, table
+    return found
+
+
+def _function_words_by_table(words: frozenset[str]) -> list[set[str]]:
+    found: list[set[str]] = [set() for _ in _BY_ALPHABET]
+    for word in words:
+        for place in _PLACES_OF.get(word, ()):
+            found[place].add(word)
     return found
 
 
