@@ -72,6 +72,7 @@ def test_a_compound_name_is_matched_by_its_parts_and_asking_words_weigh_little()
         ("reception c in 2021", "reception a", False),
         ("the seat by the east wall", "eat", False),
         ("neat treats to eat", "eat", True),
+        ("the wave_height limit", "wave", False),
         ("anything", "", False),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agentic_rag.answering.extraction.term_matching import holds_phrase
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.tables import CELL_SEPARATOR
 from agentic_rag.language.words.word_table import Asked, WordTable
@@ -149,13 +150,13 @@ def states_answer(sentence: str, kind: AnswerType, question: str, columns: str =
             return False
         return _has_figure(sentence, asked, dates=False)
     if kind is AnswerType.DATE:
-        return any(not occurs_in(match[0].lower(), asked) for match in _DATE.finditer(sentence))
+        return any(not holds_phrase(asked, match[0].lower()) for match in _DATE.finditer(sentence))
     if kind is AnswerType.PERSON:
-        names = any(not occurs_in(match[0].lower(), asked) for match in _PERSON.finditer(sentence))
+        names = any(not holds_phrase(asked, match[0].lower()) for match in _PERSON.finditer(sentence))
         return names or _ROLE.search(sentence) is not None
     if kind is AnswerType.FACT and _NAME_ASKED.search(question):
         return any(
-            not occurs_in((match[1] or match[2] or match[3]).lower(), asked)
+            not holds_phrase(asked, (match[1] or match[2] or match[3]).lower())
             for match in _CAPITALISED.finditer(sentence)
         )
     return True
@@ -180,31 +181,15 @@ def states_place(sentence: str, kind: AnswerType, question: str) -> bool:
     if kind is not AnswerType.FACT or not asks_for_place(question):
         return True
     asked = question.lower()
-    return any(not occurs_in(match[0].split()[-1].lower(), asked) for match in _PLACE.finditer(sentence))
+    return any(not holds_phrase(asked, match[0].split()[-1].lower()) for match in _PLACE.finditer(sentence))
 
 
 def _has_figure(sentence: str, asked: str, *, dates: bool) -> bool:
     text = sentence if dates else _CALENDAR.sub(" ", sentence)
     found = (match[0].lower() for match in _FIGURE.finditer(text))
-    return any((dates or not _YEAR.match(figure)) and not occurs_in(figure, asked) for figure in found) or (
+    return any((dates or not _YEAR.match(figure)) and not holds_phrase(asked, figure) for figure in found) or (
         dates and _FREQUENCY.search(sentence) is not None
     )
-
-
-def occurs_in(found: str, question: str) -> bool:
-    """True where a question has a text as whole words. Each text is another one: a pattern would be compiled anew."""
-    at = question.find(found)
-    while at >= 0:
-        end = at + len(found)
-        opens = not at or not _is_word_sign(question[at - 1])
-        if opens and (end == len(question) or not _is_word_sign(question[end])):
-            return True
-        at = question.find(found, at + 1)
-    return False
-
-
-def _is_word_sign(sign: str) -> bool:
-    return sign.isalnum() or sign == "_"
 
 
 def _has_answer(table: WordTable, asked: Asked, sentence: str) -> bool:
@@ -227,4 +212,4 @@ def _states_by_table(table: WordTable, sentence: str, question: str, columns: st
     found = [match[0].lower() for match in wanted.pattern.finditer(sentence)]
     if asked is Asked.HOW_MUCH:
         found = [one for one in found if not _YEAR.match(one)]
-    return any(not occurs_in(one, said) for one in found)
+    return any(not holds_phrase(said, one) for one in found)

@@ -107,14 +107,20 @@ def mask_of(low: str, terms: Sequence[QuestionTerm]) -> int:
 
 
 def holds_phrase(text: str, phrase: str) -> bool:
-    """Whether a phrase stands in a text as whole words, both in lower case."""
+    """Whether a phrase stands in a text as whole words, both in lower case; an empty one never does. Each phrase is
+    another one: a pattern would be compiled anew.
+    """
     at = text.find(phrase) if phrase else -1
     while at >= 0:
         end = at + len(phrase)
-        if not text[at - 1 : at].isalnum() and not text[end : end + 1].isalnum():
+        if not _is_word_sign(text[at - 1 : at]) and not _is_word_sign(text[end : end + 1]):
             return True
         at = text.find(phrase, at + 1)
     return False
+
+
+def _is_word_sign(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"
 
 
 def weight_of(mask: int, terms: Sequence[QuestionTerm]) -> float:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from agentic_rag.answering.extraction.answer_type_match import occurs_in
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
+from agentic_rag.answering.extraction.term_matching import holds_phrase
 from agentic_rag.answering.extraction.text_blocks import RankedBlock, find_tables
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.shapes.forms import quote_row
@@ -70,4 +70,4 @@ def _names(question: str, row: str) -> bool:
     name = _MARKS.sub("", split_cells(row)[0])
     if len(name) > SHORT_NAME:
         name, question = name.lower(), question.lower()
-    return bool(name) and occurs_in(name, question)
+    return holds_phrase(question, name)
