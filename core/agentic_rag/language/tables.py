@@ -20,6 +20,14 @@ def split_cells(row: str) -> list[str]:
     return [cell.strip() for cell in row.strip().strip("|").split("|")]
 
 
+def pair_cells(row: str, header: str) -> list[tuple[str, str]]:
+    """The name of each column with the row's cell below it; none where they are not as many. Of a header with a caption
+    above it the last line counts.
+    """
+    names, cells = split_cells(header.rsplit("\n", 1)[-1]), split_cells(row)
+    return list(zip(names, cells, strict=True)) if len(names) == len(cells) else []
+
+
 def header_span(passage: str, row_start: int) -> tuple[int, int] | None:
     """The span of the header row for the row at `row_start`.
 
@@ -102,14 +110,13 @@ def row_spans(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def format_row(row: str, header: str | None) -> str:
     """The row as words: cells labelled by the header's cells; without a header, two cells as key and value."""
-    held = split_cells(row)
-    names = split_cells(header) if header else []
-    if len(names) == len(held) and row.strip() != (header or "").strip():
-        first, *others = zip(names, held, strict=True)
+    pairs = pair_cells(row, header) if header and row.strip() != header.strip() else []
+    if pairs:
+        first, *others = pairs
         named = [f"{name}: {cell}" if name else cell for name, cell in others if cell]
         lead = first[1] or first[0]
         return f"{lead} — {'; '.join(named)}" if named else lead
-    filled = [cell for cell in held if cell]
+    filled = [cell for cell in split_cells(row) if cell]
     return ": ".join(filled) if len(filled) == 2 else "; ".join(filled)
 
 

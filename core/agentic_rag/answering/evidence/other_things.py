@@ -15,7 +15,7 @@ from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.verification.citations import quotes_of
 from agentic_rag.language.calendar import MONTH_NAMES
 from agentic_rag.language.english import FUNCTION_WORDS
-from agentic_rag.language.tables import is_row, split_cells
+from agentic_rag.language.tables import is_row, pair_cells
 from agentic_rag.language.words.word_tables import function_words_of
 from agentic_rag.retrieval.candidates import Passage
 
@@ -130,10 +130,8 @@ def _text(passage: Passage, quote: DraftSentence) -> str:
     text = passage.chunk.text[quote.start : quote.end]
     if not is_row(text):
         return text
-    names, cells = split_cells(column_names(passage, quote.start).rsplit("\n", 1)[-1]), split_cells(text)
-    if len(names) != len(cells):
-        return text
-    return "; ".join(f"{name} {cell}" for name, cell in zip(names, cells, strict=True) if cell)
+    named = pair_cells(text, column_names(passage, quote.start))
+    return "; ".join(f"{name} {cell}" for name, cell in named if cell) or text
 
 
 def _context(passage: Passage, quote: DraftSentence) -> str:

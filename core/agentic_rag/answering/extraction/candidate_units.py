@@ -11,7 +11,7 @@ from agentic_rag.answering.extraction.segmented_text import SegmentedText, Span,
 from agentic_rag.answering.extraction.term_matching import QuestionTerm, lower_text, mask_of
 from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind
 from agentic_rag.answering.plan import AnswerType
-from agentic_rag.language.tables import caption_span, header_span, is_header, is_page_foot, is_row, split_cells
+from agentic_rag.language.tables import caption_span, header_span, is_header, is_page_foot, is_row, pair_cells
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
@@ -88,10 +88,9 @@ def unit_states_answer(part: Subquery, passage: Passage, start: int, end: int) -
 
 def _lacks_cell(part: Subquery, columns: str, row: str) -> bool:
     """True where the columns of what is asked for are empty in a row."""
-    names, cells = split_cells(columns.rsplit("\n", 1)[-1]), split_cells(row)
-    if not part.target_mask or len(names) != len(cells):
+    if not part.target_mask:
         return False
-    named = zip(names, cells, strict=True)
+    named = pair_cells(row, columns)
     asked = [cell for name, cell in named if mask_of(lower_text(name), part.terms) & part.target_mask]
     return bool(asked) and not any(asked)
 
