@@ -44,17 +44,19 @@ _COVERS = re.compile(
     re.IGNORECASE,
 )
 """Words that speak of more things than are named."""
-_NOT_KINDS = frozenset(MONTH_NAMES) | {
-    *("q", "h", "fy", "cost", "pay", "take", "weigh", "last", "about", "over", "under", "least", "most", "than")
-}
+_NOT_KINDS = (
+    FUNCTION_WORDS
+    | frozenset(MONTH_NAMES)
+    | {*("q", "h", "fy", "cost", "pay", "take", "weigh", "last", "about", "over", "under", "least", "most", "than")}
+)
 """Words before a number that it does not tell apart, in the singular."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Thing:
-    """One of a kind; `form` is the place of its pattern."""
+    """One of a kind, with the pattern that found it."""
 
-    form: int
+    form: re.Pattern[str]
     noun: str
     mark: str
 
@@ -69,34 +71,34 @@ def is_of_other_things(question: str, sentences: Sequence[DraftSentence], passag
     quotes = [quote for sentence in sentences for quote in quotes_of(sentence)]
     own = [_text(passages[one.passage], one) for one in quotes]
     around = [_context(passages[one.passage], one) for one in quotes]
-    return says_another(asked, own, around)
+    return _says_another(asked, own, around)
 
 
-def says_another(asked: frozenset[_Thing], own: Sequence[str], around: Sequence[str]) -> bool:
+def _says_another(asked: frozenset[_Thing], own: Sequence[str], around: Sequence[str]) -> bool:
     """The same of texts."""
+    if any(map(_COVERS.search, own)):
+        return False
     everywhere = " ".join((*own, *around))
     named = frozenset(thing for text in own for thing in _things(text))
     kinds = {(thing.form, thing.noun) for thing in named}
-    if any(map(_COVERS.search, own)):
-        return False
     missing = (one for one in asked - named if (one.form, one.noun) in kinds)
     return any(not (_stands(one, everywhere) or _lies_within(one, everywhere)) for one in missing)
 
 
 def _things(text: str) -> Iterator[_Thing]:
-    for form, pattern in enumerate(_FORMS):
-        for match in pattern.finditer(text):
+    function_words = function_words_of(text)
+    for form in _FORMS:
+        for match in form.finditer(text):
             noun = _singular(match["noun"].lower())
-            if noun not in _NOT_KINDS and noun not in FUNCTION_WORDS and noun not in function_words_of(text):
-                yield _Thing(form, noun, match["mark"].lower() if pattern is _COMPOUND else _plain_mark(match["mark"]))
+            if noun not in _NOT_KINDS and noun not in function_words:
+                yield _Thing(form, noun, match["mark"].lower() if form is _COMPOUND else _plain_mark(match["mark"]))
 
 
 def _stands(thing: _Thing, text: str) -> bool:
     """The mark stands somewhere as a word of its own, or the compound in any spelling."""
-    pattern = _FORMS[thing.form]
-    if pattern is _COMPOUND:
+    if thing.form is _COMPOUND:
         return re.search(rf"\b{thing.mark}[- ]?{thing.noun}", text, re.IGNORECASE) is not None
-    if pattern is _MODEL:
+    if thing.form is _MODEL:
         return re.search(rf"{thing.noun}[- ]?{thing.mark}(?!\d)", text, re.IGNORECASE) is not None
     return any(_plain_mark(word) == thing.mark for word in re.findall(r"\w+(?:\.\d+)*", text))
 
