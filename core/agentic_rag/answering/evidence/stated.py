@@ -35,7 +35,7 @@ def is_stated(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequ
     """True when a quote has a span of the type asked for that the question does not name; of rows of tables those that
     hold the most names of the question.
     """
-    quotes = [quote for sentence in sentences for quote in quotes_of(sentence)]
+    quotes = _quotes(sentences)
     named = [_count_names(part, one, passages) for one in quotes]
     most = max((names for names in named if names is not None), default=0)
     return any(
@@ -57,7 +57,7 @@ def has_form(
     part: Subquery, kind: QuestionKind, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
 ) -> bool:
     """True when the quotes together have what a question of this kind asks for: a place, several things, a reason."""
-    said = "\n".join(_quotes(sentences, passages))
+    said = "\n".join(_texts(_quotes(sentences), passages))
     return all(holds(said, part) for asked, holds in _REQUIRED if asked(part, kind))
 
 
@@ -67,8 +67,8 @@ def is_tied(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequen
     """
     if part.answer_type not in VALUES:
         return True
-    quotes = [quote for sentence in sentences for quote in quotes_of(sentence)]
-    texts = [passages[one.passage].chunk.text[one.start : one.end] for one in quotes]
+    quotes = _quotes(sentences)
+    texts = _texts(quotes, passages)
     held = [
         mask_of(lower_text(" ".join((*headings_above(passages[one.passage], one.start), text))), part.terms)
         for one, text in zip(quotes, texts, strict=True)
@@ -84,8 +84,11 @@ def is_tied(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequen
     )
 
 
-def _quotes(sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> list[str]:
-    quotes = (quote for sentence in sentences for quote in quotes_of(sentence))
+def _quotes(sentences: Sequence[DraftSentence]) -> list[DraftSentence]:
+    return [quote for sentence in sentences for quote in quotes_of(sentence)]
+
+
+def _texts(quotes: Sequence[DraftSentence], passages: Sequence[Passage]) -> list[str]:
     return [passages[one.passage].chunk.text[one.start : one.end] for one in quotes]
 
 

@@ -8,7 +8,7 @@ lines stay lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
@@ -158,15 +158,20 @@ def _only_names(row: GridRow) -> bool:
 
 def _bands(data: Sequence[GridRow]) -> list[Span]:
     """The places of the columns of figures: those that overlap are one column."""
-    figures = sorted((cell.left, cell.right) for row in data for cell in row.cells if cell.is_figure)
-    bands: list[Span] = []
-    for left, right in figures:
-        if bands and left < bands[-1][1]:
-            bands[-1] = bands[-1][0], max(right, bands[-1][1])
-        else:
-            bands.append((left, right))
+    bands = _merged(cell for row in data for cell in row.cells if cell.is_figure)
     counted = [sum(cell.is_figure and cell.overlaps(*band) for row in data for cell in row.cells) for band in bands]
     return [band for band, count in zip(bands, counted, strict=True) if count > 1]
+
+
+def _merged(cells: Iterable[Cell]) -> list[Span]:
+    """The places of cells from left to right, with those that overlap as one."""
+    merged: list[Span] = []
+    for left, right in sorted((cell.left, cell.right) for cell in cells):
+        if merged and left < merged[-1][1]:
+            merged[-1] = merged[-1][0], max(right, merged[-1][1])
+        else:
+            merged.append((left, right))
+    return merged
 
 
 def _counts_pages(data: Sequence[GridRow], bands: Sequence[Span]) -> bool:
@@ -185,13 +190,8 @@ def _counts_up(figures: Sequence[str]) -> bool:
 
 def _columns(rows: Sequence[GridRow], bands: Sequence[Span]) -> tuple[Span, ...] | None:
     """The columns of figures and those of words, without one of prose; None where prose stands between them."""
-    texts: list[Span] = []
     cells = [cell for row in rows for cell in row.cells if not any(cell.overlaps(*band) for band in bands)]
-    for left, right in sorted((cell.left, cell.right) for cell in cells):
-        if texts and left < texts[-1][1]:
-            texts[-1] = texts[-1][0], max(right, texts[-1][1])
-        else:
-            texts.append((left, right))
+    texts = _merged(cells)
     prose = [span for span in texts if _is_prose([cell for cell in cells if cell.overlaps(*span)], span)]
     if len(texts) == len(prose) and texts:
         return None
