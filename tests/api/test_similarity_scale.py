@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.system.clock import SystemClock
@@ -49,8 +52,20 @@ async def container() -> Container:
     return made
 
 
+class NothingOfSigns(DeterministicEmbedder):
+    """Gives zeros for a text without letters, as some providers do."""
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        said = np.array([[any(map(str.isalpha, text))] for text in texts])
+        return (await super().embed(texts)) * said.astype(np.float32)
+
+
 async def calibrate(container: Container, few: int = 20, **more: Any) -> dict[str, Any]:
     asked = [{"question": f"When is the {one} serviced?", "goldIds": [f"{one}.md"]} for one in THINGS[:few]]
+    return await calibrate_on(container, asked, **more)
+
+
+async def calibrate_on(container: Container, asked: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     body = await query(container, CALIBRATE, {"input": {"workspaceId": KEY, "questions": asked, **more}})
     return body["data"]["calibrateSimilarity"]
 
@@ -82,3 +97,17 @@ async def test_too_few_questions_are_refused(container: Container) -> None:
     refused = await calibrate(container, few=3)
 
     assert refused["userErrors"] == [{"code": "DATASET_INVALID", "path": ["input", "questions"]}]
+
+
+async def test_a_question_without_words_is_near_to_nothing_and_left_out(container: Container) -> None:
+    embedders = only(NothingOfSigns())
+    container.calibrate_similarity = CalibrateSimilarity(
+        container.database, embedders, container.clock, container.telemetry
+    )
+    asked = [{"question": f"When is the {one} serviced?", "goldIds": [f"{one}.md"]} for one in THINGS]
+    wordless = {"question": "?!", "goldIds": [f"{THINGS[0]}.md"]}
+
+    found = await calibrate_on(container, [*asked, wordless])
+
+    assert found["userErrors"] == []
+    assert found["calibration"]["questions"] == len(asked)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from agentic_rag.documents.document import DocumentStatus
-from agentic_rag.documents.upload_arguments import validate_source_path
 from agentic_rag.ingestion.hand_over import UNREADABLE_WHEN_READ
+from agentic_rag.ingestion.sources.pushed import require_sent_path
 from agentic_rag.ingestion.sources.source import UnreadableItem
 from agentic_rag.ingestion.sync import SyncOptions, SyncResult
 from agentic_rag.kernel.errors import (
@@ -196,11 +196,9 @@ def _paths(every: Collection[Mapping[str, Any]], name: str) -> tuple[str, ...]:
 def _require_path(path: str) -> None:
     """Errors: `InvalidInput` code SOURCE_NAME_UNUSABLE."""
     try:
-        if validate_source_path(path) == path:
-            return
-    except InvalidInput:
-        pass
-    raise InvalidInput("No document can have such a path; rename the file.", code=NAME_UNUSABLE)
+        require_sent_path(path)
+    except InvalidInput as error:
+        raise InvalidInput("No document can have such a path; rename the file.", code=NAME_UNUSABLE) from error
 
 
 async def patiently(ask: Callable[[], Awaitable[Any]]) -> Any:

@@ -77,8 +77,9 @@ class CalibrateSimilarity:
             owned = await _ordinals(snapshot, sorted({_id(name, by_path) for name in paths}))
             for question, vector in zip(questions, vectors, strict=True):
                 gold = [owned[key] for name in question.gold if owned.get(key := _id(name, by_path))]
-                if gold:
-                    asked.append(await _measure(snapshot, vector, active.space_id, gold))
+                measured = await _measure(snapshot, vector, active.space_id, gold) if gold else None
+                if measured is not None:
+                    asked.append(measured)
         return asked
 
     async def _keep(self, workspace: WorkspaceRef, found: SimilarityCalibration | None, actor: str) -> None:
@@ -106,11 +107,14 @@ async def _ordinals(snapshot: CorpusSnapshot, document_ids: Sequence[UUID]) -> M
 
 async def _measure(
     snapshot: CorpusSnapshot, vector: NDArray[np.float32], space_id: int, gold: Sequence[Sequence[int]]
-) -> AskedSimilarity:
+) -> AskedSimilarity | None:
+    """None for a question that is near to nothing: one without words may have a vector of zeros."""
+    nearest = await snapshot.vectors.nearest(vector, space_id, 1, SearchScope(snapshot.access.access_ids))
+    if not nearest:
+        return None
     cosines = await snapshot.vectors.cosines(vector, space_id, [one for owned in gold for one in owned])
-    [first] = await snapshot.vectors.nearest(vector, space_id, 1, SearchScope(snapshot.access.access_ids))
     best = [max((cosines.get(one, 0.0) for one in owned), default=0.0) for owned in gold]
-    return AskedSimilarity(tuple(best), first.raw, any(first.ordinal in owned for owned in gold))
+    return AskedSimilarity(tuple(best), nearest[0].raw, any(nearest[0].ordinal in owned for owned in gold))
 
 
 def _id(name: str, by_path: Mapping[str, UUID]) -> UUID:

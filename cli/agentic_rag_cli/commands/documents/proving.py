@@ -40,14 +40,21 @@ def prove_document_erased(context: typer.Context, workspace: str | None, wanted:
 def _proof_text(wanted: str, proof: Mapping[str, Any]) -> str:
     certificate = proof["certificate"]
     since = "" if certificate is None else f" since {_moment(certificate['erasedAt'])}"
-    lines = [f"{wanted}: {f'erased{since}' if proof['erased'] else 'NOT proven erased'}"]
-    lines += finding_lines(proof["findings"])
+    lines = proof_lines(wanted, proof, since)
     lines += [f"erased before, and ingested again: {_moment(one['erasedAt'])}" for one in proof["pastCertificates"]]
     return "\n".join(lines)
 
 
 def _moment(text: str) -> str:
     return f"{datetime.fromisoformat(text):%F %T %Z}"
+
+
+def proof_lines(subject: str, proof: Mapping[str, Any], since: str) -> list[str]:
+    """Whether a proof shows that a subject is erased, and what it found; `since` begins with a space or is empty."""
+    return [
+        f"{subject}: {f'erased{since}' if proof['erased'] else 'NOT proven erased'}",
+        *finding_lines(proof["findings"]),
+    ]
 
 
 def finding_lines(findings: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -11,7 +11,7 @@ from agentic_rag.kernel.formatting import format_count
 from agentic_rag.tenancy.principals import validate_name
 from agentic_rag_cli.client import deletion_queries as queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
-from agentic_rag_cli.commands.documents.proving import finding_lines
+from agentic_rag_cli.commands.documents.proving import proof_lines
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
@@ -170,9 +170,7 @@ def _counted(erasure: dict[str, Any]) -> str:
 
 
 def _show_proof(subject: str, proof: dict[str, Any], *, as_json: bool) -> None:
-    since = proof["erasure"]["finishedAt"]
-    lines = [f"{subject}: {f'erased since {since}' if proof['erased'] else 'NOT proven erased'}"]
-    lines += finding_lines(proof["findings"])
+    lines = proof_lines(subject, proof, f" since {proof['erasure']['finishedAt']}")
     terminal.show(proof, "\n".join(lines), as_json=as_json)
     if not proof["erased"]:
         raise typer.Exit(ExitCode.FAILED)

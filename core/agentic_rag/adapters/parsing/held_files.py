@@ -39,6 +39,15 @@ class HeldFiles:
 
         self.add(heading, read)
 
+    def attach_file(self, name: str, content: Callable[[], bytes], media_type: str | None) -> None:
+        """`add_file` for an attachment of a mail; an empty name is none."""
+        name = name or "without a name"
+        self.add_file(f"Attachment: {name}", name, content, media_type)
+
+    def attach_message(self, name: str, read: Callable[[Nesting], LoadedText]) -> None:
+        """`add` for a mail that is attached to another; an empty name is none."""
+        self.add(f"Attached message: {name}" if name else "Attached message", read)
+
     def add(self, heading: str, read: Callable[[Nesting], LoadedText]) -> None:
         """Append what `read` gives. Errors: `ParseFailed` code PARSE_TOO_LARGE for too many files, too much nesting or
         too much text.

@@ -36,11 +36,15 @@ def list_file(path: str, content_hash: bytes, size: int, readable_by: tuple[str,
     if len(content_hash) != _DIGEST_BYTES or size < 0:
         raise _invalid(f"The listing states no SHA-256 and size of {path!r}.", "file")
     return SourceItem(
-        _require_path(path), size, f"sha256:{content_hash.hex()}", readable_by=readable_by, content_hash=content_hash
+        require_sent_path(path),
+        size,
+        f"sha256:{content_hash.hex()}",
+        readable_by=readable_by,
+        content_hash=content_hash,
     )
 
 
-def _require_path(path: str) -> str:
+def require_sent_path(path: str) -> str:
     """Errors: `InvalidInput` code SOURCE_INVALID for a path that no document can have."""
     try:
         if validate_source_path(path) == path:

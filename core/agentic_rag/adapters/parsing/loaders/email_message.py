@@ -46,15 +46,13 @@ def _read(source: SourceFile, message: EmailMessage) -> LoadedText:
 
 
 def _attach(source: SourceFile, held: HeldFiles, part: Message) -> None:
-    file_name = part.get_filename()
-    name = " ".join(strip_unstorable(file_name or "without a name").split())
+    name = " ".join(strip_unstorable(part.get_filename() or "").split())
     if part.get_content_type() != "message/rfc822":
-        held.add_file(f"Attachment: {name}", name, lambda: _payload(part), part.get_content_type())
+        held.attach_file(name, lambda: _payload(part), part.get_content_type())
         return
     inner = next((one for one in part.walk() if one is not part and isinstance(one, EmailMessage)), None)
     if inner is not None:
-        heading = f"Attached message: {name}" if file_name else "Attached message"
-        held.add(heading, lambda nesting: _read(replace(source, nesting=nesting), inner))
+        held.attach_message(name, lambda nesting: _read(replace(source, nesting=nesting), inner))
 
 
 def _header(message: EmailMessage, name: str) -> str:

@@ -147,9 +147,7 @@ def _attach(source: SourceFile, held: HeldFiles, item: _Item, code_page: int) ->
     name = next((tidy for one in names if (tidy := " ".join(one.split()))), "")
     inner = item.inner(f"__substg1.0_{_DATA:04X}{_OBJECT:04X}")
     if inner.holds(_PROPERTIES):
-        heading = f"Attached message: {name}" if name else "Attached message"
-        held.add(heading, lambda nesting: _read(replace(source, nesting=nesting), inner, _INNER_HEAD))
+        held.attach_message(name, lambda nesting: _read(replace(source, nesting=nesting), inner, _INNER_HEAD))
         return
     media_type = item.text(_MEDIA_TYPE, code_page) or None
-    name = name or "without a name"
-    held.add_file(f"Attachment: {name}", name, lambda: item.stream(_DATA, _BINARY) or b"", media_type)
+    held.attach_file(name, lambda: item.stream(_DATA, _BINARY) or b"", media_type)

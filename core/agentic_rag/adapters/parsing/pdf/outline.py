@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from agentic_rag.adapters.parsing.pdf.page_words import PdfPage
@@ -45,16 +45,18 @@ class OutlineEntry:
     level: int
 
 
-def heading_levels(pages: Sequence[PdfPage], outline: Sequence[OutlineEntry]) -> Mapping[tuple[int, int], int]:
+def heading_levels(
+    pages: Sequence[PdfPage], outline: Sequence[OutlineEntry], large: Set[float]
+) -> Mapping[tuple[int, int], int]:
     """Levels 1–6 of the lines that are headings, by (page index, line index): by the bookmarks, else by the size of
-    their letters, and else by their form.
+    their letters, and else by their form. `large`: what `larger_sizes` gives.
     """
     lines = [["" if line.is_row else line.text.strip() for line in page.lines] for page in pages]
     found = _by_outline(lines, outline)
     if len(found) >= _LEAST_OUTLINE_HITS:
         return found
     by_form = _by_form(lines)
-    by_size = _by_size(pages)
+    by_size = _by_size(pages, large)
     deepest = max(by_size.values(), default=0)
     return {place: min(level + deepest, 6) for place, level in by_form.items()} | by_size
 
@@ -69,11 +71,10 @@ def larger_sizes(pages: Sequence[PdfPage]) -> frozenset[float]:
     return frozenset(size for size in letters if usual and size >= _LARGER * usual)
 
 
-def _by_size(pages: Sequence[PdfPage]) -> dict[tuple[int, int], int]:
+def _by_size(pages: Sequence[PdfPage], large: Set[float]) -> dict[tuple[int, int], int]:
     """Lines in larger letters: the larger, the higher. Of a page of many large lines (a cover, a slide) only those in
     the largest letters count.
     """
-    large = larger_sizes(pages)
     sizes = dict[tuple[int, int], float]()
     for page, held in enumerate(pages):
         found = {

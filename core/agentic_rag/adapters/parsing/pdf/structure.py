@@ -32,8 +32,9 @@ def structure(pages: Sequence[PdfPage], outline: Sequence[OutlineEntry]) -> Stru
     """
     running = running_lines(pages)
     moved = sorted(running.all - running.first)
-    levels = {place: level for place, level in heading_levels(pages, outline).items() if place not in running.all}
     large = larger_sizes(pages)
+    found = heading_levels(pages, outline, large)
+    levels = {place: level for place, level in found.items() if place not in running.all}
     texts: list[str] = []
     spans: list[PageSpan] = []
     blocks: list[Block] = []
