@@ -76,6 +76,10 @@ class SyncOptions:
     """The paths that the source tells of, where it tells of some of its files; none: of all."""
     metadata: MetadataChange = NO_CHANGE
     """What is said of every file that the source has; in the stored form."""
+    formerly: str | None = None
+    """A name that the source had before. The documents of files that it still has become its own; the others stay as
+    they are.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ class _KnownDocuments:
     """The documents that the source brought, by path, and the paths of those that are hidden."""
 
     documents: dict[str, Document]
-    hidden: frozenset[str]
+    hidden: set[str]
 
 
 @dataclass(slots=True)
@@ -135,7 +139,7 @@ class SyncSource:
             return SyncResult(
                 (), (), len(known) - len(held.hidden), 0, (), (), (), options.dry_run, cursor=options.cursor
             )
-        place = await self._place(workspace, source, known, changes, options)
+        place = await self._place(workspace, source, held, changes, options)
         moved_from = {document.source_path for document in place.moves.values()}
         gone = [path for path in changes.deleted if path not in moved_from]
         missing = [path for path in gone if path not in held.hidden]
@@ -210,19 +214,43 @@ class SyncSource:
                 raise NotFound("There is no such workspace.")
             known = dict(await transaction.documents.paths(workspace, source.source_id, sorted(only)))
             hidden = await find_hidden(transaction, workspace, known.values())
-        return stored, _KnownDocuments(
-            known, frozenset(path for path, one in known.items() if one.document_id in hidden)
-        )
+        return stored, _KnownDocuments(known, {path for path, one in known.items() if one.document_id in hidden})
+
+    async def _adopt(
+        self,
+        workspace: WorkspaceRef,
+        source: SourceConnector,
+        held: _KnownDocuments,
+        changes: Changes,
+        options: SyncOptions,
+    ) -> None:
+        """Make the documents that the source brought under its former name its own, where it still has their file."""
+        if options.formerly is None:
+            return
+        here = [item.path for item in changes.upserted if item.path not in held.documents]
+        if not here:
+            return
+        async with self.database.transaction(workspace.org_id) as transaction:
+            former = await transaction.documents.paths(workspace, options.formerly, here)
+            hidden = await find_hidden(transaction, workspace, former.values())
+            for path, document in former.items():
+                label = DocumentLabel(path, document.file_name, document.url, {"source": source.source_id})
+                if not options.dry_run:
+                    await transaction.documents.relabel(workspace, document.document_id, label)
+        held.documents.update(former)
+        held.hidden.update(path for path, one in former.items() if one.document_id in hidden)
 
     async def _place(
         self,
         workspace: WorkspaceRef,
         source: SourceConnector,
-        known: Mapping[str, Document],
+        held: _KnownDocuments,
         changes: Changes,
         options: SyncOptions,
     ) -> _Placement:
         """The ids of new paths, the documents that moved there, and the paths that belong to something else."""
+        await self._adopt(workspace, source, held, changes, options)
+        known = held.documents
         new = [item for item in changes.upserted if item.path not in known]
         if not new:
             return _Placement({}, {}, ())

@@ -14,7 +14,8 @@ from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.ingestion.sources.knowledge import KnowledgeDirectory
 from agentic_rag.ingestion.sync import SyncOptions, SyncResult
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput
-from agentic_rag_cli.commands.ingestion.knowledge import FolderState, KnowledgeRun, LiveTable
+from agentic_rag_cli.commands.ingestion.knowledge import KnowledgeRun
+from agentic_rag_cli.commands.ingestion.knowledge_folders import FolderState, LiveTable
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def test_every_folder_has_a_line_and_the_json_has_stable_names(project: Path) ->
 
     assert told.exit_code == 0
     assert [line.split()[:2] for line in told.stdout.splitlines()] == [["done", "a"], ["done", "b"]]
-    assert list(shown) == ["workspace", "directories"]
+    assert list(shown) == ["workspace", "project", "directories"]
     assert (shown["directories"][0]["path"], shown["directories"][0]["new"]) == ("a", 1)
 
 
@@ -38,7 +39,7 @@ def test_a_folder_that_fails_does_not_stop_the_others(project: Path) -> None:
     product = Product()
 
     async def sync(workspace: object, source: object, *_: object) -> object:
-        if source.source_id == "knowledge:a":  # type: ignore[attr-defined]
+        if source.source_id == f"project:{project.name}/a":  # type: ignore[attr-defined]
             raise InvalidInput("It is gone.", code="SOURCE_NOT_FOUND")
         return nothing_to_sync()
 
@@ -99,7 +100,7 @@ async def test_a_watch_goes_on_after_an_outage(tmp_path: Path, capsys: pytest.Ca
 
     run = KnowledgeRun(cast("Any", into), tmp_path, LiveTable(shown=False), tell, pause=0)
     with pytest.raises(Enough):
-        await run.watch([FolderState(KnowledgeDirectory("a"), is_stated=True)])
+        await run.watch([FolderState("p", KnowledgeDirectory("a"), is_stated=True)])
 
     assert told == ["failed", "done"]
     assert into.rounds == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.unit.cli.product import Product, Terminal
 from typer.testing import Result
 
 from agentic_rag.adapters.sources.directory import DirectorySource
+from agentic_rag.ingestion.sources.placed import PlacedSource
 from agentic_rag.ingestion.sources.push import PushSource
 from agentic_rag.ingestion.sync import SyncOptions
 from agentic_rag_cli.client.pushing import AT_ONCE
@@ -269,3 +271,63 @@ def test_a_folder_that_the_settings_drop_is_told_and_hidden_once_somebody_confir
         0,
         ["other"] if left else [],
     )
+
+
+def sync_project(served: ServedWorkspace, root: Path, *more: str) -> tuple[int, dict[str, Any]]:
+    shown = served.rag("knowledge", "sync", "--root", str(root), "-w", "w", "--json", *more)
+    return shown.exit_code, {one["path"]: one for one in json.loads(shown.stdout)["directories"]}
+
+
+def make_project(root: Path, folder: str, files: Mapping[str, str]) -> Path:
+    (root / folder).mkdir(parents=True)
+    (root / "settings.yaml").write_text(f"knowledge:\n  directories:\n    - path: {folder}\n")
+    for name, text in files.items():
+        (root / folder / name).write_text(text)
+    return root
+
+
+@pytest.mark.parametrize("folder_of_second", ["notes", "kb"])
+def test_a_project_hides_nothing_of_another_in_the_same_workspace(
+    served: ServedWorkspace, tmp_path: Path, folder_of_second: str
+) -> None:
+    first = make_project(tmp_path / "shop", "notes", {"a.md": "A valve opens.", "b.md": "A pump lifts."})
+    second = make_project(tmp_path / "bank", folder_of_second, {f"{n}.md": f"Rate {n} holds." for n in range(20)})
+    served.most_bytes = 10_000
+    sync_project(served, first)
+
+    for more in ((), ("--delete-missing",)):
+        code, told = sync_project(served, second, *more)
+        assert (code, list(told), told[folder_of_second]["hidden"]) == (0, [folder_of_second], 0)
+
+    paths = {path for path, *_ in asyncio.run(served.passages())}
+    assert paths >= {"notes/a.md", "notes/b.md"}
+    assert len(paths) == 22
+    (first / "notes" / "a.md").unlink()
+    _, told = sync_project(served, first)
+    assert told["notes"]["hidden"] == 1
+    assert len(asyncio.run(served.passages())) == 21
+
+
+def test_folders_of_before_sources_had_projects_go_to_the_project_that_has_their_files(
+    served: ServedWorkspace, tmp_path: Path
+) -> None:
+    shop = make_project(tmp_path / "shop", "notes", {"a.md": "A valve opens.", "b.md": "A pump lifts."})
+    bank = make_project(tmp_path / "bank", "notes", {"c.md": "A rate holds."})
+
+    async def read_before() -> None:
+        for root in (shop, bank):
+            placed = PlacedSource(DirectorySource(root / "notes"), "knowledge:notes", "notes/")
+            await served.sync_source.run(served.workspace, placed, "user:ada", SyncOptions(only=frozenset({"x"})))
+        await served.work()
+
+    asyncio.run(read_before())
+    before = asyncio.run(served.passages())
+    code, told = sync_project(served, shop, "--delete-missing")
+
+    assert (code, told["notes"]["unchanged"], told["notes"]["documents"]["ready"]) == (0, 2, 2)
+    assert asyncio.run(served.passages()) == before
+    shown = served.rag("knowledge", "sync", "--root", str(shop), "-w", "w")
+    assert "Documents of notes carry no project" in shown.stderr
+    assert sync_project(served, bank)[1]["notes"]["unchanged"] == 1
+    assert "carry no project" not in served.rag("knowledge", "sync", "--root", str(shop), "-w", "w").stderr
+    assert asyncio.run(served.passages()) == before

@@ -2,7 +2,15 @@
 
 import pytest
 
-from agentic_rag.ingestion.sources.knowledge import KnowledgeDirectory, parse_knowledge
+from agentic_rag.ingestion.sources.knowledge import (
+    KnowledgeDirectory,
+    ProjectKnowledge,
+    folders_of_project,
+    folders_without_project,
+    parse_knowledge,
+    source_name,
+    validate_project,
+)
 from agentic_rag.kernel.errors import InvalidInput
 
 SEED = """\
@@ -25,7 +33,7 @@ other:
 
 
 def test_the_folders_of_a_project_are_read() -> None:
-    assert parse_knowledge(SEED) == (
+    assert parse_knowledge(SEED).directories == (
         KnowledgeDirectory("agent/knowledge", "knowledge", "Project knowledge base"),
         KnowledgeDirectory("agent/how-to", "workflow", ""),
         KnowledgeDirectory("docs/explanation", "knowledge", ""),
@@ -36,17 +44,37 @@ def test_the_folders_of_a_project_are_read() -> None:
     "text", ["", "model: x\n", "knowledge:\n", "knowledge:\n  templates: []\n", "---\n# nothing\n"]
 )
 def test_a_file_that_says_nothing_of_folders_leaves_the_defaults(text: str) -> None:
-    assert parse_knowledge(text) is None
+    assert parse_knowledge(text) == ProjectKnowledge()
 
 
 def test_an_empty_list_means_no_folder() -> None:
-    assert parse_knowledge("knowledge:\n  directories: []\n") == ()
+    assert parse_knowledge("knowledge:\n  directories: []\n").directories == ()
 
 
 def test_a_list_may_stand_at_the_depth_of_its_key() -> None:
-    assert parse_knowledge("knowledge:\n  directories:\n  - path: a\n    domain: b\n") == (
+    assert parse_knowledge("knowledge:\n  directories:\n  - path: a\n    domain: b\n").directories == (
         KnowledgeDirectory("a", "b"),
     )
+
+
+def test_a_project_may_have_a_name() -> None:
+    assert parse_knowledge("knowledge:\n  project: 'the shop'  # ours\n") == ProjectKnowledge("the shop")
+    assert parse_knowledge("knowledge:\n  directories:\n    - a\n  project: shop\n").project == "shop"
+
+
+@pytest.mark.parametrize("name", ["", "a/b", " a", "a ", "a\nb", "x" * 101])
+def test_a_name_that_a_source_cannot_carry_is_refused(name: str) -> None:
+    with pytest.raises(InvalidInput) as wrong:
+        validate_project(name)
+
+    assert wrong.value.code == "SETTINGS_FILE_INVALID"
+
+
+def test_the_sources_of_projects_are_told_from_each_other_and_from_those_of_before() -> None:
+    sources = ["directory:/a", "knowledge:a", "project:shop/b", source_name("shop", "a/b"), "project:shopping/a"]
+
+    assert folders_of_project(sources, "shop") == ["a/b", "b"]
+    assert folders_without_project(sources) == ["a"]
 
 
 HEAD = "knowledge:\n  directories:\n"
@@ -66,6 +94,8 @@ HEAD = "knowledge:\n  directories:\n"
         (f"{HEAD}    - path: a\n      description: |\n        long\n", 4, "not read here"),
         (f"{HEAD}    path: a\n", 3, "begins with a dash"),
         ("knowledge:\n  directories: here\n", 2, "lines of their own"),
+        ("knowledge:\n  project: a/b\n", 2, "names no project"),
+        ("knowledge:\n  project:\n", 2, "names no project"),
         ("knowledge\n", 1, "key: value"),
         ("knowledge:\n  directories:\n    - a\nknowledge:\n", 4, "twice"),
     ],

@@ -1,9 +1,9 @@
-"""`knowledge.directories` of a project's settings.yaml: the folders that its agents know."""
+"""`knowledge` of a project's settings.yaml: its name, and the folders that its agents know."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agentic_rag.kernel.errors import InvalidInput
@@ -30,8 +30,60 @@ DEFAULT_DIRECTORIES = (
 """The folders of a project that names none."""
 
 _KEYS = ("path", "domain", "description")
+_PROJECT = re.compile(r"[^/\s]([^/]{0,98}[^/\s])?")
 _PAIR = re.compile(r"(?P<key>[\w.-]+|\"[^\"]+\"|'[^']+')\s*:(?:\s+(?P<value>.*))?")
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectKnowledge:
+    """What a settings file says; None for what it says nothing of."""
+
+    project: str | None = None
+    directories: tuple[KnowledgeDirectory, ...] | None = None
+
+
+def validate_project(name: str) -> str:
+    """The name that a project's folders carry. Errors: `InvalidInput` code SETTINGS_FILE_INVALID."""
+    if name.isprintable() and _PROJECT.fullmatch(name):
+        return name
+    raise InvalidInput(
+        f"{name[:100]!r} names no project: it has 1 to 100 characters, no slash, no space at either end. State "
+        "one with `--project`, or as `knowledge.project` of the settings.",
+        code="SETTINGS_FILE_INVALID",
+        path=("knowledge", "project"),
+    )
+
+
+def source_name(project: str, path: str) -> str:
+    """What the documents of a project's folder carry as their `source`."""
+    return f"{_project_prefix(project)}{path}"
+
+
+def name_without_project(path: str) -> str:
+    """The same for folders that were synchronised before sources carried their project."""
+    return f"{_WITHOUT_PROJECT}{path}"
+
+
+def folders_of_project(sources: Iterable[str], project: str) -> list[str]:
+    """The folders of a project among the names of sources, sorted."""
+    return _after(sources, _project_prefix(project))
+
+
+def folders_without_project(sources: Iterable[str]) -> list[str]:
+    """The folders among the names of sources that carry no project, sorted."""
+    return _after(sources, _WITHOUT_PROJECT)
+
+
+_WITHOUT_PROJECT = "knowledge:"
+
+
+def _project_prefix(project: str) -> str:
+    return f"project:{project}/"
+
+
+def _after(sources: Iterable[str], prefix: str) -> list[str]:
+    return sorted(one.removeprefix(prefix) for one in sources if one.startswith(prefix))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +93,15 @@ class _Line:
     text: str
 
 
-def parse_knowledge(text: str, name: str = "settings.yaml") -> tuple[KnowledgeDirectory, ...] | None:
-    """The folders that a settings file names; None for a file that says nothing of them. The part of YAML that is read
-    is mappings and lists in lines of their own, with plain and quoted values. Errors: `InvalidInput` code
-    SETTINGS_FILE_INVALID with the line's number.
+def parse_knowledge(text: str, name: str = "settings.yaml") -> ProjectKnowledge:
+    """What a settings file says of a project's knowledge. The part of YAML that is read is mappings and lists in lines
+    of their own, with plain and quoted values. Errors: `InvalidInput` code SETTINGS_FILE_INVALID with the line's
+    number.
     """
     try:
-        knowledge = _block(_lines(text), "knowledge")
-        directories = None if knowledge is None else _block(knowledge, "directories")
-        return None if directories is None else _directories(directories)
+        knowledge = _block(_lines(text), "knowledge") or []
+        directories = _block(knowledge, "directories")
+        return ProjectKnowledge(_project(knowledge), None if directories is None else _directories(directories))
     except _WrongLine as wrong:
         raise InvalidInput(
             f"{name}, line {wrong.number}: {wrong.reason}. Nothing was changed.",
@@ -81,14 +133,33 @@ def _lines(text: str) -> list[_Line]:
 
 def _block(lines: Sequence[_Line], key: str) -> list[_Line] | None:
     """The lines below a key of a mapping; None where the mapping has no such key."""
-    if not lines:
+    stated = _stated(lines, key)
+    if stated is None:
         return None
-    outer = lines[0].indent
-    found: list[_Line] | None = None
+    place, value = stated
+    if _COMMENT.sub("", value).strip() not in ("", "[]", "null", "~"):
+        raise _WrongLine(lines[place].number, f"`{key}` has its entries on lines of their own")
+    return list(_below(lines[place + 1 :], lines[place].indent))
+
+
+def _project(lines: Sequence[_Line]) -> str | None:
+    stated = _stated(lines, "project")
+    if stated is None:
+        return None
+    place, text = stated
+    try:
+        return validate_project(_value(lines[place], text))
+    except InvalidInput as error:
+        raise _WrongLine(lines[place].number, error.message.rstrip(".")) from error
+
+
+def _stated(lines: Sequence[_Line], key: str) -> tuple[int, str] | None:
+    """The place of a key of a mapping and what stands on its line; None where the mapping has no such key."""
+    found: tuple[int, str] | None = None
     for place, line in enumerate(lines):
-        if line.indent > outer or line.text.startswith("- "):
+        if line.indent > lines[0].indent or line.text.startswith("- "):
             continue
-        if line.indent < outer:
+        if line.indent < lines[0].indent:
             raise _WrongLine(line.number, "it is indented less than the line before allows")
         pair = _PAIR.fullmatch(line.text)
         if pair is None:
@@ -97,9 +168,7 @@ def _block(lines: Sequence[_Line], key: str) -> list[_Line] | None:
             continue
         if found is not None:
             raise _WrongLine(line.number, f"`{key}` stands there twice")
-        if _COMMENT.sub("", pair["value"] or "").strip() not in ("", "[]", "null", "~"):
-            raise _WrongLine(line.number, f"`{key}` has its entries on lines of their own")
-        found = list(_below(lines[place + 1 :], line.indent))
+        found = place, pair["value"] or ""
     return found
 
 

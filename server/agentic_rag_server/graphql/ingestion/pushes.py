@@ -28,8 +28,8 @@ from agentic_rag_server.graphql.ingestion.sources import SourceDocuments, Unread
 class PushedSourceInput:
     workspace_id: strawberry.ID
     source: str = strawberry.field(
-        description="`directory:PATH` or `knowledge:PATH`. The same name is the same source: what it no longer lists "
-        "is gone."
+        description="`directory:PATH` or `project:NAME/PATH`. The same name is the same source: what it no longer "
+        "lists is gone."
     )
     readable_by: list[str] | None = strawberry.field(
         default=None, description="Principals such as `group:NAME`, who read what is new; none: the whole workspace."
@@ -38,6 +38,10 @@ class PushedSourceInput:
         default=False,
         description="Leave documents alone that another source, or an upload, brought to the same path, and report "
         "them.",
+    )
+    formerly: str | None = strawberry.field(
+        default=None,
+        description="A name that the source had before: documents of files that are listed become this source's.",
     )
 
 
@@ -116,6 +120,7 @@ class PushMutation:
             readable_by=parse_principals(input.readable_by or ()),
             keeps_off=input.leave_others,
             metadata=read_change(metadata, ("metadata",)),
+            formerly=None if input.formerly is None else validate_pushed_name(input.formerly),
         )
         name = validate_pushed_name(input.source)
         workspace = await context.workspace(input.workspace_id, ("input", "workspaceId"))
