@@ -1,35 +1,45 @@
 """Fits the weights of an answer's support and of its certainty (answering/evidence). Every question is asked with and
 without the documents that answer it. The weights in force are those in the code.
 
-    python -m eval.training.train_support --set handbook=questions.jsonl --set reports=more.jsonl --out support.json
+    RAG_EMBEDDER=onnx AGENTIC_RAG_HOME=/tmp/training python -m eval.training.train_support \\
+        --set sets/clapnq --set xquad-en=xquad/corpus.en.jsonl,xquad/queries.en.jsonl --keep /tmp/training/asked \\
+        --out eval/support.json
+
+A set is some of its questions over the documents that they need and those nearest to them by words. It goes into a
+workspace of AGENTIC_RAG_HOME. With --keep a run that broke off goes on after the sets that it asked.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import asdict, astuple, replace
+from dataclasses import asdict, astuple
 from pathlib import Path
 
 from eval.training.fit_certainty import TrainedCertainty, has_both_sorts, train_certainty
 from eval.training.fit_support import Separation, SupportSet, TrainedSupport, train_support
 from eval.training.options import print_found, training_parser
+from eval.training.support_sets import KeptAnswers, QuestionsToAsk, read_set
 
 from agentic_rag.answering.evidence.answerability import AnswerabilityFeatures, SupportWeights
-from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
 from agentic_rag.settings import Settings, load_settings
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.commands.evaluation.calibrate import supports
-from agentic_rag_cli.in_process import open_system
+from agentic_rag_cli.in_process import ACTOR, System, open_system
 from agentic_rag_cli.processes.servers import reachable
-from agentic_rag_eval.dataset import load_dataset
 
 
 def main() -> None:
     """Ask, fit, print, and write the file if one is named."""
-    sets = "WORKSPACE=QUESTIONS.jsonl; the questions' gold_ids are documents of the workspace"
-    options = training_parser(__doc__, sets=sets, most=240).parse_args()
+    parser = training_parser(
+        __doc__, sets="a folder with corpus.jsonl and queries*.jsonl, or NAME=CORPUS.jsonl,QUERIES.jsonl", most=60
+    )
+    parser.add_argument("--keep", type=Path, help="folder that keeps what was asked, a file for each set")
+    options = parser.parse_args()
+    sets = [read_set(one, options.questions) for one in options.set]
     with reachable(load_settings()) as settings:
-        asked = asyncio.run(_ask_sets(settings, options.set, options.questions))
+        asked = asyncio.run(_ask_sets(settings, sets, options.questions, options.keep))
     in_force = astuple(SupportWeights())[: len(AnswerabilityFeatures.__dataclass_fields__)]
     found = train_support(asked, in_force)
     questions = {one.name: len(one.asked) for one in asked}
@@ -42,21 +52,39 @@ def main() -> None:
     print_found(options, values, told)
 
 
-async def _ask_sets(settings: Settings, sets: list[str], most: int) -> list[SupportSet]:
+async def _ask_sets(settings: Settings, sets: list[QuestionsToAsk], most: int, keep: Path | None) -> list[SupportSet]:
     found: list[SupportSet] = []
     async with open_system(settings) as system:
-        for given in sets:
-            name, _, path = given.partition("=")
-            if not path:
-                raise InvalidInput(f"--set {given!r}: give WORKSPACE=QUESTIONS.jsonl.")
-            questions = load_dataset(Path(path))[:most]
-            known = [one for one in questions if one.gold_ids]
-            removed = [replace(one, without=one.gold_ids, gold_ids=()) for one in known]
-            unanswerable = [one for one in questions if not one.answerable]
-            print(f"{name}: {len(known)} questions with and without their documents", file=sys.stderr)
-            workspace = (await system.workspace(name)).ref
-            found.append(SupportSet(name, tuple(await supports(system, workspace, [*known, *removed, *unanswerable]))))
+        for one in sets:
+            kept = (
+                None if keep is None else KeptAnswers(keep / f"{one.name}.json", f"{settings.models.embedder} {most}")
+            )
+            known = None if kept is None else kept.load(one.name)
+            if known is None:
+                known = await _ask(system, one, f"support-{one.name}-{most}")
+                if kept is not None:
+                    kept.save(known)
+            found.append(known)
     return found
+
+
+async def _ask(system: System, given: QuestionsToAsk, workspace_name: str) -> SupportSet:
+    workspace = (await system.ensure_workspace(workspace_name)).ref
+    print(
+        f"{given.name}: {len(given.documents)} documents; {len(given.known)} questions with and without theirs, "
+        f"{len(given.unanswerable)} that none answers",
+        file=sys.stderr,
+    )
+    await _ingest(system, workspace, given)
+    return SupportSet(given.name, tuple(await supports(system, workspace, given.all)))
+
+
+async def _ingest(system: System, workspace: WorkspaceRef, given: QuestionsToAsk) -> None:
+    """Embed what is not there yet."""
+    ingest, profile = system.container.ingest_chunks, system.container.settings.ingestion.chunk_profile
+    texts = (PlainTextDocument(one.document_id, one.title or one.document_id, one.text) for one in given.documents)
+    prepared = [await ingest.cut(text, profile) for text in texts]
+    await ingest.run(workspace, prepared, ACTOR)
 
 
 def _table(found: TrainedSupport) -> str:

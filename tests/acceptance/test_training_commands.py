@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.rag_terminal import RagTerminal
 from tests.stack import open_home
 
 from agentic_rag.answering.evidence.answerability import AnswerabilityFeatures
@@ -102,15 +101,15 @@ def test_the_ranker_is_fitted_to_folders_and_tried_on_the_one_left_out(home: Pat
     assert all(0 <= one["left_out"]["recall5"] <= 1 for one in fitted["figures"].values())
 
 
-def test_weights_are_fitted_to_workspaces_and_tried_on_the_one_left_out(home: Path, sets: tuple[Path, Path]) -> None:
-    with RagTerminal(home, environment(home)) as terminal:
-        for one in sets:
-            terminal.rag("eval", "--corpus", str(one / "corpus.jsonl"), "--dataset", str(one / "queries.jsonl"))
-    out = home / "support.json"
-    given = [part for one in sets for part in ("--set", f"{one.name}={one / 'queries.jsonl'}")]
+def test_support_is_fitted_to_folders_and_tried_on_the_one_left_out(home: Path, sets: tuple[Path, Path]) -> None:
+    out, keep = home / "support.json", home / "asked"
+    rivers, ships = sets
+    named = f"ships={ships / 'corpus.jsonl'},{ships / 'queries.jsonl'}"
+    given = ("--set", str(rivers), "--set", named, "--keep", str(keep))
 
     fitted = run_module(home, "eval.training.train_support", *given, "--out", str(out))
 
     assert json.loads(out.read_text()) == fitted
     assert fitted["weights"].keys() == AnswerabilityFeatures.__dataclass_fields__.keys()
     assert fitted["left_out"].keys() == {"rivers", "ships"}
+    assert sorted(one.name for one in keep.iterdir()) == ["rivers.json", "ships.json"]
