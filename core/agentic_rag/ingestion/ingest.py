@@ -16,14 +16,13 @@ from agentic_rag.documents.document import (
     Revision,
     revision_id_for,
 )
-from agentic_rag.documents.front_matter import read_front_matter
-from agentic_rag.documents.metadata import NO_CHANGE
 from agentic_rag.documents.originals import delete_marked_blobs
 from agentic_rag.documents.ports import BlobStore, Original, Parser
 from agentic_rag.documents.revision_diff import PublicationPlan, plan_publication
 from agentic_rag.documents.unread_pages import unread_provenance
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis, new_chunks, space_for
 from agentic_rag.ingestion.analysis.extract_entities import ExtractEntities
+from agentic_rag.ingestion.analysis.found_metadata import find_metadata
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest_run import (
     FORCE_ARGUMENT,
@@ -336,7 +335,7 @@ class IngestDocument:
             job_id=run.lease.job.job_id,
             fence=run.lease.fence,
             title=parsed.title,
-            metadata=read_front_matter(parsed.text) if parsed.media_type == "text/markdown" else NO_CHANGE,
+            metadata=find_metadata(parsed),
             media_type=parsed.media_type,
             provenance={**provenance, **cost.provenance()},
         )

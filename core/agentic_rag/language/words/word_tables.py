@@ -27,7 +27,9 @@ OTHER = WordTable("und", has_decimal_comma=False)
 TABLE_BY_CODE = {table.code: table for table in (*TABLES, OTHER)}
 
 _LEAST_SHARE = 0.08
-"""Of the words of a text that must be function words of a language: names and titles hold a few of other languages."""
+"""Of the words of a text that must be function words of a language: names and titles hold a few of others."""
+_LEAST_KNOWN, _LEAST_KNOWN_SHARE = 3, 0.15
+"""Different function words of a text whose language is stored, and their share: those without a table have a few."""
 _SHORT_TEXT = 8
 """Words of a text whose language a single sign tells."""
 _READ_CHARACTERS = 1_000
@@ -67,6 +69,20 @@ _LEAST_KANA = 0.1
 def table_of(text: str) -> WordTable | None:
     """The table of the language that a text is written in; None for English, and for what has no sign of another."""
     return _table_of(text[:_READ_CHARACTERS])
+
+
+def language_of(text: str) -> str | None:
+    """The language (ISO 639-1) that a text of some sentences is written in; None where script and function words tell
+    none of those known.
+    """
+    table = table_of(text)
+    if table is not None and table not in _BY_ALPHABET:
+        return None if table is OTHER else table.code
+    words = frozenset(_WORD.findall(text[:_READ_CHARACTERS].lower()))
+    known = words & (FUNCTION_WORDS if table is None else table.function_words)
+    if len(known) < max(_LEAST_KNOWN, _LEAST_KNOWN_SHARE * len(words)):
+        return None
+    return "en" if table is None else table.code
 
 
 def function_words_of(text: str) -> frozenset[str]:

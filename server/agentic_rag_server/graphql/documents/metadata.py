@@ -23,7 +23,9 @@ class MetadataField:
 class DocumentMetadata:
     tags: list[str] = strawberry.field(description="In lower case, sorted.")
     domain: str | None = strawberry.field(description="In lower case.")
-    language: str | None = strawberry.field(description="A language tag in lower case: `de`, `de-at`.")
+    language: str | None = strawberry.field(
+        description="A language tag in lower case: `de`, `de-at`; told from the text where nobody says it."
+    )
     date: datetime.date | None = strawberry.field(description="The day that the document is of.")
     fields: list[MetadataField]
 
