@@ -64,6 +64,8 @@ class _ScannedPassage:
     passage: Passage
     reading: SegmentedText
     mask: int
+    named: str
+    """Its title and headings in lower case."""
     context_mask: int
     rank_bonus: float
     is_close: bool
@@ -110,7 +112,6 @@ class PartUnits:
     def __init__(self, part: Subquery, position: int, passages: Sequence[Passage]) -> None:
         self._part = part
         self._about_document = _ABOUT_DOCUMENT.search(part.text) is not None
-        self._most = max_type_bonus(part.answer_type) + ASKED_ROW_CREDIT
         self._said = lower_text(part.text)
         self._weights: dict[int, float] = {0: 0.0}
         self._paragraphs = self._scan(position, passages)
@@ -161,7 +162,7 @@ class PartUnits:
     def _scan(self, position: int, passages: Sequence[Passage]) -> list[_Paragraph]:
         """All paragraphs, most promising first; ties by passage, then place."""
         terms = self._part.terms
-        contexts: dict[tuple[str, tuple[str, ...]], int] = {}
+        contexts: dict[str, int] = {}
         found: list[_Paragraph] = []
         close = {place for place, _, _ in passages_of_part(position, passages, MIN_PASSAGE_RATIO)}
         for at, passage, share in passages_of_part(position, passages, 0.0):
@@ -174,18 +175,18 @@ class PartUnits:
                 held.setdefault(block, []).append(hit)
                 masks[block] = masks.get(block, 0) | hit[1]
             everywhere = reading.mask(terms)
-            named = (chunk.document_title, chunk.heading_path)
+            named = lower_text(" ".join((chunk.document_title, *chunk.heading_path)))
             if held and named not in contexts:
-                contexts[named] = mask_of(lower_text(" ".join((chunk.document_title, *chunk.heading_path))), terms)
+                contexts[named] = mask_of(named, terms)
             bonus = RANK_CREDIT * share
-            read = _ScannedPassage(at, passage, reading, everywhere, contexts.get(named, 0), bonus, at in close)
+            read = _ScannedPassage(at, passage, reading, everywhere, named, contexts.get(named, 0), bonus, at in close)
             for block in range(len(reading.ends)):
                 spots, mask = held.get(block, []), masks.get(block, 0)
                 if block + 1 in held and reading.block(block)[1] > reading.ends[block]:
                     spots = spots + held[block + 1]
                     mask |= masks[block + 1]
                 above = (read.context_mask | everywhere) & ~mask
-                bound = self._weigh(mask) + CONTEXT_CREDIT * self._weigh(above) + bonus + self._most
+                bound = self._weigh(mask) + CONTEXT_CREDIT * self._weigh(above) + self._most(read, block)
                 bound = round(bound, SCORE_DIGITS)
                 found.append(_Paragraph(read, block, mask, spots, bound, has_hits=block in held))
         found.sort(key=lambda one: (-one.bound, one.scan.position, one.place))
@@ -194,7 +195,7 @@ class PartUnits:
     def _likely_units(self, paragraph: _Paragraph, best: float) -> list[CandidateUnit]:
         """The units of a paragraph that can come close to the best one so far."""
         read, context = paragraph.scan, self._look_above(paragraph)
-        most = read.rank_bonus + self._most
+        most = self._most(read, paragraph.place)
         rest = NEAR_CREDIT * self._weigh(read.mask & ~context & ~paragraph.mask)
         above = CONTEXT_CREDIT * self._weigh(context & ~paragraph.mask)
         if most + self._weigh(paragraph.mask) + above + rest < MIN_READING_RATIO * best:
@@ -219,17 +220,21 @@ class PartUnits:
                 best = max(best, unit.score)
         return units
 
+    def _most(self, read: _ScannedPassage, block: int) -> float:
+        """The most that a unit of a paragraph gets beside what its terms are worth."""
+        text = read.reading.text
+        may_hold_rows = "|" in text and "|" in text[slice(*read.reading.block(block))]
+        return max_type_bonus(self._part.answer_type) + read.rank_bonus + ASKED_ROW_CREDIT * may_hold_rows
+
     def _row_credit(self, read: _ScannedPassage, span: Span) -> float:
         """The credit of a row one of whose cells stands in the question, word for word; what names the whole document
         names no row.
         """
-        text = read.reading.text[slice(*span)]
-        if not is_row(text):
+        row = read.reading.low[slice(*span)]
+        if not is_row(row):
             return 0.0
-        chunk = read.passage.chunk
-        above = lower_text(" ".join((chunk.document_title, *chunk.heading_path)))
-        for cell in split_cells(lower_text(text)):
-            if any(map(str.isalpha, cell)) and cell not in above and holds_phrase(self._said, cell):
+        for cell in split_cells(row):
+            if any(map(str.isalpha, cell)) and cell not in read.named and holds_phrase(self._said, cell):
                 return ASKED_ROW_CREDIT
         return 0.0
 
@@ -336,10 +341,9 @@ def _by_score(unit: CandidateUnit) -> tuple[float, int, int]:
 
 def _names_one_of(names: tuple[str, ...], read: _ScannedPassage, around: Span, heading: Span | None) -> bool:
     """True when a name stands in a stretch of the passage, its heading, or the title or headings of the chunk."""
-    low, chunk = read.reading.low, read.passage.chunk
-    above = lower_text(" ".join((chunk.document_title, *chunk.heading_path)))
+    low = read.reading.low
     headed = "" if heading is None else low[slice(*heading)]
-    return any(name in low[slice(*around)] or name in headed or name in above for name in names)
+    return any(name in low[slice(*around)] or name in headed or name in read.named for name in names)
 
 
 def _list_extent(reading: SegmentedText, split: _SplitParagraph, place: int) -> tuple[int, int]:
