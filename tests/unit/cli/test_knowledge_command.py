@@ -12,6 +12,8 @@ from tests.unit.cli.product import Product, Terminal, nothing_to_sync
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.ingestion.sources.knowledge import KnowledgeDirectory
+from agentic_rag.ingestion.sources.listing import HIDDEN
+from agentic_rag.ingestion.sources.source import UnreadableItem
 from agentic_rag.ingestion.sync import SyncOptions, SyncResult
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput
 from agentic_rag_cli.commands.ingestion.knowledge import KnowledgeRun
@@ -49,6 +51,18 @@ def test_a_folder_that_fails_does_not_stop_the_others(project: Path) -> None:
     assert told.exit_code == 3
     assert "failed    a  (knowledge)    [SOURCE_NOT_FOUND] It is gone." in told.stdout
     assert "done      b" in told.stdout
+
+
+def test_a_file_that_was_not_taken_is_named_with_the_reason(project: Path) -> None:
+    refused = (UnreadableItem("a/x.md", "SOURCE_PATH_TAKEN", "It is another's."), UnreadableItem("a/.y", HIDDEN, "dot"))
+    product = Product(result=replace(nothing_to_sync(), unreadable=refused))
+    told = Terminal(product).rag("knowledge", "sync", "--root", str(project), "-w", "handbook")
+    shown = json.loads(Terminal(product).rag("knowledge", "sync", "--root", str(project), "--json").stdout)
+
+    assert told.exit_code == 3
+    assert told.stdout.splitlines()[1] == "  a/x.md  [SOURCE_PATH_TAKEN] It is another's."
+    assert shown["directories"][0]["unreadable"] == 1
+    assert [one["path"] for one in shown["directories"][0]["unreadableFiles"]] == ["a/x.md"]
 
 
 def test_broken_settings_stop_before_anything(project: Path) -> None:

@@ -105,7 +105,7 @@ def sync(
     def tell(every: Sequence[FolderState]) -> None:
         folders = [one for one in every if not (one.is_dropped and one.state == "absent")]
         shown = {"workspace": workspace, "project": named, "directories": [one.as_json() for one in folders]}
-        terminal.show(shown, "\n".join(one.line() for one in folders), as_json=as_json)
+        terminal.show(shown, "\n".join(one.lines() for one in folders), as_json=as_json)
 
     address = url or wiring_of(context).settings().client.url
     done = on_graphql(context, push, address=address) if address else in_process(context, work)

@@ -18,6 +18,7 @@ from agentic_rag_cli.output import terminal
 
 if TYPE_CHECKING:
     from agentic_rag.ingestion.ports import SourceConnector
+    from agentic_rag.ingestion.sources.source import UnreadableItem
     from agentic_rag.ingestion.sync import SyncOptions, SyncResult
 
 
@@ -52,9 +53,15 @@ class FolderState:
         return self.error is not None or bool(self.documents.get(DocumentStatus.FAILED) or self._counts["unreadable"])
 
     @property
-    def _counts(self) -> dict[str, int]:
+    def unreadable(self) -> list[UnreadableItem]:
+        """Files that were not taken and that nobody left out on purpose."""
         from agentic_rag.ingestion.sources.listing import LEFT_OUT_ON_PURPOSE
 
+        every = () if self.result is None else self.result.unreadable
+        return [one for one in every if one.code not in LEFT_OUT_ON_PURPOSE]
+
+    @property
+    def _counts(self) -> dict[str, int]:
         result = self.result
         if result is None:
             return dict.fromkeys(("new", "changed", "moved", "hidden", "returned", "unchanged", "unreadable"), 0)
@@ -65,7 +72,7 @@ class FolderState:
             "hidden": len(result.hidden) + len(result.deleted),
             "returned": len(result.returned),
             "unchanged": result.unchanged,
-            "unreadable": sum(one.code not in LEFT_OUT_ON_PURPOSE for one in result.unreadable),
+            "unreadable": len(self.unreadable),
         }
 
     def as_json(self) -> dict[str, Any]:
@@ -77,6 +84,9 @@ class FolderState:
             "state": self.state,
             "error": None if self.error is None else {"code": self.error.code, "message": self.error.message},
             **self._counts,
+            "unreadableFiles": [
+                {"path": one.path, "code": one.code, "message": one.message} for one in self.unreadable
+            ],
             "documents": {one.value.lower(): self.documents.get(one, 0) for one in DocumentStatus},
         }
 
@@ -87,6 +97,10 @@ class FolderState:
         fault = f"  [{self.error.code}] {self.error.message}" if self.error else ""
         told = "; ".join(", ".join(part) for part in (counts, done) if part)
         return f"{self.state:<9} {self.directory.path}  ({self.directory.domain})  {told}{fault}".rstrip()
+
+    def lines(self) -> str:
+        """The folder, and each file that was not taken, with the reason."""
+        return "\n".join([self.line(), *(f"  {one.path}  [{one.code}] {one.message}" for one in self.unreadable)])
 
 
 class LiveTable:
