@@ -37,6 +37,14 @@ mutation ($input: UpdateWorkspaceSettingsInput!) {{
 }}
 """
 
+WEB_ACCESS = f"""
+mutation ($input: UpdateWorkspaceSettingsInput!) {{
+  updateWorkspaceSettings(input: $input) {{
+    workspace {{ name settings {{ web {{ allow care }} }} }} {FAULTS}
+  }}
+}}
+"""
+
 _DOCUMENT = """
 id sourcePath title url fileName mediaType size status withdrawn unreadPages { count pages numbers unit }
 error { code message attempts retryable }

@@ -10,10 +10,11 @@ from uuid import UUID
 
 from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.assemble import assemble, is_cacheable
+from agentic_rag.answering.gate.policy import WebPolicy
+from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.options import AnswerDefaults, effective, validate
 from agentic_rag.answering.ports import AnswerCache, RunStore, UnitReader
-from agentic_rag.answering.query.gate import HEURISTIC_WEIGHTS
 from agentic_rag.answering.question import CacheMode, Question
 from agentic_rag.answering.run import CacheOutcome, EncodedAnswer, Run, RunVersions, StageRecord
 from agentic_rag.answering.run_state import RunState, StageResult
@@ -205,6 +206,8 @@ class AnswerQuestion:
             kind_thresholds=head.kind_thresholds,
             rag_config=head.rag_config,
             similarity_exponent=head.similarity_exponent,
+            web=head.web,
+            organisation_allows_web=head.organisation_allows_web,
             today=self._ports.clock.now().date(),
         )
 
@@ -288,6 +291,11 @@ class AnswerQuestion:
             context.rag_config,
             has_model=context.model_reads_history,
             similarity_exponent=context.similarity_exponent,
+            gate=replace(
+                self._defaults.gate,
+                policy=WebPolicy(context.organisation_allows_web, context.web.allow),
+                care=context.web.care,
+            ),
         )
         return RunState(
             question=request.question,

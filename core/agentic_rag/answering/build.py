@@ -14,13 +14,13 @@ from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.ports import HypotheticalPassages
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.answering.stages.embed import EmbedStage
-from agentic_rag.answering.stages.gate import GateStage
+from agentic_rag.answering.stages.gate import DirectStage, GateStage
 from agentic_rag.answering.stages.hyde import HydeStage
 from agentic_rag.answering.stages.plan import LlmPlanStage, PlanStage
 from agentic_rag.answering.stages.retrieve import RetrieveStage
 from agentic_rag.answering.stages.rewrite import RewriteStage
 from agentic_rag.answering.stages.self_check import LlmSelfCheckStage, SelfCheckStage
-from agentic_rag.answering.stages.stage import LlmOrRulesStage, SkippedStage, StageStep, TalliedStage
+from agentic_rag.answering.stages.stage import LlmOrRulesStage, StageStep, TalliedStage
 from agentic_rag.answering.stages.synthesize import SynthesizeStage
 from agentic_rag.answering.stages.synthesize_with_llm import LlmSynthesizeStage
 from agentic_rag.answering.stages.tools import ToolsStage
@@ -78,10 +78,10 @@ def answer_question(
         Stage.HYDE: HydeStage(None),
         Stage.EMBED: EmbedStage(ports.embedders),
         Stage.RETRIEVE: RetrieveStage(retrieve or Retrieve(ports.telemetry), ports.embedders, ports.clock, finders),
-        Stage.SEARCH: SkippedStage("off"),
         Stage.TOOLS: ToolsStage(switched_on, ports.clock),
         Stage.SYNTHESIZE: SynthesizeStage(finders, ports.reader),
         Stage.SELF_CHECK: SelfCheckStage(link_hosts),
+        Stage.SEARCH: DirectStage(ports.clock),
     }
     llm_clients = None if chat is None else chat.llm_clients
     if chat is not None:

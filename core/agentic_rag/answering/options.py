@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentic_rag.answering.answer import SearchSettings
 from agentic_rag.answering.evidence.threshold import DEFAULT_THRESHOLD
+from agentic_rag.answering.gate.decide import GateRules
 from agentic_rag.answering.question import (
     MAX_HISTORY_TURNS,
     MAX_QUESTION_CHARACTERS,
@@ -50,6 +51,8 @@ class AnswerDefaults:
     """As `retrieval.selection.SelectionRules`."""
     reranker: str | None = None
     """The name of the active reranker."""
+    gate: GateRules = GateRules()
+    """The bounds of the gate but for the policy, which each level narrows."""
     outside: str = ""
     """The web pages that may be read and the links that stay live, as text that differs whenever an answer may."""
 
@@ -60,7 +63,7 @@ class AnswerDefaults:
         return (
             f"{self.top_k} {self.min_score!r} {self.max_context_tokens} {self.use_tools} {self.fusion.value} {shares} "
             f"{self.support_threshold!r} {self.per_document} {self.use_hyde} {self.chat} "
-            f"{self.diversity!r} {self.reranker} {self.outside}"
+            f"{self.diversity!r} {self.reranker} {self.gate} {self.outside}"
         )
 
 
@@ -75,6 +78,7 @@ class EffectiveOptions:
     use_tools: bool
     timeout_ms: int
     support_threshold: float
+    gate: GateRules = GateRules()
 
 
 def effective(
@@ -85,9 +89,10 @@ def effective(
     *,
     has_model: bool = False,
     similarity_exponent: float | None = None,
+    gate: GateRules | None = None,
 ) -> EffectiveOptions:
-    """The caller's options over the workspace's (`support_threshold`, `config`, whether a chat model answers) over the
-    process's defaults.
+    """The caller's options over the workspace's (`support_threshold`, `config`, whether a chat model answers, `gate`)
+    over the process's defaults.
     """
     timeout_ms = defaults.model_timeout_ms if has_model else defaults.timeout_ms
     top_k = defaults.top_k if config is None else config.top_k
@@ -113,7 +118,12 @@ def effective(
         use_tools=defaults.use_tools if options.use_tools is None else options.use_tools,
         timeout_ms=timeout_ms if options.timeout_ms is None else options.timeout_ms,
         support_threshold=defaults.support_threshold if support_threshold is None else support_threshold,
+        gate=_with_request(defaults.gate if gate is None else gate, options.allow_web),
     )
+
+
+def _with_request(gate: GateRules, allow_web: bool | None) -> GateRules:
+    return replace(gate, policy=replace(gate.policy, request=allow_web))
 
 
 def validate(question: Question) -> None:

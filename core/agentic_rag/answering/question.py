@@ -62,6 +62,8 @@ class AnswerOptions:
     """As `retrieval.selection.SelectionRules`."""
     min_similarity: float | None = None
     """As `RagConfig.similarity_threshold`; 0: none."""
+    allow_web: bool | None = None
+    """As `gate.policy.WebPolicy.request`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from agentic_rag.kernel.clock import Deadline
 
-PIPELINE_VERSION = "spine-28"
+PIPELINE_VERSION = "spine-29"
 """Changes whenever equal input may give another answer: part of every cache key and run."""
 
 
@@ -22,10 +22,10 @@ class Stage(enum.Enum):
     HYDE = "hyde"
     EMBED = "embed"
     RETRIEVE = "retrieve"
-    SEARCH = "search"
     TOOLS = "tools"
     SYNTHESIZE = "synthesize"
     SELF_CHECK = "self_check"
+    SEARCH = "search"
     DONE = "done"
 
 
@@ -39,7 +39,7 @@ class StageEvent(enum.Enum):
     REPAIR = "repair"
     """Sentences of the draft were refused: write it again without them."""
     FINISH = "finish"
-    """The outcome is settled."""
+    """The documents have had their say: straight to the question whether to look outside."""
     OUT_OF_TIME = "out_of_time"
     """The deadline passed inside the stage."""
 
@@ -51,10 +51,10 @@ _USUAL = (
     Stage.HYDE,
     Stage.EMBED,
     Stage.RETRIEVE,
-    Stage.SEARCH,
     Stage.TOOLS,
     Stage.SYNTHESIZE,
     Stage.SELF_CHECK,
+    Stage.SEARCH,
     Stage.DONE,
 )
 
@@ -62,13 +62,14 @@ TRANSITIONS: Mapping[tuple[Stage, StageEvent], Stage] = MappingProxyType(
     {
         **{(stage, StageEvent.CONTINUE): after for stage, after in pairwise(_USUAL)},
         **{(stage, StageEvent.OUT_OF_TIME): Stage.DONE for stage in _USUAL[:-1]},
-        **{(stage, StageEvent.FINISH): Stage.DONE for stage in _USUAL[:-1]},
+        **{(stage, StageEvent.FINISH): Stage.SEARCH for stage in _USUAL[:-2]},
         (Stage.EMBED, StageEvent.OUT_OF_TIME): Stage.RETRIEVE,
         (Stage.PLAN, StageEvent.WITHOUT_RETRIEVAL): Stage.TOOLS,
         (Stage.SELF_CHECK, StageEvent.REPAIR): Stage.SYNTHESIZE,
     }
 )
-"""Every legal transition; a missing pair is a bug. When the embedder runs out of time, the arms that need no vector
+"""Every legal transition; a missing pair is a bug. Whether to look outside is judged last, by the answer that the
+documents gave. When the embedder runs out of time, the arms that need no vector
 remain. A self-check may send the draft back once (`MAX_REPAIRS`)."""
 
 MAX_REPAIRS = 1

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.answering.gate.signals import QuestionSigns
 from agentic_rag.answering.gate_decision import GateDecision
 from agentic_rag.answering.plan import AnswerType, Plan, SubQuestion
 from agentic_rag.answering.query.standalone import make_standalone
@@ -26,6 +27,8 @@ class UnderstoodQuestion:
     """The question so that it means the same without the conversation."""
     is_follow_up: bool
     """`written` needs the conversation."""
+    signs: QuestionSigns | None = None
+    """What it says by itself, before a tool or a model puts it otherwise."""
     gate: GateDecision | None = None
     plan: Plan | None = None
     searches: tuple[str, ...] = ()

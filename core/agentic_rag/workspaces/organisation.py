@@ -22,6 +22,8 @@ class FeatureFlag(enum.Enum):
     """The guideline knowledge base of projects over REST."""
     MEMBERS_OPEN_WORKSPACES = "membersOpenWorkspaces"
     """A member's first upload for an agent makes its workspace, which takes an admin otherwise."""
+    WEB_ACCESS = "webAccess"
+    """Workspaces that allow it themselves may look outside their documents."""
 
 
 @dataclass(frozen=True, slots=True)

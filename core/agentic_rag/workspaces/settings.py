@@ -9,6 +9,7 @@ from agentic_rag.models.billing.limits import SpendingLimits
 from agentic_rag.workspaces.chunk_profiles import chunk_profile
 from agentic_rag.workspaces.context_template import ContextTemplate
 from agentic_rag.workspaces.rag_config import RagConfig
+from agentic_rag.workspaces.web_access import WebAccess
 
 MAX_INLINE_CHARACTERS = 50_000
 """Most characters of a workspace's plain-text guidelines; a prompt takes 2,000 tokens of them."""
@@ -41,6 +42,7 @@ class WorkspaceSettings:
     usage_days: int | None = None
     audit_days: int | None = None
     """None: for ever."""
+    web: WebAccess = WebAccess()
     templates: tuple[ContextTemplate, ...] = ()
     """Of prompt sections, each with its last versions."""
 

@@ -14,6 +14,7 @@ from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.tenancy.principals import MAX_NAME_CHARACTERS, WorkspaceRef, validate_name
 from agentic_rag.workspaces.settings import RagConfig, WorkspaceSettings
+from agentic_rag.workspaces.web_access import WebAccess
 
 
 class WorkspaceKind(enum.Enum):
@@ -66,6 +67,8 @@ class CorpusHead:
     """The same support for single kinds of questions, by kind."""
     similarity_exponent: float | None = None
     """The scale of similarity thresholds measured for the space; None: the model's."""
+    web: WebAccess = WebAccess()
+    organisation_allows_web: bool = False
 
 
 KIND_DEFAULTS: Mapping[WorkspaceKind, WorkspaceSettings] = MappingProxyType(

@@ -11,6 +11,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.organisation import FeatureFlag, Organisation, OrganisationSettings
 from agentic_rag.workspaces.rate_limits import RateLimits
 from agentic_rag.workspaces.settings import RagConfig, WorkspaceSettings
+from agentic_rag.workspaces.web_access import WebAccess
 from agentic_rag.workspaces.workspace import WorkspaceKind
 
 
@@ -125,6 +126,23 @@ async def test_settings_of_a_workspace_are_kept_and_changed_one_by_one(adapter: 
     assert before.settings == settings
     assert after == stored
     assert after.settings == replace(settings, inline_guidelines=None)
+
+
+async def test_the_head_of_a_corpus_tells_who_allows_the_web(adapter: Backend) -> None:
+    closed = await adapter.workspace()
+    opened = await adapter.workspace(settings=WorkspaceSettings(web=WebAccess(allow=True, care=0.75)))
+
+    before = [await adapter.database.head(one) for one in (closed, opened)]
+    async with adapter.database.transaction(opened.org_id) as transaction:
+        await transaction.organisations.change(lambda it: it.with_flag(FeatureFlag.WEB_ACCESS, on=True))
+    after = await adapter.database.head(opened)
+
+    assert [one and (one.organisation_allows_web, one.web) for one in before] == [
+        (False, WebAccess()),
+        (False, WebAccess(allow=True, care=0.75)),
+    ]
+    assert after is not None
+    assert (after.organisation_allows_web, after.web.allow) == (True, True)
 
 
 async def test_a_workspace_of_another_organisation_cannot_be_changed(adapter: Backend) -> None:

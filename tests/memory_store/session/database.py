@@ -38,6 +38,7 @@ from agentic_rag.models.embedding.space import RegisteredSpace
 from agentic_rag.tenancy.access import ANONYMOUS_READER, ReadIdentity, ReadScope
 from agentic_rag.tenancy.audit import AuditEntry
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.workspace import CorpusHead, effective_settings
 
 
@@ -223,7 +224,14 @@ class MemoryDatabase:
         active, config = state.active_space(), effective_settings(state.workspace).rag_config
         access = state.readable(readers)
         if active is None:
-            return CorpusHead(state.workspace.corpus_version, None, access=access, rag_config=config)
+            return CorpusHead(
+                state.workspace.corpus_version,
+                None,
+                access=access,
+                rag_config=config,
+                web=state.workspace.settings.web,
+                organisation_allows_web=self._allows_web(workspace.org_id),
+            )
         record = next(one.calibration for one in state.spaces if one.registered == active)
         return CorpusHead(
             state.workspace.corpus_version,
@@ -233,7 +241,14 @@ class MemoryDatabase:
             config,
             record.kind_thresholds,
             None if record.similarity is None else record.similarity.exponent,
+            state.workspace.settings.web,
+            self._allows_web(workspace.org_id),
         )
+
+    def _allows_web(self, org_id: UUID) -> bool:
+        state = self._store.organisations.get(org_id)
+        made = None if state is None else state.organisation
+        return made is not None and made.settings.is_on(FeatureFlag.WEB_ACCESS)
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         """The newest corpus version; None for an unknown workspace."""

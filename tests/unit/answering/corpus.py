@@ -36,6 +36,7 @@ from agentic_rag.retrieval.lexical.postings import Segment, SegmentRow, build_se
 from agentic_rag.tenancy.access import ANONYMOUS_READER, ReadIdentity, ReadScope
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
 from agentic_rag.workspaces.settings import RagConfig
+from agentic_rag.workspaces.web_access import WebAccess
 from agentic_rag.workspaces.workspace import CorpusHead
 
 SPACE = EmbeddingSpace("deterministic", "hashed-ngrams-v1", DIMENSIONS)
@@ -72,6 +73,8 @@ class Corpus:
     support_threshold: float | None = None
     kind_thresholds: tuple[tuple[str, float], ...] = ()
     rag_config: RagConfig | None = None
+    web: WebAccess = WebAccess()
+    organisation_allows_web: bool = False
 
     def add(self, path: str, title: str, *pages: str, whole: bool = False) -> None:
         document_id = document_id_for(WORKSPACE, path)
@@ -143,6 +146,8 @@ class Corpus:
             self.support_threshold,
             rag_config=self.rag_config,
             kind_thresholds=self.kind_thresholds,
+            web=self.web,
+            organisation_allows_web=self.organisation_allows_web,
         )
 
     @asynccontextmanager

@@ -9,6 +9,7 @@ from tests.unit.answering.answering_world import PRINCIPAL, World
 from tests.unit.answering.corpus import WORKSPACE, Corpus
 
 from agentic_rag.answering.answer import AbstentionReason, Outcome
+from agentic_rag.answering.gate_decision import DowngradeCause
 from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.query.standalone import turn_of
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question, Turn
@@ -31,7 +32,9 @@ from agentic_rag.retrieval.arms.table import ARMS
 from agentic_rag.retrieval.candidates import HopKind
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.web_access import WebAccess
 
+ETHANOL = "What is the boiling point of ethanol?"
 BYPASS = AnswerOptions(cache=CacheMode.BYPASS)
 
 
@@ -92,7 +95,7 @@ async def test_an_answer_quotes_its_source_exactly_and_says_where(world: World) 
     assert (first.source_path, first.page, first.verified) == ("marine-access.md", 1, True)
     assert run.versions.corpus_version == world.corpus.version
     assert [record.stage for record in run.stages] == [
-        "gate", "plan", "rewrite", "hyde", "embed", "retrieve", "search", "tools", "synthesize", "self_check",
+        "gate", "plan", "rewrite", "hyde", "embed", "retrieve", "tools", "synthesize", "self_check", "search",
     ]  # fmt: skip
 
 
@@ -124,6 +127,51 @@ async def test_how_far_the_passages_support_the_answer_is_said_with_every_sign(w
     assert abstained is not None
     assert abstained.score < abstained.threshold <= answered.score
     assert {one.name for one in answered.contributions} >= {"best", "ahead", "covered", "unnamed"}
+
+
+async def test_the_gate_judges_by_the_answer_that_the_documents_gave(world: World) -> None:
+    world.corpus.web, world.corpus.organisation_allows_web = WebAccess(allow=True), True
+    answered = (await world.ask("At which wave height is crew transfer suspended?")).answer.gate
+    abstained = (await world.ask("What is the boiling point of ethanol?")).answer.gate
+    found = {one.name: one.value for one in answered.contributions}
+    missed = {one.name: one.value for one in abstained.contributions}
+
+    assert found["sufficiency"] > 0.5 > missed["sufficiency"] == 0.0
+    assert found["coverage"] > missed["coverage"]
+    assert (answered.plan_type, answered.downgrades) == ("retrieve", ())
+    assert {one.cause for one in abstained.downgrades} == {DowngradeCause.NO_SEARCH, DowngradeCause.NO_CRAWLER}
+
+
+@pytest.mark.parametrize(
+    ("organisation", "workspace", "request_", "cause"),
+    [
+        (False, True, True, DowngradeCause.ORGANISATION),
+        (True, False, True, DowngradeCause.WORKSPACE),
+        (True, True, False, DowngradeCause.REQUEST),
+        (True, True, None, DowngradeCause.NO_SEARCH),
+    ],
+)
+async def test_each_level_may_keep_a_run_from_the_web(
+    world: World, organisation: bool, workspace: bool, request_: bool | None, cause: DowngradeCause
+) -> None:
+    world.corpus.web, world.corpus.organisation_allows_web = WebAccess(allow=workspace), organisation
+    decision = (await world.ask(ETHANOL, options=AnswerOptions(allow_web=request_))).answer.gate
+    assert decision.downgrades[0].cause is cause
+    assert decision.plan_type == "retrieve"
+
+
+async def test_an_answer_is_the_same_whoever_allows_the_web_but_for_the_gate(world: World) -> None:
+    closed = (await world.ask(ETHANOL)).answer
+    world.corpus.web, world.corpus.organisation_allows_web = WebAccess(allow=True), True
+    opened = await world.ask(ETHANOL)
+    assert opened.cache is CacheOutcome.MISS
+    assert replace(opened.answer, gate=closed.gate) == closed
+
+
+async def test_a_skipped_run_searches_nothing_and_says_why(world: World) -> None:
+    gate = (await world.ask("Hello!")).answer.gate
+    assert (gate.plan_type, [one.cause for one in gate.downgrades]) == ("skip", [DowngradeCause.CHIT_CHAT])
+    assert "snapshot" not in world.corpus.calls.names
 
 
 async def test_documents_can_be_left_out(world: World) -> None:

@@ -5,7 +5,7 @@ import pytest
 from agentic_rag.answering.state_machine import TRANSITIONS, Stage, StageEvent, next_stage, stage_seconds
 from agentic_rag.kernel.clock import Deadline
 
-USUAL = ["gate", "plan", "rewrite", "hyde", "embed", "retrieve", "search", "tools", "synthesize", "self_check", "done"]
+USUAL = ["gate", "plan", "rewrite", "hyde", "embed", "retrieve", "tools", "synthesize", "self_check", "search", "done"]
 DETOURS = {
     ("plan", "without_retrieval"): "tools",
     ("self_check", "repair"): "synthesize",
@@ -20,7 +20,9 @@ def _expected(stage: Stage, verdict: StageEvent) -> str | None:
         return DETOURS[stage.value, verdict.value]
     if verdict is StageEvent.CONTINUE:
         return USUAL[USUAL.index(stage.value) + 1]
-    return "done" if verdict in (StageEvent.FINISH, StageEvent.OUT_OF_TIME) else None
+    if verdict is StageEvent.FINISH and stage is not Stage.SEARCH:
+        return "search"
+    return "done" if verdict is StageEvent.OUT_OF_TIME else None
 
 
 @pytest.mark.parametrize(("stage", "verdict"), list(itertools.product(Stage, StageEvent)))

@@ -130,6 +130,16 @@ def test_a_workspace_shows_and_changes_how_long_it_keeps_what_is_past() -> None:
     assert at.rag("workspace", "keep", "handbook", "--jobs-days", "1").exit_code == 2
 
 
+def test_a_workspace_is_opened_to_the_web_and_closed_again() -> None:
+    at = terminal()
+
+    opened = at.rag("workspace", "web", "handbook", "--allow", "--care", "0.7")
+    closed = json.loads(at.rag("workspace", "web", "handbook", "--forbid", "--json").stdout)
+
+    assert "allowed, care 0.7" in opened.stdout
+    assert closed == {"allow": False, "care": 0.5}
+
+
 @pytest.mark.parametrize("name", ["", "   ", "two\nlines", "n" * 201])
 def test_a_name_that_cannot_be_told_on_a_screen_is_refused(name: str, tmp_path: Path) -> None:
     for command in (("workspace", "create", name), ("ingest", "--source", str(tmp_path), "--workspace", name)):

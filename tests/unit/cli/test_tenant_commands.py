@@ -27,7 +27,10 @@ def test_a_feature_is_switched_and_shown() -> None:
     listed = json.loads(terminal.rag("tenant", "list", "--json").stdout)[-1]
 
     assert "ragGuidelines on" in switched.stdout
-    assert (listed["name"], listed["features"]) == ("acme", {"ragGuidelines": True, "membersOpenWorkspaces": False})
+    assert (listed["name"], listed["features"]) == (
+        "acme",
+        {"ragGuidelines": True, "membersOpenWorkspaces": False, "webAccess": False},
+    )
 
 
 def test_a_tenant_of_a_platform_that_pays_for_embeddings_is_told_to_bring_its_key() -> None:

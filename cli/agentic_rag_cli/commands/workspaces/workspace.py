@@ -144,5 +144,29 @@ def keep(
     terminal.show(kept, terminal.table(("KEPT", "DAYS"), rows), as_json=as_json)
 
 
+@app.command("web")
+def web(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="The workspace.")],
+    allow: Annotated[bool, typer.Option("--allow/--forbid", help="Whether its runs may look outside it.")],
+    care: Annotated[float, typer.Option(min=0, max=1, help="0 looks outside as seldom as it may, 1 as readily.")] = 0.5,
+    as_json: JsonOption = False,
+) -> None:
+    """Set whether runs of a workspace may look outside its documents. The organisation has to allow it too: rag tenant
+    set NAME --feature webAccess=on.
+
+    Example: rag workspace web handbook --allow --care 0.7
+    """
+
+    async def change(client: GraphQLClient) -> dict[str, Any]:
+        wished = {"workspaceId": await client.workspace_id(name), "web": {"allow": allow, "care": care}}
+        return await client.fetch(queries.WEB_ACCESS, input=wished)
+
+    changed = on_graphql(context, change)["workspace"]
+    shown = changed["settings"]["web"]
+    line = f"{changed['name']}: the web is {'allowed' if shown['allow'] else 'forbidden'}, care {shown['care']:g}"
+    terminal.show(shown, line, as_json=as_json)
+
+
 def _json(workspace: dict[str, Any]) -> dict[str, Any]:
     return {**workspace, "kind": workspace["kind"].lower()}

@@ -14,7 +14,7 @@ from dataclasses import replace
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.query.anaphora import AUXILIARY, PREPOSITION, points_back
-from agentic_rag.answering.query.gate import is_pleasantry
+from agentic_rag.answering.query.pleasantry import is_pleasantry
 from agentic_rag.answering.query.substitution import TIME, substitute
 from agentic_rag.answering.question import MAX_QUESTION_CHARACTERS, MAX_TURN_CHARACTERS, MAX_TURN_CITED, Turn
 from agentic_rag.answering.run import Run

@@ -7,12 +7,14 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
+from agentic_rag.answering.gate.time_need import find_time_need
 from agentic_rag.answering.question import AnswerOptions, Question, Turn
 from agentic_rag.answering.understood_question import UnderstoodQuestion
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.workspaces.settings import RagConfig
+from agentic_rag.workspaces.web_access import WebAccess
 
 _ABOUT_TIME = re.compile(
     r"\b(?:today|now|current(?:ly)?|latest|newest|recent(?:ly)?|yesterday|tomorrow|ago|so far|upcoming|"
@@ -41,13 +43,20 @@ class AnswerContext:
     rag_config: RagConfig | None = None
     """The workspace's own, or its kind's."""
     similarity_exponent: float | None = None
+    web: WebAccess = WebAccess()
+    organisation_allows_web: bool = False
     model_reads_history: bool = False
     """A model rewrites follow-ups, so the answer depends on the whole conversation, not on the rules' rewrite alone."""
+
+    @property
+    def is_web_known(self) -> bool:
+        """Whether anything was said of the web."""
+        return self.organisation_allows_web or self.web != WebAccess()
 
 
 def is_about_time(question: str) -> bool:
     """True when the answer may change with the day."""
-    return _ABOUT_TIME.search(question) is not None
+    return _ABOUT_TIME.search(question) is not None or find_time_need(question).days is not None
 
 
 def answer_key(question: UnderstoodQuestion, context: AnswerContext) -> str:
@@ -75,6 +84,8 @@ def answer_key(question: UnderstoodQuestion, context: AnswerContext) -> str:
         " ".join(map(repr, (context.support_threshold, *context.kind_thresholds))),
         " ".join(map(repr, (context.rag_config, *filter(None, (context.similarity_exponent,))))),
         context.today.isoformat() if is_about_time(question.text) else "",
+        # Nothing where the web is closed, as above.
+        *((repr((context.organisation_allows_web, context.web)),) if context.is_web_known else ()),
     ).hex()
 
 
@@ -121,6 +132,7 @@ def _options(options: AnswerOptions) -> list[str]:
         *((repr(_described(options.filter)),) if _described(options.filter) != DocumentFilter() else ()),
         # Nothing where it is left open: keys that were sent before it could be given stay what they were.
         *(() if options.min_similarity is None else (f"similarity {options.min_similarity!r}",)),
+        *(() if options.allow_web is None else (f"web {options.allow_web}",)),
     ]
 
 

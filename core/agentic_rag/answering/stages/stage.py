@@ -60,17 +60,6 @@ class TalliedStage:
         return replace(result, state=replace(result.state, spent=total))
 
 
-class SkippedStage:
-    """Passes the state on and records why."""
-
-    def __init__(self, why: str) -> None:
-        self._outcome = f"skipped: {why}"
-
-    async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
-        """Change nothing."""
-        return StageResult(state, outcome=self._outcome)
-
-
 def note_degraded(state: RunState, dependency: Dependency) -> RunState:
     """The state of a run that did without a dependency."""
     return replace(state, degraded=tuple(dict.fromkeys((*state.degraded, dependency))))

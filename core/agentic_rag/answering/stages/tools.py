@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agentic_rag.answering.answer import Abstention, AbstentionReason, Outcome
-from agentic_rag.answering.gate_decision import GateDecision
+from agentic_rag.answering.gate_decision import DowngradeCause, GateDecision
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.run_state import Ending, RunState, StageResult
 from agentic_rag.answering.state_machine import StageEvent
@@ -45,10 +45,10 @@ class ToolsStage:
 
 
 def _end_without_retrieval(gate: GateDecision | None) -> Ending:
-    signals = {one.name for one in (gate.contributions if gate else ()) if one.value > 0}
-    if "calculation" in signals:
+    cause = next((one.cause for one in gate.downgrades if one.after == "skip"), None) if gate else None
+    if cause is DowngradeCause.CALCULATION:
         reason, why = AbstentionReason.POLICY, TOOLS_OFF
-    elif "corpus_empty" in signals and "chit_chat" not in signals and "no_content" not in signals:
+    elif cause is DowngradeCause.CORPUS_EMPTY:
         reason, why = AbstentionReason.NO_EVIDENCE, EMPTY_WORKSPACE
     else:
         reason, why = AbstentionReason.POLICY, NOT_A_QUESTION

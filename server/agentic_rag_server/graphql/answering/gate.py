@@ -21,6 +21,8 @@ class Directives:
     use_retrieval: bool
     use_search: bool
     use_crawl: bool
+    search_seeds: list[str] = strawberry.field(description="What to search for; empty without `useSearch`.")
+    crawl_seeds: list[str] = strawberry.field(description="Addresses to begin at; empty without `useCrawl`.")
 
 
 @strawberry.type(description="One signal: value × weight = contribution.")
@@ -31,11 +33,18 @@ class FeatureContribution:
     contribution: float
 
 
-@strawberry.type(description="A directive that policy or budget took back.")
+DowngradeCause = strawberry.enum(decisions.DowngradeCause, description="What lowered a plan.")
+
+
+@strawberry.type(
+    description="A plan that one cause lowered; each cause is told by itself, and the run does the least of what they "
+    "leave."
+)
 class Downgrade:
     before: str = strawberry.field(name="from")
     after: str = strawberry.field(name="to")
     reason: str
+    cause: DowngradeCause  # type: ignore[valid-type]
 
 
 @strawberry.type(description="A score at which the plan changes.")

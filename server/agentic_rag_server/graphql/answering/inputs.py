@@ -82,6 +82,11 @@ class AnswerOptionsInput:
         default=None,
         description="Least similarity of a passage to the question, 0 to 1, whichever arm found it; 0: any.",
     )
+    allow_web: bool | None = strawberry.field(
+        default=None,
+        description="False keeps the run from the web. True asks for it where the organisation and the workspace allow "
+        "it, and widens nothing. Null: as they have it.",
+    )
 
 
 @strawberry.input(description="A question over one workspace.")
@@ -158,6 +163,7 @@ def _options(given: AnswerOptionsInput, workspace: WorkspaceRef) -> AnswerOption
         per_document=given.per_document,
         diversity=given.diversity,
         min_similarity=given.min_similarity,
+        allow_web=given.allow_web,
     )
 
 

@@ -12,6 +12,7 @@ from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode_works
 from agentic_rag.kernel.text import is_storable
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces import settings as workspace_settings
+from agentic_rag.workspaces import web_access
 from agentic_rag.workspaces import workspace as workspace_values
 from agentic_rag.workspaces.administer import NewWorkspace
 from agentic_rag_server.auth.roles import Action, can_perform
@@ -32,6 +33,12 @@ class RagConfig:
     )
 
 
+@strawberry.type(description="Whether runs of a workspace may look outside it; its organisation has to allow it too.")
+class WebAccess:
+    allow: bool
+    care: float = strawberry.field(description="0 looks outside as seldom as it may, 1 as readily.")
+
+
 @strawberry.type(description="What holds for a workspace, by its own decision, its kind's or the server's.")
 class WorkspaceSettings:
     chunk_profile: str | None = strawberry.field(description="default, small or agent.")
@@ -47,6 +54,7 @@ class WorkspaceSettings:
     embedding_dimensions: int | None = strawberry.field(
         description="Of its vectors, whatever its models have: shorter ones are filled up with zeros."
     )
+    web: WebAccess
 
 
 @strawberry.type(description="A corpus: the unit of isolation, versioning and settings.")
@@ -106,6 +114,12 @@ class RagConfigInput:
     )
 
 
+@strawberry.input(description="Whether the web may be asked; the feature WEB_ACCESS has to be on too.")
+class WebAccessInput:
+    allow: bool
+    care: float = strawberry.field(default=0.5, description="0 to 1.")
+
+
 @strawberry.input(description="A workspace to make.")
 class CreateWorkspaceInput:
     name: str
@@ -132,6 +146,7 @@ class UpdateWorkspaceSettingsInput:
     embedding_dimensions: int | None = strawberry.field(
         default=strawberry.UNSET, description="1 to 4000, until the first document is in."
     )
+    web: WebAccessInput | None = strawberry.UNSET
 
 
 @strawberry.type(description="The workspace as it is now, or why it could not be changed.")
@@ -198,6 +213,8 @@ def _apply_settings(
     try:
         if (config := wished.rag_config) is not strawberry.UNSET:
             changes["rag_config"] = config and workspace_settings.RagConfig(config.top_k, config.similarity_threshold)
+        if (web := wished.web) is not strawberry.UNSET:
+            changes["web"] = web_access.WebAccess(web.allow, web.care) if web else web_access.WebAccess()
         return replace(before, **changes)
     except InvalidInput as error:
         raise InvalidInput(error.message, code=error.code, path=("input", *error.path)) from error

@@ -57,6 +57,7 @@ from agentic_rag.tenancy.ports import AccessStore, ApiKeyStore, AuditLog
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.ports import OrganisationStore, WorkspaceStore
 from agentic_rag.workspaces.settings import RagConfig
+from agentic_rag.workspaces.web_access import WebAccess
 from agentic_rag.workspaces.workspace import CorpusHead, WorkspaceKind, effective_rag_config
 
 # The first statement of the transaction; it fixes the snapshot that later statements read.
@@ -230,7 +231,15 @@ class PostgresDatabase:
         kinds = msgspec.convert(row["calibrated_kinds"] or {}, dict[str, CalibratedLine])
         lines = tuple((kind, line.threshold) for kind, line in sorted(kinds.items()))
         return CorpusHead(
-            row["corpus_version"], space, row["support_threshold"], access, config, lines, row["similarity_exponent"]
+            row["corpus_version"],
+            space,
+            row["support_threshold"],
+            access,
+            config,
+            lines,
+            row["similarity_exponent"],
+            msgspec.convert(row["web"] or {}, WebAccess),
+            row["organisation_allows_web"],
         )
 
     async def _scope(

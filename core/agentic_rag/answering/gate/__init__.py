@@ -1,0 +1,1 @@
+"""The gate: whether a run may read the corpus, and whether what it found is worth a look outside."""

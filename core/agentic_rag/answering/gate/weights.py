@@ -1,0 +1,72 @@
+"""The weights of the gate and its thresholds, versioned together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True)
+class GateWeights:
+    """Weights by signal, and the scores from which a run searches (`search`) and crawls too (`full_loop`).
+
+    Raises `ValueError` where the thresholds do not rise, or where leave to look outside would speak against doing so.
+    """
+
+    version: str
+    weights: Mapping[str, float]
+    search: float
+    full_loop: float
+    care_span: float
+    """How far the knob between cost (0) and care (1) moves both thresholds, from end to end."""
+
+    def __post_init__(self) -> None:
+        if not self.search <= self.full_loop:
+            raise ValueError("`search` is at most `full_loop`.")
+        if self.weights["policy"] < 0 or self.weights["budget_left"] < 0 or self.care_span < 0:
+            raise ValueError("`policy`, `budget_left` and `care_span` are not negative.")
+
+    def thresholds(self, care: float) -> Mapping[str, float]:
+        """The thresholds at a position of the knob."""
+        shift = self.care_span * (0.5 - care)
+        return MappingProxyType(
+            {"search": round(self.search + shift, 6), "full_loop": round(self.full_loop + shift, 6)}
+        )
+
+
+HEURISTIC_WEIGHTS = GateWeights(
+    version="gate-heuristic-2",
+    weights=MappingProxyType(
+        {
+            "base": 1.5,
+            "chit_chat": -3.0,
+            "calculation": -3.0,
+            "no_content": -3.0,
+            "corpus_empty": 0.0,
+            "wants_web": 0.6,
+            "recent_turns": -0.2,
+            "intent_lookup": 0.0,
+            "intent_explain": 0.0,
+            "intent_compare": 0.0,
+            "intent_list": 0.0,
+            "intent_fresh_news": 0.2,
+            "intent_code": 0.0,
+            "hit_rate": -0.1,
+            "margin": -0.1,
+            "coverage": -0.2,
+            "freshness": -0.6,
+            "sufficiency": -1.0,
+            "policy": 0.1,
+            "budget_left": 0.1,
+            "profile": 0.3,
+        }
+    ),
+    search=0.2,
+    full_loop=0.55,
+    care_span=0.5,
+)
+"""Set by hand, fitted on nothing. An answer that is sufficient and in time stays below `search`; one that is out of
+time, or not established, reaches it; an abstention reaches `full_loop`. A weight of 0 waits for outcomes to learn
+from: nobody has shown that a kind of question needs the web by being of that kind.
+"""

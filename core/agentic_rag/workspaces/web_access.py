@@ -1,0 +1,23 @@
+"""Whether runs of a workspace may look outside it, and how readily."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from agentic_rag.kernel.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class WebAccess:
+    """Settings of a workspace; the organisation has to allow it too (`FeatureFlag.WEB_ACCESS`). Raises `InvalidInput`
+    outside the range of the API.
+    """
+
+    allow: bool = False
+    care: float = 0.5
+    """The gate's knob: 0 looks outside as seldom as it may, 1 as readily."""
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.care) and 0 <= self.care <= 1):
+            raise InvalidInput("`care` takes 0 to 1.", path=("web", "care"))
