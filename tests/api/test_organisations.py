@@ -54,7 +54,7 @@ async def update(container: Container, **given: Any) -> dict[str, Any]:
 
 async def test_an_organisation_shows_its_features_and_admins_switch_them(container: Container) -> None:
     shown = "organisation { id name features { flag on } }"
-    members = {"flag": "MEMBERS_OPEN_WORKSPACES", "on": False}
+    others = [{"flag": "MEMBERS_OPEN_WORKSPACES", "on": False}, {"flag": "WEB_ACCESS", "on": False}]
     before = await query(container, f"{{ {shown} }}", token="viewer-token")
     switched = await query(container, f"mutation {{ setFeature(flag: RAG_GUIDELINES, on: true) {{ {shown} }} }}")
     theirs = await query(container, f"{{ {shown} }}", token="other-token")
@@ -62,11 +62,11 @@ async def test_an_organisation_shows_its_features_and_admins_switch_them(contain
     assert before["data"]["organisation"] == {
         "id": str(ORG),
         "name": "ours",
-        "features": [{"flag": "RAG_GUIDELINES", "on": False}, members],
+        "features": [{"flag": "RAG_GUIDELINES", "on": False}, *others],
     }
-    ours = [{"flag": "RAG_GUIDELINES", "on": True}, members]
+    ours = [{"flag": "RAG_GUIDELINES", "on": True}, *others]
     assert switched["data"]["setFeature"]["organisation"]["features"] == ours
-    assert theirs["data"]["organisation"]["features"] == [{"flag": "RAG_GUIDELINES", "on": False}, members]
+    assert theirs["data"]["organisation"]["features"] == [{"flag": "RAG_GUIDELINES", "on": False}, *others]
 
 
 async def test_a_key_is_made_listed_and_revoked_and_its_token_shown_once(container: Container) -> None:

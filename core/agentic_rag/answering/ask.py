@@ -10,7 +10,7 @@ from uuid import UUID
 
 from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.assemble import assemble, is_cacheable
-from agentic_rag.answering.gate.policy import WebPolicy
+from agentic_rag.answering.gate.tell_decision import tell_decision
 from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.options import AnswerDefaults, effective, validate
@@ -291,11 +291,7 @@ class AnswerQuestion:
             context.rag_config,
             has_model=context.model_reads_history,
             similarity_exponent=context.similarity_exponent,
-            gate=replace(
-                self._defaults.gate,
-                policy=WebPolicy(context.organisation_allows_web, context.web.allow),
-                care=context.web.care,
-            ),
+            gate=context.bound_gate(self._defaults.gate),
         )
         return RunState(
             question=request.question,
@@ -314,7 +310,7 @@ class AnswerQuestion:
         if cache_down:
             answer = replace(answer, degraded=(Dependency.CACHE, *answer.degraded))
         if outcome is not CacheOutcome.BYPASS:
-            self._note_decision(answer)
+            tell_decision(self._ports.telemetry, answer.gate)
         now = self._ports.clock.now()
         for read_at in (one.read_at for one in answer.citations if one.read_at is not None):
             self._ports.telemetry.observe("rag_document_age_seconds", max(0.0, (now - read_at).total_seconds()))
@@ -322,17 +318,6 @@ class AnswerQuestion:
         run = self._run_of(request, context, answer, outcome, result.stages)
         return await self._keep(
             request, run, self._fill(request, result, answer) if outcome is CacheOutcome.MISS else None
-        )
-
-    def _note_decision(self, answer: Answer) -> None:
-        gate, telemetry = answer.gate, self._ports.telemetry
-        telemetry.count("rag_gate_decisions_total", plan_type=gate.plan_type, model_version=gate.weights_version)
-        telemetry.event(
-            "rag_directives_evaluated",
-            plan_type=gate.plan_type,
-            score=gate.score,
-            use_retrieval=gate.directives.use_retrieval,
-            downgrades="; ".join(one.reason for one in gate.downgrades) or None,
         )
 
     def _fill(self, request: _AskRequest, result: PipelineResult, answer: Answer) -> CacheFill | None:

@@ -243,6 +243,7 @@ def test_intents_are_told_by_the_wording(question: str, intent: Intent) -> None:
         ("What are the latest tariffs of this week?", 7, None),
         ("What were net sales in 2023 and 2024?", None, 2024),
         ("Which form is 2024/7?", None, None),
+        ("What does https://news.example/latest/a say of it?", None, None),
     ],
 )
 def test_the_narrowest_time_of_a_question_counts(question: str, days: int | None, year: int | None) -> None:

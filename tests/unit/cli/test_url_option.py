@@ -51,6 +51,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "tenant prove-erased": [ID],
     "workspace create": ["handbook"],
     "workspace keep": ["handbook"],
+    "workspace web": ["handbook", "--allow"],
     "doc set": ["a.md", "--tag", "hr"],
     "doc chunks": ["a.md"],
     "doc delete": ["a.md"],

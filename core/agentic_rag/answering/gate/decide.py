@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agentic_rag.answering.gate.policy import WebPolicy
-from agentic_rag.answering.gate.signals import ProbeSigns, QuestionSigns, Surroundings, features_of
+from agentic_rag.answering.gate.signals import OutsideSigns, ProbeSigns, QuestionSigns, features_of
 from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, GateWeights
 from agentic_rag.answering.gate_decision import (
     Directives,
@@ -44,7 +44,7 @@ class GateRules:
 
     policy: WebPolicy = WebPolicy()
     budget_left: float = 1.0
-    """As `Surroundings.budget_left`; 0 forbids to look outside."""
+    """As `OutsideSigns.budget_left`; 0 forbids to look outside."""
     profile: float = 0.0
     can_search: bool = False
     """A search engine is configured."""
@@ -73,7 +73,7 @@ def decide(
     """The decision. Without a probe (before anything is read) it only tells whether to read the documents. Equal
     arguments give an equal decision.
     """
-    around = Surroundings(rules.policy.level, rules.budget_left, rules.profile)
+    around = OutsideSigns(rules.policy.level, rules.budget_left, rules.profile)
     contributions = tuple(
         FeatureContribution(name, value, weights.weights[name], round(value * weights.weights[name], SCORE_DIGITS))
         for name, value in features_of(question, probe, around).items()

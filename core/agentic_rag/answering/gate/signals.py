@@ -60,7 +60,7 @@ NOTHING_FOUND = ProbeSigns()
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class OutsideSigns:
     """What the decision depends on beside the question and the corpus."""
 
     policy: float = 0.0
@@ -119,7 +119,7 @@ def measure_sufficiency(outcome: Outcome, support: Support | None, certainty: Su
     return _rounded(least / (1 + missing))
 
 
-def features_of(question: QuestionSigns, probe: ProbeSigns | None, around: Surroundings) -> dict[str, float]:
+def features_of(question: QuestionSigns, probe: ProbeSigns | None, around: OutsideSigns) -> dict[str, float]:
     """All signals by name, in the order in which they are shown. Without a probe its signals are left out."""
     intents = {
         f"intent_{one.value}": question.intent.confidence if one is question.intent.intent else 0.0 for one in Intent

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 
 _AGES: tuple[tuple[re.Pattern[str], int], ...] = tuple(
-    (re.compile(rf"\b(?:{words})\b", re.IGNORECASE), days)
+    (re.compile(rf"(?<![\w/.@-])(?:{words})(?![\w/-]|\.\w)", re.IGNORECASE), days)
     for words, days in (
         (r"breaking|right now|today'?s?|tonight|this morning", 1),
         (r"yesterday|this week(?:'s)?|last week(?:'s)?|news|headlines?", 7),
@@ -18,7 +18,7 @@ _AGES: tuple[tuple[re.Pattern[str], int], ...] = tuple(
     )
 )
 """Days that an answer may be old, by the narrowest word that says so: the length of the period that the word names;
-30 where it names none."""
+30 where it names none. A word inside an address or a name counts for nothing."""
 
 _YEAR = re.compile(r"(?<![\w.,/-])(20\d\d)(?![\w/]|[.,]\d|-\d{3})")
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
+from agentic_rag.answering.gate.decide import GateRules
+from agentic_rag.answering.gate.policy import WebPolicy
 from agentic_rag.answering.gate.time_need import find_time_need
 from agentic_rag.answering.question import AnswerOptions, Question, Turn
 from agentic_rag.answering.understood_question import UnderstoodQuestion
@@ -52,6 +54,10 @@ class AnswerContext:
     def is_web_known(self) -> bool:
         """Whether anything was said of the web."""
         return self.organisation_allows_web or self.web != WebAccess()
+
+    def bound_gate(self, rules: GateRules) -> GateRules:
+        """The rules of the process, with the policy and the knob of the workspace."""
+        return replace(rules, policy=WebPolicy(self.organisation_allows_web, self.web.allow), care=self.web.care)
 
 
 def is_about_time(question: str) -> bool:
