@@ -7,6 +7,7 @@ import fcntl
 import functools
 import gc
 import secrets
+import tempfile
 from collections.abc import AsyncIterator, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,6 +21,7 @@ from hypothesis import HealthCheck, settings
 
 from tests import guards, held_transactions
 from tests.guards import pytest_make_collect_report, pytest_runtest_makereport
+from tests.memory_folder import memory_folder
 from tests.shared_stack import StackDesk, WorkerStack
 from tests.stack import NEO4J, POSTGRES, SessionStack, Stack, copy_statement, database_at, execute, redis_sources
 
@@ -43,6 +45,7 @@ _DESK = pytest.StashKey[StackDesk]()
 def pytest_configure() -> None:
     # As `rag` sets it: to look for garbage among the modules of all tests again and again takes long.
     gc.set_threshold(50_000, 20, 50)
+    tempfile.tempdir = memory_folder()
     guards.install()
     held_transactions.install()
 
