@@ -28,6 +28,18 @@ def flate(data: bytes, extra: bytes = b"") -> bytes:
     return stream(zlib.compress(data, 9), b"/Filter/FlateDecode" + extra)
 
 
+def repeated(block: bytes, times: int, start: bytes = b"") -> bytes:
+    """What zlib inflates to `start` and `times` the block (RFC 1950), where one block alone is deflated."""
+    pieces: list[bytes] = []
+    for one in (start, block):
+        deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
+        pieces.append(deflate.compress(one) + deflate.flush(zlib.Z_FULL_FLUSH))
+    checksum = zlib.adler32(start)
+    for _ in range(times):
+        checksum = zlib.adler32(block, checksum)
+    return b"\x78\xda" + pieces[0] + pieces[1] * times + b"\x03\x00" + checksum.to_bytes(4, "big")
+
+
 def shown(words: str = WORDS) -> bytes:
     """A page's content that shows `words`."""
     return f"BT /F 12 Tf 40 700 Td ({words}) Tj ET".encode("latin-1")
@@ -97,8 +109,8 @@ def encrypted(user: str, owner: str, algorithm: str) -> bytes:
 
 def nested_filters(times: int, size: int) -> bytes:
     """A content stream of `size` spaces that was deflated `times` times over."""
-    data = shown() + b" " * size
-    for _ in range(times):
+    data = repeated(b" " * MIB, size // MIB, shown())
+    for _ in range(times - 1):
         data = zlib.compress(data, 9)
     return pdf({4: stream(data, b"/Filter[" + b"/FlateDecode" * times + b"]")})
 
@@ -249,14 +261,20 @@ PDF_FILES: tuple[Hostile, ...] = (
     failed(
         "object-stream-bomb.pdf",
         "CORRUPT TOO_LARGE",
-        lambda: xref_stream_pdf(flate(b"2 0 " * (100 * MIB), b"/Type/ObjStm/N 100000000/First 400000000")),
+        lambda: xref_stream_pdf(
+            stream(repeated(b"2 0 " * MIB, 100), b"/Filter/FlateDecode/Type/ObjStm/N 100000000/First 400000000")
+        ),
     ),
     failed(
         "object-stream-of-itself.pdf",
         "CORRUPT",
         lambda: xref_stream_pdf(stream(b"6 0 6 0 R", b"/Type/ObjStm/N 1/First 4/Extends 6 0 R")),
     ),
-    failed("flate-bomb.pdf", "TOO_LARGE CORRUPT", lambda: pdf({4: flate(b" " * (300 * MIB))})),
+    failed(
+        "flate-bomb.pdf",
+        "TOO_LARGE CORRUPT",
+        lambda: pdf({4: stream(repeated(b" " * MIB, 300), b"/Filter/FlateDecode")}),
+    ),
     ready("filters-over-filters.pdf", WORDS, lambda: nested_filters(12, 200 * MIB)),
     failed("run-length-bomb.pdf", "TOO_LARGE CORRUPT", run_length_bomb),
     ready(

@@ -35,9 +35,9 @@ def ports_of(*urls: str) -> list[int]:
     return [urlsplit(url).port or 0 for url in urls]
 
 
-def test_a_second_stack_attaches_and_leaves_the_servers_running(home: Path) -> None:
-    with EmbeddedStack(home) as first:
-        with EmbeddedStack(home) as second:
+def test_a_second_stack_attaches_and_leaves_the_servers_running(used_home: Path) -> None:
+    with EmbeddedStack(used_home) as first:
+        with EmbeddedStack(used_home) as second:
             assert (second.database_url, second.redis_url) == (first.database_url, first.redis_url)
             assert not second.postgres.is_owner
             assert not second.redis.is_owner
@@ -46,9 +46,9 @@ def test_a_second_stack_attaches_and_leaves_the_servers_running(home: Path) -> N
         assert first.running
 
 
-def test_another_process_attaches_to_a_running_stack(home: Path, start_owner: Callable[[Path], Owner]) -> None:
-    with EmbeddedStack(home) as ours:
-        role, *urls = said_by(start_owner(home))
+def test_another_process_attaches_to_a_running_stack(used_home: Path, start_owner: Callable[[Path], Owner]) -> None:
+    with EmbeddedStack(used_home) as ours:
+        role, *urls = said_by(start_owner(used_home))
 
         assert role == "guest"
         assert urls == [ours.database_url, ours.redis_url]
@@ -90,8 +90,8 @@ def test_attach_never_starts_a_server(home: Path, server: type[EmbeddedPostgres]
         server(home).attach()
 
 
-def test_kill_9_of_the_owner_leaves_no_server_behind(home: Path, start_owner: Callable[[Path], Owner]) -> None:
-    owner = start_owner(home)
+def test_kill_9_of_the_owner_leaves_no_server_behind(used_home: Path, start_owner: Callable[[Path], Owner]) -> None:
+    owner = start_owner(used_home)
     _, *urls = said_by(owner)
 
     owner.kill()
@@ -103,16 +103,16 @@ def test_kill_9_of_the_owner_leaves_no_server_behind(home: Path, start_owner: Ca
 
 
 async def test_after_kill_9_of_the_owner_the_next_one_finds_everything(
-    home: Path, start_owner: Callable[[Path], Owner]
+    used_home: Path, start_owner: Callable[[Path], Owner]
 ) -> None:
-    owner = start_owner(home)
+    owner = start_owner(used_home)
     _, database_url, _ = said_by(owner)
     connection = await asyncpg.connect(database_url)
     await connection.execute("CREATE TABLE kept AS SELECT 42 AS answer")
 
     owner.kill()
     owner.wait()
-    with EmbeddedStack(home) as successor:
+    with EmbeddedStack(used_home) as successor:
         assert successor.postgres.is_owner
         assert successor.database_url == database_url
         again = await asyncpg.connect(successor.database_url)
@@ -132,10 +132,10 @@ def test_kill_9_during_the_first_start_harms_nothing(home: Path, start_owner: Ca
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the kernel's parent-death signal is Linux's")
-def test_kill_9_of_the_keeper_ends_its_server(home: Path) -> None:
-    server = EmbeddedPostgres(home)
+def test_kill_9_of_the_keeper_ends_its_server(used_home: Path) -> None:
+    server = EmbeddedPostgres(used_home)
     (port,) = ports_of(server.start())
-    postmaster = int((home / "postgres/data/postmaster.pid").read_text().splitlines()[0])
+    postmaster = int((used_home / "postgres/data/postmaster.pid").read_text().splitlines()[0])
     keeper = int(Path(f"/proc/{postmaster}/stat").read_text().rsplit(")", 1)[1].split()[1])
 
     os.kill(keeper, signal.SIGKILL)
@@ -145,22 +145,22 @@ def test_kill_9_of_the_keeper_ends_its_server(home: Path) -> None:
     server.stop()
 
 
-def test_ctrl_c_in_the_terminal_reaches_the_owner_and_not_the_servers(home: Path) -> None:
-    with EmbeddedStack(home) as stack:
-        postmaster = int((home / "postgres/data/postmaster.pid").read_text().splitlines()[0])
+def test_ctrl_c_in_the_terminal_reaches_the_owner_and_not_the_servers(used_home: Path) -> None:
+    with EmbeddedStack(used_home) as stack:
+        postmaster = int((used_home / "postgres/data/postmaster.pid").read_text().splitlines()[0])
 
         assert os.getpgid(postmaster) != os.getpgid(0)
         assert stack.running
 
 
-def test_when_one_server_cannot_start_the_other_is_stopped(home: Path) -> None:
-    stack = EmbeddedStack(home, redis_program=Path("/bin/false"))
+def test_when_one_server_cannot_start_the_other_is_stopped(used_home: Path) -> None:
+    stack = EmbeddedStack(used_home, redis_program=Path("/bin/false"))
 
     with pytest.raises(EmbeddedServerError, match="redis did not start"):
         stack.start()
 
     with pytest.raises(EmbeddedServerError, match="EMBEDDED_NOT_RUNNING"):
-        EmbeddedPostgres(home).attach()
+        EmbeddedPostgres(used_home).attach()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root changes accounts")
@@ -176,13 +176,11 @@ def test_a_home_the_servers_may_not_enter_is_named_and_left_as_it_is(home: Path)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root changes accounts")
-def test_data_of_another_account_are_refused(home: Path) -> None:
-    with EmbeddedPostgres(home):
-        pass
-    os.chown(home / "postgres/data", 65530, 65530)
+def test_data_of_another_account_are_refused(used_home: Path) -> None:
+    os.chown(used_home / "postgres/data", 65530, 65530)
 
     with pytest.raises(EmbeddedServerError, match="belongs to user id 65530") as caught:
-        EmbeddedPostgres(home).start()
+        EmbeddedPostgres(used_home).start()
 
     assert caught.value.code == "EMBEDDED_HOME_UNUSABLE"
 

@@ -111,8 +111,8 @@ def test_the_server_never_runs_as_root(postgres: EmbeddedPostgres) -> None:
     assert stat.S_IMODE(owner.st_mode) == 0o700
 
 
-async def test_a_restart_keeps_data_port_and_password(home: Path) -> None:
-    server = EmbeddedPostgres(home)
+async def test_a_restart_keeps_data_port_and_password(used_home: Path) -> None:
+    server = EmbeddedPostgres(used_home)
     first = server.start()
     await run(first, "CREATE TABLE kept AS SELECT 42 AS answer")
     server.stop()
@@ -124,8 +124,8 @@ async def test_a_restart_keeps_data_port_and_password(home: Path) -> None:
     server.stop()
 
 
-def test_stop_may_be_called_again_and_frees_the_port(home: Path) -> None:
-    server = EmbeddedPostgres(home)
+def test_stop_may_be_called_again_and_frees_the_port(used_home: Path) -> None:
+    server = EmbeddedPostgres(used_home)
     server.start()
     port = port_of(server)
 
@@ -138,8 +138,8 @@ def test_stop_may_be_called_again_and_frees_the_port(home: Path) -> None:
         _ = server.url
 
 
-def test_another_port_is_taken_when_the_stored_one_is_in_use(home: Path) -> None:
-    server = EmbeddedPostgres(home)
+def test_another_port_is_taken_when_the_stored_one_is_in_use(used_home: Path) -> None:
+    server = EmbeddedPostgres(used_home)
     server.start()
     port = port_of(server)
     server.stop()
@@ -161,13 +161,13 @@ def test_a_wanted_port_in_use_is_an_error_that_names_it(home: Path) -> None:
     assert caught.value.code == "PORT_IN_USE"
 
 
-async def test_committed_work_survives_kill_9_of_the_server(home: Path) -> None:
-    server = EmbeddedPostgres(home)
+async def test_committed_work_survives_kill_9_of_the_server(used_home: Path) -> None:
+    server = EmbeddedPostgres(used_home)
     await run(server.start(), "CREATE TABLE kept AS SELECT 42 AS answer")
-    os.kill(postmaster_pid(home), 9)
+    os.kill(postmaster_pid(used_home), 9)
     wait_until(lambda: not server.running, "the owner notices")
     server.stop()
-    assert (home / "postgres/data/postmaster.pid").exists()
+    assert (used_home / "postgres/data/postmaster.pid").exists()
 
     server.start()
 
@@ -175,28 +175,26 @@ async def test_committed_work_survives_kill_9_of_the_server(home: Path) -> None:
     server.stop()
 
 
-def test_a_stale_pid_file_naming_a_living_process_does_not_matter(home: Path) -> None:
-    server = EmbeddedPostgres(home)
+def test_a_stale_pid_file_naming_a_living_process_does_not_matter(used_home: Path) -> None:
+    server = EmbeddedPostgres(used_home)
     server.start()
-    stale = (home / "postgres/data/postmaster.pid").read_text().splitlines()
+    stale = (used_home / "postgres/data/postmaster.pid").read_text().splitlines()
     server.stop()
     bystander = subprocess.Popen(["sleep", "60"], user=server.account.uid, group=server.account.gid, cwd="/")
     stale[0] = str(bystander.pid)
-    (home / "postgres/data/postmaster.pid").write_text("\n".join(stale) + "\n")
+    (used_home / "postgres/data/postmaster.pid").write_text("\n".join(stale) + "\n")
 
     server.start()
 
-    assert postmaster_pid(home) != bystander.pid
+    assert postmaster_pid(used_home) != bystander.pid
     server.stop()
     bystander.kill()
     bystander.wait()
 
 
-def test_a_failed_start_shows_the_last_lines_of_the_log(home: Path) -> None:
-    server = EmbeddedPostgres(home)
-    server.start()
-    server.stop()
-    with (home / "postgres/data/postgresql.conf").open("a") as configuration:
+def test_a_failed_start_shows_the_last_lines_of_the_log(used_home: Path) -> None:
+    server = EmbeddedPostgres(used_home)
+    with (used_home / "postgres/data/postgresql.conf").open("a") as configuration:
         configuration.write("nonsense_setting = 1\n")
 
     with pytest.raises(EmbeddedServerError, match="nonsense_setting") as caught:
@@ -206,11 +204,9 @@ def test_a_failed_start_shows_the_last_lines_of_the_log(home: Path) -> None:
     assert str(server.log) in caught.value.message
 
 
-def test_data_of_another_major_version_is_refused(home: Path) -> None:
-    server = EmbeddedPostgres(home)
-    server.start()
-    server.stop()
-    (home / "postgres/data/PG_VERSION").write_text("17\n")
+def test_data_of_another_major_version_is_refused(used_home: Path) -> None:
+    server = EmbeddedPostgres(used_home)
+    (used_home / "postgres/data/PG_VERSION").write_text("17\n")
 
     with pytest.raises(EmbeddedServerError, match="made by Postgres 17") as caught:
         server.start()
@@ -218,11 +214,9 @@ def test_data_of_another_major_version_is_refused(home: Path) -> None:
     assert caught.value.code == "EMBEDDED_VERSION_MISMATCH"
 
 
-def test_a_lost_password_is_an_error_and_the_data_stay(home: Path) -> None:
-    server = EmbeddedPostgres(home)
-    server.start()
-    server.stop()
-    state = home / "postgres/server.json"
+def test_a_lost_password_is_an_error_and_the_data_stay(used_home: Path) -> None:
+    server = EmbeddedPostgres(used_home)
+    state = used_home / "postgres/server.json"
 
     for damage in (None, "", "[]", '{"port": 1}'):
         state.unlink(missing_ok=True)
@@ -232,7 +226,7 @@ def test_a_lost_password_is_an_error_and_the_data_stay(home: Path) -> None:
             server.start()
         assert caught.value.code == "EMBEDDED_STATE_BROKEN"
 
-    assert (home / "postgres/data/PG_VERSION").exists()
+    assert (used_home / "postgres/data/PG_VERSION").exists()
 
 
 def test_half_an_initialisation_is_thrown_away(home: Path) -> None:

