@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.integration.jobs.data_plane import DataPlane, paragraphs, until
-from tests.integration.jobs.test_uploads import upload_use_case
+from tests.integration.jobs.test_uploads import somebody_waits, upload_use_case
 
 from agentic_rag.ingestion.upload import UploadOptions
 from agentic_rag.jobs.job import JobKind, JobState
@@ -190,12 +190,7 @@ async def test_a_sync_beside_a_publish_of_documents_under_way_and_changed_waits_
         await publish.fetch("SELECT 1 FROM rag_documents ORDER BY document_id FOR NO KEY UPDATE")
         syncing = asyncio.create_task(plane.sync(folder))
 
-        async def waits() -> bool:
-            async with plane.pool.connection() as watch:
-                held = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype IN ('transactionid', 'tuple')"
-                return bool(await watch.fetchval(held))
-
-        await until(waits, "the sync waits for the publish")
+        await until(lambda: somebody_waits(plane), "the sync waits for the publish")
         underway = await plane.id_of("underway.md")
         await publish.fetch("SELECT 1 FROM rag_jobs WHERE document_id = $1 FOR NO KEY UPDATE", underway)
 

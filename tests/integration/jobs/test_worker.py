@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import redis.asyncio
+from arq.connections import ArqRedis
 from tests.integration.jobs.data_plane import QUICK, DataPlane, paragraphs, until
 
 from agentic_rag.documents.document import DocumentStatus
@@ -359,21 +360,27 @@ async def test_two_workers_share_the_work_and_do_none_twice(plane: DataPlane, fo
     assert await plane.rows("rag_chunks") == 30
 
 
-async def test_a_worker_that_stops_leaves_no_command_half_sent(plane: DataPlane) -> None:
-    """Deliveries that another worker has make every poll look at each: a stop always meets one amid its commands."""
+async def test_a_worker_that_stops_leaves_no_command_half_sent(
+    plane: DataPlane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Deliveries that another worker has make every poll look at their marks: each stop comes amid that command."""
     entries = {f"elsewhere:{n}": 1.0 for n in range(300)}
+    polled, look = asyncio.Event(), ArqRedis.mget
+
+    async def looking(self: ArqRedis, keys: list[bytes]) -> list[bytes | None]:
+        polled.set()
+        return await look(self, keys)
+
+    monkeypatch.setattr(ArqRedis, "mget", looking)
     async with redis.asyncio.Redis.from_url(plane.redis_url) as server:
         await server.zadd(queue_key(plane.queue_name, QueueName.BULK), entries)
         await server.mset({f"arq:in-progress:{name}": "1" for name in entries})
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always", ResourceWarning)
             for _ in range(8):
-                async with plane.worker():
-                    await until(lambda: _has_polled(server), "it polls")
+                polled.clear()
+                async with plane.worker(), asyncio.timeout(30):
+                    await polled.wait()
                 gc.collect()
 
     assert not [str(one.message) for one in told if "Unclosed client session" in str(one.message)]
-
-
-async def _has_polled(server: redis.asyncio.Redis) -> bool:
-    return any(one["cmd"] == "mget" for one in await server.client_list())

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import asyncpg
 import pytest
 from tests.integration.postgres.statements import WatchedPool
+from tests.waiting import eventually
 
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 from agentic_rag.answering.answer import Outcome
@@ -70,11 +72,17 @@ async def test_an_uncached_answer_waits_for_eleven_statements(
         assert run.answer.outcome is not Outcome.ABSTAINED
         return waited
 
+    async def is_recorded() -> bool:
+        return await watch.fetchval("SELECT EXISTS (SELECT FROM rag_runs)")
+
+    watch = await asyncpg.connect(migrated_database)
     try:
         await ask("Why was the rotor of unit 7 replaced?")
+        await eventually(is_recorded, "the record of the first answer is behind us too")
         waited = await ask("Why was the rotor of unit 9 replaced?")
     finally:
         await container.aclose()
+        await watch.close()
 
     # Behind the response: the record of the run, whose transaction may have begun, and the end of the snapshot.
     waited = [one for one in waited if "synchronous_commit = off" not in one]
