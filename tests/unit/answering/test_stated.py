@@ -61,6 +61,29 @@ def test_what_names_its_columns_says_the_unit_of_a_row(question: str, caption: s
     )
 
 
+ANIMALS = """\
+| Animal | Drug | Dose in mg | Cost of day | Cost of night |
+|---|---|---|---|---|
+| Badger | Sopor | 0.2 | 30 | 45 |
+| Otter | Lenit | | 35 | |"""
+
+
+@pytest.mark.parametrize(
+    ("question", "states"),
+    [
+        ("What dose of Sopor does a badger get?", True),
+        ("What dose of Lenit does an otter get?", False),
+        ("How much cost of night does a badger have?", True),
+        ("How much cost of night does an otter have?", False),
+        ("How much cost of day does an otter have?", True),
+    ],
+)
+def test_an_empty_cell_states_nothing_whatever_its_header_and_the_cells_beside_it_hold(
+    question: str, states: bool
+) -> None:
+    assert stated(question, ANIMALS) is states
+
+
 @pytest.mark.parametrize(
     ("question", "established", "nearest"),
     [

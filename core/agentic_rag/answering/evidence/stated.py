@@ -13,6 +13,7 @@ from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, 
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.verification.citations import quotes_of
+from agentic_rag.language.tables import is_row
 from agentic_rag.retrieval.candidates import Passage
 
 _PLACE = re.compile(
@@ -35,7 +36,7 @@ def is_stated(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequ
     """True when a quote has a span of the type asked for that the question does not name; of rows of tables those that
     hold the most names of the question.
     """
-    quotes = _quotes(sentences)
+    quotes = [one for one in _quotes(sentences) if not _names_columns(one, passages)]
     named = [_count_names(part, one, passages) for one in quotes]
     most = max((names for names in named if names is not None), default=0)
     return any(
@@ -45,8 +46,13 @@ def is_stated(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequ
     )
 
 
+def _names_columns(quote: DraftSentence, passages: Sequence[Passage]) -> bool:
+    """True for the header that a row is quoted with: it states nothing itself."""
+    return quote.kind is UnitKind.HEADING and is_row(passages[quote.passage].chunk.text[quote.start : quote.end])
+
+
 def _count_names(part: Subquery, quote: DraftSentence, passages: Sequence[Passage]) -> int | None:
-    """How many names of the question a row holds; None for other quotes, and for a header."""
+    """How many names of the question a row holds; None for other quotes."""
     if quote.kind is not UnitKind.TABLE_ROW:
         return None
     said = lower_text(passages[quote.passage].chunk.text[quote.start : quote.end])

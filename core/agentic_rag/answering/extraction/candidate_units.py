@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from agentic_rag.answering.extraction.answer_type_match import states_answer
 from agentic_rag.answering.extraction.segmented_text import SegmentedText, Span, segment_text
-from agentic_rag.answering.extraction.term_matching import QuestionTerm, lower_text, mask_of
+from agentic_rag.answering.extraction.term_matching import QuestionTerm, lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.tables import caption_span, header_span, is_header, is_page_foot, is_row, pair_cells
@@ -87,12 +87,15 @@ def unit_states_answer(part: Subquery, passage: Passage, start: int, end: int) -
 
 
 def _lacks_cell(part: Subquery, columns: str, row: str) -> bool:
-    """True where the columns of what is asked for are empty in a row."""
+    """True where the columns of what is asked for are empty in a row: of those named by its noun the ones that hold the
+    most of the question.
+    """
     if not part.target_mask:
         return False
-    named = pair_cells(row, columns)
-    asked = [cell for name, cell in named if mask_of(lower_text(name), part.terms) & part.target_mask]
-    return bool(asked) and not any(asked)
+    named = [(mask_of(lower_text(name), part.terms), cell) for name, cell in pair_cells(row, columns)]
+    asked = [(weight_of(mask, part.terms), cell) for mask, cell in named if mask & part.target_mask]
+    most = max((weight for weight, _ in asked), default=0.0)
+    return bool(asked) and not any(cell for weight, cell in asked if weight == most)
 
 
 def is_heading_row(passage: Passage, start: int, end: int) -> bool:
