@@ -8,6 +8,7 @@ from functools import partial
 from types import MappingProxyType
 
 from agentic_rag.answering.ask import DEFAULT_TTL_SECONDS, RUN_UNITS, AnswerPorts, AnswerQuestion
+from agentic_rag.answering.cells.finder import TableCells
 from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.figures.finder import FinancialFigures
 from agentic_rag.answering.options import AnswerDefaults
@@ -50,7 +51,7 @@ AT_ONCE = 8
 WAIT_SECONDS = 5.0
 """How long a question waits for room: with its own time of 10 s within the 30 s after which proxies give up."""
 
-FINDERS: tuple[EvidenceFinder, ...] = (FinancialFigures(),)
+FINDERS: tuple[EvidenceFinder, ...] = (TableCells(), FinancialFigures())
 """The domains with evidence of their own. A new one is a file and a row here."""
 
 

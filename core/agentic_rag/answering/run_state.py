@@ -55,6 +55,8 @@ class Retrieved:
     passages: tuple[Passage, ...] = ()
     figures: tuple[CandidateUnit, ...] = ()
     """Quotes that state the figures asked for, best first."""
+    is_exact: bool = False
+    """They are the cells that the question names: the answer, or its readings where they are several."""
     candidates: tuple[CandidateTrace, ...] = ()
     subquestions_skipped: bool = False
     """Time ran out before every sub-question was searched."""

@@ -30,7 +30,7 @@ def neighbour_positions(passages: Sequence[Passage]) -> list[ChunkPosition]:
     wanted: dict[ChunkPosition, None] = {}
     for passage in passages[:EXPANDED_PASSAGES]:
         chunk = passage.chunk
-        reach = TABLE_LOOKBACK_CHUNKS if _opens_in_table(chunk) else 1
+        reach = TABLE_LOOKBACK_CHUNKS if opens_in_table(chunk) else 1
         for index in (chunk.index + 1, *range(chunk.index - 1, max(-1, chunk.index - 1 - reach), -1)):
             wanted.setdefault(ChunkPosition(chunk.document_id, chunk.revision_id, index))
     return [place for place in wanted if place not in known]
@@ -42,8 +42,7 @@ def expand_passages(passages: Sequence[Passage], beside: Sequence[Chunk], tokens
     """
     chunks = {_place(one): one for one in (*beside, *(passage.chunk for passage in passages))}
     headed = [
-        replace(one, table_head=_table_head(one.chunk, chunks) or one.table_head)
-        for one in passages[:EXPANDED_PASSAGES]
+        replace(one, table_head=table_head(one.chunk, chunks) or one.table_head) for one in passages[:EXPANDED_PASSAGES]
     ]
     whole = [*headed, *passages[EXPANDED_PASSAGES:]]
     taken = {passage.chunk.ordinal for passage in passages}
@@ -89,22 +88,23 @@ class _TokenBudget:
 def _with_neighbour(passage: Passage, chunk: Chunk, chunks: Mapping[ChunkPosition, Chunk]) -> Passage:
     score = round(NEIGHBOUR_SHARE * passage.candidate.score, SCORE_DIGITS)
     candidate = replace(passage.candidate, ordinal=chunk.ordinal, score=score, path=())
-    return Passage(chunk, candidate, passage.parts, SECTION, _table_head(chunk, chunks))
+    return Passage(chunk, candidate, passage.parts, SECTION, table_head(chunk, chunks))
 
 
 def _place(chunk: Chunk, step: int = 0) -> ChunkPosition:
     return ChunkPosition(chunk.document_id, chunk.revision_id, chunk.index + step)
 
 
-def _opens_in_table(chunk: Chunk) -> bool:
+def opens_in_table(chunk: Chunk) -> bool:
+    """True for a chunk whose first line is a row of a table that may have begun before it."""
     return chunk.index > 0 and is_row(chunk.text.split("\n", 1)[0].strip())
 
 
-def _table_head(chunk: Chunk, chunks: Mapping[ChunkPosition, Chunk]) -> str:
+def table_head(chunk: Chunk, chunks: Mapping[ChunkPosition, Chunk]) -> str:
     """Caption, header row and rule of the table in which the chunk opens, a line each, when they stand before it; else
     empty.
     """
-    if not _opens_in_table(chunk):
+    if not opens_in_table(chunk):
         return ""
     before = ""
     first = chunk

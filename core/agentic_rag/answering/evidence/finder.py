@@ -18,6 +18,8 @@ class FoundEvidence:
 
     passages: tuple[Passage, ...]
     quotes: tuple[CandidateUnit, ...]
+    is_exact: bool = False
+    """The quotes are what is asked for and nothing beside it is; several are as many readings of the question."""
 
 
 class EvidenceFinder(Protocol):

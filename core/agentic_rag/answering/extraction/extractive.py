@@ -347,6 +347,26 @@ def _sentence(unit: CandidateUnit, passages: Sequence[Passage], part: int) -> Dr
     return replace(sentence, more_quotes=(replace(sentence, start=head[0], end=head[1], kind=UnitKind.HEADING),))
 
 
+def with_names(sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> tuple[DraftSentence, ...]:
+    """The rows, each that goes on with a table resting also on the names of its columns in the passage before it."""
+    return tuple(one if one.more_quotes else _with_names_before(one, passages) for one in sentences)
+
+
+def _with_names_before(row: DraftSentence, passages: Sequence[Passage]) -> DraftSentence:
+    passage = passages[row.passage]
+    whole = passage.text_with_table_head
+    header = header_span(whole, len(passage.table_head) + row.start)
+    if header is None or header[1] > len(passage.table_head):
+        return row
+    said = whole[slice(*header)].strip()
+    for place, one in enumerate(passages):
+        at = one.chunk.text.rfind(said) if one.chunk.revision_id == passage.chunk.revision_id else -1
+        if at >= 0 and one.chunk.start < passage.chunk.start:
+            names = replace(row, passage=place, start=at, end=at + len(said), kind=UnitKind.HEADING)
+            return replace(row, more_quotes=(names,))
+    return row
+
+
 def _bare_row(unit: CandidateUnit, passages: Sequence[Passage], part: int) -> DraftSentence | None:
     """A row of a table without lines, or with a section or unit above it, as a sentence that rests on the row and on
     what names its columns.

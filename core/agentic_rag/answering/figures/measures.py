@@ -70,12 +70,18 @@ _CONNECTORS = frozenset(["of", "from", "for", "by", "per"])
 """What joins the words of one measure: cost of sales, cash flow from operating activities."""
 _SEPARATORS = frozenset(["and", "across", "over", "among", "during", "between", "throughout"])
 _MANNER = re.compile(r".{4,}ly", re.IGNORECASE)
+_PERIOD_LENGTH = re.compile(r"\b(?:three|six|nine|twelve) months\b", re.IGNORECASE)
 _BREAKDOWN = re.compile(
     r"\b(?:break(?:s|ing)? ?down|distribut\w+|composition|split|mix|make-?up|components|details|"
     r"by (?:segment|category|product|region|geograph\w+|type))\b|"
     r"\bacross (?:\w+ ){1,4}(?:segments|categories|offerings|products|regions|lines)\b",
     re.IGNORECASE,
 )
+
+
+def periods_of(text: str) -> frozenset[str]:
+    """How long the periods are that a text names: a statement has columns for a quarter and for the year up to it."""
+    return frozenset(match[0].lower() for match in _PERIOD_LENGTH.finditer(text))
 
 
 @lru_cache(8192)

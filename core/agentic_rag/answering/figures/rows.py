@@ -25,6 +25,7 @@ from agentic_rag.answering.figures.measures import (
     Measure,
     concept,
     concept_weight,
+    periods_of,
 )
 from agentic_rag.documents.document import Chunk
 from agentic_rag.language.english import FUNCTION_WORDS
@@ -119,6 +120,7 @@ class FigureIndex:
     def __init__(self, chunks: Sequence[Chunk], question: str = "") -> None:
         self._chunks = chunks
         self._question = question.lower()
+        self._periods = periods_of(question)
         self._rarity: dict[str, float] = {}
 
     @cached_property
@@ -258,16 +260,14 @@ class FigureIndex:
         return sum(concept_weight(one, self._rarity) for one in concepts)
 
     def _matches_years(self, quote: FigureQuote, years: frozenset[str]) -> bool:
-        """The years asked for stand in the title, the quote, or what names the row's columns."""
-        if not years:
-            return True
-        text = quote.chunk.document_title + " " + quote.chunk.text[quote.start : quote.end]
-        row = (
-            parse_borderless_row(quote.chunk.text, quote.start, quote.end) if quote.kind is UnitKind.TABLE_ROW else None
-        )
-        for span in (row.header, row.caption) if row is not None else ():
-            text += " " + (quote.chunk.text[slice(*span)] if span is not None else "")
-        return years <= frozenset(_YEAR.findall(text))
+        """The years asked for stand in the title, the quote, or what names the row's columns; periods in the latter."""
+        text, span = quote.chunk.text, (quote.start, quote.end)
+        row = parse_borderless_row(text, *span) if quote.kind is UnitKind.TABLE_ROW else None
+        above = (row.header, row.caption) if row is not None else ()
+        named = " ".join(text[slice(*one)] for one in above if one is not None)
+        if row is not None and row.header is not None and not self._periods <= periods_of(named):
+            return False
+        return years <= frozenset(_YEAR.findall(f"{quote.chunk.document_title} {text[slice(*span)]} {named}"))
 
     def _quote(self, chunk: Chunk, span: Span, kind: UnitKind, worth: float) -> FigureQuote:
         return FigureQuote(chunk, *span, kind, round(worth, 6))

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
+from agentic_rag.answering.extraction.segmented_text import Span
 from agentic_rag.answering.extraction.term_matching import holds_phrase
 from agentic_rag.answering.extraction.text_blocks import RankedBlock, find_tables
 from agentic_rag.answering.extraction.text_units import UnitKind
@@ -30,7 +31,7 @@ def compared_rows(
     for at, passage in enumerate(passages):
         text = passage.chunk.text
         for block in find_tables(text):
-            named = [row for row in block.parts if _names(part.text, text[slice(*row)])]
+            named = _named(part.text, [(row, text[slice(*row)]) for row in block.parts])
             free = [row for row in named if (passage.chunk.ordinal, row[0]) not in excluded]
             if 1 < len(free) <= MAX_ROWS and len(free) < len(block.parts):
                 return tuple(quote_row(RankedBlock(at, block, 0, 0, score), passages, place, row) for row in free)
@@ -66,8 +67,19 @@ def row_of_each_issue(
     return tuple(found.values()) if 1 < len(found) <= MAX_ROWS else ()
 
 
-def _names(question: str, row: str) -> bool:
-    name = _MARKS.sub("", split_cells(row)[0])
+def _named(question: str, rows: Sequence[tuple[Span, str]]) -> list[Span]:
+    """The rows whose first cells the question names; one whose name it says within a longer one only is not."""
+    found = [(row, name) for row, text in rows if _names(question, name := _MARKS.sub("", split_cells(text)[0]))]
+    rest = question
+    named: list[Span] = []
+    for row, name in sorted(found, key=lambda one: -len(one[1])):
+        if _names(rest, name):
+            named.append(row)
+            rest = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", rest, count=1, flags=re.IGNORECASE)
+    return sorted(named)
+
+
+def _names(question: str, name: str) -> bool:
     if len(name) > SHORT_NAME:
         name, question = name.lower(), question.lower()
     return holds_phrase(question, name)

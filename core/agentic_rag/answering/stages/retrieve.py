@@ -110,6 +110,8 @@ class RetrieveStage:
             evidence = await optional.read(find)
             if evidence is not None:
                 retrieved = _add_evidence(retrieved, evidence)
+                if evidence.is_exact:
+                    break
         positions = neighbour_positions(retrieved.passages)
         neighbours = await optional.read(lambda: snapshot.documents.chunks_at(positions, snapshot.access.access_ids))
         expanded = expand_passages(retrieved.passages, neighbours or (), state.options.max_context_tokens)
@@ -183,4 +185,6 @@ def _add_evidence(retrieved: Retrieved, evidence: FoundEvidence) -> Retrieved:
         *(trace_of(one.chunk, one.candidate) for one in added.values() if one.chunk.chunk_id not in known),
     )
     quotes = (*retrieved.figures, *evidence.quotes)
-    return replace(retrieved, passages=evidence.passages, figures=quotes, candidates=candidates)
+    return replace(
+        retrieved, passages=evidence.passages, figures=quotes, is_exact=evidence.is_exact, candidates=candidates
+    )

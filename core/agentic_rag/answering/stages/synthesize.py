@@ -33,6 +33,7 @@ from agentic_rag.answering.extraction.extractive import (
     join_parts,
     nearest_sentences,
     opening_sentence,
+    with_names,
 )
 from agentic_rag.answering.extraction.multi_hop import draft_from_path
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
@@ -90,6 +91,9 @@ class SynthesizeStage:
             return StageResult(looked_up)
         found = state.retrieved
         excluded = state.checked.excluded
+        named = add_figures((), found.figures, found.passages, excluded, conflicting=False) if found.is_exact else ()
+        if named:
+            return _with_draft(state, _state_cells(state.draft, with_names(named, found.passages)))
         kinds = _kinds_of_parts(state)
         asked = _evidence_of_parts(state)
         readings = await read_units(self._reader, asked, kinds)
@@ -143,6 +147,12 @@ class SynthesizeStage:
         )
         weighed = {one: (asked[one][0], kinds[one], readings[one]) for one in kept}
         return _with_draft(state, await _weigh_answer(self._reader, state, draft, weighed))
+
+
+def _state_cells(draft: Draft, named: tuple[DraftSentence, ...]) -> Draft:
+    """The rows that the question names by their labels and columns; several are its readings."""
+    why = Shortfall(AbstentionReason.UNDERSPECIFIED, UNDERSPECIFIED, Outcome.UNDERSPECIFIED)
+    return replace(draft, sentences=named, missing=(), shortfall=why if len(named) > 1 else None)
 
 
 def _show_nearest(draft: Draft, nearest: tuple[DraftSentence, ...]) -> Draft:

@@ -1,7 +1,7 @@
 """Tables as text: one row a line, cells between bars, and a rule under the row that names the columns.
 
-A long table is written in parts, and each part repeats the names of its columns: a chunk or a quote that holds a row
-also holds what its cells mean.
+A long table is written in parts, and each part repeats the names of its columns and the label of its section: a chunk
+or a quote that holds a row also holds what its cells mean.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ CURRENCY = re.compile(r"[$€£¥]|\b(?:EUR|USD|GBP|CHF|JPY)\b")
 _DECIMALS = re.compile(r"[0#?]\.([0#?]+)")
 _SIGNIFICANT = 15
 """Digits that spreadsheet programs keep of a number."""
+_SUM = "Total"
 _LEAST_FIGURES = 3
 """Rows of figures from which the row above two columns names them; fewer are keys and their values."""
 
@@ -64,12 +65,15 @@ def add_grid(built: TextBuilder, rows: Iterable[tuple[int, Row]], limits: Parser
 
 
 def count_names(rows: Sequence[Row]) -> int:
-    """How many rows at the top name the columns of a table that does not say so; none where few rows hold figures."""
+    """How many rows at the top name the columns of a table that does not say so; none where few rows hold figures,
+    unless the corner above the labels is empty.
+    """
     level = _level(rows)
     count = _header_rows(level) if level else 0
     below = level[count:]
     figures = sum(any(map(_FIGURE.fullmatch, row[1:])) for row in below)
-    return count if 2 * figures >= len(below) else 0
+    has_corner = count > 0 and not level[0][0] and all(row[0] for row in below)
+    return count if has_corner or 2 * figures >= len(below) else 0
 
 
 def number_text(value: float, code: str) -> str:
@@ -91,7 +95,9 @@ def number_text(value: float, code: str) -> str:
 
 
 def table_parts(rows: Sequence[Row], header_rows: int) -> Iterator[tuple[int, int, str]]:
-    """The parts of a table: the index of the first and of the last row in it, and its text."""
+    """The parts of a table: the index of the first and of the last row in it, and its text, which begins with the names
+    of the columns and the label of the section that its rows go on with.
+    """
     header_rows = min(header_rows, len(rows) - 1)
     head: list[str] = []
     if header_rows:
@@ -100,14 +106,25 @@ def table_parts(rows: Sequence[Row], header_rows: int) -> Iterator[tuple[int, in
         head = [_line(names), _line(["---"] * len(names))]
     head_length = sum(len(line) + 1 for line in head)
     first, lines, length = header_rows, list[str](), head_length
+    above, section = list[str](), list[str]()
     for at in range(header_rows, len(rows)):
         line = _line(rows[at])
+        if _is_section(rows[at]):
+            section = [line]
         if len(lines) >= _LEAST_ROWS and length + len(line) > _PART:
-            yield first, at - 1, "\n".join([*head, *lines])
-            first, lines, length = at, [], head_length
+            yield first, at - 1, "\n".join([*head, *above, *lines])
+            above = section if section != [line] else []
+            first, lines, length = at, [], head_length + sum(map(len, above))
         lines.append(line)
         length += len(line) + 1
-    yield first, len(rows) - 1, "\n".join([*head, *lines])
+        if rows[at][0].startswith(_SUM):
+            section = []
+    yield first, len(rows) - 1, "\n".join([*head, *above, *lines])
+
+
+def _is_section(row: Row) -> bool:
+    """Whether a row is a label alone, which says what the rows below it are of until a sum closes them."""
+    return len(row) > 2 and bool(row[0]) and not any(row[1:])
 
 
 def _line(cells: Row) -> str:

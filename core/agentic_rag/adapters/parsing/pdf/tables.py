@@ -359,9 +359,9 @@ def _with_tables(page: PdfPage, tables: Sequence[_Table]) -> PdfPage:
 def _table_lines(table: _Table) -> Iterator[PageLine]:
     """The parts of a table, a blank line behind each."""
     rows = [*table.names, *table.rows]
-    for first, _, text in table_parts(rows, len(table.names)):
+    for first, last, text in table_parts(rows, len(table.names)):
         lines = text.split("\n")
-        head = 2 if table.names else 0
+        head = len(lines) - (last - first + 1)
         for at, line in enumerate(lines):
             words = table.words[first - len(table.names) + at - head + 1] if at >= head else ()
             yield PageLine(line, words if at else table.words[0], table.size, is_row=True)

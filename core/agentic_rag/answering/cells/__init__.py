@@ -1,0 +1,1 @@
+"""Cells of tables that questions name by row and column."""
