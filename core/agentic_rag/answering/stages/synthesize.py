@@ -86,14 +86,11 @@ class SynthesizeStage:
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the draft, or the nearest evidence with the reason to abstain."""
-        looked_up = _quote_opening(state)
-        if looked_up is not None:
-            return StageResult(looked_up)
+        known = _quote_opening(state) or _quote_cells(state)
+        if known is not None:
+            return StageResult(known)
         found = state.retrieved
         excluded = state.checked.excluded
-        named = add_figures((), found.figures, found.passages, excluded, conflicting=False) if found.is_exact else ()
-        if named:
-            return _with_draft(state, _state_cells(state.draft, with_names(named, found.passages)))
         kinds = _kinds_of_parts(state)
         asked = _evidence_of_parts(state)
         readings = await read_units(self._reader, asked, kinds)
@@ -149,10 +146,20 @@ class SynthesizeStage:
         return _with_draft(state, await _weigh_answer(self._reader, state, draft, weighed))
 
 
-def _state_cells(draft: Draft, named: tuple[DraftSentence, ...]) -> Draft:
-    """The rows that the question names by their labels and columns; several are its readings."""
+def _quote_cells(state: RunState) -> RunState | None:
+    """The rows that the question names by their labels and columns, several as its readings; None without any that no
+    self-check refused.
+    """
+    found = state.retrieved
+    if not found.is_exact:
+        return None
+    named = add_figures((), found.figures, found.passages, state.checked.excluded, conflicting=False)
+    if not named:
+        return None
     why = Shortfall(AbstentionReason.UNDERSPECIFIED, UNDERSPECIFIED, Outcome.UNDERSPECIFIED)
-    return replace(draft, sentences=named, missing=(), shortfall=why if len(named) > 1 else None)
+    sentences = with_names(named, found.passages)
+    draft = replace(state.draft, sentences=sentences, missing=(), shortfall=why if len(named) > 1 else None)
+    return replace(state, draft=draft)
 
 
 def _show_nearest(draft: Draft, nearest: tuple[DraftSentence, ...]) -> Draft:
