@@ -386,9 +386,7 @@ async def test_an_upload_names_its_readers_and_does_not_replace_what_is_withheld
     assert [one["document"]["sourcePath"] for one in jobs] == ["handbook.md"]
 
 
-async def test_who_cannot_read_all_cannot_count_it(works: Works) -> None:
-    await works.share(NINA, groups=["night"])
-
+async def test_members_cannot_count_passages_whether_any_are_hidden_or_not(works: Works) -> None:
     told = await query(
         works, "query ($ws: ID!) { embeddingSpaces(workspaceId: $ws) { done } }", {"ws": WORKSPACE_ID}, DANA
     )

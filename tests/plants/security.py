@@ -127,6 +127,25 @@ def _nothing_is_hidden(patch: Patch) -> None:
     patch(PostgresAccessStore, "sees", sees)
 
 
+def _stored_versions_shown(patch: Patch) -> None:
+    from agentic_rag.adapters.postgres.session import database
+    from agentic_rag.adapters.postgres.tenancy import access
+
+    async def as_stored(_connection: Any, _workspace: Any, _scope: Any, version: int) -> int:
+        return version
+
+    for module in (database, access):
+        patch(module, "shown_version", as_stored)
+
+
+def _caller_unbound(patch: Patch) -> None:
+    """The database is not told who is served."""
+    from agentic_rag.adapters.postgres.session import database, pool
+
+    for module in (database, pool):
+        patch(module, "caller_setting", str)
+
+
 def _hidden_looked_at_twice(patch: Patch) -> None:
     from agentic_rag.adapters.postgres.tenancy.access import PostgresAccessStore
 
@@ -265,6 +284,8 @@ MUTANTS: Mapping[str, Mutant] = {
     "credentials": Mutant("`serve` leaves a token in the home", _token_left_in_home, "differ", is_slow=True),
     "foreign-ids": Mutant("the organisation is taken from the id", _organisation_of_the_id, "foreign ids"),
     "hidden-ids": Mutant("a document says who it is to everybody", _nothing_is_hidden, "hidden"),
+    "closed-workspace": Mutant("the database is not told who is served", _caller_unbound, "may not enter"),
+    "hidden-work": Mutant("versions are shown as they are stored", _stored_versions_shown, "hidden work"),
     "same-time": Mutant("a hidden document is looked at once more", _hidden_looked_at_twice, "other statements"),
     "foreign-paths": Mutant("the organisation is taken from the id", _organisation_of_the_id, "as", is_slow=True),
     "audit-log": Mutant("a change of readers is not written down", _acts_unwritten, "leave no entry", is_slow=True),

@@ -76,8 +76,6 @@ def _by_right(right: DocumentRight | Sight, relation: Relation, *, is_manager: b
             return Outcome.ALLOWED
         case Sight.ASKER:
             return Outcome.ALLOWED if is_manager or relation is Relation.OWNER else Outcome.HIDDEN
-        case Sight.WHOLE_WORKSPACE:
-            return Outcome.ALLOWED if is_manager else Outcome.FORBIDDEN
         case Sight.PATH:
             may = is_manager or relation in (Relation.OWNER, Relation.WRITER)
             return Outcome.ALLOWED if may else Outcome.FORBIDDEN

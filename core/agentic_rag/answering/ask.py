@@ -39,6 +39,7 @@ from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.models.providers.llm_client import LlmClients
 from agentic_rag.tenancy.access import ReadScope, read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag.tenancy.shown_versions import find_version
 from agentic_rag.workspaces.workspace import CorpusHead
 
 DEFAULT_TTL_SECONDS = 900
@@ -172,11 +173,12 @@ class AnswerQuestion:
                 return stored
         if question.after is not None:
             question = await self._runs.append_turn(principal, question, question.after)
-        understood = understand(question)
+        at = await find_version(self._ports.database, question.workspace, read_identity(principal), question.as_of)
+        understood = understand(replace(question, as_of=at))
         embedders = await self._ports.embedders.of(question.workspace)
         space = head.space or embedders.default.space
         llm = None if self._llm_clients is None else await self._llm_clients.client_for(question.workspace)
-        version = head.version if question.as_of is None else question.as_of
+        version = head.version if at is None else at
         context = self._context(version, space, head, () if llm is None else (llm.model,))
         key = answer_key(understood, context)
         return _AskRequest(run_id, understood, principal, sent, began, trace, context, key, head.version, space)
@@ -242,9 +244,8 @@ class AnswerQuestion:
         return await self._walk_stages(replace(request, began=self._ports.clock.monotonic()))
 
     async def _walk_stages(self, request: _AskRequest) -> PipelineResult:
-        """From the gate to an answer, once there is room; the wait takes nothing of the run's time.
-
-        Errors: `DependencyUnavailable`, `NotFound`, `InvalidInput`, `SpaceMismatch`, `Overloaded`.
+        """From the gate to an answer, once there is room; the wait takes nothing of the run's time. Errors:
+        `DependencyUnavailable`, `NotFound`, `InvalidInput`, `SpaceMismatch`, `Overloaded`.
         """
         ports, asked, came = self._ports, request.question.asked, self._ports.clock.monotonic()
         room = self._room.enter(MODEL_RUN_UNITS if request.context.model_reads_history else RUN_UNITS)
@@ -314,8 +315,7 @@ class AnswerQuestion:
         now = self._ports.clock.now()
         for read_at in (one.read_at for one in answer.citations if one.read_at is not None):
             self._ports.telemetry.observe("rag_document_age_seconds", max(0.0, (now - read_at).total_seconds()))
-        context = _context_read(request.context, result)
-        run = self._run_of(request, context, answer, outcome, result.stages)
+        run = self._run_of(request, _context_read(request.context, result), answer, outcome, result.stages)
         return await self._keep(
             request, run, self._fill(request, result, answer) if outcome is CacheOutcome.MISS else None
         )

@@ -24,12 +24,9 @@ class FoundChunk:
     chunk: Chunk | None
     """As readers of its last version saw it; None where that is past its retention."""
     corpus_version: int
-    """The newest one."""
-
-    @property
-    def retired_at(self) -> int | None:
-        """The first corpus version without the chunk; None for one that readers see."""
-        return self.version.visible_to
+    """The newest one, as the caller is shown it."""
+    retired_at: int | None
+    """The first corpus version without the chunk, as the caller is shown it; None for one that readers see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +49,8 @@ class ReadChunk:
                 if place is None:
                     return None
                 chunk = await _at(snapshot, place) if place.visible_to is None else None
+                shown = await snapshot.shown(newest)
+                retired_at = None if place.visible_to is None else await snapshot.shown(place.visible_to)
         except NotFound:
             return None
         if place.visible_to is not None:
@@ -59,7 +58,7 @@ class ReadChunk:
         if chunk is not None:
             act, key, span = AuditAction.READ_TEXT, place.document_id, {"start": chunk.start, "end": chunk.end}
             await audit_read(self.database, self.telemetry, act, workspace, key, principal.subject_id, **span)
-        return FoundChunk(place, chunk, newest)
+        return FoundChunk(place, chunk, shown, retired_at)
 
     async def of_document(
         self, principal: Principal, workspace: WorkspaceRef, document_id: UUID, request: PageRequest
@@ -74,6 +73,7 @@ class ReadChunk:
         try:
             async with self.database.snapshot(workspace, readers=read_identity(principal)) as snapshot:
                 version = snapshot.version
+                shown = await snapshot.shown(version)
                 chunks = await snapshot.documents.chunks(wanted[: request.first], snapshot.access.access_ids)
         except NotFound as error:
             raise no_such_document() from error
@@ -82,7 +82,10 @@ class ReadChunk:
             await audit_read(self.database, self.telemetry, act, workspace, document_id, principal.subject_id, **span)
         found = tuple(
             FoundChunk(
-                ChunkVersion(one.chunk_id, one.ordinal, document_id, one.document_title, version, None), one, version
+                ChunkVersion(one.chunk_id, one.ordinal, document_id, one.document_title, version, None),
+                one,
+                shown,
+                None,
             )
             for one in chunks
         )

@@ -13,6 +13,7 @@ from agentic_rag.tenancy.access import read_identity
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit_read
+from agentic_rag.tenancy.shown_versions import find_version
 
 MAX_CHARACTERS = 100_000
 """Code points of one part."""
@@ -26,6 +27,7 @@ class TextPart:
     start: int
     layout: TextLayout
     corpus_version: int
+    """As the caller is shown it."""
 
     @property
     def end(self) -> int:
@@ -61,7 +63,9 @@ class ReadText:
                 code="OPTION_OUT_OF_RANGE",
                 path=("start",),
             )
-        async with self.database.snapshot(workspace, as_of, readers=read_identity(principal)) as snapshot:
+        readers = read_identity(principal)
+        at = await find_version(self.database, workspace, readers, as_of)
+        async with self.database.snapshot(workspace, at, readers=readers) as snapshot:
             layout = await snapshot.documents.layout(document_id, snapshot.access.access_ids)
             if layout is None:
                 # The same for a document that is not there, and for text that the caller may not read.
@@ -69,7 +73,8 @@ class ReadText:
             last = min(layout.characters, start + MAX_CHARACTERS, layout.characters if end is None else end)
             request = SpanRequest(layout.revision_id, start, max(start, last))
             (span,) = await snapshot.documents.revision_spans([request])
-        part = TextPart("" if span is None else span.text, start, layout, snapshot.version)
+            version = await snapshot.shown(snapshot.version)
+        part = TextPart("" if span is None else span.text, start, layout, version)
         act, place = AuditAction.READ_TEXT, {"start": part.start, "end": part.end}
         await audit_read(self.database, self.telemetry, act, workspace, document_id, principal.subject_id, **place)
         return part

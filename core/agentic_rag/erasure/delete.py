@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from agentic_rag.answering.ports import AnswerCache
@@ -16,9 +16,11 @@ from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import DependencyUnavailable, Permanent
 from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.tenancy.access import ReadIdentity
 from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditAction
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
+from agentic_rag.tenancy.shown_versions import show_versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,26 @@ class Deletion:
     """Stores that did not answer; a DELETE job empties them later."""
     certificate: Certificate | None = None
     """The current certificate; None if the document was never erased."""
+
+
+async def show_deletion(
+    database: Database, workspace: WorkspaceRef, readers: ReadIdentity, deletion: Deletion
+) -> Deletion:
+    """A deletion with the corpus version as the readers are shown it."""
+    erasure, certificate = deletion.erasure, deletion.certificate
+    if erasure is not None:
+        erasure = replace(erasure, version=(await show_versions(database, workspace, readers, [erasure.version]))[0])
+    if certificate is not None:
+        certificate = await show_certificate(database, workspace, readers, certificate)
+    return replace(deletion, erasure=erasure, certificate=certificate)
+
+
+async def show_certificate(
+    database: Database, workspace: WorkspaceRef, readers: ReadIdentity, certificate: Certificate
+) -> Certificate:
+    """A certificate with the corpus version as the readers are shown it."""
+    (version,) = await show_versions(database, workspace, readers, [certificate.version])
+    return replace(certificate, version=version)
 
 
 def delete_job(

@@ -9,12 +9,13 @@ from uuid import UUID
 
 from agentic_rag.documents.document import Document
 from agentic_rag.documents.document_access import DocumentAccess, DocumentRight, list_scope
-from agentic_rag.erasure.delete import DeleteDocument, Deletion
+from agentic_rag.erasure.delete import DeleteDocument, Deletion, show_deletion
 from agentic_rag.ingestion.upload import ReceivedUpload, Upload, UploadDocument, UploadOptions
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import FeatureDisabled, InvalidInput, NotFound, no_such_document
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.models.providers.tenant_models import TenantModels
+from agentic_rag.tenancy.access import read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces.administer import Administer, NewWorkspace
 from agentic_rag.workspaces.organisation import FeatureFlag
@@ -112,9 +113,9 @@ class Attachments:
         if workspace is not None:
             await self.access.require(principal, workspace.ref, document_id, DocumentRight.OWN)
             deletion = await self.erasure.run(workspace.ref, document_id, principal.subject_id)
-        if deletion is None or deletion.erasure is None:
+        if workspace is None or deletion is None or deletion.erasure is None:
             raise no_such_document()
-        return deletion
+        return await show_deletion(self.database, workspace.ref, read_identity(principal), deletion)
 
     async def inline_guidelines(self, holder: ExternalOwner) -> str | None:
         """The holder's plain-text guidelines; None when there are none."""

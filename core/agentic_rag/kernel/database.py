@@ -47,6 +47,10 @@ class CorpusSnapshot(Protocol):
     graph: GraphReader
     """Graph arm."""
 
+    async def shown(self, version: int) -> int:
+        """The number that this snapshot's readers are shown for a stored version (see `AccessStore.shown_version`)."""
+        ...
+
 
 class Transaction(Protocol):
     """Writes of one organisation; commits when the block ends, rolls back on any exception."""

@@ -42,6 +42,16 @@ class AccessStore(Protocol):
         """The principals of these sets."""
         ...
 
+    async def shown_version(self, workspace: WorkspaceRef, scope: ReadScope, version: int) -> int:
+        """The number that a caller with this scope is shown for a stored corpus version: how many versions up to it
+        changed something that the caller may read.
+        """
+        ...
+
+    async def stored_version(self, workspace: WorkspaceRef, scope: ReadScope, shown: int) -> int:
+        """The first stored corpus version, of those still kept, that the caller is shown under this number."""
+        ...
+
     async def unreadable(
         self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: ReadIdentity
     ) -> set[UUID]:

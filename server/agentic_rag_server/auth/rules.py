@@ -20,7 +20,6 @@ class Sight(enum.Enum):
     ORGANISATION = "everybody in it"
     PATH = "whoever may replace the document that has the path, and everybody where none has"
     ASKER = "who asked, and who manages the workspace"
-    WHOLE_WORKSPACE = "who may read every document of the workspace, and who manages it"
     PLATFORM = "operators of the default organisation, whose keys are made with the database's password"
 
 

@@ -25,6 +25,7 @@ from agentic_rag.tenancy.access import (
 )
 from agentic_rag.tenancy.ports import AccessChange
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.tenancy.shown_versions import find_version, show_versions
 
 ADA, BOB = ReadIdentity(("user:ada",)), ReadIdentity(("group:night", "user:bob"))
 NIGHT = ("group:night",)
@@ -146,6 +147,47 @@ async def test_a_change_shows_everywhere_at_the_next_version(adapter: Backend) -
     head = await adapter.database.head(workspace, ADA)
     assert head is not None
     assert (head.version, head.access.version, head.access.is_unrestricted) == (3, 3, False)
+
+
+async def _shown(
+    adapter: Backend, workspace: WorkspaceRef, readers: ReadIdentity, versions: Sequence[int]
+) -> list[int]:
+    """What the readers are shown for stored versions."""
+    shown = await show_versions(adapter.database, workspace, readers, versions)
+    async with adapter.database.snapshot(workspace, readers=readers) as snapshot:
+        assert [await snapshot.shown(one) for one in versions] == shown
+    return shown
+
+
+async def test_versions_that_changed_only_hidden_documents_are_not_shown(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["quorum one"])  # 1: everybody's
+    await restrict(adapter, workspace, "a.md", NIGHT)  # 2: taken from everybody
+    await adapter.publish(workspace, "a.md", ["quorum two"])  # 3: hidden
+    await restrict(adapter, workspace, "a.md", ("user:ada",))  # 4: from one set to another
+    await adapter.publish(workspace, "b.md", ["quorum three"])  # 5: everybody's
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        await transaction.publisher.erase(workspace, document_id_for(workspace, "a.md"))  # 6: hidden but from Ada
+
+    versions = range(7)
+    assert await _shown(adapter, workspace, ANONYMOUS_READER, versions) == [0, 1, 2, 2, 2, 3, 3]
+    assert await _shown(adapter, workspace, BOB, versions) == [0, 1, 2, 3, 4, 5, 5]
+    assert await _shown(adapter, workspace, ADA, versions) == [0, 1, 2, 2, 3, 4, 5]
+    assert await _shown(adapter, workspace, UNRESTRICTED_READER, versions) == list(versions)
+
+
+async def test_a_shown_version_reads_the_first_that_is_shown_so(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["quorum one"])
+    await restrict(adapter, workspace, "a.md", NIGHT)
+    await adapter.publish(workspace, "a.md", ["quorum two"])
+    await adapter.publish(workspace, "b.md", ["quorum three"])
+
+    stored = [await find_version(adapter.database, workspace, ADA, one) for one in (0, 1, 2, 3, 4)]
+
+    assert stored == [0, 1, 2, 4, 5]
+    assert await find_version(adapter.database, workspace, ADA, None) is None
+    assert [await find_version(adapter.database, workspace, BOB, one) for one in (2, 3, 4)] == [2, 3, 4]
 
 
 async def test_rights_hold_for_older_versions_too(adapter: Backend) -> None:

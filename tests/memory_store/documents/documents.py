@@ -147,7 +147,7 @@ class MemoryDocumentStore:
                 state.documents[document_id] = replace(document, title=title, updated_at=self._working.now())
                 changed.append(document_id)
         if any(known[document_id].revision_id is not None for document_id in changed):
-            state.next_version()
+            state.next_version(touched=set[int]().union(*(state.sets_of(one) for one in changed)))
         return len(changed)
 
     async def id_key(self, workspace: WorkspaceRef) -> bytes:
@@ -176,7 +176,7 @@ class MemoryDocumentStore:
                 )
         state = self._working.write(workspace)
         if document.revision_id is not None and document.source_path != label.source_path:
-            state.next_version()
+            state.next_version(touched=state.sets_of(document_id))
         state.documents[document_id] = replace(
             document,
             source_path=label.source_path,

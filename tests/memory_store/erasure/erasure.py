@@ -35,7 +35,7 @@ def erase(
             raise LeaseLost("Another worker erases this document now.")
     state = working.write(workspace)
     jobs = _cancel_jobs(working, state, document_id, job_id)
-    version = state.next_version()
+    version = state.next_version(touched=state.sets_of(document_id))
     passages = dict(state.passages_of(document_id))
     postings = _rewrite_segments(state, np.array(list(passages), np.int32))
     mentioned = {held.entity_id for passage in passages.values() for held in passage.mentions}

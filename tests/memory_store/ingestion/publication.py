@@ -53,7 +53,9 @@ class MemoryPublisher:
         _check_vectors(accepted, dimensions)
         version = None
         if accepted:
-            version = state.next_version(space_id)
+            version = state.next_version(
+                space_id, {state.documents[publication.document_id].access_id for publication in accepted}
+            )
             _write_passages(state, space_id, version, accepted)
             for publication in accepted:
                 _close(state, version, publication)

@@ -52,6 +52,10 @@ class MemorySnapshot:
     """The space that is searched: the active one unless another was asked for."""
     access: ReadScope
 
+    async def shown(self, version: int) -> int:
+        """The number that the readers are shown for a version."""
+        return version - sum(one <= version for one in self.state.hidden_versions(self.access))
+
     @property
     def documents(self) -> MemoryDocumentReader:
         """Chunks and revisions."""
@@ -201,7 +205,8 @@ class MemoryDatabase:
         newest = state.workspace.corpus_version
         if as_of is not None and not state.oldest_version <= as_of <= newest:
             raise InvalidInput(
-                f"Version {as_of} cannot be read: this workspace keeps versions {state.oldest_version} to {newest}.",
+                "This version cannot be read: it is newer than the corpus, or past what the workspace keeps "
+                "(`historyDays`).",
                 code="AS_OF_UNAVAILABLE",
                 path=("asOf",),
             )

@@ -5,7 +5,7 @@ A transaction clones the workspaces it writes; since records are shared, a clone
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -170,6 +170,8 @@ class WorkspaceState:
     workspace: Workspace
     oldest_version: int = 0
     access_version: int = 0
+    restricted: dict[int, frozenset[int]] = field(default_factory=dict[int, frozenset[int]])
+    """The access sets that a version touched, where none is everybody's."""
     """The version that last changed a document's readers."""
     access_sets: dict[int, tuple[str, ...]] = field(default_factory=lambda: {DEFAULT_ACCESS_ID: PUBLIC_PRINCIPALS})
     """Principals by number."""
@@ -219,6 +221,7 @@ class WorkspaceState:
         return replace(
             self,
             access_sets=dict(self.access_sets),
+            restricted=dict(self.restricted),
             documents=dict(self.documents),
             found_metadata=dict(self.found_metadata),
             given_metadata=dict(self.given_metadata),
@@ -249,8 +252,10 @@ class WorkspaceState:
         """The space of that number."""
         return next((one.registered for one in self.spaces if one.registered.space_id == number), None)
 
-    def next_version(self, active_space: int | None = None) -> int:
-        """Begin the next corpus version; the graph is written with it, so its watermark is the same."""
+    def next_version(self, active_space: int | None = None, touched: Collection[int] = (DEFAULT_ACCESS_ID,)) -> int:
+        """Begin the next corpus version, which touches some access sets; the graph is written with it, so its watermark
+        is the same.
+        """
         version = self.workspace.corpus_version + 1
         space = self.workspace.active_space
         self.workspace = replace(
@@ -259,7 +264,17 @@ class WorkspaceState:
             graph_version=version,
             active_space=active_space if space is None else space,
         )
+        if touched and DEFAULT_ACCESS_ID not in touched:
+            self.restricted[version] = frozenset(touched)
         return version
+
+    def hidden_versions(self, scope: ReadScope) -> list[int]:
+        """The versions that changed nothing of the scope."""
+        return [one for one, touched in self.restricted.items() if touched.isdisjoint(scope.access_ids)]
+
+    def sets_of(self, document_id: UUID) -> set[int]:
+        """The access sets of a document and of its passages."""
+        return {self.documents[document_id].access_id, *(one.access_id for _, one in self.passages_of(document_id))}
 
     def described(self, document_id: UUID) -> Document:
         """A document with the metadata in force."""

@@ -42,6 +42,18 @@ class MemoryAccessStore:
         held = {} if state is None else state.access_sets
         return {one: held[one] for one in access_ids if one in held}
 
+    async def shown_version(self, workspace: WorkspaceRef, scope: ReadScope, version: int) -> int:
+        """The number that a caller is shown for a version."""
+        hidden = self._state(workspace).hidden_versions(scope)
+        return version - sum(one <= version for one in hidden)
+
+    async def stored_version(self, workspace: WorkspaceRef, scope: ReadScope, shown: int) -> int:
+        """The first version still kept that a caller is shown under a number."""
+        state = self._state(workspace)
+        before = [one - place for place, one in enumerate(sorted(state.hidden_versions(scope)), 1)]
+        first = shown + sum(one < shown for one in before)
+        return min(shown + sum(one <= shown for one in before), max(first, state.oldest_version))
+
     async def unreadable(
         self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: ReadIdentity
     ) -> set[UUID]:
@@ -94,7 +106,8 @@ class MemoryAccessStore:
         )
         if known.revision_id is None:
             return AccessChange(None, 0)
-        version = state.access_version = state.next_version()
+        touched = {known.access_id, access_id, *moves.values(), *(state.passages[one].access_id for one in moves)}
+        version = state.access_version = state.next_version(touched=touched)
         for ordinal, to in moves.items():
             state.passages[ordinal] = state.passages[ordinal].shown_to(to)
         return AccessChange(version, len(moves))

@@ -36,6 +36,7 @@ from agentic_rag.tenancy.access import read_identity
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit_read
+from agentic_rag.tenancy.shown_versions import find_version
 from agentic_rag.workspaces.settings import RagConfig
 
 
@@ -104,9 +105,10 @@ class SearchPassages:
         settings = effective(asked.options, self.defaults, config=config, similarity_exponent=exponent).search
         with self.telemetry.span("rag.search"):
             vector = await self._embed(asked, settings, head.space)
+            at = await find_version(self.database, asked.workspace, readers, asked.as_of)
             async with (
                 self.room.enter(RUN_UNITS),
-                self.database.snapshot(asked.workspace, asked.as_of, readers=readers) as snapshot,
+                self.database.snapshot(asked.workspace, at, readers=readers) as snapshot,
             ):
                 registered = snapshot.space
                 if registered is not None and registered.space != head.space:
@@ -161,4 +163,5 @@ class SearchPassages:
         needs_vector = settings.weights.vector > 0 and space is not None
         degraded = (*((Dependency.EMBEDDER,) if needs_vector and vector is None else ()), *result.degraded)
         kept = tuple(one for one in passages if least <= 0 or one.cosine is not None)
-        return FoundPassages(kept, snapshot.version, space, tuple(dict.fromkeys(degraded)))
+        version = await snapshot.shown(snapshot.version)
+        return FoundPassages(kept, version, space, tuple(dict.fromkeys(degraded)))

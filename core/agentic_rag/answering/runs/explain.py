@@ -238,8 +238,8 @@ class ExplainRun:
             if error.code != "AS_OF_UNAVAILABLE":
                 raise
             raise InvalidInput(
-                f"Version {version} of the corpus, which this run read, is past its retention. Ask the question again "
-                "and explain the new run.",
+                "The version of the corpus that this run read is past its retention. Ask the question again and "
+                "explain the new run.",
                 code="RUN_VERSION_GONE",
                 path=("runId",),
             ) from error

@@ -14,7 +14,7 @@ from agentic_rag_server.graphql.answering.citations import Citation, show_citati
 from agentic_rag_server.graphql.answering.debug import AnswerDebug, StageTiming, show_debug
 from agentic_rag_server.graphql.answering.gate import GateDecision, show_gate
 from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
-from agentic_rag_server.graphql.http.fields import Connection, Node, connection, field, to_schema
+from agentic_rag_server.graphql.http.fields import Connection, Node, connection, field, inner, to_schema
 
 Outcome = strawberry.enum(
     answers.Outcome,
@@ -60,13 +60,20 @@ class Run(Node):
     outcome: Outcome  # type: ignore[valid-type]
     answer: str
     degraded: list[Dependency]  # type: ignore[valid-type]
-    versions: RunVersions = strawberry.field(description="What the answer was made with.")
     stages: list[StageTiming] = strawberry.field(description="The stages, in the order they ran.")
     source: strawberry.Private[run_values.Run]
 
     @strawberry.field(description="Null when the outcome is GROUNDED or CONFLICTING.")
     def abstention(self) -> Abstention | None:
         return show_abstention(self.source)
+
+    @inner(Action.READ, right=Sight.ASKER, description="What the answer was made with.")
+    async def versions(self, info: Info) -> RunVersions:
+        made = self.source.versions
+        corpus, graph = await info.context.shown_versions(
+            self.source.workspace, made.corpus_version, made.graph_version
+        )
+        return to_schema(RunVersions, made, corpus_version=corpus, graph_version=graph)
 
     @strawberry.field(description="The quotes behind the sentences.")
     def citations(self) -> list[Citation]:

@@ -9,7 +9,7 @@ from agentic_rag.documents import document as documents
 from agentic_rag.documents.document_access import DocumentRight, list_scope, parse_writers
 from agentic_rag.documents.read_text import MAX_CHARACTERS
 from agentic_rag.documents.unread_pages import UNREAD_PROVENANCE, read_unread_pages
-from agentic_rag.erasure.delete import Deletion
+from agentic_rag.erasure.delete import Deletion, show_deletion
 from agentic_rag.ingestion.hand_over import SOURCE_PROVENANCE
 from agentic_rag.kernel.errors import Permanent, no_such_document
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, encode_workspace
@@ -19,6 +19,7 @@ from agentic_rag.tenancy.access import (
     Hiding,
     groups_of,
     keys_of,
+    read_identity,
     restore_principals,
     users_of,
     validate_principals,
@@ -293,7 +294,10 @@ class DocumentMutation:
         context = info.context
         node = decode(id, NodeKind.DOCUMENT)
         deletion = await context.parts.delete.run(context.ref(node), node.key, context.principal.subject_id)
-        return _show_deletion(id, deletion)
+        shown = await show_deletion(
+            context.parts.database, context.ref(node), read_identity(context.principal), deletion
+        )
+        return _show_deletion(id, shown)
 
     @mutation(
         Action.REINGEST_DOCUMENT,

@@ -1,5 +1,6 @@
 """Certificates of erasure and their proof in the schema."""
 
+from dataclasses import replace
 from datetime import datetime
 
 import strawberry
@@ -7,10 +8,12 @@ import strawberry
 from agentic_rag.documents.document_access import DocumentRight
 from agentic_rag.documents.document_ids import find_id
 from agentic_rag.erasure import certificate as certificates
+from agentic_rag.erasure import delete as deletions
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode
 from agentic_rag.kernel.text import require_no_nul
 from agentic_rag.operations import findings as verification
 from agentic_rag.operations.prove_erased import ErasureProof as Proof
+from agentic_rag.tenancy.access import read_identity
 from agentic_rag_server.auth.roles import Action, can_perform
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.http.context import Info
@@ -91,6 +94,11 @@ class ErasureQuery:
         context = info.context
         node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
         proof = await context.parts.prove_erasure.run(context.ref(node), node.key)
+        if proof.certificate is not None:
+            shown = await deletions.show_certificate(
+                context.parts.database, context.ref(node), read_identity(context.principal), proof.certificate
+            )
+            proof = replace(proof, certificate=shown)
         return show_proof(proof, has_past=can_perform(context.principal, Action.READ_AUDIT_LOG))
 
 

@@ -13,11 +13,12 @@ from agentic_rag.documents.document import Document
 from agentic_rag.documents.document_access import list_scope
 from agentic_rag.jobs.job import JobAttempt, JobRef
 from agentic_rag.jobs.turns import QueuePlace
-from agentic_rag.kernel.errors import Forbidden, InvalidInput, no_such_workspace
+from agentic_rag.kernel.errors import InvalidInput, no_such_workspace
 from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode
-from agentic_rag.tenancy.access import may_manage_access, read_identity
+from agentic_rag.tenancy.access import read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag.tenancy.shown_versions import show_versions
 from agentic_rag.workspaces.rate_limits import Demand
 from agentic_rag_server.parts import ServerParts
 
@@ -43,6 +44,10 @@ class RequestContext:
     def ref(self, node: NodeId) -> WorkspaceRef:
         """The workspace of a public id, always inside the caller's organisation."""
         return WorkspaceRef(self.principal.org_id, node.workspace_id)
+
+    async def shown_versions(self, ref: WorkspaceRef, *versions: int) -> list[int]:
+        """Stored corpus versions as the caller is shown them."""
+        return await show_versions(self.parts.database, ref, read_identity(self.principal), versions)
 
     async def workspace(self, workspace_id: str, path: tuple[str, ...] = ("workspaceId",)) -> WorkspaceRef:
         """An existing workspace by its public id. Errors: `InvalidInput`, `NotFound`."""
@@ -73,15 +78,6 @@ class RequestContext:
         if workspace_id is not None:
             return self.ref(decode(workspace_id, NodeKind.WORKSPACE, path=(*path, "workspaceId")))
         return await self.workspace_by_name(name or "", (*path, "workspace"))
-
-    async def require_all_readable(self, workspace: WorkspaceRef) -> None:
-        """Errors: `Forbidden` when some document of the workspace is hidden from the caller."""
-        if may_manage_access(self.principal):
-            return
-        async with self.parts.database.transaction(workspace.org_id) as transaction:
-            access = await transaction.access.readable(workspace, read_identity(self.principal))
-        if not access.is_unrestricted:
-            raise Forbidden("This counts passages of documents that you may not read. An admin may see it.")
 
     @cached_property
     def documents(self) -> DataLoader[tuple[UUID, UUID], Document | None]:

@@ -70,12 +70,16 @@ class SwitchEmbeddingSpacePayload(Payload):
 
 @strawberry.type
 class SpaceQuery:
-    @field(Action.READ, right=Sight.WHOLE_WORKSPACE, description="The embedding spaces of a workspace, oldest first.")
+    @field(
+        Action.READ,
+        Action.SWITCH_SPACE,
+        right=Sight.ORGANISATION,
+        description="The embedding spaces of a workspace, oldest first. Takes the role admin.",
+    )
     async def embedding_spaces(self, info: Info, workspace_id: strawberry.ID) -> list[EmbeddingSpace]:
         """The space that answers, the one being filled, and those kept for the grace period."""
         context = info.context
         workspace = await context.workspace(workspace_id)
-        await context.require_all_readable(workspace)
         return [_show_space(one) for one in await context.parts.switch_spaces.spaces(workspace)]
 
 

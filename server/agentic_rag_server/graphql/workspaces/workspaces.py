@@ -10,7 +10,6 @@ from agentic_rag.documents.document_access import parse_writers
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode_workspace
 from agentic_rag.kernel.text import is_storable
-from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces import settings as workspace_settings
 from agentic_rag.workspaces import web_access
 from agentic_rag.workspaces import workspace as workspace_values
@@ -62,8 +61,6 @@ class Workspace(Node):
     name: str
     kind: WorkspaceKind  # type: ignore[valid-type]
     external_ref: str | None = strawberry.field(description="The caller's own id of the project or agent.")
-    corpus_version: int = strawberry.field(description="Grows with every publish; a value for `asOf`.")
-    graph_version: int = strawberry.field(description="The corpus version the entity graph reflects.")
     created_at: datetime
     settings: WorkspaceSettings
     readers: list[str] | None = strawberry.field(
@@ -74,7 +71,19 @@ class Workspace(Node):
         description="Who may change its documents, as their roles and the documents' owners let; null: everybody who "
         "may enter, and below the role admin."
     )
-    source: strawberry.Private[WorkspaceRef]
+    source: strawberry.Private[workspace_values.Workspace]
+
+    @inner(
+        Action.READ,
+        right=Sight.ORGANISATION,
+        description="Grows with every publish that changes something the caller may read; a value for `asOf`.",
+    )
+    async def corpus_version(self, info: Info) -> int:
+        return (await info.context.shown_versions(self.source.ref, self.source.corpus_version))[0]
+
+    @inner(Action.READ, right=Sight.ORGANISATION, description="The corpus version the entity graph reflects.")
+    async def graph_version(self, info: Info) -> int:
+        return (await info.context.shown_versions(self.source.ref, self.source.graph_version))[0]
 
     @inner(
         Action.EVALUATE,
@@ -84,7 +93,7 @@ class Workspace(Node):
         "role admin.",
     )
     async def calibration(self, info: Info) -> Calibration | None:
-        return await find_calibration(info.context, self.source, trial=False)
+        return await find_calibration(info.context, self.source.ref, trial=False)
 
     @inner(
         Action.EVALUATE,
@@ -93,7 +102,7 @@ class Workspace(Node):
         description="The newest calibration that was only to measure. Null below the role admin.",
     )
     async def calibration_trial(self, info: Info) -> Calibration | None:
-        return await find_calibration(info.context, self.source, trial=True)
+        return await find_calibration(info.context, self.source.ref, trial=True)
 
     @inner(
         Action.EVALUATE,
@@ -103,7 +112,7 @@ class Workspace(Node):
         "admin.",
     )
     async def similarity_calibration(self, info: Info) -> SimilarityCalibration | None:
-        return await find_similarity(info.context, self.source)
+        return await find_similarity(info.context, self.source.ref)
 
 
 @strawberry.input(description="Search settings to keep.")
@@ -191,7 +200,7 @@ def _show_workspace(workspace: workspace_values.Workspace, context: RequestConte
         lists = {"readers": workspace.readers, "writers": workspace.writers}
         access = {name: None if one is None else list(one) for name, one in lists.items()}
     shown = replace(workspace, settings=settings)
-    return to_schema(Workspace, shown, id=encode_workspace(key), source=workspace.ref, **access)
+    return to_schema(Workspace, shown, id=encode_workspace(key), source=workspace, **access)
 
 
 def _apply_settings(

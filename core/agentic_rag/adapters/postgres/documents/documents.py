@@ -223,7 +223,7 @@ class PostgresDocumentStore(StagingRows):
         said = json.dumps(change_json(change))
         rows = await self._connection.fetch(DESCRIBE, *workspace.key, list(document_ids), said)
         if any(row["is_published"] for row in rows):
-            await next_version(self._connection, workspace, is_followed=self._is_followed)
+            await next_version(self._connection, workspace, document_ids, is_followed=self._is_followed)
         return len(rows)
 
     async def id_key(self, workspace: WorkspaceRef) -> bytes:
@@ -247,7 +247,7 @@ class PostgresDocumentStore(StagingRows):
             json.dumps(dict(label.provenance)),
         )
         if row is not None and row["is_seen"]:
-            await next_version(self._connection, workspace, is_followed=self._is_followed)
+            await next_version(self._connection, workspace, [document_id], is_followed=self._is_followed)
         return row is not None
 
     async def set_status(

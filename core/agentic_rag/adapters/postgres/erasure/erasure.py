@@ -43,7 +43,7 @@ async def erase(
         raise LeaseLost("Another worker erases this document now.")
     jobs: int = await connection.fetchval(sql.CANCEL_JOBS, *document, job_id)
     await connection.execute(LOCK_SEGMENTS, workspace.workspace_id)
-    version = await next_version(connection, workspace, is_followed=is_followed)
+    version = await next_version(connection, workspace, [document_id], is_followed=is_followed)
     if is_followed:
         await connection.execute(sql.ADD_GRAPH_ERASURE, *document, version)
     ordinals = [row["ordinal"] for row in await connection.fetch(sql.ORDINALS, *document)]

@@ -57,6 +57,7 @@ ERASED: Sequence[ErasedTable] = (
     ErasedTable("rag_restores"),
     ErasedTable("rag_usage"),
     ErasedTable("rag_embedding_spaces"),
+    ErasedTable("rag_restricted_versions"),
     ErasedTable("rag_access_sets"),
     # Their rows go with their blobs.
     ErasedTable("rag_originals", "false"),

@@ -14,6 +14,7 @@ from agentic_rag.adapters.postgres.ingestion.publication_rows import Batch, batc
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.retrieval.segments import ADD_SEGMENT, segment_arguments
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection
+from agentic_rag.adapters.postgres.tenancy.restricted_versions import note_restricted
 from agentic_rag.documents.metadata import change_json
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.ingestion.ports import DocumentPublication, Published
@@ -48,6 +49,8 @@ class PostgresPublisher:
         version = None
         if accepted:
             version = await self._write(workspace, space_id, batch_of(accepted, accesses, dimensions))
+            touched = {accesses[one.document_id] for one in accepted}
+            await note_restricted(self._connection, workspace, version, touched)
         return [
             Published(publication.document_id, None, refusals[publication.document_id])
             if publication.document_id in refusals

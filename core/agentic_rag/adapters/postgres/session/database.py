@@ -35,6 +35,7 @@ from agentic_rag.adapters.postgres.tenancy.access import PostgresAccessStore, re
 from agentic_rag.adapters.postgres.tenancy.api_keys import PostgresApiKeyStore
 from agentic_rag.adapters.postgres.tenancy.audit import PostgresAuditLog, record_alone
 from agentic_rag.adapters.postgres.tenancy.read_scopes import ReadScopes
+from agentic_rag.adapters.postgres.tenancy.restricted_versions import shown_version
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisationStore
 from agentic_rag.adapters.postgres.workspaces.workspaces import PostgresWorkspaceStore
 from agentic_rag.documents.ports import DocumentReader, DocumentStore, OriginalStore, UploadStore
@@ -127,6 +128,7 @@ class PostgresCorpusSnapshot:
         segments = tuple(header["segment_ids"])
         state = (header["corpus_version"], access.version, segments)
         documents = PostgresDocumentReader(connection, workspace, version, cache, state)
+        self._connection, self._workspace = connection, workspace
         self.version = version
         self.space = None if header["space_id"] is None else space_from(header)
         self.access = access
@@ -141,6 +143,9 @@ class PostgresCorpusSnapshot:
         if graph is not None and version == header["corpus_version"]:
             visible = partial(documents.visible, access_ids=self.access.access_ids)
             self.graph = graph.reader(workspace, version, self.access, visible)
+
+    async def shown(self, version: int) -> int:
+        return await shown_version(self._connection, self._workspace, self.access, version)
 
 
 class PostgresTransaction:
@@ -305,7 +310,8 @@ def _version(header: Row, as_of: int | None) -> int:
         return newest
     if not header["oldest_version"] <= as_of <= newest:
         raise InvalidInput(
-            f"Version {as_of} cannot be read: this workspace keeps versions {header['oldest_version']} to {newest}.",
+            "This version cannot be read: it is newer than the corpus, or past what the workspace keeps "
+            "(`historyDays`).",
             code="AS_OF_UNAVAILABLE",
             path=("asOf",),
         )

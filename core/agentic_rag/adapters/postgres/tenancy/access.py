@@ -10,6 +10,7 @@ from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.pool import BOUND
 from agentic_rag.adapters.postgres.tenancy.read_scopes import ReadScopes
+from agentic_rag.adapters.postgres.tenancy.restricted_versions import note_restricted, shown_version, stored_version
 from agentic_rag.jobs.job import graph_job
 from agentic_rag.kernel.errors import Retryable, no_such_workspace
 from agentic_rag.tenancy.access import NO_SCOPE, ReadIdentity, ReadScope
@@ -193,6 +194,12 @@ class PostgresAccessStore:
         rows = await self._connection.fetch(PRINCIPALS, *workspace.key, sorted(access_ids))
         return {row["access_id"]: tuple(row["principals"]) for row in rows}
 
+    async def shown_version(self, workspace: WorkspaceRef, scope: ReadScope, version: int) -> int:
+        return await shown_version(self._connection, workspace, scope, version)
+
+    async def stored_version(self, workspace: WorkspaceRef, scope: ReadScope, shown: int) -> int:
+        return await stored_version(self._connection, workspace, scope, shown)
+
     async def unreadable(
         self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: ReadIdentity
     ) -> set[UUID]:
@@ -227,12 +234,14 @@ class PostgresAccessStore:
             return AccessChange(None, 0)
         if document["access_id"] == access_id and older is not None:
             return AccessChange(None, 0)
-        moves = await self._moves(key, access_id, older)
+        moves, held = await self._moves(key, access_id, older)
         if document["access_id"] == access_id and not moves:
             return AccessChange(None, 0)
         if self._is_followed:
             await PostgresJobStore(self._connection, workspace.org_id).enqueue(graph_job(workspace))
         version: int = await self._connection.fetchval(NEXT_VERSION, *workspace.key, self._is_followed)
+        touched = {document["access_id"], access_id, *moves.values(), *held}
+        await note_restricted(self._connection, workspace, version, touched)
         await self._connection.execute(MOVE, *workspace.key, list(moves), list(moves.values()))
         await self._connection.execute(SET_DOCUMENT, *key, access_id, version)
         return AccessChange(version, len(moves))
@@ -245,10 +254,11 @@ class PostgresAccessStore:
 
     async def _moves(
         self, key: tuple[UUID, UUID, UUID], access_id: int, older: Mapping[int, int] | None
-    ) -> Mapping[int, int]:
-        """The ordinals whose set changes, with their new set. Errors: `Retryable`."""
+    ) -> tuple[Mapping[int, int], set[int]]:
+        """The ordinals whose set changes, with their new set; and the sets that they leave. Errors: `Retryable`."""
         given = (None, None) if older is None else (list(older), list(older.values()))
         rows = await self._connection.fetch(TARGETS, *key, access_id, *given)
         if any(row["target"] is None for row in rows):
             raise Retryable("The readers of this document changed meanwhile.", code="DATABASE_CONFLICT")
-        return {row["ordinal"]: row["target"] for row in rows if row["target"] != row["held"]}
+        moved = [row for row in rows if row["target"] != row["held"]]
+        return {row["ordinal"]: row["target"] for row in moved}, {row["held"] for row in moved}
