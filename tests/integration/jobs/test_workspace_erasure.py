@@ -19,6 +19,7 @@ from agentic_rag.adapters.postgres.erasure import workspace_erasures
 from agentic_rag.adapters.postgres.jobs.job_board import PostgresJobBoard
 from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresIndexBuilder
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
+from agentic_rag.erasure.delete import delete_job
 from agentic_rag.erasure.erase_workspace import EraseWorkspace
 from agentic_rag.erasure.request_erasure import RequestErasure
 from agentic_rag.erasure.workspace_erasure import KEPT, WorkspaceErasure
@@ -316,6 +317,23 @@ async def test_running_work_is_told_and_cancelled_only_on_demand(
     assert await rows_left(server, "workspace_id", plane.workspace.workspace_id) == {}
     assert await tables_that_tell(server, f"%{SECRET}%") == []
     assert (await prove(plane)).is_complete
+
+
+async def test_erasures_that_wait_for_their_grace_hold_no_deletion_up(
+    plane: DataPlane, server: asyncpg.Connection
+) -> None:
+    async def enqueue(delay_seconds: float) -> None:
+        async with plane.database.transaction(plane.workspace.org_id) as transaction:
+            await transaction.jobs.enqueue(delete_job(plane.workspace, uuid4(), {}, delay_seconds))
+
+    await enqueue(3600)
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        waiting = await transaction.workspace_erasures.running(plane.workspace)
+    await enqueue(0)
+    with pytest.raises(InvalidInput, match=re.escape("(delete 1)")):
+        await delete(plane, cancel_jobs=False)
+
+    assert waiting == {}
 
 
 async def test_an_erasure_whose_job_died_is_due_again(plane: DataPlane, server: asyncpg.Connection) -> None:

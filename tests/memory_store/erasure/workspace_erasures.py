@@ -31,6 +31,7 @@ class MemoryWorkspaceErasures:
             for job in jobs
             if job.kind in WORK
             and (job.state is JobState.RUNNING or (job.state is JobState.QUEUED and job.kind is not JobKind.SYNC))
+            and not (job.kind is JobKind.DELETE and job.run_after > self._working.now())
         )
 
     async def begin(self, workspace: WorkspaceRef, blob_owner: str, requested_by: str) -> None:

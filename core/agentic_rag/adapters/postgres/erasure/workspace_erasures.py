@@ -68,10 +68,12 @@ ERASED: Sequence[ErasedTable] = (
 
 ERASED_WITH_ORGANISATION = ("rag_api_keys", "rag_provider_keys")
 
+# The erasure of a file that is gone from its source waits for its grace: nobody asked for it.
 RUNNING = """
 SELECT kind, count(*) AS jobs FROM rag_jobs
 WHERE org_id = $1 AND workspace_id = $2 AND kind = ANY ($3::text[])
-  AND (state = 'RUNNING' OR state = 'QUEUED' AND kind <> 'sync')
+  AND (state = 'RUNNING' OR state = 'QUEUED' AND kind <> 'sync'
+       AND NOT (kind = 'delete' AND run_after > clock_timestamp()))
 GROUP BY kind
 """
 
