@@ -11,4 +11,4 @@ from agentic_rag_migrations import HEAD
 def test_the_head_is_the_newest_revision() -> None:
     files = Path(agentic_rag_migrations.__file__).parent.glob("sql/*/*.sql")
 
-    assert HEAD == max(file.name.partition("_")[0] for file in files)
+    assert max(file.name.partition("_")[0] for file in files) == HEAD
