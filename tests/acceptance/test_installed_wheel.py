@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,9 +34,17 @@ def run(*command: str | Path, cwd: Path, home: Path | None = None) -> subprocess
 
 
 @pytest.fixture(scope="module")
-def rag(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder() -> Iterator[Path]:
+    """A folder on the file system of this checkout: links lead to no other."""
+    build = ROOT / "build"
+    build.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="wheel-", dir=build) as made:
+        yield Path(made)
+
+
+@pytest.fixture(scope="module")
+def rag(folder: Path) -> Path:
     """The command `rag` of an environment that holds nothing but the built wheel and its pinned dependencies."""
-    folder = tmp_path_factory.mktemp("wheel")
     uv = Path(sys.executable).with_name("uv")
     subprocess.run(
         [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT],
