@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -161,6 +162,8 @@ async def _member(world: TwoTenants) -> Member:
     made = await world.container.api_keys.create(world.ours.org_id, KeyWish("member", Role.MEMBER), "test")
     member = Principal(world.ours.org_id, "member", Role.MEMBER, kind=SubjectKind.KEY)
     run = await world.container.answer.ask(member, Question(workspace, "How much water does the pump lift?"))
+    while await world.container.runs.get(workspace, run.run_id) is None:  # noqa: ASYNC110 - it is stored behind the answer
+        await asyncio.sleep(0.02)
     ids["run"] = encode(NodeKind.RUN, workspace.workspace_id, run.run_id)
     rights = RightsWorld(world.container, world.http, workspace, workspace, ids)
     return Member(world, rights, made.token)

@@ -160,9 +160,14 @@ class Corpus:
         if as_of is not None and as_of > self.version:
             raise InvalidInput("There is no such version yet.", code="AS_OF_UNAVAILABLE", path=("asOf",))
         self.opened += 1
+
+        async def shown(version: int) -> int:
+            return version
+
         try:
             yield SimpleNamespace(
                 version=self.version if as_of is None else as_of,
+                shown=shown,
                 space=RegisteredSpace(1, SPACE) if self.chunks else None,
                 access=ReadScope(),
                 documents=Documents(self),
@@ -180,6 +185,9 @@ class Corpus:
 
 class Access:
     """Nobody is kept from reading anything."""
+
+    async def stored_version(self, workspace: WorkspaceRef, scope: ReadScope, shown: int) -> int:
+        return shown
 
     async def readable(self, workspace: WorkspaceRef, readers: ReadIdentity) -> ReadScope:
         return ReadScope()

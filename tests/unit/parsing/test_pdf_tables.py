@@ -70,6 +70,13 @@ def test_a_label_on_two_lines_is_one_and_a_section_is_a_row() -> None:
     assert _laid(*lines)[4:7] == ["| By ship: |  |  |", "Vehicles and other heavy machinery | 5 | 6", "Cement | 7 | 9"]
 
 
+def test_the_figures_of_a_chart_below_a_table_are_no_row_of_it() -> None:
+    rows = _rows(("Cargo", "2021", "2022"), ("Grain", "1", "2"), ("Timber", "3", "4"))
+    chart = PageLine("9465 9422", [Word("9465", 300, 320, 650), Word("9422", 460, 480, 650)], 7.0)
+
+    assert _laid(*rows, chart) == [*_laid(*rows), "9465 9422"]
+
+
 def test_a_table_drawn_by_columns_is_read_by_rows() -> None:
     rows = _rows(("Cargo", "2021", "2022"), ("Grain", "1", "2"), ("Timber", "3", "4"))
     columns = [PageLine(line.words[at].text, [line.words[at]], 10.0) for at in range(3) for line in rows]

@@ -25,6 +25,8 @@ _HEADER_ROWS, _HEADER_APART = 5, 3.2
 """Rows above the first one that may name the columns, and how far they stand apart by the size of the letters."""
 _LABEL_ROWS = 4
 """Lines below the names of the columns that hold no figures: a section, or the beginning of a label."""
+_SMALLER = 0.9
+"""Of the size of a table's letters: those of a chart's figures are below it."""
 _CLOSE = 0.85
 """Of the usual step from row to row: lines of one label stand closer."""
 _PROSE_WORDS, _PROSE_FILL, _PROSE_SHARE = 4, 0.7, 0.6
@@ -83,17 +85,30 @@ def _find_tables(page: PdfPage, before: _Table | None) -> list[_Table]:
 
 
 def _runs(rows: Sequence[GridRow]) -> Iterator[tuple[int, int]]:
-    """The first and the last of rows with figures that follow each other closely."""
+    """The first and the last of rows with figures that follow each other closely, without figures of a chart below."""
+    for found in _close_rows(rows):
+        size = median(rows[at].size for at in found)
+        while len(found) > 1 and _is_of_chart(rows[found[-1]], size):
+            found.pop()
+        yield found[0], found[-1]
+
+
+def _close_rows(rows: Sequence[GridRow]) -> Iterator[list[int]]:
     found: list[int] = []
     for at, row in enumerate(rows):
         if not _has_figures(row):
             continue
         if found and rows[found[-1]].base - row.base > _MOST_APART * max(row.size, rows[found[-1]].size):
-            yield found[0], found[-1]
+            yield found
             found = []
         found.append(at)
     if found:
-        yield found[0], found[-1]
+        yield found
+
+
+def _is_of_chart(row: GridRow, size: float) -> bool:
+    """Whether a row is figures alone in smaller letters than the table's."""
+    return row.size < _SMALLER * size and all(cell.is_figure for cell in row.cells)
 
 
 def _has_figures(row: GridRow) -> bool:
