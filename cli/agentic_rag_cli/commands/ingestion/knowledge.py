@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -38,9 +38,6 @@ from agentic_rag_cli.in_process import System
 from agentic_rag_cli.options import JsonOption, UrlOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import beside_worker, in_process, on_graphql, wiring_of
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(help="The folders that a project's agents know.", no_args_is_help=True, rich_markup_mode=None)
 

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from agentic_rag.answering.cells.table_rows import TableRow
 from agentic_rag.language.tokenizer import tokenize
+from agentic_rag.language.words.word_table import word_set
 
 SECTION_CREDIT, CAPTION_CREDIT, TITLE_CREDIT = 0.9, 0.7, 0.5
 """What a word of the question counts in the line that heads a section, in the lines above the table, and in the title
@@ -33,68 +34,12 @@ MOST_READINGS = 3
 
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _ASIDE = re.compile(r",? \(?net\)?$|[*†‡]+$|,? \(?unaudited\)?$", re.IGNORECASE)
-_UNSAID = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "of",
-        "and",
-        "or",
-        "for",
-        "in",
-        "on",
-        "at",
-        "by",
-        "to",
-        "with",
-        "from",
-        "as",
-        "its",
-        "it",
-        "is",
-        "was",
-        "were",
-        "are",
-        "be",
-        "been",
-        "do",
-        "does",
-        "did",
-        "has",
-        "have",
-        "had",
-        "what",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "how",
-        "when",
-        "where",
-        "much",
-        "many",
-        "there",
-        "this",
-        "that",
-        "these",
-        "those",
-        "figure",
-        "value",
-        "valu",
-        "table",
-        "tabl",
-        "say",
-        "high",
-        "amount",
-        "number",
-        "accord",
-        "report",
-        "state",
-        "give",
-        "show",
-        "s",
-    ]
+_UNSAID = word_set(
+    """
+    a an the of and or for in on at by to with from as its it is was were are be been do does did has have
+    had what which who whom whose how when where much many there this that these those figure value valu
+    table tabl say high amount number accord report state give show s
+    """
 )
 """Words that name no row and no column, as they are stemmed."""
 _NUMBERED = re.compile(r"\d")

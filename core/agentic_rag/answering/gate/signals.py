@@ -27,7 +27,7 @@ TURN_CHARACTERS = 2000
 HITS_WANTED = 3
 """As `answerability.LEADING_PASSAGES`: as many passages as an answer rests on at most."""
 HIT_SCORE = 0.3
-"""The fused score from which a passage counts as found: questions on other subjects than the corpus's stay below it."""
+"""The fused score from which a passage counts as found. Set by hand, not measured."""
 
 
 @dataclass(frozen=True, slots=True)
