@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from agentic_rag.documents.document import Block, BlockKind, ParsedDocument
 from agentic_rag.language.sentences import sentence_spans
+from agentic_rag.language.words.word_table import WordTable
 from agentic_rag.language.words.word_tables import table_of
 
 HEADING_BOUNDARY = -1
@@ -55,7 +56,7 @@ def split_pieces(parsed: ParsedDocument, size: int, cost_of: Callable[[str], int
     """All pieces of a document, in order. None costs more than `size`; together they hold all text but white space and
     running lines.
     """
-    text = parsed.text
+    text, table = parsed.text, table_of(parsed.text)
     headings: list[tuple[int, str]] = []
     path: tuple[str, ...] = ()
     below_heading = False
@@ -70,7 +71,7 @@ def split_pieces(parsed: ParsedDocument, size: int, cost_of: Callable[[str], int
         if below_heading and strength < _FILE:
             strength = HEADING_BOUNDARY
         below_heading = block.kind is BlockKind.HEADING
-        for start, end, cost in _pieces(text, block, size, cost_of):
+        for start, end, cost in _pieces(text, block, table, size, cost_of):
             yield ChunkPiece(start, end, cost, strength, path)
             strength = SENTENCE
 
@@ -97,7 +98,9 @@ def _heading_title(text: str) -> str:
     return " ".join(" ".join(line for line in lines if line.strip("=-")).split())[:_HEADING_LENGTH]
 
 
-def _pieces(text: str, block: Block, size: int, cost_of: Callable[[str], int]) -> Iterator[tuple[int, int, int]]:
+def _pieces(
+    text: str, block: Block, table: WordTable | None, size: int, cost_of: Callable[[str], int]
+) -> Iterator[tuple[int, int, int]]:
     whole = text[block.start : block.end]
     lead = len(whole) - len(whole.lstrip())
     start, end = block.start + lead, block.start + len(whole.rstrip())
@@ -110,7 +113,7 @@ def _pieces(text: str, block: Block, size: int, cost_of: Callable[[str], int]) -
         spans = (_trim(text, line.start(), line.end()) for line in _LINE.finditer(text, start, end))
     else:
         inner = text[start:end]
-        spans = ((start + a, start + b) for a, b in sentence_spans(inner, table_of(text)))
+        spans = ((start + a, start + b) for a, b in sentence_spans(inner, table))
     for a, b in spans:
         if a == b:
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from agentic_rag.answering.answer import Outcome, Support
 from agentic_rag.answering.extraction.subquery import terms_of
@@ -124,17 +124,7 @@ def features_of(question: QuestionSigns, probe: ProbeSigns | None, around: Outsi
     intents = {
         f"intent_{one.value}": question.intent.confidence if one is question.intent.intent else 0.0 for one in Intent
     }
-    found = (
-        {}
-        if probe is None
-        else {
-            "hit_rate": probe.hit_rate,
-            "margin": probe.margin,
-            "coverage": probe.coverage,
-            "freshness": probe.freshness,
-            "sufficiency": probe.sufficiency,
-        }
-    )
+    found = {} if probe is None else asdict(probe)
     return {
         "base": 1.0,
         "chit_chat": question.chit_chat,
@@ -145,9 +135,7 @@ def features_of(question: QuestionSigns, probe: ProbeSigns | None, around: Outsi
         "recent_turns": question.recent_turns,
         **intents,
         **found,
-        "policy": around.policy,
-        "budget_left": around.budget_left,
-        "profile": around.profile,
+        **asdict(around),
     }
 
 
