@@ -13,6 +13,7 @@ from agentic_rag.kernel.errors import (
     Misconfigured,
     Permanent,
     Retryable,
+    is_disk_full,
 )
 from agentic_rag.settings import SettingsInvalid
 
@@ -42,6 +43,18 @@ _EXIT_CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
     (AgenticRagError, ExitCode.FAILED),
 )
 """The first match counts, so specific errors come before general ones."""
+
+
+def full_disk(error: OSError) -> AgenticRagError | None:
+    """The product's error for a disk without room, whoever met it first; None for any other."""
+    if not is_disk_full(error):
+        return None
+    place = f" of {error.filename}" if error.filename else ""
+    return DependencyUnavailable(
+        f"The disk{place} is full ({error.strerror}): free some space, then try again. `rag doctor` looks at it.",
+        dependency="disk",
+        code="STORAGE_FULL",
+    )
 
 
 def exit_code_for(error: AgenticRagError | EmbeddedServerError) -> ExitCode:

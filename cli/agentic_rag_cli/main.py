@@ -10,6 +10,8 @@ import typer
 from typer.core import TyperGroup
 
 from agentic_rag import __version__
+from agentic_rag.embedded.errors import EmbeddedServerError
+from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag_cli.client.url_option import add_url_option
 from agentic_rag_cli.commands.answering import ask, explain, run, search, template
 from agentic_rag_cli.commands.documents import doc, ingest, upload
@@ -21,14 +23,14 @@ from agentic_rag_cli.commands.operations import doctor, graph, snapshot, verify
 from agentic_rag_cli.commands.programs import config, demo, mcp, migrate, serve, up, worker
 from agentic_rag_cli.commands.tenancy import audit, key, token
 from agentic_rag_cli.commands.workspaces import tenant, workspace
-from agentic_rag_cli.exits import PRODUCT_ERRORS, ExitCode, error_line, exit_code_for
+from agentic_rag_cli.exits import PRODUCT_ERRORS, ExitCode, error_line, exit_code_for, full_disk
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import wiring_of
 
 
 class ProductGroup(TyperGroup):
-    """Prints a product error in one line and exits with its code. Any other exception is a bug and shows its
-    traceback.
+    """Prints a product error, or a full disk, in one line and exits with its code. Any other exception is a bug and
+    shows its traceback.
     """
 
     def __init__(self, **given: Any) -> None:
@@ -40,11 +42,20 @@ class ProductGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except PRODUCT_ERRORS as error:
-            terminal.note(error_line(error))
-            raise typer.Exit(exit_code_for(error)) from error
+            raise _end(error) from error
+        except OSError as error:
+            if (full := full_disk(error)) is None:
+                raise
+            raise _end(full) from error
         except KeyboardInterrupt as interrupt:
             terminal.note("interrupted")
             raise typer.Exit(ExitCode.INTERRUPTED) from interrupt
+
+
+def _end(error: AgenticRagError | EmbeddedServerError) -> typer.Exit:
+    """Tell of an error; the end of the command."""
+    terminal.note(error_line(error))
+    return typer.Exit(exit_code_for(error))
 
 
 app = typer.Typer(

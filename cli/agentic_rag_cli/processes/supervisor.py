@@ -105,9 +105,7 @@ async def keep_server(server: EmbeddedServer, emit: Callable[[str, str], None], 
             continue
         early_deaths = 0 if time.monotonic() - began >= policy.settled else early_deaths + 1
         if early_deaths >= policy.early_deaths:
-            raise EmbeddedServerError(
-                "EMBEDDED_START_FAILED", f"{server.name} ends soon after each start: {server.log}"
-            )
+            raise server.failure("it ends soon after each start")
         pause = policy.pause(early_deaths)
         emit(server.name, f"{server.name} ended; starting it again in {pause:g} s (its log: {server.log})")
         await asyncio.sleep(pause)

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
 
-from agentic_rag.embedded.errors import EmbeddedServerError
+from agentic_rag.embedded.errors import EmbeddedServerError, start_failure
 from agentic_rag.embedded.loopback import HOST, postgres_answers
 from agentic_rag.embedded.os_user import OsUser
 from agentic_rag.embedded.process import CLEAN_ENVIRONMENT, Launch, StopStep
@@ -191,7 +191,7 @@ class EmbeddedPostgres(EmbeddedServer):
         draft.rename(self._data)
 
     def _run_tool(self, command: tuple[str, ...], account: OsUser, life: int, statements: str = "") -> None:
-        """Run one of Postgres's programs to its end; raises EMBEDDED_START_FAILED with what it said."""
+        """Run one of Postgres's programs to its end; raises STORAGE_FULL or EMBEDDED_START_FAILED with what it said."""
         program, *arguments = command
         outcome = subprocess.run(  # noqa: S603 - Postgres's own programs, no shell
             [str(self._programs / program), *arguments],
@@ -208,9 +208,7 @@ class EmbeddedPostgres(EmbeddedServer):
             check=False,
         )
         if outcome.returncode != 0:
-            raise EmbeddedServerError(
-                "EMBEDDED_START_FAILED", f"{program} failed ({outcome.returncode}):\n{outcome.stdout.strip()}"
-            )
+            raise start_failure(f"{program} failed ({outcome.returncode}):\n{outcome.stdout.strip()}")
 
 
 def _dev_shm_setting() -> dict[str, str]:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import ClassVar, Self
 
-from agentic_rag.embedded.errors import EmbeddedServerError
+from agentic_rag.embedded.errors import EmbeddedServerError, start_failure
 from agentic_rag.embedded.loopback import HOST, free_port, is_free
 from agentic_rag.embedded.os_user import OsUser
 from agentic_rag.embedded.process import Launch, WatchedProcess
@@ -84,6 +84,11 @@ class EmbeddedServer(ABC):
         return FileLock.has_holder(self._owner_file)
 
     @property
+    def has_data(self) -> bool:
+        """Whether a server ran in this home before."""
+        return (self.directory / "data").exists()
+
+    @property
     def running(self) -> bool:
         """Whether the server this object started or attached to still takes connections."""
         if self._process is not None or self._life is not None:
@@ -108,7 +113,7 @@ class EmbeddedServer(ABC):
             if self._try_attach():
                 return self.url
             time.sleep(_POLL_SECONDS)
-        raise self._failure(
+        raise self.failure(
             f"another process has held {self._life_file} for {self._start_seconds:.0f} s, "
             "but its server does not answer: end that process, then try again"
         )
@@ -207,7 +212,7 @@ class EmbeddedServer(ABC):
             if self._run(state, life):
                 self._state = state
                 return
-        raise self._failure(f"no free port was found in {_PORT_ATTEMPTS} attempts")
+        raise self.failure(f"no free port was found in {_PORT_ATTEMPTS} attempts")
 
     def _choose_port(self, stored: ServerState | None) -> int:
         if self._wanted_port is not None:
@@ -225,12 +230,12 @@ class EmbeddedServer(ABC):
             if self._ready(state, self._process.pid):
                 return True
             if time.monotonic() > deadline:
-                raise self._failure(f"it was not ready after {self._start_seconds:.0f} s")
+                raise self.failure(f"it was not ready after {self._start_seconds:.0f} s")
             time.sleep(_POLL_SECONDS)
         self._process.stop()
         self._process = None
         if not any(phrase in line for phrase in _PORT_TAKEN_PHRASES for line in self._last_log_lines()):
-            raise self._failure("it ended while starting")
+            raise self.failure("it ended while starting")
         if self._wanted_port is not None:
             raise self._port_in_use(self._wanted_port)
         return False
@@ -248,12 +253,10 @@ class EmbeddedServer(ABC):
             file.seek(self._log_mark)
             return file.read().decode("utf-8", "replace").splitlines()[-_LOG_LINES_SHOWN:]
 
-    def _failure(self, reason: str) -> EmbeddedServerError:
+    def failure(self, reason: str) -> EmbeddedServerError:
+        """The error for a server that does not stay, with the end of its log."""
         shown = "\n".join(f"  {line}" for line in self._last_log_lines())
-        return EmbeddedServerError(
-            "EMBEDDED_START_FAILED",
-            f"The embedded {self.name} did not start: {reason}. Log: {self.log}\n{shown}".rstrip(),
-        )
+        return start_failure(f"The embedded {self.name} did not start: {reason}. Log: {self.log}\n{shown}".rstrip())
 
     def _port_in_use(self, port: int) -> EmbeddedServerError:
         return EmbeddedServerError(

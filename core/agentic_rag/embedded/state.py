@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from agentic_rag.embedded.errors import EmbeddedServerError
+from agentic_rag.embedded.errors import EmbeddedServerError, storage_full
+from agentic_rag.kernel.errors import is_disk_full
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +132,12 @@ class FileLock:
 
 @contextlib.contextmanager
 def usable_home(home: Path) -> Generator[None]:
-    """Turn permission and disk errors below `home` into EMBEDDED_HOME_UNUSABLE."""
+    """Turn errors of files below `home` into STORAGE_FULL or EMBEDDED_HOME_UNUSABLE."""
     try:
         yield
     except OSError as error:
+        if is_disk_full(error):
+            raise storage_full(f"{home} takes no more files ({error.strerror}).") from error
         raise EmbeddedServerError(
             "EMBEDDED_HOME_UNUSABLE",
             f"{home} cannot be used for the embedded servers ({error}): "

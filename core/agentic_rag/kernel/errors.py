@@ -29,7 +29,15 @@ and cli each turn these into their own outcome in one table.
 
 from __future__ import annotations
 
+import errno
 from datetime import datetime
+
+_DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+def is_disk_full(error: OSError) -> bool:
+    """Whether a disk, or what its user may have of it, has no room left."""
+    return error.errno in _DISK_FULL
 
 
 class AgenticRagError(Exception):

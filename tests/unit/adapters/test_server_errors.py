@@ -38,6 +38,14 @@ def test_a_driver_that_lost_its_server_between_two_messages_is_an_outage() -> No
     assert isinstance(translate(asyncpg.InternalClientError("cannot switch to state 12")), DependencyUnavailable)
 
 
+def test_a_database_without_room_is_not_told_to_be_away() -> None:
+    full = translate(asyncpg.DiskFullError("could not extend file: No space left on device"))
+
+    assert isinstance(full, DependencyUnavailable)
+    assert full.code == "STORAGE_FULL"
+    assert "does not answer" not in full.message
+
+
 def test_a_process_that_had_no_processor_time_is_not_told_that_postgres_is_away() -> None:
     stalled = translate(asyncpg.IdleInTransactionSessionTimeoutError("terminating connection"))
 

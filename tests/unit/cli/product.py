@@ -282,7 +282,7 @@ class Product:
     stored_payloads: list[StoredUndecodableMessage] = field(default_factory=list[StoredUndecodableMessage])
     space_looks: list[list[SpaceRecord]] = field(default_factory=lambda: [[space(SpaceState.FILLING, 1)]])
     """What each look at the spaces sees; the last one for good."""
-    error: AgenticRagError | None = None
+    error: AgenticRagError | OSError | None = None
     has_worker: bool = True
     workers: list[WorkerRecord] = field(default_factory=list[WorkerRecord])
     estimates: list[FileEstimate] = field(default_factory=list[FileEstimate])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from pathlib import Path
 
@@ -40,6 +42,22 @@ def test_an_error_is_one_line_on_standard_error_without_a_traceback() -> None:
     assert shown.exit_code == 4
     assert shown.stdout == ""
     assert shown.stderr == "error [DEPENDENCY_UNAVAILABLE]: Postgres does not answer.\n"
+
+
+def test_a_full_disk_is_told_whichever_file_met_it_first(tmp_path: Path) -> None:
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/srv/rag/dev-token")
+
+    shown = Terminal(Product(error=full)).rag("ingest", str(tmp_path), "--workspace", "handbook")
+
+    assert shown.exit_code == 4
+    assert shown.stderr.startswith("error [STORAGE_FULL]: The disk of /srv/rag/dev-token is full")
+    assert "rag doctor" in shown.stderr
+
+
+def test_a_fault_of_the_system_that_is_no_full_disk_is_not_hidden(tmp_path: Path) -> None:
+    shown = Terminal(Product(error=OSError(errno.EIO, "bad sector"))).rag("ingest", str(tmp_path))
+
+    assert isinstance(shown.exception, OSError)
 
 
 def test_what_the_server_said_is_told_once() -> None:

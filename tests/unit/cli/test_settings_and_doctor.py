@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 import socket
+import tempfile
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,10 +26,10 @@ from agentic_rag_cli.commands.operations.doctor import (
     check_postgres,
     check_python,
     check_redis,
-    find_server,
     judge_redis,
     tell_workers,
 )
+from agentic_rag_cli.commands.operations.embedded_servers import find_server
 from agentic_rag_cli.commands.operations.store_writes import check_home, try_redis
 
 
@@ -107,6 +111,20 @@ def test_a_disk_with_little_space_is_found_out(tmp_path: Path) -> None:
     assert check_home(settings, least_free=1 << 62).code == "STORAGE_FULL"
 
 
+def test_a_disk_that_takes_no_byte_more_is_not_called_a_lack_of_rights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(**_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+
+    check = check_home(Settings().change(stores={"home": tmp_path}))
+
+    assert (check.status, check.code) == ("failed", "STORAGE_FULL")
+    assert "Free space" in (check.remedy or "")
+
+
 def test_the_disks_of_blobs_and_of_the_log_are_looked_at_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home, blobs = tmp_path / "home", tmp_path / "blobs"
     (home / "postgres" / "data" / "pg_wal").mkdir(parents=True)
@@ -129,10 +147,11 @@ class Disk:
 def test_a_dead_server_of_a_living_owner_is_a_failure(tmp_path: Path) -> None:
     server = EmbeddedRedis(tmp_path)
     server.directory.mkdir()
-    assert find_server("redis", lambda: tmp_path, server)[1][0].status == "ok"
-    owner = FileLock.acquire(server.directory / "owner.lock")
+    with ExitStack() as running:
+        assert find_server("redis", lambda: tmp_path, server, running)[1][0].status == "ok"
+        owner = FileLock.acquire(server.directory / "owner.lock")
 
-    (check,) = find_server("redis", lambda: tmp_path, server)[1]
+        (check,) = find_server("redis", lambda: tmp_path, server, running)[1]
 
     assert (check.status, check.code) == ("failed", "EMBEDDED_NOT_RUNNING")
     owner.close()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.embedded.loopback import is_free
 from agentic_rag.kernel.error_redaction import redact
 from agentic_rag.kernel.errors import Misconfigured
@@ -21,6 +20,7 @@ from agentic_rag.settings import Settings, SettingsInvalid, hide_secrets
 from agentic_rag.settings.addresses import Neo4jAddress
 from agentic_rag_cli.client.access import server_url
 from agentic_rag_cli.commands.operations.check import DEGRADED, FAILED, OK, SKIPPED, Check, failure, ok
+from agentic_rag_cli.commands.operations.embedded_servers import postgres_address, redis_address
 from agentic_rag_cli.commands.operations.store_writes import check_home, try_blobs, try_postgres, try_redis
 from agentic_rag_cli.exits import PRODUCT_ERRORS, ExitCode
 from agentic_rag_cli.options import JsonOption
@@ -30,7 +30,6 @@ from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
 if TYPE_CHECKING:
     import asyncpg
 
-    from agentic_rag.embedded.server import EmbeddedServer
     from agentic_rag.jobs.workers import WorkerRecord
 
 
@@ -49,7 +48,12 @@ SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS install
 
 
 async def examine(wiring: Wiring, settings: Settings) -> list[Check]:
-    """All checks, in the order in which to fix failures. Starts no server; removes what it writes to try one."""
+    """All checks, in the order in which to fix failures. Leaves no server running, and nothing of what it writes."""
+    with ExitStack() as running:
+        return await _examine(wiring, settings, running)
+
+
+async def _examine(wiring: Wiring, settings: Settings, running: ExitStack) -> list[Check]:
     checks = [check_python(), check_home(settings), check_port(settings), await check_embedder(settings)]
     if settings.models.embedder != "deterministic":
         checks.append(check_reader(settings))
@@ -59,11 +63,11 @@ async def examine(wiring: Wiring, settings: Settings) -> list[Check]:
         from agentic_rag_cli.commands.operations.chat_check import check_chat
 
         checks.append(await check_chat(settings))
-    database_url, found = _postgres_address(settings)
+    database_url, found = postgres_address(settings, running)
     checks += found
     if database_url:
         checks += await check_postgres(settings.stores.owner_database_url or database_url)
-    redis_url, found = _redis_address(settings)
+    redis_url, found = redis_address(settings, running)
     checks += found
     if redis_url:
         checks.append(await check_redis(redis_url))
@@ -162,40 +166,6 @@ def _check_model(settings: Settings) -> Check:
     except Misconfigured as error:
         return failure("embedder", error.code, error.message, "Run rag model get.")
     return ok("embedder", f"{space.name} in {settings.model_directory}")
-
-
-def _postgres_address(settings: Settings) -> tuple[str | None, list[Check]]:
-    if settings.stores.database_url:
-        return settings.stores.database_url, []
-    from agentic_rag.embedded.postgres import EmbeddedPostgres, programs_in_wheel
-
-    return find_server("postgres", programs_in_wheel, EmbeddedPostgres(settings.stores.state_home))
-
-
-def _redis_address(settings: Settings) -> tuple[str | None, list[Check]]:
-    if settings.stores.redis_url:
-        return settings.stores.redis_url, []
-    from agentic_rag.embedded.redis import EmbeddedRedis, find_redis
-
-    return find_server("redis", find_redis, EmbeddedRedis(settings.stores.state_home))
-
-
-def find_server(name: str, program: Callable[[], Path], server: EmbeddedServer) -> tuple[str | None, list[Check]]:
-    """The address of a running embedded server; without one, a check that its program is installed."""
-    try:
-        found = program()
-    except EmbeddedServerError as error:
-        return None, [failure(name, error.code, "the embedded server is not installed", error.message)]
-    try:
-        return server.attach(), [ok(f"{name} program", str(found))]
-    except EmbeddedServerError as error:
-        if error.code == "EMBEDDED_NOT_RUNNING" and server.has_owner:
-            remedy = f"Stop that `rag` process and start it again; the server's log is {server.log}."
-            detail = "the embedded server does not answer, and the process that started it still runs"
-            return None, [failure(name, error.code, detail, remedy)]
-        if error.code == "EMBEDDED_NOT_RUNNING":
-            return None, [ok(f"{name} program", f"{found} (embedded; not running, `rag up` starts it)")]
-        return None, [failure(name, error.code, "the embedded server cannot be used", error.message)]
 
 
 async def check_postgres(database_url: str) -> list[Check]:
@@ -341,7 +311,8 @@ _MARKS = {"ok": "ok  ", "degraded": "warn", "failed": "FAIL", "skipped": "–   
 
 
 def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
-    """Check everything this needs and say what to do about what is missing (exit code 4). Writes a probe to each store.
+    """Check everything this needs and say what to do about what is missing (exit code 4). Writes a probe to each store;
+    starts embedded servers that do not run, for as long as it looks.
 
     Example: rag doctor
     """

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agentic_rag.kernel.errors import is_disk_full
 from agentic_rag.kernel.formatting import format_bytes
 from agentic_rag.settings import Settings
 from agentic_rag_cli.commands.operations.check import Check, failure, ok
@@ -38,6 +39,8 @@ def check_home(settings: Settings, least_free: int = LEAST_FREE) -> Check:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
+        if is_disk_full(error):
+            return _full(place, 0, least_free)
         return failure(
             "home",
             "EMBEDDED_HOME_UNUSABLE",
@@ -47,13 +50,13 @@ def check_home(settings: Settings, least_free: int = LEAST_FREE) -> Check:
     for one in storage_places(settings):
         free = shutil.disk_usage(_existing(one)).free
         if free < least_free:
-            return failure(
-                "home",
-                "STORAGE_FULL",
-                f"{one} has {format_bytes(free)} left",
-                f"Free space on its disk: databases and originals need {format_bytes(least_free)} at least.",
-            )
+            return _full(one, free, least_free)
     return ok("home", str(home) if place == home else f"{home} (will be made)")
+
+
+def _full(place: Path, free: int, least_free: int) -> Check:
+    remedy = f"Free space on its disk: databases and originals need {format_bytes(least_free)} at least."
+    return failure("home", "STORAGE_FULL", f"{place} has {format_bytes(free)} left", remedy)
 
 
 def storage_places(settings: Settings) -> list[Path]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import hashlib
 import os
 import secrets
@@ -15,12 +14,9 @@ from typing import BinaryIO
 from agentic_rag.adapters.blobs.fences import remove_with_fence, write_with_fence
 from agentic_rag.adapters.blobs.keys import key_parts
 from agentic_rag.documents.ports import StoredBlob
-from agentic_rag.kernel.errors import DependencyUnavailable, NotFound
+from agentic_rag.kernel.errors import DependencyUnavailable, NotFound, is_disk_full
 
 PIECE = 64 * 1024
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""What a full disk, a quota and a limit on files say."""
 
 _UNFINISHED = ".part-"
 """Prefix of temporary file names; no key can begin with it, so a crash leaves nothing that looks like a blob."""
@@ -127,7 +123,7 @@ def _translate_errors(key: str) -> Generator[None]:
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
         raise NotFound(f"There is no blob {key}.") from error
     except OSError as error:
-        if error.errno in _FULL:
+        if is_disk_full(error):
             raise DependencyUnavailable(
                 f"The disk of the blob directory is full ({error.strerror}): free some space, then try again.",
                 dependency="blobs",

@@ -34,6 +34,14 @@ def _stalled() -> AgenticRagError:
     )
 
 
+def _storage_full() -> AgenticRagError:
+    return DependencyUnavailable(
+        "The disk of Postgres is full: free some space there, then try again.",
+        dependency="postgres",
+        code="STORAGE_FULL",
+    )
+
+
 def _login_error() -> AgenticRagError:
     return Misconfigured(
         "Postgres refused the login of DATABASE_URL: check its user, password and database.",
@@ -98,6 +106,7 @@ _MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[], AgenticRagE
     ((asyncpg.ForeignKeyViolationError,), _missing_parent_error),
     ((asyncpg.DataError,), _bad_value),
     ((asyncpg.IdleInTransactionSessionTimeoutError,), _stalled),
+    ((asyncpg.DiskFullError,), _storage_full),
     (
         (
             OSError,

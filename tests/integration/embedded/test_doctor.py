@@ -1,0 +1,64 @@
+"""What `rag doctor` finds in a home whose embedded servers do not run."""
+
+import asyncio
+from contextlib import ExitStack
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from agentic_rag.embedded.stack import EmbeddedStack
+from agentic_rag.settings import Settings, load_settings
+from agentic_rag_cli.commands.operations.check import Check
+from agentic_rag_cli.commands.operations.doctor import check_postgres
+from agentic_rag_cli.commands.operations.embedded_servers import postgres_address, redis_address
+from agentic_rag_migrations.upgrade import upgrade
+
+pytestmark = pytest.mark.integration
+
+
+def look(settings: Settings) -> dict[str, Check]:
+    """The checks of the embedded Postgres, with what its data say."""
+    with ExitStack() as running:
+        address, checks = postgres_address(settings, running)
+        if address is not None:
+            checks = [*checks, *asyncio.run(check_postgres(address))]
+    return {check.name: check for check in checks}
+
+
+def test_data_of_a_newer_version_are_found_out_although_nothing_runs(home: Path) -> None:
+    settings = load_settings({"AGENTIC_RAG_HOME": str(home)}, dotenv=home / "none")
+    with EmbeddedStack(home) as stack:
+        asyncio.run(_raise_version(stack.database_url))
+
+    checks = look(settings)
+
+    assert (checks["migrations"].status, checks["migrations"].code) == ("failed", "SCHEMA_TOO_NEW")
+    assert not EmbeddedStack(home).running
+
+
+def test_what_keeps_a_server_from_starting_is_found_out(used_home: Path) -> None:
+    settings = load_settings({"AGENTIC_RAG_HOME": str(used_home)}, dotenv=used_home / "none")
+    (used_home / "postgres" / "data" / "global" / "pg_control").unlink()
+
+    check = look(settings)["postgres"]
+
+    assert (check.status, check.code) == ("failed", "EMBEDDED_START_FAILED")
+    assert "pg_control" in (check.remedy or "")
+
+
+def test_a_home_without_data_is_left_as_it_is(home: Path) -> None:
+    settings = load_settings({"AGENTIC_RAG_HOME": str(home)}, dotenv=home / "none")
+
+    with ExitStack() as running:
+        found = [postgres_address(settings, running), redis_address(settings, running)]
+
+    assert [(address, check.status) for address, (check,) in found] == [(None, "ok"), (None, "ok")]
+    assert not home.exists()
+
+
+async def _raise_version(database_url: str) -> None:
+    await upgrade(database_url)
+    connection = await asyncpg.connect(database_url)
+    await connection.execute("UPDATE rag_schema_version SET version_num = '9999'")
+    await connection.close()
