@@ -46,9 +46,11 @@ def postgres_answers(port: int, database: str) -> bool:
 
 
 def redis_answers(port: int, password: str) -> bool:
-    """Whether a Redis on `port` takes `password` and has loaded its data."""
-    expected = b"+OK\r\n+PONG\r\n"
-    return _exchange(port, f"AUTH {password}\r\nPING\r\n".encode(), len(expected)) == expected
+    """Whether a Redis on `port` takes `password` and has loaded its data. One whose disk is full answers too: it
+    refuses what would be written, and PING with it.
+    """
+    expected = b"+OK\r\n+PONG\r\n", b"+OK\r\n-MISCON"
+    return _exchange(port, f"AUTH {password}\r\nPING\r\n".encode(), len(expected[0])) in expected
 
 
 def _exchange(port: int, request: bytes, length: int) -> bytes:

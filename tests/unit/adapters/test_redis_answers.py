@@ -4,9 +4,12 @@ import asyncio
 import time
 
 import pytest
-from redis.exceptions import TimeoutError
+from redis.exceptions import ConnectionError as Gone
+from redis.exceptions import OutOfMemoryError, ReadOnlyError, ResponseError, TimeoutError
 
-from agentic_rag.adapters.redis.connection import answer_within
+from agentic_rag.adapters.redis.connection import answer_within, redis_errors
+from agentic_rag.embedded.loopback import redis_answers
+from agentic_rag.kernel.errors import DependencyUnavailable
 
 
 async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -54,3 +57,43 @@ async def test_an_error_of_the_call_passes() -> None:
 
     with pytest.raises(ConnectionError):
         await answer_within(1.0, fail())
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ResponseError("MISCONF Errors writing to the AOF file: No space left on device"), "STORE_READ_ONLY"),
+        (OutOfMemoryError("command not allowed when used memory > 'maxmemory'."), "STORE_READ_ONLY"),
+        (ReadOnlyError("You can't write against a read only replica."), "STORE_READ_ONLY"),
+        (Gone("Connection refused"), "DEPENDENCY_UNAVAILABLE"),
+    ],
+)
+def test_a_server_that_refuses_writes_is_not_told_to_be_away(error: Exception, code: str) -> None:
+    with pytest.raises(DependencyUnavailable) as told, redis_errors():
+        raise error
+
+    assert told.value.code == code
+    assert ("did not answer" in told.value.message) == (code == "DEPENDENCY_UNAVAILABLE")
+
+
+@pytest.mark.network
+@pytest.mark.parametrize(
+    ("reply", "is_there"),
+    [
+        (b"+OK\r\n+PONG\r\n", True),
+        (b"+OK\r\n-MISCONF Errors writing to the AOF file: No space left on device\r\n", True),
+        (b"+OK\r\n-LOADING Valkey is loading the dataset in memory\r\n", False),
+        (b"-WRONGPASS invalid username-password pair\r\n", False),
+    ],
+)
+async def test_an_embedded_server_on_a_full_disk_is_found(reply: bytes, is_there: bool) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.write(reply)
+        writer.close()
+
+    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
+    found = await asyncio.to_thread(redis_answers, listening.sockets[0].getsockname()[1], "secret")
+
+    assert found == is_there
+    listening.close()

@@ -215,15 +215,22 @@ async def test_a_database_of_a_newer_version_is_named(fresh_database: str) -> No
     assert "run the version that migrated it" in (checks["migrations"].remedy or "")
 
 
-async def test_a_redis_that_takes_no_writes_is_found_out() -> None:
+@pytest.mark.parametrize(
+    ("said", "code"),
+    [
+        ("MISCONF Redis is configured to save snapshots, but cannot", "STORE_READ_ONLY"),
+        ("MISCONF Errors writing to the AOF file: No space left on device", "STORAGE_FULL"),
+    ],
+)
+async def test_a_redis_that_takes_no_writes_is_found_out(said: str, code: str) -> None:
     class Full:
         async def set(self, *_: object, **__: object) -> None:
-            raise redis.exceptions.ResponseError("MISCONF Redis is configured to save snapshots, but cannot")
+            raise redis.exceptions.ResponseError(said)
 
     check = await try_redis(Full())
 
     assert check is not None
-    assert (check.code, check.detail[:7]) == ("STORE_READ_ONLY", "MISCONF")
+    assert (check.code, check.detail[:7]) == (code, "MISCONF")
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,8 @@ async def try_redis(client: Any) -> Check | None:
         await client.set(_PROBE_KEY, b"1", ex=1)
         await client.delete(_PROBE_KEY)
     except redis.exceptions.ResponseError as error:
+        if "No space left on device" in str(error):
+            return failure("redis", "STORAGE_FULL", str(error), "Free space on its disk; it takes writes again then.")
         remedy = "Free its disk or raise its memory; REDIS_URL must name the primary, not a replica."
         return failure("redis", "STORE_READ_ONLY", str(error), remedy)
     return None

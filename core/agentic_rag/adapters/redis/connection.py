@@ -16,7 +16,14 @@ from arq.connections import ArqRedis
 from redis.asyncio import BlockingConnectionPool, ConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff, NoBackoff
-from redis.exceptions import BusyLoadingError, ConnectionError, RedisError, TimeoutError
+from redis.exceptions import (
+    BusyLoadingError,
+    ConnectionError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisError,
+    TimeoutError,
+)
 
 from agentic_rag.kernel.errors import DependencyUnavailable
 
@@ -102,6 +109,18 @@ def redis_errors() -> Generator[None]:
     try:
         yield
     except FAILURES as error:
+        if _takes_no_writes(error):
+            raise DependencyUnavailable(
+                "Redis answers and takes no writes: free its disk or raise its memory; REDIS_URL must name the "
+                "primary. `rag doctor` shows what it says.",
+                dependency="redis",
+                code="STORE_READ_ONLY",
+            ) from error
         raise DependencyUnavailable(
             "Redis did not answer. Check REDIS_URL and `rag doctor`.", dependency="redis"
         ) from error
+
+
+def _takes_no_writes(error: BaseException) -> bool:
+    """A full disk (MISCONF), a full memory, a replica."""
+    return isinstance(error, ReadOnlyError | OutOfMemoryError) or str(error).startswith("MISCONF")
