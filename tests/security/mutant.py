@@ -153,8 +153,8 @@ class TenantlessCache:
 def mutate_statements() -> None:
     """Between the adapters and the driver."""
 
-    def joined(_: PostgresPool, driver: Any) -> PostgresConnection:
-        return PostgresConnection(Unbound(driver))
+    def joined(self: PostgresPool, driver: Any) -> PostgresConnection:
+        return PostgresConnection(Unbound(driver), self._pulse)
 
     PostgresPool._wrap_driver = joined
 

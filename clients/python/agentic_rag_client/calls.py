@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from io import BytesIO
@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 from uuid import uuid4
 
-from agentic_rag_client.errors import NOT_OURS, UNREACHABLE, RagError
+from agentic_rag_client.errors import DEPENDENCY, NOT_OURS, UNREACHABLE, RagError
 from agentic_rag_client.values import Answer, DocumentText, PromptContext, SearchResult, Turn, Upload
 from agentic_rag_client.wire import read
 
@@ -52,6 +52,8 @@ class Call(Generic[T]):
     form: Mapping[str, str] | None = None
     file: Path | bytes | None = None
     file_name: str = ""
+    without: Callable[[str], T] | None = None
+    """What stands for the answer when something behind the server does not answer, by the code; None: the error."""
 
     def opened_file(self) -> Any:
         """A context manager for the file from its beginning, for each attempt anew; None without one."""
@@ -74,6 +76,14 @@ class Call(Generic[T]):
 
     def result(self, status: int, headers: Mapping[str, str], body: bytes) -> T:
         """The value of an answer. Errors: `RagError`."""
+        try:
+            return self._value(status, headers, body)
+        except RagError as error:
+            if self.without is None or error.code != DEPENDENCY:
+                raise
+            return self.without(error.code)
+
+    def _value(self, status: int, headers: Mapping[str, str], body: bytes) -> T:
         try:
             shown = json.loads(body)
             if status < 400:
@@ -144,7 +154,11 @@ def context(
         "minSimilarity": min_similarity,
         "timeoutMs": min(MAX_BUDGET_MS, max(1, int(1000 * timeout))),
     }
-    return _graphql(CONTEXT, asked, PromptContext)
+    # An agent goes on without its knowledge: it does not wait until what is missing may be back.
+    return replace(
+        _graphql(CONTEXT, asked, PromptContext),
+        without=lambda code: PromptContext("", "NOTHING", 0, template, 0, (), code),
+    )
 
 
 def answer(

@@ -8,6 +8,8 @@ UNREACHABLE = "SERVER_UNREACHABLE"
 """No server answered at the address."""
 NOT_OURS = "SERVER_FAULT"
 """What answered is no agentic-rag server, or is broken."""
+DEPENDENCY = "DEPENDENCY_UNAVAILABLE"
+"""The server's code for something behind it that does not answer."""
 
 
 class RagError(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,6 +14,11 @@ from uuid import UUID
 import pytest
 
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
+from agentic_rag.adapters.postgres.session.prompt_reads import MOST_LEFT, PromptReads, Pulse
+from agentic_rag.adapters.postgres.tenancy.identity import PostgresIdentity
+from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
+from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.kernel.errors import DependencyUnavailable, Unauthenticated
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
@@ -76,3 +82,70 @@ async def test_a_caller_that_gives_up_does_not_wait_for_the_server(migrated_url:
         await pool.aclose()
 
     assert waited < 2
+
+
+@pytest.mark.parametrize("is_connected", [True, False])
+@pytest.mark.parametrize("credential", ["key", "token"])
+async def test_who_calls_is_not_waited_for(migrated_url: str, credential: str, is_connected: bool) -> None:
+    async with Line.to(migrated_url) as line:
+        pool = PostgresPool(line.url, PoolOptions(connect_seconds=5.0))
+
+        async def ask() -> None:
+            if credential == "key":
+                with pytest.raises(Unauthenticated):
+                    await PostgresIdentity(pool, SystemClock()).authenticate("a key that nobody has")
+            else:
+                assert await PostgresOrganisations(pool).find("an organisation that nobody has") is None
+
+        if is_connected:
+            await ask()
+        line.flowing.clear()
+        began = time.monotonic()
+        with pytest.raises(DependencyUnavailable):
+            await ask()
+        waited = time.monotonic() - began
+        line.flowing.set()
+        await ask()
+        await pool.aclose()
+
+    assert waited < 0.3
+
+
+async def test_a_server_that_answers_others_is_waited_for() -> None:
+    pulse, answered = Pulse(), asyncio.Event()
+    reads = PromptReads(pulse, seconds=0.01)
+
+    async def read() -> str:
+        await answered.wait()
+        return "found"
+
+    pulse.at = math.inf
+    reading = asyncio.create_task(reads.run("key", read))
+    await asyncio.wait({reading}, timeout=0.1)
+    was_done = reading.done()
+    answered.set()
+
+    assert not was_done
+    assert await reading == "found"
+
+
+async def test_few_reads_go_on_after_their_callers_gave_up() -> None:
+    reads = PromptReads(Pulse(), seconds=0.001)
+    ended = asyncio.Semaphore(0)
+
+    async def read() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.release()
+
+    for number in range(MOST_LEFT + 3):
+        with pytest.raises(DependencyUnavailable):
+            await reads.run(number, read)
+    async with asyncio.timeout(1):
+        for _ in range(3):
+            await ended.acquire()
+    were_left = ended.locked()
+    await reads.aclose()
+
+    assert were_left

@@ -1,7 +1,7 @@
 """API keys: who a token belongs to, and for how long."""
 
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -175,6 +175,9 @@ class CountingPool:
 
     def transaction(self, org_id: UUID) -> Any:
         return self._pool.transaction(org_id)
+
+    async def prompt_read(self, key: Hashable, read: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+        return await self._pool.prompt_read(key, read)
 
 
 async def test_an_organisation_is_found_by_its_id_and_by_the_issuers(

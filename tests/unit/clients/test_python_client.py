@@ -287,6 +287,14 @@ def test_any_fault_gives_an_empty_flagged_context(
     assert code in caplog.text
 
 
+def test_an_agent_does_not_wait_for_what_the_server_lacks(client_of: Maker) -> None:
+    server = Server(refusal(503, "DEPENDENCY_UNAVAILABLE"))
+
+    context = client_of(server).prepare_context("Fix the login")
+
+    assert (context.knowledge_context, context.fault, len(server.received)) == ("", "DEPENDENCY_UNAVAILABLE", 1)
+
+
 def test_a_client_without_a_workspace_gives_an_empty_context_too() -> None:
     client = RagClient("http://rag.test", "token", transport=httpx2.MockTransport(Server(gone)))
 

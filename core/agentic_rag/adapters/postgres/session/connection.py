@@ -14,6 +14,7 @@ import asyncpg
 import msgspec
 
 from agentic_rag.adapters.postgres.session.errors import translate
+from agentic_rag.adapters.postgres.session.prompt_reads import Pulse
 
 Row: TypeAlias = Mapping[str, Any]
 
@@ -42,10 +43,11 @@ class PostgresConnection:
     The connection runs one statement at a time; tasks that share it (parallel retrieval arms) wait for each other.
     """
 
-    __slots__ = ("_driver", "_turn")
+    __slots__ = ("_driver", "_pulse", "_turn")
 
-    def __init__(self, driver: Any) -> None:
+    def __init__(self, driver: Any, pulse: Pulse) -> None:
         self._driver = driver
+        self._pulse = pulse
         self._turn = asyncio.Lock()
 
     async def fetch(self, query: str, *arguments: Any) -> Sequence[Row]:
@@ -71,4 +73,6 @@ class PostgresConnection:
     async def _run(self, call: Callable[..., Awaitable[Any]], *arguments: Any) -> Any:
         async with self._turn:
             with driver_errors():
-                return await call(*arguments)
+                found = await call(*arguments)
+            self._pulse.beat()
+            return found

@@ -7,16 +7,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Hashable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import asyncpg
 import orjson
 
 from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, PostgresConnection, driver_errors
+from agentic_rag.adapters.postgres.session.prompt_reads import PromptReads, Pulse
 from agentic_rag.kernel.errors import AgenticRagError, Misconfigured, Permanent
 from agentic_rag.tenancy.entering import bound_principals
 
@@ -36,6 +37,8 @@ what the owner's functions read costs one round trip.
 
 ENTERED = "(SELECT set_config('rag.caller', $3, true) OFFSET 0) AS entered"
 """A row that binds the statement to the caller too: `caller_setting()` is $3."""
+
+V = TypeVar("V")
 
 BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
@@ -87,6 +90,8 @@ class PostgresPool:
         self._pool: Any = None
         self._opening = asyncio.Lock()
         self._ending: set[asyncio.Task[None]] = set()
+        self._pulse = Pulse()
+        self._prompt = PromptReads(self._pulse)
 
     @asynccontextmanager
     async def connection(self) -> AsyncGenerator[PostgresConnection]:
@@ -103,6 +108,12 @@ class PostgresPool:
             await pool.release(driver, timeout=_ENDING_SECONDS)
             raise
         await pool.release(driver, timeout=_ENDING_SECONDS)
+
+    async def prompt_read(self, key: Hashable, read: Callable[[], Coroutine[Any, Any, V]]) -> V:
+        """What a read finds that cannot wait for a server which answers nobody; equal ones at one time are one. Errors:
+        `DependencyUnavailable`, and those of the read.
+        """
+        return await self._prompt.run(key, read)
 
     @asynccontextmanager
     async def transaction(self, org_id: UUID, settings: str = "") -> AsyncGenerator[PostgresConnection]:
@@ -146,9 +157,10 @@ class PostgresPool:
         ending.add_done_callback(self._ending.discard)
 
     def _wrap_driver(self, driver: Any) -> PostgresConnection:
-        return PostgresConnection(driver)
+        return PostgresConnection(driver, self._pulse)
 
     async def aclose(self) -> None:
+        await self._prompt.aclose()
         if self._ending:
             await asyncio.wait(self._ending)
         pool, self._pool = self._pool, None
@@ -169,12 +181,17 @@ class PostgresPool:
                     timeout=options.connect_seconds,
                     command_timeout=options.command_seconds,
                     server_settings=options.server_settings(),
-                    init=_teach_types,
+                    init=self._begin_session,
                     reset=_keep_session,
                 )
             # The driver's time limit takes a third of an acquisition, and a connection that is idle is not waited for.
             limit = None if self._pool.get_idle_size() else options.connect_seconds
             return self._pool, await self._pool.acquire(timeout=limit)
+
+    async def _begin_session(self, driver: Any) -> None:
+        self._pulse.beat()
+        await _teach_types(driver)
+        self._pulse.beat()
 
 
 def caller_setting() -> str:

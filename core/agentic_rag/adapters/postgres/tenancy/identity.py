@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import value_from
+from agentic_rag.adapters.postgres.session.connection import Row, value_from
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.adapters.postgres.tenancy.api_keys import read_scopes
 from agentic_rag.adapters.verified_principals import VerifiedPrincipals
@@ -44,8 +45,7 @@ class PostgresIdentity:
         known = self._verified.get(digest)
         if known is not None:
             return known
-        async with self._pool.connection() as connection:
-            row = await connection.fetchrow(AUTHENTICATE, digest)
+        row = await self._pool.prompt_read((AUTHENTICATE, digest), partial(self._look, digest))
         if row is None or row["org_id"] is None:
             raise Unauthenticated("The API key is unknown, expired or revoked.")
         principal = value_from(
@@ -60,6 +60,10 @@ class PostgresIdentity:
         self._verified.put(digest, principal, min(self._seconds, left))
         self._touch_behind(row["org_id"], row["key_id"])
         return principal
+
+    async def _look(self, digest: bytes) -> Row | None:
+        async with self._pool.connection() as connection:
+            return await connection.fetchrow(AUTHENTICATE, digest)
 
     async def aclose(self) -> None:
         """Wait for pending writes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -60,6 +61,9 @@ class PostgresOrganisations:
     async def find(self, reference: str) -> UUID | None:
         if not is_storable(reference):
             return None
+        return await self._pool.prompt_read((FIND, reference), partial(self._find, reference))
+
+    async def _find(self, reference: str) -> UUID | None:
         async with self._pool.connection() as connection:
             found: UUID | None = await connection.fetchval(FIND, reference)
             return found
