@@ -158,7 +158,7 @@ class Push:
             "source": self.source.source_id,
             "readableBy": list(self.options.readable_by),
             "leaveOthers": self.options.keeps_off,
-            "formerly": self.options.formerly,
+            "formerly": list(self.options.formerly),
         }
 
     def _result(self, looks: Sequence[Mapping[str, Any]]) -> SyncResult:

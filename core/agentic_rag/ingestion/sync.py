@@ -76,8 +76,8 @@ class SyncOptions:
     """The paths that the source tells of, where it tells of some of its files; none: of all."""
     metadata: MetadataChange = NO_CHANGE
     """What is said of every file that the source has; in the stored form."""
-    formerly: str | None = None
-    """A name that the source had before. The documents of files that it still has become its own; the others stay as
+    formerly: tuple[str, ...] = ()
+    """Names that the source had before. The documents of files that it still has become its own; the others stay as
     they are.
     """
 
@@ -224,21 +224,20 @@ class SyncSource:
         changes: Changes,
         options: SyncOptions,
     ) -> None:
-        """Make the documents that the source brought under its former name its own, where it still has their file."""
-        if options.formerly is None:
-            return
-        here = [item.path for item in changes.upserted if item.path not in held.documents]
-        if not here:
-            return
-        async with self.database.transaction(workspace.org_id) as transaction:
-            former = await transaction.documents.paths(workspace, options.formerly, here)
-            hidden = await find_hidden(transaction, workspace, former.values())
-            for path, document in former.items():
-                label = DocumentLabel(path, document.file_name, document.url, {"source": source.source_id})
-                if not options.dry_run:
-                    await transaction.documents.relabel(workspace, document.document_id, label)
-        held.documents.update(former)
-        held.hidden.update(path for path, one in former.items() if one.document_id in hidden)
+        """Make the documents that the source brought under a former name its own, where it still has their file."""
+        for name in options.formerly:
+            here = [item.path for item in changes.upserted if item.path not in held.documents]
+            if not here:
+                return
+            async with self.database.transaction(workspace.org_id) as transaction:
+                former = await transaction.documents.paths(workspace, name, here)
+                hidden = await find_hidden(transaction, workspace, former.values())
+                for path, document in former.items():
+                    label = DocumentLabel(path, document.file_name, document.url, {"source": source.source_id})
+                    if not options.dry_run:
+                        await transaction.documents.relabel(workspace, document.document_id, label)
+            held.documents.update(former)
+            held.hidden.update(path for path, one in former.items() if one.document_id in hidden)
 
     async def _place(
         self,

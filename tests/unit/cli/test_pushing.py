@@ -308,6 +308,45 @@ def test_a_project_hides_nothing_of_another_in_the_same_workspace(
     assert len(asyncio.run(served.passages())) == 21
 
 
+def test_two_projects_in_folders_of_one_name_are_told_apart_once_one_states_its_name(
+    served: ServedWorkspace, tmp_path: Path
+) -> None:
+    first = make_project(tmp_path / "ada" / "app", "notes", {"a.md": "A valve opens.", "b.md": "A pump lifts."})
+    second = make_project(tmp_path / "bob" / "app", "notes", {"a.md": "A rate holds.", "c.md": "A bond pays."})
+    sync_project(served, first)
+    before = asyncio.run(served.passages())
+
+    refused = served.rag("knowledge", "sync", "--root", str(second), "-w", "w", "--delete-missing")
+    untouched = asyncio.run(served.passages())
+    code, told = sync_project(served, second, "--project", "bank")
+    again, kept = sync_project(served, first)
+
+    assert (refused.exit_code, "PROJECT_AMBIGUOUS" in refused.stderr, "--project" in refused.stderr) == (2, True, True)
+    assert untouched == before
+    assert [(one["path"], one["code"]) for one in told["notes"]["unreadableFiles"]] == [
+        ("notes/a.md", "SOURCE_PATH_TAKEN")
+    ]
+    assert (code, again, kept["notes"]["unchanged"], kept["notes"]["hidden"]) == (3, 0, 2, 0)
+    assert {path for path, *_ in asyncio.run(served.passages())} == {"notes/a.md", "notes/b.md", "notes/c.md"}
+
+
+def test_a_project_that_states_its_name_keeps_its_documents_wherever_it_stands(
+    served: ServedWorkspace, tmp_path: Path
+) -> None:
+    files = {"a.md": "A valve opens.", "b.md": "A pump lifts."}
+    here = make_project(tmp_path / "ada" / "app", "notes", files)
+    elsewhere = make_project(tmp_path / "ci" / "work", "notes", files)
+    sync_project(served, here)
+    before = asyncio.run(served.passages())
+
+    named = sync_project(served, here, "--project", "shop")
+    moved = sync_project(served, elsewhere, "--project", "shop")
+
+    for code, told in (named, moved):
+        assert (code, told["notes"]["unchanged"], told["notes"]["documents"]["ready"]) == (0, 2, 2)
+    assert asyncio.run(served.passages()) == before
+
+
 def test_folders_of_before_sources_had_projects_go_to_the_project_that_has_their_files(
     served: ServedWorkspace, tmp_path: Path
 ) -> None:

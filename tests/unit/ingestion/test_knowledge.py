@@ -4,10 +4,14 @@ import pytest
 
 from agentic_rag.ingestion.sources.knowledge import (
     KnowledgeDirectory,
+    ProjectIdentity,
     ProjectKnowledge,
     folders_of_project,
     folders_without_project,
+    former_identities,
     parse_knowledge,
+    place_of,
+    require_own_name,
     source_name,
     validate_project,
 )
@@ -71,9 +75,10 @@ def test_a_name_that_a_source_cannot_carry_is_refused(name: str) -> None:
 
 
 def test_the_sources_of_projects_are_told_from_each_other_and_from_those_of_before() -> None:
-    sources = ["directory:/a", "knowledge:a", "project:shop/b", source_name("shop", "a/b"), "project:shopping/a"]
+    shop = ProjectIdentity("shop")
+    sources = ["directory:/a", "knowledge:a", "project:shop/b", source_name(shop, "a/b"), "project:shopping/a"]
 
-    assert folders_of_project(sources, "shop") == ["a/b", "b"]
+    assert folders_of_project(sources, shop) == ["a/b", "b"]
     assert folders_without_project(sources) == ["a"]
 
 
@@ -106,3 +111,38 @@ def test_what_is_wrong_is_told_with_its_line(text: str, line: int, reason: str) 
 
     assert wrong.value.code == "SETTINGS_FILE_INVALID"
     assert f"agent/settings.yaml, line {line}:" in wrong.value.message
+
+
+HERE, ELSEWHERE = place_of("/home/ada/shop"), place_of("/home/bob/shop")
+
+
+@pytest.mark.parametrize(
+    ("held", "is_refused"),
+    [
+        ([], False),
+        (["directory:/shop/a", "project:shopping/a", f"checkout:shops/{ELSEWHERE}/a"], False),
+        ([f"checkout:shop/{HERE}/a"], False),
+        ([f"checkout:shop/{HERE}/a", f"checkout:shop/{ELSEWHERE}/a"], False),
+        ([f"checkout:shop/{ELSEWHERE}/a"], True),
+        (["project:shop/a"], True),
+    ],
+)
+def test_a_name_that_nobody_stated_is_refused_where_another_project_has_it(held: list[str], is_refused: bool) -> None:
+    require_own_name(held, ProjectIdentity("shop"))
+    if not is_refused:
+        require_own_name(held, ProjectIdentity("shop", HERE))
+        return
+    with pytest.raises(InvalidInput) as refused:
+        require_own_name(held, ProjectIdentity("shop", HERE))
+    assert refused.value.code == "PROJECT_AMBIGUOUS"
+
+
+def test_a_project_with_a_stated_name_goes_on_with_what_came_before_it_was_stated() -> None:
+    held = [f"checkout:shop/{ELSEWHERE}/a", f"checkout:old/{HERE}/b", f"checkout:old/{HERE}/c", "project:shop/a"]
+    held += [f"checkout:bank/{ELSEWHERE}/a"]
+
+    assert former_identities(held, ProjectIdentity("shop"), HERE) == (
+        ProjectIdentity("old", HERE),
+        ProjectIdentity("shop", ELSEWHERE),
+    )
+    assert former_identities(held, ProjectIdentity("shop", HERE), HERE) == ()

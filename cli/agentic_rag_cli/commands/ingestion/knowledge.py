@@ -15,11 +15,16 @@ from agentic_rag.ingestion.sources.knowledge import (
     DEFAULT_DIRECTORIES,
     SETTINGS_FILES,
     KnowledgeDirectory,
+    ProjectIdentity,
     ProjectKnowledge,
     folders_of_project,
     folders_without_project,
+    former_identities,
     name_without_project,
     parse_knowledge,
+    place_of,
+    require_own_name,
+    source_name,
     validate_project,
 )
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, InvalidInput, PolicyRefused, Retryable
@@ -79,15 +84,17 @@ def sync(
     Example: rag knowledge sync --watch
     """
     stated = read_settings(root, settings)
-    named = validate_project(project or stated.project or root.resolve().name)
+    named, place = project or stated.project, place_of(str(root.resolve()))
+    identity = ProjectIdentity(validate_project(named or root.resolve().name), "" if named else place)
     table = LiveTable(shown=not as_json)
     name = validate_name(workspace, ("workspace",))
 
     async def run(into: Folders) -> list[FolderState]:
-        folders = await _find_folders(into, named, stated.directories)
+        sources = await into.sources()
+        folders = _folders(sources, identity, place, stated.directories)
         begun = KnowledgeRun(into, root, table, tell, delete_missing=delete_missing)
         done = await (begun.watch if watch else begun.once)(folders)
-        _tell_unclaimed(await into.sources())
+        _tell_unclaimed(await into.sources(), former_identities(sources, identity, place))
         return done
 
     async def work(system: System) -> list[FolderState]:
@@ -101,7 +108,7 @@ def sync(
 
     def tell(every: Sequence[FolderState]) -> None:
         folders = [one for one in every if not (one.is_dropped and one.state == "absent")]
-        shown = {"workspace": workspace, "project": named, "directories": [one.as_json() for one in folders]}
+        shown = {"workspace": workspace, "project": identity.name, "directories": [one.as_json() for one in folders]}
         terminal.show(shown, "\n".join(one.lines() for one in folders), as_json=as_json)
 
     address = url or wiring_of(context).settings().client.url
@@ -203,7 +210,7 @@ class KnowledgeRun:
                 delete_missing=self.delete_missing,
                 keeps_off=True,
                 metadata=metadata,
-                formerly=name_without_project(path),
+                formerly=(*(source_name(one, path) for one in folder.former), name_without_project(path)),
             )
             folder.result = await self.into.synchronise(source, options)
         except AgenticRagError as error:
@@ -228,25 +235,34 @@ class KnowledgeRun:
         folder.documents = await self.into.documents(folder.source)
 
 
-async def _find_folders(into: Folders, project: str, stated: Sequence[KnowledgeDirectory] | None) -> list[FolderState]:
+def _folders(
+    sources: Sequence[str], project: ProjectIdentity, place: str, stated: Sequence[KnowledgeDirectory] | None
+) -> list[FolderState]:
     """The folders of a project: those that its settings name, and those that brought documents and that they name no
-    longer; without settings the default ones.
+    longer; without settings the default ones. Errors: `InvalidInput` code PROJECT_AMBIGUOUS.
     """
+    require_own_name(sources, project)
+    former = former_identities(sources, project, place)
     if stated is None:
-        return [FolderState(project, one, is_stated=False) for one in DEFAULT_DIRECTORIES]
-    folders = [FolderState(project, one, is_stated=True) for one in stated]
-    held = folders_of_project(await into.sources(), project)
-    dropped = sorted(set(held) - {one.path for one in stated})
+        return [FolderState(project, one, is_stated=False, former=former) for one in DEFAULT_DIRECTORIES]
+    named = {one.path for one in stated}
     return [
-        *folders,
-        *(FolderState(project, KnowledgeDirectory(one), is_stated=True, is_dropped=True) for one in dropped),
+        *(FolderState(project, one, is_stated=True, former=former) for one in stated),
+        *(
+            FolderState(one, KnowledgeDirectory(path), is_stated=True, is_dropped=True)
+            for one in (project, *former)
+            for path in folders_of_project(sources, one)
+            if path not in named
+        ),
     ]
 
 
-def _tell_unclaimed(sources: Sequence[str]) -> None:
-    if folders := folders_without_project(sources):
+def _tell_unclaimed(sources: Sequence[str], former: Sequence[ProjectIdentity]) -> None:
+    left = [path for one in former for path in folders_of_project(sources, one)]
+    folders = [*folders_without_project(sources), *left]
+    if folders:
         terminal.note(
-            f"Documents of {', '.join(folders)} carry no project: they came before folders did, and this project has "
+            f"Documents of {', '.join(folders)} carry no project: they came before it was stated, and this project has "
             "no such files. They answer until their own project is synchronised, or `rag doc delete` takes them away."
         )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentic_rag.documents.document import DocumentStatus
-from agentic_rag.ingestion.sources.knowledge import KnowledgeDirectory, source_name
+from agentic_rag.ingestion.sources.knowledge import KnowledgeDirectory, ProjectIdentity, source_name
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.client.graphql_client import GraphQLClient
@@ -26,11 +26,13 @@ if TYPE_CHECKING:
 class FolderState:
     """One folder of a run: its state, what its synchronisation did, and its documents."""
 
-    project: str
+    project: ProjectIdentity
     directory: KnowledgeDirectory
     is_stated: bool
     is_dropped: bool = False
     """It has documents, and the settings name it no longer."""
+    former: Sequence[ProjectIdentity] = ()
+    """As what its project was known before."""
     state: str = "waiting"
     result: SyncResult | None = None
     error: AgenticRagError | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
 from agentic_rag.kernel.errors import InvalidInput
 
@@ -55,9 +56,56 @@ def validate_project(name: str) -> str:
     )
 
 
-def source_name(project: str, path: str) -> str:
+@dataclass(frozen=True, slots=True)
+class ProjectIdentity:
+    """Whose the folders are. A name that nobody stated is that of the project's folder, as any other folder may have
+    it: `place` tells them apart.
+    """
+
+    name: str
+    place: str = ""
+    """Of the folder (`place_of`); empty: somebody stated the name, and means one project wherever it stands."""
+
+    @property
+    def prefix(self) -> str:
+        """What the names of its sources begin with."""
+        return f"checkout:{self.name}/{self.place}/" if self.place else f"project:{self.name}/"
+
+
+def place_of(folder: str) -> str:
+    """The place of a project's folder, by its resolved path."""
+    return blake2b(folder.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+
+
+def require_own_name(sources: Iterable[str], project: ProjectIdentity) -> None:
+    """Errors: `InvalidInput` code PROJECT_AMBIGUOUS for a project whose name nobody stated, where the folders in the
+    workspace are those of another project of that name.
+    """
+    known = [*sources]
+    if not project.place or any(one.startswith(project.prefix) for one in known):
+        return
+    if any(one.startswith((f"checkout:{project.name}/", f"project:{project.name}/")) for one in known):
+        raise InvalidInput(
+            f"The workspace has documents of a project {project.name!r} that stands elsewhere. State whether this is "
+            f"the same one: `--project {project.name}`, or `knowledge.project` in the settings of both; or state "
+            "another name. Nothing was changed.",
+            code="PROJECT_AMBIGUOUS",
+            path=("knowledge", "project"),
+        )
+
+
+def former_identities(sources: Iterable[str], project: ProjectIdentity, place: str) -> tuple[ProjectIdentity, ...]:
+    """The projects without a stated name that a stated one goes on with: those of its name, and that of its place."""
+    if project.place:
+        return ()
+    found = {ProjectIdentity(match[1], match[2]) for one in sources if (match := _CHECKOUT.match(one))}
+    wanted = [one for one in found if one.name == project.name or one.place == place]
+    return tuple(sorted(wanted, key=lambda one: (one.name, one.place)))
+
+
+def source_name(project: ProjectIdentity, path: str) -> str:
     """What the documents of a project's folder carry as their `source`."""
-    return f"{_project_prefix(project)}{path}"
+    return f"{project.prefix}{path}"
 
 
 def name_without_project(path: str) -> str:
@@ -65,9 +113,9 @@ def name_without_project(path: str) -> str:
     return f"{_WITHOUT_PROJECT}{path}"
 
 
-def folders_of_project(sources: Iterable[str], project: str) -> list[str]:
+def folders_of_project(sources: Iterable[str], project: ProjectIdentity) -> list[str]:
     """The folders of a project among the names of sources, sorted."""
-    return _after(sources, _project_prefix(project))
+    return _after(sources, project.prefix)
 
 
 def folders_without_project(sources: Iterable[str]) -> list[str]:
@@ -76,10 +124,7 @@ def folders_without_project(sources: Iterable[str]) -> list[str]:
 
 
 _WITHOUT_PROJECT = "knowledge:"
-
-
-def _project_prefix(project: str) -> str:
-    return f"project:{project}/"
+_CHECKOUT = re.compile(r"checkout:([^/]+)/([0-9a-f]{16})/")
 
 
 def _after(sources: Iterable[str], prefix: str) -> list[str]:

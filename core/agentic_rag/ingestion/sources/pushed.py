@@ -13,7 +13,7 @@ from agentic_rag.ingestion.sources.listing import changes_of, require_few
 from agentic_rag.ingestion.sources.source import UnreadableItem
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 
-_NAME = re.compile(r"(directory|knowledge|project):.{1,1000}")
+_NAME = re.compile(r"(checkout|directory|knowledge|project):.{1,1000}")
 """As the sources that a command line reads are named; sources that are followed have names of their own."""
 
 _DIGEST_BYTES = hashlib.sha256().digest_size

@@ -39,9 +39,9 @@ class PushedSourceInput:
         description="Leave documents alone that another source, or an upload, brought to the same path, and report "
         "them.",
     )
-    formerly: str | None = strawberry.field(
-        default=None,
-        description="A name that the source had before: documents of files that are listed become this source's.",
+    formerly: list[str] = strawberry.field(
+        default_factory=list,
+        description="Names that the source had before: documents of files that are listed become this source's.",
     )
 
 
@@ -120,7 +120,7 @@ class PushMutation:
             readable_by=parse_principals(input.readable_by or ()),
             keeps_off=input.leave_others,
             metadata=read_change(metadata, ("metadata",)),
-            formerly=None if input.formerly is None else validate_pushed_name(input.formerly),
+            formerly=tuple(validate_pushed_name(one) for one in input.formerly),
         )
         name = validate_pushed_name(input.source)
         workspace = await context.workspace(input.workspace_id, ("input", "workspaceId"))
