@@ -105,7 +105,8 @@ def document_id(number: int = 1) -> str:
 
 
 def a_certificate(document_id: UUID) -> Certificate:
-    stores = (StoreErasure(ErasedStore.CHUNKS, 3), StoreErasure(ErasedStore.ORIGINALS, 1))
+    counts = {ErasedStore.CHUNKS: 3, ErasedStore.ENTITIES: 2, ErasedStore.CACHE: 6, ErasedStore.ORIGINALS: 1}
+    stores = tuple(StoreErasure(store, count) for store, count in counts.items())
     return Certificate(document_id, 8, NOW, stores, ((0, 2),), coverage_gaps([NOW]))
 
 

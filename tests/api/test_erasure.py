@@ -16,6 +16,7 @@ from tests.api.builders import (
     query,
 )
 
+OWN = (numbered(1), numbered(2))
 CERTIFICATE = "{ corpusVersion complete stores { store count done } notCovered { place takenAt } }"
 DELETE = f"mutation($id: ID!) {{ deleteDocument(id: $id) {{ certificate {CERTIFICATE} }} }}"
 PROVE = f"query($id: ID!) {{ proveErased(documentId: $id) {{ erased certificate {CERTIFICATE} findings {{ kind }} }} }}"
@@ -35,6 +36,25 @@ async def test_deleting_gives_a_certificate_that_says_what_it_does_not_cover() -
     assert shown["complete"] is True
     assert {"store": "chunks", "count": 3, "done": True} in shown["stores"]
     assert shown["notCovered"][-1] == {"place": "snapshot", "takenAt": NOW.isoformat()}
+
+
+@pytest.mark.parametrize(("token", "of_others"), [("member-token", [None] * 3), ("admin-token", [2, 1, 6])])
+async def test_an_owner_is_told_no_count_that_depends_on_others(token: str, of_others: list[int | None]) -> None:
+    counts = "chunks entities runsRedacted cacheEntries"
+    deletion = f"mutation($id: ID!) {{ deleteDocument(id: $id) {{ erased {{ {counts} }} certificate {CERTIFICATE} }} }}"
+    stores = FakeStores(documents={one: a_document(1, document_id=one, uploaded_by="user:mona") for one in OWN})
+    container = Container(database=stores)
+
+    shown = (await query(container, deletion, {"id": document_id(1)}, token))["data"]["deleteDocument"]
+    async with client(container, token) as http:
+        by_rest = (await http.delete(path(2))).json()["certificate"]
+
+    assert [shown["erased"][name] for name in counts.split()] == [3, *of_others]
+    entities, _, cached = of_others
+    for certificate in (shown["certificate"], by_rest):
+        told = {one["store"]: one["count"] for one in certificate["stores"]}
+        assert told == {"chunks": 3, "entities": entities, "cache": cached, "originals": 1}
+        assert certificate["complete"] is True
 
 
 async def test_an_erased_document_can_be_proven_and_a_live_one_is_told_apart() -> None:

@@ -35,12 +35,18 @@ class ErasedStore(enum.Enum):
     """Nodes of a graph outside Postgres; absent without one."""
 
 
+COUNTS_OF_OTHERS = frozenset({ErasedStore.ENTITIES, ErasedStore.RUNS, ErasedStore.CACHE_TABLE, ErasedStore.CACHE})
+"""An entity stays while any document mentions it; runs and cached answers are those of all callers."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoreErasure:
-    """The erasure in one store. `count` is rows, entries or blobs; `done` is False while a job is pending."""
+    """The erasure in one store. `count` is rows, entries or blobs, None where it is withheld; `done` is False while a
+    job is pending.
+    """
 
     store: ErasedStore
-    count: int
+    count: int | None
     done: bool = True
 
 
@@ -72,12 +78,19 @@ class Certificate:
         return all(one.done for one in self.stores)
 
     def count(self, store: ErasedStore) -> int:
-        """The count of a store; 0 if it is not listed."""
-        return next((one.count for one in self.stores if one.store is store), 0)
+        """The count of a store; 0 if it is not listed or withheld."""
+        return next((one.count or 0 for one in self.stores if one.store is store), 0)
 
     def with_stores(self, later: Iterable[StoreErasure]) -> Certificate:
         """The certificate with the results of more stores; counts of the same store add up."""
         return replace(self, stores=merge_stores(self.stores, later))
+
+    def without_counts_of_others(self) -> Certificate:
+        """The certificate without the counts that depend on documents and questions of others, which its reader may
+        not know of.
+        """
+        stores = tuple(replace(one, count=None) if one.store in COUNTS_OF_OTHERS else one for one in self.stores)
+        return replace(self, stores=stores)
 
 
 _WAL = CoverageGap(
@@ -104,7 +117,7 @@ def merge_stores(stores: Iterable[StoreErasure], later: Iterable[StoreErasure]) 
     found = {one.store: one for one in stores}
     for one in later:
         before = found.get(one.store)
-        found[one.store] = one if before is None else replace(one, count=before.count + one.count)
+        found[one.store] = one if before is None else replace(one, count=(before.count or 0) + (one.count or 0))
     return tuple(found[store] for store in ErasedStore if store in found)
 
 

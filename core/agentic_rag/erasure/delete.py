@@ -16,9 +16,9 @@ from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import DependencyUnavailable, Permanent
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.tenancy.access import ReadIdentity
+from agentic_rag.tenancy.access import may_manage_access, read_identity
 from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditAction
-from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
 from agentic_rag.tenancy.shown_versions import show_versions
 
@@ -38,23 +38,27 @@ class Deletion:
 
 
 async def show_deletion(
-    database: Database, workspace: WorkspaceRef, readers: ReadIdentity, deletion: Deletion
+    database: Database, workspace: WorkspaceRef, principal: Principal, deletion: Deletion
 ) -> Deletion:
-    """A deletion with the corpus version as the readers are shown it."""
+    """A deletion as the caller is shown it."""
     erasure, certificate = deletion.erasure, deletion.certificate
     if erasure is not None:
-        erasure = replace(erasure, version=(await show_versions(database, workspace, readers, [erasure.version]))[0])
+        (version,) = await show_versions(database, workspace, read_identity(principal), [erasure.version])
+        erasure = replace(erasure, version=version)
     if certificate is not None:
-        certificate = await show_certificate(database, workspace, readers, certificate)
+        certificate = await show_certificate(database, workspace, principal, certificate)
     return replace(deletion, erasure=erasure, certificate=certificate)
 
 
 async def show_certificate(
-    database: Database, workspace: WorkspaceRef, readers: ReadIdentity, certificate: Certificate
+    database: Database, workspace: WorkspaceRef, principal: Principal, certificate: Certificate
 ) -> Certificate:
-    """A certificate with the corpus version as the readers are shown it."""
-    (version,) = await show_versions(database, workspace, readers, [certificate.version])
-    return replace(certificate, version=version)
+    """A certificate as the caller is shown it: with his corpus version, and only for those who manage the workspace
+    with counts that tell of others.
+    """
+    (version,) = await show_versions(database, workspace, read_identity(principal), [certificate.version])
+    shown = replace(certificate, version=version)
+    return shown if may_manage_access(principal) else shown.without_counts_of_others()
 
 
 def delete_job(

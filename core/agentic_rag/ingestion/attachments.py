@@ -15,7 +15,6 @@ from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import FeatureDisabled, InvalidInput, NotFound, no_such_document
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.models.providers.tenant_models import TenantModels
-from agentic_rag.tenancy.access import read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces.administer import Administer, NewWorkspace
 from agentic_rag.workspaces.organisation import FeatureFlag
@@ -115,7 +114,7 @@ class Attachments:
             deletion = await self.erasure.run(workspace.ref, document_id, principal.subject_id)
         if workspace is None or deletion is None or deletion.erasure is None:
             raise no_such_document()
-        return await show_deletion(self.database, workspace.ref, read_identity(principal), deletion)
+        return await show_deletion(self.database, workspace.ref, principal, deletion)
 
     async def inline_guidelines(self, holder: ExternalOwner) -> str | None:
         """The holder's plain-text guidelines; None when there are none."""

@@ -19,7 +19,7 @@ from agentic_rag.tenancy.access import (
     Hiding,
     groups_of,
     keys_of,
-    read_identity,
+    may_manage_access,
     restore_principals,
     users_of,
     validate_principals,
@@ -145,6 +145,9 @@ class Document(Node):
         return show_readers(restore_principals(await info.context.access_sets.load(key), Hiding.WITHDRAWN))
 
 
+OF_OTHERS = "Shown to admins; for others null, since it tells of documents and questions of others."
+
+
 @strawberry.type(description="What an erasure removed, by store.")
 class ErasureCounts:
     revisions: int
@@ -152,11 +155,11 @@ class ErasureCounts:
     vectors: int
     postings: int
     mentions: int
-    entities: int
+    entities: int | None = strawberry.field(description=f"That no other document mentions. {OF_OTHERS}")
     staged: int
-    runs_redacted: int
+    runs_redacted: int | None = strawberry.field(description=f"Of all callers. {OF_OTHERS}")
     jobs_redacted: int
-    cache_entries: int
+    cache_entries: int | None = strawberry.field(description=f"Of all callers. {OF_OTHERS}")
     blobs: int = strawberry.field(description="Originals.")
 
 
@@ -294,10 +297,8 @@ class DocumentMutation:
         context = info.context
         node = decode(id, NodeKind.DOCUMENT)
         deletion = await context.parts.delete.run(context.ref(node), node.key, context.principal.subject_id)
-        shown = await show_deletion(
-            context.parts.database, context.ref(node), read_identity(context.principal), deletion
-        )
-        return _show_deletion(id, shown)
+        shown = await show_deletion(context.parts.database, context.ref(node), context.principal, deletion)
+        return _show_deletion(id, shown, has_others=may_manage_access(context.principal))
 
     @mutation(
         Action.REINGEST_DOCUMENT,
@@ -361,17 +362,20 @@ def _kind_of_source(source: str) -> str:
     return source.partition(":")[0]
 
 
-def _show_deletion(public_id: str, deletion: Deletion) -> DeleteDocumentPayload:
-    """The counts of an erasure. Errors: `NotFound` when there was nothing to erase."""
+def _show_deletion(public_id: str, deletion: Deletion, *, has_others: bool) -> DeleteDocumentPayload:
+    """The counts of an erasure, with those that tell of others if `has_others`. Errors: `NotFound` when there was
+    nothing to erase.
+    """
     erasure = deletion.erasure
     if erasure is None:
         raise no_such_document()
+    erased = to_schema(ErasureCounts, erasure, deletion, cache_entries=erasure.cache_entries + deletion.cache_entries)
+    if not has_others:
+        erased.entities = erased.runs_redacted = erased.cache_entries = None
     return DeleteDocumentPayload(
         deleted_id=strawberry.ID(public_id),
         corpus_version=erasure.version,
-        erased=to_schema(
-            ErasureCounts, erasure, deletion, cache_entries=erasure.cache_entries + deletion.cache_entries
-        ),
+        erased=erased,
         certificate=None if deletion.certificate is None else show_certificate(deletion.certificate),
         unfinished=list(deletion.unfinished),
     )

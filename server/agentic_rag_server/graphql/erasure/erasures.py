@@ -13,7 +13,6 @@ from agentic_rag.kernel.public_ids import NodeKind, decode, encode
 from agentic_rag.kernel.text import require_no_nul
 from agentic_rag.operations import findings as verification
 from agentic_rag.operations.prove_erased import ErasureProof as Proof
-from agentic_rag.tenancy.access import read_identity
 from agentic_rag_server.auth.roles import Action, can_perform
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.http.context import Info
@@ -27,7 +26,10 @@ FindingSeverity = strawberry.enum(
 @strawberry.type(description="What an erasure did in one store.")
 class ErasedStore:
     store: str
-    count: int = strawberry.field(description="Rows, entries or blobs.")
+    count: int | None = strawberry.field(
+        description="Rows, entries or blobs; null where it would tell of documents and questions of others, for admins "
+        "never."
+    )
     done: bool = strawberry.field(description="False while a job still has to empty it.")
 
 
@@ -96,7 +98,7 @@ class ErasureQuery:
         proof = await context.parts.prove_erasure.run(context.ref(node), node.key)
         if proof.certificate is not None:
             shown = await deletions.show_certificate(
-                context.parts.database, context.ref(node), read_identity(context.principal), proof.certificate
+                context.parts.database, context.ref(node), context.principal, proof.certificate
             )
             proof = replace(proof, certificate=shown)
         return show_proof(proof, has_past=can_perform(context.principal, Action.READ_AUDIT_LOG))

@@ -16,7 +16,7 @@ from agentic_rag.erasure.certificate import ErasedStore, certificate_json
 from agentic_rag.erasure.delete import Deletion, show_deletion
 from agentic_rag.kernel.errors import InvalidInput, no_such_document
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, encode_workspace
-from agentic_rag.tenancy.access import EVERYONE, MAX_PRINCIPALS, parse_principals, read_identity
+from agentic_rag.tenancy.access import EVERYONE, MAX_PRINCIPALS, parse_principals
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule
@@ -80,7 +80,9 @@ class StoreErased(Model, frozen=True):
     """What one store had of the document, and whether it is gone from there."""
 
     store: ErasedStore
-    count: int
+    count: Annotated[
+        int | None, Meta(description="Null where it would tell of documents and questions of others; for admins never.")
+    ]
     done: bool
 
 
@@ -202,7 +204,7 @@ class DocumentEndpoint(Endpoint):
         """200 with the certificate. Errors: those of `_document`, `DependencyUnavailable`."""
         ref, node, principal = await self._document(request)
         deletion = await self._parts.delete.run(ref, node.key, principal.subject_id)
-        shown = await show_deletion(self._parts.database, ref, read_identity(principal), deletion)
+        shown = await show_deletion(self._parts.database, ref, principal, deletion)
         return answer(show_erasure(request.path_params["document"], shown))
 
     @operation(
