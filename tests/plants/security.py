@@ -138,6 +138,12 @@ def _stored_versions_shown(patch: Patch) -> None:
         patch(module, "shown_version", as_stored)
 
 
+def _others_counted(patch: Patch) -> None:
+    from agentic_rag.erasure.certificate import Certificate
+
+    patch(Certificate, "without_counts_of_others", lambda self: self)
+
+
 def _caller_unbound(patch: Patch) -> None:
     """The database is not told who is served."""
     from agentic_rag.adapters.postgres.session import database, pool
@@ -286,6 +292,7 @@ MUTANTS: Mapping[str, Mutant] = {
     "hidden-ids": Mutant("a document says who it is to everybody", _nothing_is_hidden, "hidden"),
     "closed-workspace": Mutant("the database is not told who is served", _caller_unbound, "may not enter"),
     "hidden-work": Mutant("versions are shown as they are stored", _stored_versions_shown, "hidden work"),
+    "own-deletions": Mutant("certificates count what others did", _others_counted, "tell of hidden"),
     "same-time": Mutant("a hidden document is looked at once more", _hidden_looked_at_twice, "other statements"),
     "foreign-paths": Mutant("the organisation is taken from the id", _organisation_of_the_id, "as", is_slow=True),
     "audit-log": Mutant("a change of readers is not written down", _acts_unwritten, "leave no entry", is_slow=True),

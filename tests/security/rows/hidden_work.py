@@ -33,15 +33,17 @@ from tests.security.tenants import TwoTenants, two_tenants
 
 LEAST = 40
 """Fewer operations than these, and the schema was not walked."""
-OWN_ASKING = {"Query.runs", "Mutation.ragAnswer"}
-"""What grows by the member's own questions; each run is read by its id."""
+OWN_ASKING = "Query.runs"
+"""What grows by the member's own questions: a key is asked that asks nothing else."""
+READING_POSTS = {"createChatCompletion", "createResponse", "searchVectorStore", "searchPassages", "prepareContext"}
+"""Routes that change nothing."""
 VOLATILE = frozenset({"traceId", "trace_id", "run", "runId", "timings", "startedMs", "tookMs", "seconds", "stages"})
 """What differs between any two replies."""
 TOLD_BY_TIME = frozenset({"cache"})
 """Whether an answer came from the cache, as its time tells too (docs/limits.md)."""
-MADE_ANEW = re.compile(r"(?:resp|chatcmpl|msg|fs)_?-?[\w=-]{16,}")
+MADE_ANEW = re.compile(r"""(?:resp|chatcmpl|msg|fs)_?-?[\w=-]{16,}|(?<="rag": \{"id": ")[\w=-]{16,}""")
 MOMENT = re.compile(r'"(?:created|created_at|createdAt|completed_at)": ?(?:\d+|"[^"]*")')
-BOSS = "boss"
+MEMBER, BOSS = "member", "boss"
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class Member:
     world: TwoTenants
     rights: RightsWorld
     token: str
+    witness: str
+    """The token of another member, who asked one question before."""
 
     @property
     def workspace(self) -> WorkspaceRef:
@@ -59,12 +63,13 @@ class Member:
 
     async def replies(self) -> dict[str, str]:
         """Every reading operation of the product, with what the member is told."""
-        told = {name: await self._field(name, FIELDS[name]) for name in reading_fields()}
+        told = {name: await self.field(name, FIELDS[name]) for name in reading_fields()}
+        told[OWN_ASKING] = await self.field(OWN_ASKING, FIELDS[OWN_ASKING], self.witness)
         declared = declared_by(self.rights)
         for name, request in ROUTES.items():
             method = declared.routes[name].method
-            if self._can(request) and (method == "GET" or name in ("searchPassages", "prepareContext")):
-                told[name] = await self._send(method, request.text % self.rights.ids, request.body(self.rights.ids))
+            if self._can(request) and (method == "GET" or name in READING_POSTS):
+                told[name] = await self.send(method, request.text % self.rights.ids, request.body(self.rights.ids))
         for name, request in TOOLS.items():
             if self._can(request):
                 told[name] = await self._tool(name, request)
@@ -73,12 +78,13 @@ class Member:
     def _can(self, request: Request) -> bool:
         return request.needs <= self.rights.ids.keys()
 
-    async def _field(self, name: str, request: Request) -> str:
+    async def field(self, name: str, request: Request, token: str = "") -> str:
+        """What a query says with all of its fields."""
         if not self._can(request):
             return ""
         for depth in (3, 2):
             query = f"{{ {whole(request.text % quoted(self.rights.ids), name.partition('.')[2], depth)} }}"
-            reply = await self._send("POST", "/graphql", {"json": {"query": query}})
+            reply = await self.send("POST", "/graphql", {"json": {"query": query}}, token)
             if "QUERY_TOO" not in reply and "LIMIT" not in reply:
                 break
         return reply
@@ -99,10 +105,11 @@ class Member:
             "mcp-method": method,
             **({"mcp-name": name if is_tool else given["uri"]} if "list" not in method else {}),
         }
-        return await self._send("POST", request.text, {"json": sent, "headers": headers})
+        return await self.send("POST", request.text, {"json": sent, "headers": headers})
 
-    async def _send(self, method: str, path: str, more: Mapping[str, Any]) -> str:
-        headers = {"authorization": f"Bearer {self.token}", **more.get("headers", {})}
+    async def send(self, method: str, path: str, more: Mapping[str, Any], token: str = "") -> str:
+        """A reply without what differs between any two."""
+        headers = {"authorization": f"Bearer {token or self.token}", **more.get("headers", {})}
         response = await self.world.http.request(method, path, **{**more, "headers": headers})
         tags = {name: response.headers.get(name) for name in ("etag", "link", "last-modified")}
         try:
@@ -110,6 +117,11 @@ class Member:
         except json.JSONDecodeError:
             body = response.text
         return MOMENT.sub("A-MOMENT", MADE_ANEW.sub("AN-ID", f"{response.status_code} {tags} {body}"))
+
+    async def body(self, method: str, path: str, more: Mapping[str, Any]) -> Any:
+        """A reply's body as it is."""
+        headers = {"authorization": f"Bearer {self.token}"}
+        return (await self.world.http.request(method, path, headers=headers, **more)).json()
 
     async def version(self) -> int:
         """The corpus version that the member is shown."""
@@ -122,12 +134,12 @@ class Member:
         """What a search finds at a version that the member was shown."""
         given = {"query": "pump water valve secret", "workspaceId": self.rights.ids["workspace"]}
         given |= {} if as_of is None else {"asOf": as_of}
-        return await self._send("POST", "/v1/search", {"json": given})
+        return await self.send("POST", "/v1/search", {"json": given})
 
 
 def reading_fields() -> Iterator[str]:
     """The queries that change nothing, each once."""
-    return (name for name in FIELDS if name.startswith("Query.") and name not in OWN_ASKING)
+    return (name for name in FIELDS if name.startswith("Query.") and name != OWN_ASKING)
 
 
 def whole(asked: str, name: str, depth: int) -> str:
@@ -156,17 +168,21 @@ def _comparable(value: Any) -> Any:
     return _comparable(json.loads(value)) if isinstance(value, str) and value.startswith('{"') else value
 
 
-async def _member(world: TwoTenants) -> Member:
+async def make_member(world: TwoTenants) -> Member:
+    """The member, with a run of his own, and the witness with one."""
     ids = {kind.name.lower(): public_id for kind, public_id in world.ours.ids.items()}
     workspace = WorkspaceRef(world.ours.org_id, decode(ids["workspace"]).workspace_id)
-    made = await world.container.api_keys.create(world.ours.org_id, KeyWish("member", Role.MEMBER), "test")
-    member = Principal(world.ours.org_id, "member", Role.MEMBER, kind=SubjectKind.KEY)
-    run = await world.container.answer.ask(member, Question(workspace, "How much water does the pump lift?"))
-    while await world.container.runs.get(workspace, run.run_id) is None:  # noqa: ASYNC110 - it is stored behind the answer
-        await asyncio.sleep(0.02)
-    ids["run"] = encode(NodeKind.RUN, workspace.workspace_id, run.run_id)
-    rights = RightsWorld(world.container, world.http, workspace, workspace, ids)
-    return Member(world, rights, made.token)
+    tokens: list[str] = []
+    for name in ("witness", MEMBER):
+        made = await world.container.api_keys.create(world.ours.org_id, KeyWish(name, Role.MEMBER), "test")
+        tokens.append(made.token)
+        asking = Principal(world.ours.org_id, name, Role.MEMBER, kind=SubjectKind.KEY)
+        run = await world.container.answer.ask(asking, Question(workspace, "How much water does the pump lift?"))
+        while await world.container.runs.get(workspace, run.run_id) is None:  # noqa: ASYNC110 - it is stored behind the answer
+            await asyncio.sleep(0.02)
+        ids["run"] = encode(NodeKind.RUN, workspace.workspace_id, run.run_id)
+    witness, token = tokens
+    return Member(world, RightsWorld(world.container, world.http, workspace, workspace, ids), token, witness)
 
 
 class HiddenWork:
@@ -179,18 +195,19 @@ class HiddenWork:
 
     async def all(self) -> None:
         """Upload, publish, publish again, describe, share, ask, and erase; then the same in a closed workspace."""
-        await self._documents(self._workspace)
+        await self.documents(self._workspace)
         org_id = self._workspace.org_id
         closed = await self._container.administer.create_workspace(org_id, NewWorkspace("closed"), "test")
         await self._container.administer.set_workspace_access(closed.ref, (), None, "test")
-        await self._documents(closed.ref)
+        await self.documents(closed.ref)
 
-    async def _documents(self, workspace: WorkspaceRef) -> None:
+    async def documents(self, workspace: WorkspaceRef) -> None:
+        """Everything that is done in one workspace."""
         container = self._container
         for path in ("secret.txt", "secret-2.txt"):
             options = UploadOptions(readable_by=(self._boss.subject_id,))
-            await container.upload.run(workspace, path, _pieces(b"The secret valve."), options, self._boss)
-            await self.publish(workspace, path, "The pump lifts nine cubic metres. It is secret.")
+            await container.upload.run(workspace, path, pieces(b"The secret valve."), options, self._boss)
+            await self.publish(workspace, path, "The pump Falcon Rotary lifts nine cubic metres. It is secret.")
         await self.publish(workspace, "secret.txt", "The pump lifts eight cubic metres of water. It is the second.")
         async with container.database.transaction(workspace.org_id) as transaction:
             ids = await resolve_ids(transaction.documents, workspace, ["secret.txt", "secret-2.txt"])
@@ -206,7 +223,8 @@ class HiddenWork:
         await self._container.ingest_chunks.run(workspace, [cut], "test", lambda _: None)
 
 
-async def _pieces(content: bytes) -> AsyncIterator[bytes]:
+async def pieces(content: bytes) -> AsyncIterator[bytes]:
+    """The content of an upload."""
     yield content
 
 
@@ -215,7 +233,7 @@ async def hidden_work(ground: Ground, short: bool) -> list[Row]:
     member reads: his version grows by one, and an earlier one still reads what it read.
     """
     async with two_tenants(ground) as world:
-        member = await _member(world)
+        member = await make_member(world)
         work = HiddenWork(member)
         before, again = await member.replies(), await member.replies()
         version, found = await member.version(), await member.passages(None)
