@@ -227,7 +227,10 @@ def test_an_open_document_text_keeps_headings_lists_and_tables() -> None:
 
     loaded = read(open_document("text", content), "a.odt")
 
-    assert loaded.text == "Leave\n\nAsk early.\n\n- by mail\n- by phone\n\nGrade | Days\n--- | ---\nA | 30"
+    assert (
+        loaded.text
+        == "Leave\n\nAsk early.\n\nComment: draft\n\n- by mail\n- by phone\n\nGrade | Days\n--- | ---\nA | 30"
+    )
 
 
 def test_a_text_box_inside_a_text_box_is_read_once() -> None:

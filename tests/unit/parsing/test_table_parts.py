@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentic_rag.adapters.parsing.loaders.tables import count_names, table_parts
+from agentic_rag.adapters.parsing.text.table_text import count_names, table_parts
 
 
 def test_a_part_that_begins_within_a_section_repeats_its_label() -> None:

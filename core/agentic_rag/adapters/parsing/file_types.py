@@ -193,6 +193,8 @@ class FileKind(enum.Enum):
         mark="__properties_version1.0".encode("utf-16-le"),
         holds_files=True,
     )
+    CALENDAR = FileFormat("text/calendar", "content_lines", ("ics", "ical", "vcs"))
+    CONTACTS = FileFormat("text/vcard", "content_lines", ("vcf", "vcard"), other_media_types=("text/x-vcard",))
     NOTEBOOK = FileFormat("application/x-ipynb+json", "notebook", ("ipynb",))
     TEXT = FileFormat("text/plain", "text", ("txt", "text", "log", "rst", "adoc", "org", "tex", "srt", "vtt"))
     CODE = FileFormat(SOURCE_MEDIA_TYPE, "code", tuple(LANGUAGE_BY_EXTENSION), tuple(LANGUAGE_BY_NAME), is_prose=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from agentic_rag.documents.document import Block, BlockKind, PageSpan
@@ -46,6 +46,13 @@ class TextBuilder:
         self._parts.append(text)
         self.blocks.append(Block(kind, self._length, self._length + len(text), level))
         self._length += len(text)
+
+    def add_section(self, heading: str, lines: Iterable[str], level: int = 1) -> None:
+        """Append paragraphs under a heading, where there are any; an empty heading is none."""
+        for number, line in enumerate(lines):
+            if number == 0:
+                self.add(BlockKind.HEADING, heading, level)
+            self.add(BlockKind.PARAGRAPH, line)
 
     def append(self, other: LoadedText, deeper: int = 0) -> None:
         """Append the blocks of another text, its headings `deeper` levels down."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 
 from agentic_rag.adapters.parsing.file_types import SourceFile, extension_of
-from agentic_rag.adapters.parsing.loaders.tables import add_grid
 from agentic_rag.adapters.parsing.loaders.text import load as load_text
+from agentic_rag.adapters.parsing.text.table_text import add_grid
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
 
 _DELIMITERS = ",;\t|"
@@ -33,14 +34,14 @@ def load(source: SourceFile) -> LoadedText:
 
 
 def _delimiter(text: str, name: str) -> str:
-    """The delimiter that the most lines hold as often as the first line does."""
+    """The delimiter that the most lines hold equally often; lines before the table may hold others."""
     if extension_of(name) == "tsv":
         return "\t"
     lines = [line for line in text[:_LOOKED_AT].splitlines()[:_LINES_LOOKED_AT] if line.strip()]
 
     def agreement(delimiter: str) -> tuple[int, int]:
-        counts = [_outside_quotes(line, delimiter) for line in lines]
-        return sum(count == counts[0] for count in counts) if counts and counts[0] else 0, counts[0] if counts else 0
+        counts = Counter(filter(None, (_outside_quotes(line, delimiter) for line in lines)))
+        return max(((times, count) for count, times in counts.items()), default=(0, 0))
 
     return max(_DELIMITERS, key=agreement)
 

@@ -1,5 +1,5 @@
-"""DOCX: checked as an archive first, its paragraphs counted as Word counts them, then mammoth makes HTML of it, which
-the HTML loader reads.
+"""DOCX: checked as an archive first, its paragraphs counted as Word counts them and what Word shows beside them written
+out, then mammoth makes HTML of it, which the HTML loader reads.
 
 Nothing outside the file is ever opened: external relationships and pictures are left out.
 """
@@ -18,14 +18,18 @@ from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.loaders.html import NUMBER_ATTRIBUTE, read_html
 from agentic_rag.adapters.parsing.office.package import OFFICE, Package, open_package, relations_part, zip_parts
 from agentic_rag.adapters.parsing.office.paragraph_numbers import ParagraphNumbers
-from agentic_rag.adapters.parsing.text_builder import LoadedText, first_heading
+from agentic_rag.adapters.parsing.office.word_extras import WordExtras, page_lines, write_inline
+from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
 from agentic_rag.kernel.text import strip_unstorable
 
 _NOTE_LINKS = re.compile(
     r'<sup><a href="#(?:foot|end)note-\d+"[^>]*>\[\d+\]</a></sup>|<a href="#(?:foot|end)note-ref-\d+"[^>]*>[^<]*</a>'
 )
 """mammoth's links between a note and its place: they would stand inside the sentences."""
+_CHECKBOX = re.compile(r"<input\b([^>]*)>")
+_CHECKED, _UNCHECKED = "☒", "☐"
 _MAIN = "word/document.xml"
+_NOTES = ("footnotes", "endnotes")
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"
 """Around the number of a paragraph: no characters, which no text holds."""
 _LABELLED_ITEM = re.compile(rf'<li>{_OPEN}([^"{_CLOSE}]*){_CLOSE} ')
@@ -57,7 +61,9 @@ def load(source: SourceFile) -> LoadedText:
     """
     with open_package(source.content, source.limits, "DOCX") as package:
         named = package.title()
-        content = _with_numbers(package, source.content)
+        main = next((part for kind, part in package.relations("").values() if kind == "officeDocument"), _MAIN)
+        content = _readable(package, main, source.content)
+        around = page_lines(package, main)
         convert = cast(Callable[..., _Converted], mammoth.convert_to_html)  # pyright: ignore[reportUnknownMemberType]
         converted = convert(
             io.BytesIO(content),
@@ -67,22 +73,40 @@ def load(source: SourceFile) -> LoadedText:
             external_file_access=False,
         )
     page = _LABELLED_ITEM.sub(rf'<li {NUMBER_ATTRIBUTE}="\1">', _NOTE_LINKS.sub("", converted.value))
+    page = _CHECKBOX.sub(lambda box: _CHECKED if "checked=" in box[1] else _UNCHECKED, page)
     reading = read_html(strip_unstorable(_MARKS.sub("", page)))
-    return LoadedText(
-        reading.text,
-        reading.blocks,
-        title=first_heading(reading.text, [*reading.blocks], deepest=1) or named or reading.title,
-    )
+    title = first_heading(reading.text, [*reading.blocks], deepest=1) or named or reading.title
+    built = TextBuilder()
+    built.append(reading)
+    built.add_section("Header and footer", around)
+    return LoadedText(built.text(), tuple(built.blocks), title=title)
 
 
-def _with_numbers(package: Package, content: bytes) -> bytes:
-    """The package with the number of each counted paragraph as a text at its start, between marks."""
-    main = next((part for kind, part in package.relations("").values() if kind == "officeDocument"), _MAIN)
+def _readable(package: Package, main: str, content: bytes) -> bytes:
+    """The package as mammoth reads all of it: with the number of each counted paragraph as a text at its start, between
+    marks, and with what Word shows beside the text.
+    """
+    if main not in package.names:
+        return content
+    changed: dict[str, bytes] = {}
+    for kind, part in package.relations(main).values():
+        if kind in _NOTES and part in package.names and write_inline(notes := package.tree(part)):
+            changed[part] = ElementTree.tostring(notes)
+    document = package.tree(main)
+    word = document.tag.partition("}")[0] + "}"
+    # Numbers first: those in text boxes are counted where the boxes are anchored.
+    steps = (_write_numbers(package, main, document), write_inline(document))
+    if any((*steps, WordExtras(package, main, word).write_into(document))):
+        changed[main] = ElementTree.tostring(document)
+    return package.with_parts(changed) if changed else content
+
+
+def _write_numbers(package: Package, main: str, document: ElementTree.Element) -> bool:
+    """Write the number of each counted paragraph as a text at its start; whether there are any."""
     parts = dict(package.relations(main).values())
     numbering, styles = (parts.get(name, "") for name in ("numbering", "styles"))
-    if main not in package.names or numbering not in package.names:
-        return content
-    document = package.tree(main)
+    if numbering not in package.names:
+        return False
     numbers = ParagraphNumbers(package.tree(numbering), package.tree(styles) if styles in package.names else None)
     word = document.tag.partition("}")[0] + "}"
     labelled = False
@@ -92,7 +116,7 @@ def _with_numbers(package: Package, content: bytes) -> bytes:
         ElementTree.SubElement(run, f"{word}t").text = f"{_OPEN}{label}{_CLOSE} "
         # The first element holds the paragraph's properties.
         paragraph.insert(1, run)
-    return package.with_part(main, ElementTree.tostring(document)) if labelled else content
+    return labelled
 
 
 def _without_images(image: object) -> list[object]:

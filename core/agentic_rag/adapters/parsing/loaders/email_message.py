@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from email import policy
 from email.message import EmailMessage, Message
 from email.parser import BytesParser
+from typing import cast
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.held_files import HeldFiles
@@ -16,6 +18,10 @@ from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.text import strip_unstorable
 
 SAMPLE = b"Subject: warm\n\nwarm\n"
+_MESSAGE = "message/rfc822"
+_TEXTS = ("text/plain", "text/html")
+_LEAST_OF_ALTERNATIVES = 0.5
+"""By the letters of the fullest alternative: a plain text with fewer only says that there is another."""
 _SHOWN = ("From", "To", "Cc", "Date")
 
 
@@ -34,20 +40,51 @@ def _read(source: SourceFile, message: EmailMessage) -> LoadedText:
     built.add(BlockKind.HEADING, subject, level=1)
     head = [f"{name}: {value}" for name in _SHOWN if (value := _header(message, name))]
     built.add(BlockKind.PARAGRAPH, "\n".join(head))
-    body = message.get_body(("plain", "html")) if message.is_multipart() else message
-    if body is not None:
-        built.append(_body(body), deeper=1)
     held = HeldFiles(source, built, "attachment")
-    for part in message.iter_attachments() if message.is_multipart() else ():
-        if part is not body:
+    parts = [*_parts(message)]
+    for part in filter(_is_body, parts):
+        built.append(_body(part), deeper=1)
+    for part in parts:
+        if not _is_body(part):
             _attach(source, held, part)
     source.limits.require_characters(built.length)
     return held.finish(subject or None)
 
 
+def _parts(message: Message) -> Iterator[Message]:
+    """The parts of a message that are read, in their order; of alternatives the one that says most, and calendars."""
+    if message.get_content_maintype() != "multipart" or not message.is_multipart():
+        yield message
+        return
+    inner = [[*_parts(part)] for part in _held(message)]
+    if message.get_content_subtype() != "alternative":
+        yield from (part for held in inner for part in held)
+        return
+    texts = [held for held in inner if any(map(_is_body, held))]
+    chosen = _fullest(texts)
+    yield from (part for held in inner if held is chosen or held not in texts for part in held)
+
+
+def _fullest(alternatives: Sequence[list[Message]]) -> list[Message] | None:
+    """The plain text, which comes first, unless another alternative says much more than it."""
+    lengths = [sum(len(_body(part).text) for part in held if _is_body(part)) for held in alternatives]
+    if not lengths:
+        return None
+    fullest = lengths.index(max(lengths))
+    return alternatives[fullest if lengths[0] < _LEAST_OF_ALTERNATIVES * lengths[fullest] else 0]
+
+
+def _is_body(part: Message) -> bool:
+    return (
+        part.get_content_type() in _TEXTS
+        and part.get_content_disposition() != "attachment"
+        and part.get_filename() is None
+    )
+
+
 def _attach(source: SourceFile, held: HeldFiles, part: Message) -> None:
     name = " ".join(strip_unstorable(part.get_filename() or "").split())
-    if part.get_content_type() != "message/rfc822":
+    if part.get_content_type() != _MESSAGE:
         held.attach_file(name, lambda: _payload(part), part.get_content_type())
         return
     inner = next((one for one in part.walk() if one is not part and isinstance(one, EmailMessage)), None)
@@ -66,7 +103,14 @@ def _header(message: EmailMessage, name: str) -> str:
 
 def _payload(part: Message) -> bytes:
     content = part.get_payload(decode=True)
-    return content if isinstance(content, bytes) else b""
+    if isinstance(content, bytes):
+        return content
+    # Reports of delivery hold heads of messages.
+    return b"\n".join(one.as_bytes() for one in _held(part))
+
+
+def _held(part: Message) -> list[Message]:
+    return cast(list[Message], part.get_payload()) if part.is_multipart() else []
 
 
 def _body(part: Message) -> LoadedText:

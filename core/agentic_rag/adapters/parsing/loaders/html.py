@@ -9,10 +9,11 @@ from string import ascii_lowercase, ascii_uppercase
 from selectolax.lexbor import LexborNode
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
-from agentic_rag.adapters.parsing.loaders.tables import add_table, count_names
+from agentic_rag.adapters.parsing.office.drawing_text import alternative_text
 from agentic_rag.adapters.parsing.text.encoding import decode_page
 from agentic_rag.adapters.parsing.text.page_content import children, read_page
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
+from agentic_rag.adapters.parsing.text.table_text import add_table, count_names
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading, tidy_title
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.text import strip_unstorable
@@ -29,6 +30,7 @@ NUMBER_ATTRIBUTE = "data-docx-number"
 _LETTERS = {"a": ascii_lowercase, "A": ascii_uppercase}
 """By type of an ordered list."""
 _SHIFTS = {"sup": Shift.RAISED, "sub": Shift.LOWERED}
+_INLINE = frozenset({"-text", "br", "img", *_SHIFTS})
 _SPACE = re.compile(r"[^\S\x00]+")
 _LINE_BREAK = "\x00"
 """Stands for <br> until white space is folded; the parser turns real NUL characters into U+FFFD."""
@@ -71,6 +73,8 @@ class _Walker:
         self.built = TextBuilder()
         self._inline: list[str] = []
         self._depth = 0
+        self._pictures: list[str] = []
+        """What is said of pictures since the last block."""
         self._kind = BlockKind.PARAGRAPH
         self._mark = ""
         """What the next block begins with: that of a list item, and the terms that it describes."""
@@ -85,24 +89,18 @@ class _Walker:
 
     def _node(self, node: LexborNode) -> None:
         tag = node.tag or ""
-        if tag == "-text":
-            self._inline.append(node.text_content or "")
-        elif tag == "br":
-            self._inline.append(_LINE_BREAK)
+        if tag in _INLINE:
+            self._add_inline(tag, node)
         elif tag.startswith(("-", "!")):
             return
         elif self._depth >= _DEEPEST:
             self._inline.append(_text_of(node))
-        elif tag in _SHIFTS:
-            self._inline.append(
-                shifted_text(_text_of(node, {}), _SHIFTS[tag], self._inline[-1] if self._inline else "")
-            )
         elif tag in _HEADINGS:
             self._whole(node, BlockKind.HEADING, _HEADINGS[tag])
         elif tag == "pre":
             self._flush()
             self.built.add(BlockKind.CODE, node.text())
-        elif tag == "table" and not node.css_first("table table, h1, h2, h3, ul table"):
+        elif tag == "table" and not _only_places(node):
             self._flush()
             self._table(node)
         elif tag == "dl":
@@ -115,6 +113,17 @@ class _Walker:
             self._flush()
         else:
             self._deeper(node)
+
+    def _add_inline(self, tag: str, node: LexborNode) -> None:
+        if tag == "-text":
+            self._inline.append(node.text_content or "")
+        elif tag == "br":
+            self._inline.append(_LINE_BREAK)
+        elif tag == "img":
+            self._pictures.append(_picture(node))
+        else:
+            before = self._inline[-1] if self._inline else ""
+            self._inline.append(shifted_text(_text_of(node, {}), _SHIFTS[tag], before))
 
     def _deeper(self, node: LexborNode) -> None:
         self._depth += 1
@@ -178,6 +187,8 @@ class _Walker:
             if rows.add(cells) and names and header_rows == len(rows.made) - 1:
                 header_rows += 1
         add_table(self.built, rows.made, header_rows or count_names(rows.made), caption)
+        self._pictures += map(_picture, node.css("img"))
+        self._add_pictures()
 
     def _flush(self) -> None:
         text = _collapse_whitespace("".join(self._inline))
@@ -185,6 +196,11 @@ class _Walker:
         if text.strip("- \n"):
             self.built.add(self._kind, f"{self._mark}{text}")
             self._mark = ""
+        self._add_pictures()
+
+    def _add_pictures(self) -> None:
+        self.built.add_section("", self._pictures)
+        self._pictures.clear()
 
 
 class _Rows:
@@ -201,7 +217,7 @@ class _Rows:
         row: list[str] = []
         for cell in cells:
             self._fill_from_above(row)
-            text = " ".join(_text_of(cell).split())
+            text = " ".join(_text_of(cell).split()) or _signs(cell)
             columns, rows = _span(cell, "colspan"), _span(cell, "rowspan")
             if self._filled + columns * rows > _MOST_SPANNED:
                 columns = rows = 1
@@ -222,6 +238,24 @@ class _Rows:
             if rows > 1:
                 self._below[len(row)] = (text, rows - 1)
             row.append(text)
+
+
+def _only_places(table: LexborNode) -> bool:
+    """Whether a table places parts of a page: it holds tables or headings."""
+    # What a node selects may be the node itself.
+    holds_table = any(one.mem_id != table.mem_id for one in table.css("table"))
+    return holds_table or table.css_first("h1, h2, h3") is not None
+
+
+def _picture(image: LexborNode) -> str:
+    """What a page says of a picture; a formula that is drawn stands in the text."""
+    stated = image.attributes.get("alt") or ""
+    return "" if "\\" in stated else alternative_text(stated)
+
+
+def _signs(cell: LexborNode) -> str:
+    """What signs stand for where a cell holds nothing else: "yes" for a tick."""
+    return " ".join(" ".join(one.attributes.get("alt") or "" for one in cell.css("img")).split())
 
 
 def _entries(node: LexborNode) -> Iterator[LexborNode]:

@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.loaders.html import read_html
 from agentic_rag.adapters.parsing.loaders.markdown import read_markdown
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
 from agentic_rag.documents.document import BlockKind
@@ -20,11 +21,15 @@ _LONGEST_RESULT = 4_000
 
 class _Shown(msgspec.Struct):
     plain: _Lines = msgspec.field(default="", name="text/plain")
+    markdown: _Lines = msgspec.field(default="", name="text/markdown")
+    html: _Lines = msgspec.field(default="", name="text/html")
 
 
 class _Output(msgspec.Struct):
     text: _Lines = ""
     data: _Shown = msgspec.field(default_factory=_Shown)
+    error: str = msgspec.field(default="", name="ename")
+    message: str = msgspec.field(default="", name="evalue")
 
 
 class _Cell(msgspec.Struct):
@@ -59,10 +64,26 @@ def load(source: SourceFile) -> LoadedText:
         else:
             built.add(BlockKind.HEADING, text, level=1)
         for output in cell.outputs:
-            shown = _joined(output.text or output.data.plain)
-            built.add(BlockKind.CODE, shown[:_LONGEST_RESULT])
+            _add_result(built, output)
     text = built.text()
     return LoadedText(text, tuple(built.blocks), title=first_heading(text, built.blocks))
+
+
+def _add_result(built: TextBuilder, output: _Output) -> None:
+    """A printed result or an error; a result that is shown as a page only is read as one."""
+    if output.error:
+        built.add(BlockKind.CODE, f"{output.error}: {output.message}")
+    shown = _joined(output.text or output.data.plain)
+    if shown.strip():
+        built.add(BlockKind.CODE, shown[:_LONGEST_RESULT])
+        if len(shown) > _LONGEST_RESULT:
+            built.add(
+                BlockKind.PARAGRAPH, f"(The rest of this result, {len(shown) - _LONGEST_RESULT} signs, is not read.)"
+            )
+    elif markdown := _joined(output.data.markdown):
+        built.append(read_markdown(markdown))
+    elif page := _joined(output.data.html):
+        built.append(read_html(page))
 
 
 def _joined(lines: _Lines) -> str:

@@ -1,4 +1,6 @@
-"""OpenDocument text, spreadsheets and presentations (ODT, ODS, ODP): ISO/IEC 26300, part `content.xml`."""
+"""OpenDocument text, spreadsheets and presentations (ODT, ODS, ODP): ISO/IEC 26300, part `content.xml`. Comments stand
+behind the paragraph or the table that they are about; text that tracked changes deleted is left out.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +8,41 @@ from collections.abc import Iterator, Mapping, Sequence
 from xml.etree import ElementTree
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
-from agentic_rag.adapters.parsing.loaders.tables import add_grid, add_table
+from agentic_rag.adapters.parsing.office.comments import cell_place, column_letters
+from agentic_rag.adapters.parsing.office.open_extras import (
+    ANNOTATION,
+    OPEN_NAMES,
+    OpenChart,
+    comment_of,
+    comments_in,
+    page_lines,
+    picture_text,
+    write_objects,
+)
 from agentic_rag.adapters.parsing.office.package import open_package, zip_parts
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
+from agentic_rag.adapters.parsing.text.table_text import add_grid, add_table
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
 from agentic_rag.documents.document import BlockKind, PageSpan
 from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.kernel.text import strip_unstorable
 
-_NAMES = "urn:oasis:names:tc:opendocument:xmlns"
-_TEXT, _TABLE, _DRAW = (f"{{{_NAMES}:{room}:1.0}}" for room in ("text", "table", "drawing"))
-_OFFICE, _PRESENTATION = (f"{{{_NAMES}:{room}:1.0}}" for room in ("office", "presentation"))
-_STYLE = f"{{{_NAMES}:style:1.0}}"
+_TEXT, _TABLE, _DRAW = (f"{{{OPEN_NAMES}:{room}:1.0}}" for room in ("text", "table", "drawing"))
+_OFFICE, _PRESENTATION = (f"{{{OPEN_NAMES}:{room}:1.0}}" for room in ("office", "presentation"))
+_STYLE = f"{{{OPEN_NAMES}:style:1.0}}"
 _LEFT_OUT = frozenset({
-    f"{_OFFICE}annotation", f"{_TEXT}tracked-changes", f"{_TEXT}sequence-decls", f"{_TEXT}bookmark",
+    ANNOTATION, f"{_TEXT}tracked-changes", f"{_TEXT}sequence-decls", f"{_TEXT}bookmark",
     f"{_TEXT}table-of-content", f"{_TEXT}note-citation", f"{_OFFICE}forms", f"{_OFFICE}scripts",
 })  # fmt: skip
+_CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
+_ROW_GROUPS = tuple(f"{_TABLE}{name}" for name in ("table-header-rows", "table-row-group", "table-rows"))
 _MOST_REPEATED = 1_000
 """Cells and rows that a repeat count makes; sheets end with a blank row repeated a million times."""
 
 
 def _sample(name: str, content: str) -> bytes:
-    names = " ".join(f'xmlns:{room}="{_NAMES}:{room}:1.0"' for room in ("office", "text", "table", "drawing"))
+    names = " ".join(f'xmlns:{room}="{OPEN_NAMES}:{room}:1.0"' for room in ("office", "text", "table", "drawing"))
     return zip_parts(
         {
             "mimetype": f"application/vnd.oasis.opendocument.{name}",
@@ -63,13 +77,15 @@ def load(source: SourceFile) -> LoadedText:
         content = package.tree("content.xml")
         named_styles = package.tree("styles.xml") if "styles.xml" in package.names else ElementTree.Element("none")
         named = package.title("meta.xml")
+        charts = write_objects(package, content)
     body = content.find(f"{_OFFICE}body")
     _write_shifts(content, {**_shifts(named_styles), **_shifts(content)})
-    reading = _Reading(source.limits)
+    reading = _Reading(source.limits, charts)
     for part in body if body is not None else ():
         reading.body(part)
+    title = first_heading(reading.built.text(), reading.built.blocks, deepest=1)
+    reading.built.add_section("Header and footer", page_lines(named_styles))
     text = reading.built.text()
-    title = first_heading(text, reading.built.blocks, deepest=1)
     return LoadedText(text, tuple(reading.built.blocks), tuple(reading.pages), named or title)
 
 
@@ -98,10 +114,11 @@ def _write_shifts(content: ElementTree.Element, shifts: Mapping[str, Shift]) -> 
 class _Reading:
     """Depth-first over the body."""
 
-    def __init__(self, limits: ParserLimits) -> None:
+    def __init__(self, limits: ParserLimits, charts: Mapping[int, OpenChart]) -> None:
         self.built = TextBuilder()
         self.pages: list[PageSpan] = []
         self._limits = limits
+        self._charts = charts
         self._in_spreadsheet = False
 
     def body(self, part: ElementTree.Element) -> None:
@@ -115,43 +132,80 @@ class _Reading:
             self._read(child)
 
     def _read(self, node: ElementTree.Element) -> None:
+        if node.tag == ANNOTATION:
+            self.built.add(BlockKind.PARAGRAPH, comment_of(node))
         if node.tag in _LEFT_OUT:
             return
         if node.tag == f"{_TEXT}h":
             level = node.get(f"{_TEXT}outline-level", "1")
             self.built.add(BlockKind.HEADING, _line(node), level=min(int(level), 6) if level.isdigit() else 1)
+            self._beside([node])
         elif node.tag == f"{_TEXT}p":
-            self._paragraph(node)
+            self.built.add(BlockKind.PARAGRAPH, _line(node))
+            self._beside([node])
         elif node.tag == f"{_TEXT}list-item":
             self._item(node)
         elif node.tag == f"{_TABLE}table":
             self._table(node)
         elif node.tag == f"{_DRAW}page":
             self._slide(node)
+        elif node.tag == f"{_DRAW}frame":
+            self._frame(node)
         else:
             self.walk(node)
 
-    def _paragraph(self, node: ElementTree.Element) -> None:
-        self.built.add(BlockKind.PARAGRAPH, _line(node))
-        for box in _text_boxes(node):
-            self.walk(box)
+    def _beside(self, nodes: Sequence[ElementTree.Element]) -> None:
+        """What is anchored in paragraphs: frames, then comments."""
+        for node in nodes:
+            for frame in _frames(node):
+                self._frame(frame)
+            self.built.add_section("", comments_in(node))
+
+    def _frame(self, frame: ElementTree.Element) -> None:
+        chart = self._charts.get(id(frame))
+        if chart is not None:
+            rows = [] if chart.table is None or self._in_spreadsheet else [row for _, row, _ in _rows(chart.table)]
+            # The figures behind the chart of a sheet are those of its cells.
+            caption = f"Chart: {chart.caption}" if self._in_spreadsheet and chart.caption else chart.caption
+            add_table(self.built, [row for row in rows if any(row)], 1, caption)
+        else:
+            self.walk(frame)
+        self.built.add(BlockKind.PARAGRAPH, picture_text(frame))
 
     def _item(self, node: ElementTree.Element) -> None:
-        lines = [_line(child) for child in node if child.tag in (f"{_TEXT}p", f"{_TEXT}h")]
+        own = [child for child in node if child.tag in (f"{_TEXT}p", f"{_TEXT}h")]
+        lines = [_line(child) for child in own]
         self.built.add(BlockKind.LIST_ITEM, "- " + " ".join(lines) if any(lines) else "")
+        self._beside(own)
         for child in node:
             if child.tag not in (f"{_TEXT}p", f"{_TEXT}h"):
                 self._read(child)
 
     def _table(self, node: ElementTree.Element) -> None:
         if self._in_spreadsheet:
-            self.built.add(BlockKind.HEADING, node.get(f"{_TABLE}name", ""), level=1)
-            add_grid(self.built, ((number, row) for number, row, _ in _rows(node)), self._limits)
+            self._sheet(node)
+            return
+        cells = [cell for row in _own_rows(node) for cell in row if cell.tag in _CELLS]
+        if any(next(cell.iter(f"{_TABLE}table"), None) is not None for cell in cells):
+            # A table that holds tables only places them.
+            for cell in cells:
+                self.walk(cell)
             return
         rows = list(_rows(node))
         held = [row for _, row, _ in rows if any(row)]
         headed = sum(header and any(row) for _, row, header in rows)
         add_table(self.built, held, headed)
+        self._beside(cells)
+
+    def _sheet(self, node: ElementTree.Element) -> None:
+        self.built.add(BlockKind.HEADING, node.get(f"{_TABLE}name", ""), level=1)
+        add_grid(self.built, ((number, row) for number, row, _ in _rows(node)), self._limits)
+        for shapes in node.findall(f"{_TABLE}shapes"):
+            self.walk(shapes)
+        for cell in (cell for row in _own_rows(node) for cell in row if cell.tag in _CELLS):
+            for frame in _frames(cell):
+                self._frame(frame)
+        self.built.add_section("Comments", _cell_comments(node), level=2)
 
     def _slide(self, node: ElementTree.Element) -> None:
         start = self.built.length
@@ -173,11 +227,11 @@ def _rows(table: ElementTree.Element) -> Iterator[tuple[int, Sequence[str], bool
     headers = {
         id(row) for group in table.iter(f"{_TABLE}table-header-rows") for row in group.iter(f"{_TABLE}table-row")
     }
-    for row in table.iter(f"{_TABLE}table-row"):
+    for row in _own_rows(table):
         cells: list[str] = []
         for cell in row:
-            if cell.tag in (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell"):
-                text = " ".join(filter(None, (_line(paragraph) for paragraph in cell.iter(f"{_TEXT}p"))))
+            if cell.tag in _CELLS:
+                text = " ".join(filter(None, map(_line, _paragraphs(cell))))
                 cells += [text] * (
                     _repeats(cell, "columns") if text else min(_repeats(cell, "columns"), _MOST_REPEATED)
                 )
@@ -190,13 +244,46 @@ def _rows(table: ElementTree.Element) -> Iterator[tuple[int, Sequence[str], bool
         number += 0 if cells else times - 1
 
 
-def _text_boxes(node: ElementTree.Element) -> Iterator[ElementTree.Element]:
-    """The outermost text boxes in an element."""
-    for child in node:
-        if child.tag == f"{_DRAW}text-box":
+def _own_rows(table: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    """The rows of a table, not those of tables in it."""
+    for child in table:
+        if child.tag == f"{_TABLE}table-row":
             yield child
-        else:
-            yield from _text_boxes(child)
+        elif child.tag in _ROW_GROUPS:
+            yield from _own_rows(child)
+
+
+def _paragraphs(cell: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    """The outermost paragraphs of a cell, those of lists too, but not those of frames and comments."""
+    for child in cell:
+        if child.tag in (f"{_TEXT}p", f"{_TEXT}h"):
+            yield child
+        elif child.tag not in _LEFT_OUT and child.tag != f"{_DRAW}frame":
+            yield from _paragraphs(child)
+
+
+def _cell_comments(table: ElementTree.Element) -> Iterator[str]:
+    """The comments of a sheet, each with its cell and the label of its row."""
+    number = 1
+    for row in _own_rows(table):
+        column, label = 0, ""
+        for cell in row:
+            if cell.tag not in _CELLS:
+                continue
+            label = label or " ".join(filter(None, map(_line, _paragraphs(cell))))
+            for annotation in cell.iter(ANNOTATION):
+                yield comment_of(annotation, cell_place(f"{column_letters(column)}{number}", label))
+            column += _repeats(cell, "columns")
+        number += _repeats(row, "rows")
+
+
+def _frames(node: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    """The outermost frames in an element."""
+    for child in node:
+        if child.tag == f"{_DRAW}frame":
+            yield child
+        elif child.tag not in _LEFT_OUT:
+            yield from _frames(child)
 
 
 def _repeats(node: ElementTree.Element, what: str) -> int:

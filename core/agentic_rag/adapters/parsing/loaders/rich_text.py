@@ -10,20 +10,26 @@ from typing import cast
 import striprtf.striprtf
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
-from agentic_rag.adapters.parsing.loaders.tables import add_table
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
+from agentic_rag.adapters.parsing.text.table_text import add_table
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.text import strip_unstorable
 
 _SHIFTED = re.compile(r"(.?)(\{?)((?:\\[a-z]+-?\d*)*)\\(super|sub)(?![a-z])((?:\\[a-z]+-?\d*)*) ?([^\\{}\r\n]{1,12})")
+_ASIDE = re.compile(r"\{(?:\\\*)?\\(footnote|annotation|shptxt|dptxbxtext|header[lrf]?|footer[lrf]?)(?![a-z])-?\d*\s?")
+"""The groups whose text stands beside that of the document (RTF 1.9.1)."""
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 SAMPLE = rb"{\rtf1\ansi warm\par}"
 
 
 def load(source: SourceFile) -> LoadedText:
-    """The text of an RTF file, a paragraph a line; pictures and styles are left out."""
+    """The text of an RTF file, a paragraph a line; behind it notes, comments and text boxes. Pictures and styles are
+    left out.
+    """
     strip = cast(Callable[..., str], striprtf.striprtf.rtf_to_text)  # pyright: ignore[reportUnknownMemberType]
-    text = strip(_SHIFTED.sub(_write_shift, source.content.decode("latin-1")), errors="replace")
+    content = _SHIFTED.sub(_write_shift, _with_asides(source.content.decode("latin-1")))
+    text = strip(content, errors="replace")
     built = TextBuilder()
     for in_table, lines in groupby(strip_unstorable(text).splitlines(), lambda line: line.endswith("|")):
         if in_table:
@@ -32,6 +38,31 @@ def load(source: SourceFile) -> LoadedText:
         for line in lines:
             built.add(BlockKind.PARAGRAPH, " ".join(line.split()))
     return LoadedText(built.text(), tuple(built.blocks))
+
+
+def _with_asides(content: str) -> str:
+    """The file with notes, comments, text boxes and the lines around its pages as paragraphs at its end: striprtf drops
+    them where they stand.
+    """
+    found: dict[str, None] = {}
+    for aside in _ASIDE.finditer(content):
+        end = _group_end(content, aside.end())
+        label = "Comment: " if aside[1] == "annotation" else ""
+        found[f"{{\\pard\\plain {label}{content[aside.end() : end]}}}\\par\n"] = None
+    if not found:
+        return content
+    last = content.rstrip().rfind("}")
+    return f"{content[:last]}\\par\n{''.join(found)}{content[last:]}"
+
+
+def _group_end(content: str, start: int) -> int:
+    """Where the group ends that is open at `start`."""
+    depth = 1
+    for brace in _BRACE.finditer(content, start):
+        depth += {"{": 1, "}": -1}.get(brace[0], 0)
+        if depth == 0:
+            return brace.start()
+    return len(content)
 
 
 def _write_shift(found: re.Match[str]) -> str:

@@ -1,7 +1,8 @@
-"""XLSX and XLSM by calamine: every sheet is a section, and every row stands under the names of its columns.
+"""XLSX and XLSM by calamine: every sheet is a section, and every row stands under the names of its columns. Behind the
+rows stand what drawings on the sheet say and the comments on its cells.
 
-Cells read as the sheet shows them. Formulas are never computed here: the value that the spreadsheet program stored is
-read, and where it stored none, the formula itself. Macros are not read.
+Hidden sheets, rows and columns are read too. Cells read as the sheet shows them. Formulas are never computed here: the
+value that the spreadsheet program stored is read, and where it stored none, the formula itself. Macros are not read.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from itertools import product
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
-from agentic_rag.adapters.parsing.loaders.tables import CURRENCY, add_grid, number_text
 from agentic_rag.adapters.parsing.office.package import OFFICE, Package, open_package, relations_part, zip_parts
+from agentic_rag.adapters.parsing.office.sheet_extras import beside_cells
+from agentic_rag.adapters.parsing.text.table_text import CURRENCY, add_grid, number_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.errors import ParseFailed
@@ -74,12 +76,16 @@ def load(source: SourceFile) -> LoadedText:
             parts = _sheet_parts(package)
             formats = _formats(package)
             for sheet in workbook.sheets_metadata:
-                if sheet.typ is not SheetTypeEnum.WorkSheet:
-                    continue
-                rows = _rows(workbook.get_sheet_by_name(sheet.name), _marks(package, parts.get(sheet.name), formats))
-                if any(any(row) for _, row in rows):
+                part = parts.get(sheet.name)
+                rows: list[tuple[int, Sequence[str]]] = []
+                if sheet.typ is SheetTypeEnum.WorkSheet:
+                    rows = _rows(workbook.get_sheet_by_name(sheet.name), _marks(package, part, formats))
+                drawn, comments = beside_cells(package, _WORKBOOK, part, dict(rows)) if part else ([], [])
+                if drawn or comments or any(any(row) for _, row in rows):
                     built.add(BlockKind.HEADING, strip_unstorable(sheet.name), level=1)
                     add_grid(built, rows, source.limits)
+                    built.add_section("Drawings", drawn, level=2)
+                    built.add_section("Comments", comments, level=2)
         except CalamineError as error:
             raise ParseFailed(f"the XLSX is damaged: {error}", code="PARSE_CORRUPT") from error
     return LoadedText(built.text(), tuple(built.blocks), title=title)

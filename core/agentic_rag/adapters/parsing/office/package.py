@@ -71,13 +71,13 @@ class Package:
         """A part as XML. Safe: parts that declare entities were refused."""
         return ElementTree.fromstring(self._archive.read(name))  # noqa: S314
 
-    def with_part(self, name: str, content: bytes) -> bytes:
-        """The XML of the package as an archive, one part of it replaced."""
+    def with_parts(self, replaced: Mapping[str, bytes]) -> bytes:
+        """The XML of the package as an archive, some parts of it replaced."""
         made = io.BytesIO()
         with zipfile.ZipFile(made, "w", zipfile.ZIP_STORED) as archive:
             for one in sorted(self.names):
                 if one.endswith(_XML):
-                    archive.writestr(one, content if one == name else self.read(one))
+                    archive.writestr(one, replaced[one] if one in replaced else self.read(one))
         return made.getvalue()
 
     def title(self, part: str = "docProps/core.xml") -> str | None:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from agentic_rag.adapters.parsing.loaders.tables import table_parts
 from agentic_rag.adapters.parsing.pdf.page_grid import Cell, GridRow, grid_rows
 from agentic_rag.adapters.parsing.pdf.page_words import PageLine, PdfPage, Word
+from agentic_rag.adapters.parsing.text.table_text import table_parts
 
 _LEAST_ROWS = 3
 """Rows with figures of a table that has one column of them; two of one that has more."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from xml.etree.ElementTree import Element
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from agentic_rag.adapters.parsing.text.formulas import formula_text
+
 _NEVER_READ = [
-    "script", "style", "template", "svg", "math", "canvas", "iframe", "object", "embed", "audio", "video", "nav",
+    "script", "style", "template", "svg", "canvas", "iframe", "object", "embed", "audio", "video", "nav",
     "button", "select", "textarea", "input", "head", "dialog", "menu", "del", "s", "strike", "rt", "rp",
 ]  # fmt: skip
 _NAVIGATION_ROLES = frozenset({"navigation", "banner", "search", "menu", "menubar", "toolbar"})
@@ -25,17 +28,18 @@ _MOST_HIDDEN = 0.5
 """Hidden letters by letters that show. A page that hides more shows it by a script: tabs, forums, shops."""
 _LEAST_HIDDEN = 200
 """Letters of a text; fewer only ask for a script to be allowed."""
+_DEEPEST_FORMULA = 100
 _LEAST_MAIN = 0.5
 """Share of a page's letters from which its one main part stands for it."""
 
 
 def read_page(source: str) -> tuple[LexborNode | None, str | None]:
     """The element to read, without what is left out, and the text of <title>."""
-    tree = LexborHTMLParser(source)
+    tree = _parsed(source)
     named = tree.css_first("head > title")
     title = None if named is None else named.text()
     if _leave_out(tree, hides=True) > max(_MOST_HIDDEN * _letters(tree.body), _LEAST_HIDDEN):
-        tree = LexborHTMLParser(source)
+        tree = _parsed(source)
         _leave_out(tree, hides=False)
     return _main_part(tree), title
 
@@ -47,6 +51,30 @@ def children(node: LexborNode) -> Iterator[LexborNode]:
         following = child.next
         yield child
         child = following
+
+
+def _parsed(source: str) -> LexborHTMLParser:
+    """The page with every formula as a text in its place."""
+    tree = LexborHTMLParser(source)
+    for math in tree.css("math"):
+        shown, text = math, formula_text(_element(math, 0))
+        while (around := shown.parent) is not None and _is_hidden(around) and _letters(around) == _letters(math):
+            # The page shows a picture of the formula and keeps this copy for those who listen.
+            shown = around
+        shown.replace_with(text)
+    return tree
+
+
+def _element(node: LexborNode, depth: int) -> Element:
+    """A formula as XML; parts nested too deeply are left out."""
+    made = Element(node.tag or "")
+    made.attrib.update({key: value or "" for key, value in node.attributes.items()})
+    for child in children(node):
+        if child.tag == "-text":
+            made.text = (made.text or "") + (child.text_content or "")
+        elif depth < _DEEPEST_FORMULA and not (child.tag or "").startswith(("-", "!")):
+            made.append(_element(child, depth + 1))
+    return made
 
 
 def _leave_out(tree: LexborHTMLParser, *, hides: bool) -> int:

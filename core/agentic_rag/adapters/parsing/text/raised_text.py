@@ -10,6 +10,7 @@ from enum import Enum
 _RAISED = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
 _LOWERED = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 _BRACKETED = re.compile(r"(?:\[[^\[\]\s]{1,8}\],?)+")
+_PRIMES = frozenset({"′", "″", "‴", "*", "†"})
 _LONGEST = 12
 """Letters of a power or a mark; more are a text in small print."""
 
@@ -37,3 +38,14 @@ def shifted_text(text: str, shift: Shift, before: str) -> str:
     if all(ord(letter) in table for letter in inner):
         return text.translate(table)
     return text if inner.isalpha() else f"{shift.value}({inner})"
+
+
+def formula_shift(text: str, shift: Shift) -> str:
+    """A power or an index in a formula: as Unicode's signs where it has them all, else behind `^` or `_`."""
+    inner = text.strip()
+    table = _RAISED if shift is Shift.RAISED else _LOWERED
+    if not inner or inner in _PRIMES:
+        return inner
+    if all(ord(letter) in table for letter in inner):
+        return inner.translate(table)
+    return f"{shift.value}{inner}" if inner.isalnum() else f"{shift.value}({inner})"

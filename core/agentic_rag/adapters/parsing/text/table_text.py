@@ -53,8 +53,8 @@ def add_grid(built: TextBuilder, rows: Iterable[tuple[int, Row]], limits: Parser
                 built.add(BlockKind.PARAGRAPH, row[0])
             continue
         above = 0
-        while above + 1 < len(cells) and _filled(cells[above]) == 1:
-            built.add(BlockKind.PARAGRAPH, next(filter(None, cells[above])))
+        while above + 1 < len(cells) and (_filled(cells[above]) == 1 or _is_preamble(cells[above:])):
+            built.add(BlockKind.PARAGRAPH, ": ".join(filter(None, cells[above])))
             above += 1
         numbers, cells = numbers[above:], _trim_columns(cells[above:])
         for first, last, text in table_parts(cells, _header_rows(cells)):
@@ -167,6 +167,19 @@ def _header_rows(rows: Sequence[Row]) -> int:
         return 0
     spans = any(one and one == after for one, after in pairwise(rows[0]))
     return 2 if spans and _names_columns(rows[1:]) else 1
+
+
+def _is_preamble(rows: Sequence[Row]) -> bool:
+    """Whether the first row stands above a table as its title does: it fills no more than half of the columns, from the
+    first on, and the names of all columns follow.
+    """
+
+    def is_short(row: Row) -> bool:
+        filled = _filled(row)
+        return 2 * filled <= len(row) and all(row[:filled])
+
+    names = next((row for row in rows if not is_short(row)), None)
+    return is_short(rows[0]) and names is not None and all(names) and _names_columns([names, *rows[1:]])
 
 
 def _names_columns(rows: Sequence[Row]) -> bool:

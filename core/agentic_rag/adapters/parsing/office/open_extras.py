@@ -1,0 +1,104 @@
+"""What OpenDocument files hold beside their text: formulas and charts as objects of their own, comments, alternative
+texts, and the lines above and below the pages (ISO/IEC 26300-1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from posixpath import normpath
+from xml.etree.ElementTree import Element
+
+from agentic_rag.adapters.parsing.office.comments import comment_line
+from agentic_rag.adapters.parsing.office.drawing_text import alternative_text
+from agentic_rag.adapters.parsing.office.package import Package
+from agentic_rag.adapters.parsing.text.formulas import formula_text, local_name
+
+OPEN_NAMES = "urn:oasis:names:tc:opendocument:xmlns"
+_TEXT, _DRAW, _CHART = (f"{{{OPEN_NAMES}:{room}:1.0}}" for room in ("text", "drawing", "chart"))
+_OFFICE, _STYLE, _TABLE = (f"{{{OPEN_NAMES}:{room}:1.0}}" for room in ("office", "style", "table"))
+_LINK = "{http://www.w3.org/1999/xlink}href"
+ANNOTATION = f"{_OFFICE}annotation"
+_PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
+_LINES = (*_PARAGRAPHS, f"{_TEXT}span", f"{_TEXT}a")
+_AROUND = tuple(f"{_STYLE}{name}" for name in ("header", "footer", "header-left", "footer-left"))
+_COUNTS = (f"{_TEXT}page-number", f"{_TEXT}page-count")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenChart:
+    """A chart: its title with what its axes measure, and the table of its figures."""
+
+    caption: str
+    table: Element | None
+
+
+def write_objects(package: Package, content: Element) -> dict[int, OpenChart]:
+    """Write every formula as text in its place. The charts, by the identity of the frame that holds each."""
+    charts: dict[int, OpenChart] = {}
+    framed = [(parent, child) for parent in content.iter() for child in parent if child.tag == f"{_DRAW}frame"]
+    for parent, frame in framed:
+        for held in frame.findall(f"{_DRAW}object"):
+            part = f"{normpath(held.get(_LINK, ''))}/content.xml"
+            if part not in package.names:
+                continue
+            tree = package.tree(part)
+            if local_name(tree) == "math":
+                _become_text(frame, formula_text(tree), "span" if parent.tag in _LINES else "p")
+            elif (chart := tree.find(f".//{_CHART}chart")) is not None:
+                charts[id(frame)] = OpenChart(_caption(chart), chart.find(f"{_TABLE}table"))
+    return charts
+
+
+def _become_text(frame: Element, text: str, name: str) -> None:
+    tail = frame.tail
+    frame.clear()
+    frame.tag, frame.text, frame.tail = f"{_TEXT}{name}", text, tail
+
+
+def _caption(chart: Element) -> str:
+    title = _lines(chart.find(f"{_CHART}title"))
+    axes = "; ".join(filter(None, (_lines(one) for one in chart.findall(f".//{_CHART}axis/{_CHART}title"))))
+    return f"{title} ({axes})".strip() if axes else title
+
+
+def _lines(held: Element | None) -> str:
+    return "" if held is None else " ".join(" ".join("".join(one.itertext()).split()) for one in held)
+
+
+def comments_in(node: Element) -> list[str]:
+    """The comments anchored in a paragraph or a table, not those in its frames."""
+    return [comment_of(one) for one in _outside_frames(node) if one.tag == ANNOTATION]
+
+
+def comment_of(annotation: Element, place: str = "") -> str:
+    author = next((one.text or "" for one in annotation if local_name(one) == "creator"), "")
+    text = " ".join("".join(one.itertext()) for one in annotation.iter() if one.tag in _PARAGRAPHS)
+    return comment_line(text, author, place)
+
+
+def _outside_frames(node: Element) -> Iterator[Element]:
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        yield one
+        stack += [child for child in reversed(one) if child.tag not in (f"{_DRAW}frame", f"{_TEXT}tracked-changes")]
+
+
+def picture_text(frame: Element) -> str:
+    """What a frame says of its picture: its description, else its title."""
+    held = {local_name(one): " ".join("".join(one.itertext()).split()) for one in frame}
+    return alternative_text(held.get("desc", "")) or alternative_text(held.get("title", ""))
+
+
+def page_lines(styles: Element) -> list[str]:
+    """What stands above and below the pages, each text once and without those that count pages."""
+    paragraphs = [
+        one for around in styles.iter() if around.tag in _AROUND for one in around.iter() if one.tag in _PARAGRAPHS
+    ]
+    texts = [
+        " ".join("".join(one.itertext()).split())
+        for one in paragraphs
+        if next((inner for inner in one.iter() if inner.tag in _COUNTS), None) is None
+    ]
+    return [*dict.fromkeys(text for text in texts if any(map(str.isalpha, text)))]

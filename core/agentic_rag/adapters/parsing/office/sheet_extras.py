@@ -1,0 +1,49 @@
+"""What stands on a sheet beside its cells: comments, text boxes, diagrams, what is said of pictures, titles of charts.
+The figures behind a chart are those of cells and are not repeated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from agentic_rag.adapters.parsing.office.comments import cell_comments, cell_place, comment_line
+from agentic_rag.adapters.parsing.office.drawing_text import alternative_texts, chart_data, paragraphs, shown_elements
+from agentic_rag.adapters.parsing.office.package import Package
+from agentic_rag.adapters.parsing.text.formulas import local_name
+
+_ROW = re.compile(r"[A-Z]{1,3}(\d{1,7})")
+
+
+def beside_cells(
+    package: Package, workbook: str, sheet: str, rows: Mapping[int, Sequence[str]]
+) -> tuple[list[str], list[str]]:
+    """What drawings on a sheet say, and the comments on its cells, each with the label of its row; `rows` by number."""
+    drawn: list[str] = []
+    for kind, part in package.relations(sheet).values():
+        if kind == "drawing" and part in package.names:
+            drawn += _drawn(package, part)
+    comments = [
+        comment_line(text, author, cell_place(reference, _label(reference, rows)))
+        for reference, author, text in cell_comments(package, workbook, sheet)
+    ]
+    return drawn, [*filter(None, comments)]
+
+
+def _label(reference: str, rows: Mapping[int, Sequence[str]]) -> str:
+    row = _ROW.fullmatch(reference)
+    return next(filter(None, rows.get(int(row[1]), ())), "") if row else ""
+
+
+def _drawn(package: Package, part: str) -> list[str]:
+    drawing = package.tree(part)
+    shapes = [one for one in shown_elements(drawing) if local_name(one) == "sp"]
+    lines = [line for shape in shapes for line in paragraphs(shape)]
+    for kind, other in package.relations(part).values():
+        if other not in package.names:
+            continue
+        if kind == "diagramData":
+            lines += paragraphs(package.tree(other))
+        elif kind in ("chart", "chartEx") and (caption := chart_data(package.tree(other)).caption):
+            lines.append(f"Chart: {caption}")
+    return [*lines, *alternative_texts(drawing)]

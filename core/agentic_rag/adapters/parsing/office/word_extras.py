@@ -1,0 +1,205 @@
+"""What Word shows and mammoth does not read: equations and fields within the text; comments, charts, diagrams, text
+boxes and what is said of pictures, as paragraphs and tables behind the outermost block where they are anchored; and the
+lines above and below the pages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from xml.etree.ElementTree import Element, SubElement
+
+from agentic_rag.adapters.parsing.office.comments import attribute, word_comments
+from agentic_rag.adapters.parsing.office.drawing_text import alternative_text, chart_data, paragraphs
+from agentic_rag.adapters.parsing.office.package import Package
+from agentic_rag.adapters.parsing.text.formulas import formula_text, local_name
+from agentic_rag.kernel.text import strip_unstorable
+
+_HOLDERS = frozenset({"sdt", "sdtContent", "customXml"})
+"""What stands around paragraphs and tables of the text."""
+_BLOCKS = frozenset({"p", "tbl"})
+_EQUATIONS = frozenset({"oMath", "oMathPara"})
+_TRANSPARENT = frozenset({"fldSimple", "dir", "bdo"})
+"""Fields with their result, and runs of text with a direction of their own."""
+_RUBY, _RUBY_BASE = "ruby", "rubyBase"
+_REWRITTEN = _EQUATIONS | _TRANSPARENT | {_RUBY}
+_DELETED = frozenset({"del", "moveFrom", "Fallback"})
+_PAGE_FIELD = re.compile(r"\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b", re.IGNORECASE)
+
+
+def write_inline(tree: Element) -> bool:
+    """Write equations as runs of text, and lift text out of the elements that mammoth does not open; whether there are
+    any.
+    """
+    word = tree.tag.partition("}")[0] + "}"
+    changed = False
+    for parent in list(tree.iter()):
+        if local_name(parent) in _EQUATIONS or not any(local_name(child) in _REWRITTEN for child in parent):
+            continue
+        parent[:] = list(_lifted(parent, word))
+        changed = True
+    return changed
+
+
+def _lifted(parent: Element, word: str) -> Iterator[Element]:
+    for child in parent:
+        name = local_name(child)
+        if name in _EQUATIONS:
+            yield _run(word, "; ".join(formula_text(one) for one in child.iter() if local_name(one) == "oMath"))
+        elif name in _TRANSPARENT:
+            yield from _lifted(child, word)
+        elif name == _RUBY:
+            for base in child:
+                yield from _lifted(base, word) if local_name(base) == _RUBY_BASE else ()
+        else:
+            yield child
+
+
+class WordExtras:
+    """Writes the extras of a document into its tree."""
+
+    def __init__(self, package: Package, part: str, word: str) -> None:
+        self._package = package
+        self._targets: Mapping[str, tuple[str, str]] = package.relations(part)
+        self._comments = word_comments(package, part)
+        self._word = word
+
+    def write_into(self, document: Element) -> bool:
+        """Write them behind the blocks where they are anchored; whether there are any."""
+        body = next((one for one in document if local_name(one) == "body"), None)
+        return body is not None and self._write(body)
+
+    def _write(self, holder: Element) -> bool:
+        blocks: list[Element] = []
+        has_extras = False
+        for block in holder:
+            blocks.append(block)
+            if local_name(block) in _HOLDERS:
+                has_extras = self._write(block) or has_extras
+            elif local_name(block) in _BLOCKS:
+                extras = self._extras(block)
+                blocks += extras
+                has_extras = has_extras or bool(extras)
+        holder[:] = blocks
+        return has_extras
+
+    def _extras(self, block: Element) -> list[Element]:
+        made: list[Element] = []
+        for box in _take_boxes(block):
+            self._write(box)
+            made += box
+        for one in _shown(block):
+            made += self._said(one)
+        return made
+
+    def _said(self, node: Element) -> Sequence[Element]:
+        """What one element adds."""
+        match local_name(node):
+            case "commentReference":
+                return self._lines([self._comments.get(attribute(node, "id"), "")])
+            case "docPr":
+                return self._lines([alternative_text(node.get("descr", ""))])
+            case "chart" if (held := self._target(node, "id")) is not None:
+                chart = chart_data(held)
+                return [*self._lines([chart.caption]), *self._table(chart.rows)]
+            case "relIds" if (held := self._target(node, "dm")) is not None:
+                return self._lines([*paragraphs(held)])
+            case _:
+                return ()
+
+    def _target(self, node: Element, name: str) -> Element | None:
+        """The part that an attribute refers to."""
+        part = self._targets.get(attribute(node, name), ("", ""))[1]
+        return self._package.tree(part) if part in self._package.names else None
+
+    def _lines(self, lines: Sequence[str]) -> list[Element]:
+        made: list[Element] = []
+        for line in filter(None, lines):
+            paragraph = Element(f"{self._word}p")
+            paragraph.append(_run(self._word, line))
+            made.append(paragraph)
+        return made
+
+    def _table(self, rows: Sequence[Sequence[str]]) -> list[Element]:
+        """The figures of a chart, their first row marked as names."""
+        if not rows:
+            return []
+        table = Element(f"{self._word}tbl")
+        for number, row in enumerate(rows):
+            line = SubElement(table, f"{self._word}tr")
+            if number == 0:
+                SubElement(SubElement(line, f"{self._word}trPr"), f"{self._word}tblHeader")
+            for cell in row:
+                SubElement(line, f"{self._word}tc").extend(self._lines([cell or " "]))
+        return [table]
+
+
+def page_lines(package: Package, part: str) -> list[str]:
+    """What stands above and below the pages, each text once and without the numbers of pages."""
+    found: dict[str, None] = {}
+    for kind, other in package.relations(part).values():
+        if kind in ("header", "footer") and other in package.names:
+            for paragraph in package.tree(other).iter():
+                if local_name(paragraph) == "p":
+                    found |= dict.fromkeys(_pieces(paragraph))
+    return [*found]
+
+
+def _pieces(paragraph: Element) -> Iterator[str]:
+    """The parts of a line between its tabs; one with the number of a page is left out."""
+    piece, counts = list[str](), False
+    for node in [*_shown(paragraph), Element("tab")]:
+        match local_name(node):
+            case "t":
+                piece.append(node.text or "")
+            case "instrText":
+                counts = counts or _PAGE_FIELD.match(node.text or "") is not None
+            case "fldSimple":
+                counts = counts or _PAGE_FIELD.match(attribute(node, "instr")) is not None
+            case "tab" | "ptab":
+                text = " ".join(strip_unstorable("".join(piece)).split())
+                if not counts and any(map(str.isalpha, text)):
+                    yield text
+                piece, counts = [], False
+            case _:
+                pass
+
+
+def _shown(block: Element) -> Iterator[Element]:
+    """The elements of a block in their order, without what was deleted."""
+    stack = [block]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack += [child for child in reversed(node) if local_name(child) not in _DELETED]
+
+
+def _take_boxes(block: Element) -> list[Element]:
+    """Take the text boxes out of a block. Of a drawing with a second copy for older programs that copy is dropped."""
+    taken: list[Element] = []
+    for parent in list(_shown(block)):
+        for child in list(parent):
+            if local_name(child) == "txbxContent":
+                taken.append(child)
+                parent.remove(child)
+            elif local_name(child) == "Fallback" and _is_drawn(parent):
+                parent.remove(child)
+    return taken
+
+
+def _is_drawn(alternatives: Element) -> bool:
+    """Whether the first of two copies is a drawing."""
+    return any(
+        local_name(one) in ("drawing", "txbxContent")
+        for choice in alternatives
+        if local_name(choice) == "Choice"
+        for one in choice.iter()
+    )
+
+
+def _run(word: str, text: str) -> Element:
+    run = Element(f"{word}r")
+    written = SubElement(run, f"{word}t")
+    written.text = text
+    written.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
+    return run
