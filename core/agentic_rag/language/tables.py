@@ -16,15 +16,32 @@ def is_row(unit: str) -> bool:
 
 
 def split_cells(row: str) -> list[str]:
-    """The cells of a row, trimmed."""
-    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+    """The cells of a row, trimmed. A bar before the first cell says that one closes the last; without it, what stands
+    behind the last bar is a cell, though it may be empty.
+    """
+    row = row.strip()
+    inner = row[1:].removesuffix("|") if row.startswith("|") else row
+    return [cell.strip() for cell in inner.split("|")]
+
+
+def split_names(header: str) -> list[str]:
+    """The names of columns: no column lies behind a closing bar, whether one opens the row or not."""
+    row = header.strip()
+    return split_cells(row if row.startswith("|") else row.removesuffix("|"))
+
+
+def fit_cells(row: str, columns: int) -> list[str]:
+    """The cells of a row below so many columns: a bar behind the last column closes the row."""
+    cells = split_cells(row)
+    return cells[:-1] if len(cells) == columns + 1 and not cells[-1] else cells
 
 
 def pair_cells(row: str, header: str) -> list[tuple[str, str]]:
     """The name of each column with the row's cell below it; none where they are not as many. Of a header with a caption
     above it the last line counts.
     """
-    names, cells = split_cells(header.rsplit("\n", 1)[-1]), split_cells(row)
+    names = split_names(header.rsplit("\n", 1)[-1])
+    cells = fit_cells(row, len(names))
     return list(zip(names, cells, strict=True)) if len(names) == len(cells) else []
 
 
@@ -81,7 +98,7 @@ def is_header(passage: str, start: int, end: int) -> bool:
 
 def is_page_foot(passage: str, start: int, end: int) -> bool:
     """True for an isolated row that ends in a page number: "Harbour Ltd | Annual report | 5"."""
-    last = split_cells(passage[start:end])[-1]
+    last = split_names(passage[start:end])[-1]
     if not last.isdigit() or len(last) > _LONGEST_PAGE_NUMBER:
         return False
     before = passage[: max(0, start - 1)].rsplit("\n", 1)[-1]
@@ -121,7 +138,7 @@ def format_row(row: str, header: str | None) -> str:
 
 
 def _names_columns(row: str) -> bool:
-    held = split_cells(row)
+    held = split_names(row)
     return len(held) > 2 and all(
         cell and not cell[0].isdigit() and cell.count(" ") < _MAX_HEADER_WORDS for cell in held
     )

@@ -9,6 +9,7 @@ from agentic_rag.answering.evidence.other_things import is_of_other_things
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.text_units import UnitKind
 
+CATCH = "Catch in tonnes\n| Fish | {} | {} |\n|---|---|---|\n| Cod | 12 | 15 |\n| Eel | 2 | 3 |"
 BERTHS = "Pontoon | Length | Member\nC | 12 | 1980\nD | 15 | 2450"
 
 
@@ -64,3 +65,24 @@ def test_what_stands_above_or_before_a_quote_says_what_it_is_about() -> None:
 def test_a_row_is_of_what_its_cell_names_under_the_kind() -> None:
     assert not is_other("What does a member pay on pontoon C?", BERTHS, "C | 12 | 1980")
     assert is_other("What does a member pay on pontoon E?", BERTHS, "C | 12 | 1980")
+
+
+@pytest.mark.parametrize(
+    ("years", "title", "expected"),
+    [
+        (("2021", "2022"), "Notes", True),
+        (("2019", "2020"), "Notes", False),
+        (("2018/19", "2019/20"), "Notes", False),
+        (("31.12.2021", "31.12.2022"), "Notes", True),
+        (("31.12.2018", "31.12.2019"), "Notes", False),
+        (("2021", "2022"), "Catch from 2017 to 2022", False),
+        (("North", "South"), "Notes", False),
+    ],
+)
+def test_a_row_under_other_years_is_of_another_year(years: tuple[str, str], title: str, expected: bool) -> None:
+    question = "How much cod was caught in 2019?"
+    text = CATCH.format(*years)
+
+    assert is_other(question, text, "| Cod | 12 | 15 |", title) is expected
+    assert is_other(question, text, text[text.index("| Fish") :], title) is expected
+    assert not is_other("How much cod was caught?", text, "| Cod | 12 | 15 |", title)

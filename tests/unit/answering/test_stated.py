@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from tests.unit.answering.test_extractive import passage
@@ -82,6 +83,49 @@ def test_an_empty_cell_states_nothing_whatever_its_header_and_the_cells_beside_i
     question: str, states: bool
 ) -> None:
     assert stated(question, ANIMALS) is states
+
+
+VACCINES = "Vaccine | Species | Price | Repeat after\nRabies | Cat | 34 | 3 years\n| Kennel cough | Dog | 39 |  |"
+
+
+@pytest.mark.parametrize(
+    ("question", "states"),
+    [
+        ("After how long is the rabies vaccination repeated?", True),
+        ("After how long is the kennel cough vaccination repeated?", False),
+        ("How long after the kennel cough vaccination is it repeated?", False),
+        ("When is the kennel cough vaccination repeated?", False),
+        ("What does the kennel cough vaccination cost?", True),
+    ],
+)
+def test_without_a_noun_the_columns_that_the_question_names_may_be_empty(question: str, states: bool) -> None:
+    part = build_subquery(question, detect_answer_type(question), dict.fromkeys(query_terms(question), 0.5))
+    start = VACCINES.index("Rabies" if "rabies" in question else "| Kennel")
+    row = DraftSentence(0, 0, start, len(VACCINES), "", UnitKind.TABLE_ROW, 1.0)
+    row = replace(row, end=VACCINES.find("\n", start) % (len(VACCINES) + 1))
+    assert is_stated(part, [row], [passage(1, "Notes", VACCINES)]) is states
+
+
+REBATES = """\
+| Group | Rebate on care | Rebate on feed |
+|---|---|---|
+| Nurses | 40 % | 20 % |
+| Pupils | 50 % | |"""
+
+
+@pytest.mark.parametrize(
+    ("question", "states"),
+    [
+        ("How much rebate on feed do nurses get?", True),
+        ("How much rebate on feed do pupils get?", False),
+        ("How much rebate on care do pupils get?", True),
+        ("How much rebate on feed is there?", True),
+    ],
+)
+def test_of_a_table_quoted_whole_the_row_asked_for_must_state_it(question: str, states: bool) -> None:
+    part = build_subquery(question, detect_answer_type(question), dict.fromkeys(query_terms(question), 0.5))
+    whole = DraftSentence(0, 0, 0, len(REBATES), "", UnitKind.LIST, 1.0)
+    assert is_stated(part, [whole], [passage(1, "Notes", REBATES)]) is states
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,9 @@ def test_a_table_without_outer_bars_is_cut_into_its_rows() -> None:
         ("It opened late.", AnswerType.DATE, "When did it open?", False),
         ("Oona Pellgrave runs it.", AnswerType.PERSON, "Who runs it?", True),
         ("Corrand Tidal runs it.", AnswerType.PERSON, "Who runs Corrand Tidal?", False),
+        ("Minutes of the team meeting on 11 May.", AnswerType.PERSON, "Who was at the team meeting?", False),
+        ("The captain left the team.", AnswerType.PERSON, "Who left the team?", True),
+        ("The head of the team is Anna.", AnswerType.PERSON, "Who is the head of the team?", True),
     ],
 )
 def test_an_answer_must_hold_more_than_the_question_names(

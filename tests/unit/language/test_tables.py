@@ -1,4 +1,15 @@
-from agentic_rag.language.tables import caption_span, format_row, header_span, is_header, is_page_foot, row_spans
+import pytest
+
+from agentic_rag.language.tables import (
+    caption_span,
+    format_row,
+    header_span,
+    is_header,
+    is_page_foot,
+    pair_cells,
+    row_spans,
+    split_cells,
+)
 
 KEYS_AND_VALUES = "| | |\n|---|---|\n| Site | Skelder Narrows |\n| Date of event | 11 November 2024 |"
 NAMED = (
@@ -43,3 +54,43 @@ def test_a_lone_row_that_ends_in_a_page_number_is_the_foot_of_a_page() -> None:
     assert is_page_foot(text, start, text.index("\nWaves"))
     assert not is_page_foot("Part | Stock | Least\nKB-17 | 1 | 2", len("Part | Stock | Least\n"), 33)
     assert not is_page_foot("Sum | in all | £5", 0, 17)
+
+
+@pytest.mark.parametrize(
+    ("row", "cells"),
+    [
+        ("a | b", ["a", "b"]),
+        ("| a | b |", ["a", "b"]),
+        ("| a | b", ["a", "b"]),
+        ("a | b |", ["a", "b", ""]),
+        ("| a | b | |", ["a", "b", ""]),
+        ("| a | b ||", ["a", "b", ""]),
+        ("|| a | b |", ["", "a", "b"]),
+    ],
+)
+def test_an_empty_cell_at_the_edge_of_a_row_is_one(row: str, cells: list[str]) -> None:
+    assert split_cells(row) == cells
+
+
+@pytest.mark.parametrize(
+    ("row", "header", "last"),
+    [
+        ("a | b |", "X | Y | Z", ("Z", "")),
+        ("a | b |", "| X | Y | Z |", ("Z", "")),
+        ("a | b |", "X | Y", ("Y", "b")),
+        ("a | b |", "X | Y |", ("Y", "b")),
+        ("a | b", "X | Y |", ("Y", "b")),
+        ("a | b | c", "X | Y | Z |", ("Z", "c")),
+    ],
+)
+def test_a_bar_behind_the_last_column_closes_a_row(row: str, header: str, last: tuple[str, str]) -> None:
+    assert pair_cells(row, header)[-1] == last
+
+
+def test_a_header_with_a_bar_behind_its_last_column_names_the_columns() -> None:
+    text = "Site | Depth | Tide |\nFenn | 4 m | 2 m |"
+    row = text.index("Fenn")
+    span = header_span(text, row)
+
+    assert span is not None
+    assert format_row(text[row:], text[slice(*span)]) == "Fenn — Depth: 4 m; Tide: 2 m"

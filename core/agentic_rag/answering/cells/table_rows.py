@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agentic_rag.language.tables import RULE_ROW, header_span, is_row, split_cells
+from agentic_rag.language.tables import RULE_ROW, fit_cells, header_span, is_row, split_cells, split_names
 
 _CAPTION_LINES = 2
 """Lines above a table that may say what it is of."""
@@ -50,13 +50,13 @@ def table_rows(text: str) -> Iterator[TableRow]:
         if not in_table:
             in_table, names = True, None
             if _is_followed_by_rule(lines, place) or _names_what_follows(text, lines, place, at):
-                names = tuple(split_cells(said))
+                names = tuple(split_names(said))
                 section = section if names == before else ""
                 before = names
                 continue
         if RULE_ROW.match(said):
             continue
-        cells = tuple(split_cells(said))
+        cells = tuple(split_cells(said) if names is None else fit_cells(said, len(names)))
         if names is not None and len(cells) != len(names):
             continue
         if cells[0] and not any(cells[1:]):

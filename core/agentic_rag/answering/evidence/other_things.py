@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from agentic_rag.answering.evidence.stated import split_rows
 from agentic_rag.answering.extraction.candidate_units import column_names
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.reading import headings_above
@@ -38,6 +39,11 @@ _FORMS = (_MARKED, _MODEL, _COMPOUND, _ORDERED)
 _RANGE = re.compile(
     rf"(?<![\w-])(?P<first>{_MARK}) ?(?:[–—-]|to|through|until|bis|a|hasta) ?(?:[^\W\d_]{{3,}} )?(?P<last>{_MARK})"
 )
+_YEARS = re.compile(
+    r"(?<!\w)(?<!\d,)(?P<first>(?:19|20)\d\d)(?: ?(?:[–/-]|to|until|bis|a|hasta) ?(?P<last>\d\d(?:\d\d)?))?"
+    r"(?![\w%]|[.,]\d)"
+)
+"""A year, or the first and the last of several: 2021/22, 2019–2023."""
 _COVERS = re.compile(
     r"\b(?:up to|from (?=\d)|over|above|below|under|larger|smaller|lower|higher|others?|all|any|rest|remaining|both|"
     r"more|bis|ab|über|unter|alle[nrs]?|übrigen?|andere[nrs]?|todos|todas|otros|otras|desde|hasta)\b",
@@ -63,15 +69,34 @@ class _Thing:
 
 def is_of_other_things(question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
     """True where the quotes name another thing of a kind, and neither they nor what stands above and before them the
-    one that the question names.
+    one that the question names; and where they are rows under other years than it names.
     """
-    asked = frozenset(_things(question))
-    if not asked:
+    asked, years = frozenset(_things(question)), _years(question)
+    if not asked and not years:
         return False
     quotes = [quote for sentence in sentences for quote in quotes_of(sentence)]
     own = [_text(passages[one.passage], one) for one in quotes]
     around = [_context(passages[one.passage], one) for one in quotes]
-    return _says_another(asked, own, around)
+    if years and any(_names_years(passages[one.passage], one) for one in quotes):
+        said = frozenset[int]().union(*map(_years, (*own, *around)))
+        if years.isdisjoint(said):
+            return True
+    return bool(asked) and _says_another(asked, own, around)
+
+
+def _names_years(passage: Passage, quote: DraftSentence) -> bool:
+    """True for rows of a table whose columns are named by years."""
+    rows = (one for one in split_rows(quote, passage) if is_row(passage.chunk.text[one.start : one.end]))
+    return any(_years(column_names(passage, one.start)) for one in rows)
+
+
+def _years(text: str) -> frozenset[int]:
+    """The years that a text names, those within a range of them too."""
+    found: set[int] = set()
+    for match in _YEARS.finditer(text):
+        first, last = match["first"], match["last"] or ""
+        found.update((int(first), *range(int(first), int(first[: len(first) - len(last)] + last) + 1)))
+    return frozenset(found)
 
 
 def _says_another(asked: frozenset[_Thing], own: Sequence[str], around: Sequence[str]) -> bool:

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from agentic_rag.answering.extraction.answer_type_match import asks_for_place, gives_reason
-from agentic_rag.answering.extraction.candidate_units import Subquery, depends_on_previous, unit_states_answer
+from agentic_rag.answering.extraction.candidate_units import (
+    Subquery,
+    column_names,
+    depends_on_previous,
+    is_heading_row,
+    unit_states_answer,
+)
 from agentic_rag.answering.extraction.extractive import VALUES, DraftSentence
 from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.verification.citations import quotes_of
-from agentic_rag.language.tables import is_row
+from agentic_rag.language.tables import RULE_ROW, is_row, row_spans
 from agentic_rag.retrieval.candidates import Passage
 
 _PLACE = re.compile(
@@ -34,16 +41,49 @@ _REQUIRED: tuple[tuple[Callable[[Subquery, QuestionKind], bool], Callable[[str, 
 
 def is_stated(part: Subquery, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
     """True when a quote has a span of the type asked for that the question does not name; of rows of tables those that
-    hold the most names of the question.
+    hold the most names of the question, and of those of one table such as no other holds all the words of, and more.
     """
-    quotes = [one for one in _quotes(sentences) if not _names_columns(one, passages)]
+    whole = [one for one in _quotes(sentences) if not _names_columns(one, passages)]
+    quotes = [row for one in whole for row in split_rows(one, passages[one.passage])]
     named = [_count_names(part, one, passages) for one in quotes]
     most = max((names for names in named if names is not None), default=0)
     return any(
         unit_states_answer(part, passages[one.passage], one.start, one.end)
         for one, names in zip(quotes, named, strict=True)
-        if names is None or names == most
+        if names is None or (names == most and not _is_beside_the_one_asked(part, one, quotes, passages))
     )
+
+
+def split_rows(quote: DraftSentence, passage: Passage) -> list[DraftSentence]:
+    """The rows of a table that is quoted whole, without those that name its columns; any other quote as it is."""
+    lines = row_spans(passage.chunk.text, [(quote.start, quote.end)])
+    if len(lines) < 2 or not all(is_row(passage.chunk.text[slice(*line)]) for line in lines):
+        return [quote]
+    rows = [line for line in lines if not _is_above_rows(passage, *line)]
+    return [replace(quote, start=start, end=end, kind=UnitKind.TABLE_ROW) for start, end in rows]
+
+
+def _is_above_rows(passage: Passage, start: int, end: int) -> bool:
+    return RULE_ROW.match(passage.chunk.text[start:end]) is not None or is_heading_row(passage, start, end)
+
+
+def _is_beside_the_one_asked(
+    part: Subquery, row: DraftSentence, quotes: Sequence[DraftSentence], passages: Sequence[Passage]
+) -> bool:
+    """True where another row under the same names holds all that a row does of the question, and more."""
+    columns = column_names(passages[row.passage], row.start)
+    own = _mask(part, row, passages)
+    return bool(columns) and any(
+        own != (mask := _mask(part, other, passages)) and own & mask == own
+        for other in quotes
+        if other.kind is UnitKind.TABLE_ROW
+        and other.passage == row.passage
+        and column_names(passages[other.passage], other.start) == columns
+    )
+
+
+def _mask(part: Subquery, quote: DraftSentence, passages: Sequence[Passage]) -> int:
+    return mask_of(lower_text(passages[quote.passage].chunk.text[quote.start : quote.end]), part.terms)
 
 
 def _names_columns(quote: DraftSentence, passages: Sequence[Passage]) -> bool:
@@ -55,8 +95,7 @@ def _count_names(part: Subquery, quote: DraftSentence, passages: Sequence[Passag
     """How many names of the question a row holds; None for other quotes."""
     if quote.kind is not UnitKind.TABLE_ROW:
         return None
-    said = lower_text(passages[quote.passage].chunk.text[quote.start : quote.end])
-    return (mask_of(said, part.terms) & part.name_mask).bit_count()
+    return (_mask(part, quote, passages) & part.name_mask).bit_count()
 
 
 def has_form(

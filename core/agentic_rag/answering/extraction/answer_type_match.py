@@ -57,7 +57,8 @@ _CALENDAR = re.compile(
 )
 """Numbers that date, number or refer: not what a question for a figure asks for, unless it asks for a time."""
 _TIME_ASKED = re.compile(
-    r"^(?:for )?how (?:long|often|old)\b|\bhow many (?:\w+ )?(?:second|minute|hour|day|week|month|year)s\b|"
+    r"^(?:(?:for|after|within|since|until|in|by) )?how (?:long|often|old)\b|"
+    r"\bhow many (?:\w+ )?(?:second|minute|hour|day|week|month|year)s\b|"
     r"\b(?:duration|lead time|waiting time|interval)\b",
     re.IGNORECASE,
 )
@@ -152,14 +153,25 @@ def states_answer(sentence: str, kind: AnswerType, question: str, columns: str =
     if kind is AnswerType.DATE:
         return any(not holds_phrase(asked, match[0].lower()) for match in _DATE.finditer(sentence))
     if kind is AnswerType.PERSON:
-        names = any(not holds_phrase(asked, match[0].lower()) for match in _PERSON.finditer(sentence))
-        return names or _ROLE.search(sentence) is not None
+        return _names_person(sentence, asked)
     if kind is AnswerType.FACT and _NAME_ASKED.search(question):
         return any(
             not holds_phrase(asked, (match[1] or match[2] or match[3]).lower())
             for match in _CAPITALISED.finditer(sentence)
         )
     return True
+
+
+def _names_person(sentence: str, asked: str) -> bool:
+    """True for a name, or a role that the question does not name; beside one that it does a single name will do."""
+    if any(not holds_phrase(asked, match[0].lower()) for match in _PERSON.finditer(sentence)):
+        return True
+    roles = [match[0].lower() for match in _ROLE.finditer(sentence)]
+    if not roles or any(not holds_phrase(asked, role) for role in roles):
+        return bool(roles)
+    undated = _DATE.sub(" ", _CALENDAR.sub(" ", sentence))
+    names = (match[1] or match[2] for match in _CAPITALISED.finditer(undated))
+    return any(name and not holds_phrase(asked, name.lower()) for name in names)
 
 
 def _names_money(columns: str) -> bool:

@@ -19,6 +19,7 @@ MIN_PASSAGE_RATIO = 0.65
 """Passages whose fused score is below this share of the first passage's are skipped."""
 MIN_READING_RATIO = 0.8
 """Paragraphs and units that cannot reach this share of the best unit's score are skipped."""
+_VALUES = frozenset({AnswerType.FIGURE, AnswerType.DATE, AnswerType.PERSON})
 CONTEXT_CREDIT = 0.75
 """Weight of a term in the title, a heading or the table's header; a term in the sentence itself weighs 1."""
 
@@ -88,11 +89,15 @@ def unit_states_answer(part: Subquery, passage: Passage, start: int, end: int) -
 
 def _lacks_cell(part: Subquery, columns: str, row: str) -> bool:
     """True where the columns of what is asked for are empty in a row: of those named by its noun the ones that hold the
-    most of the question.
+    most of the question. Where a value is asked for without a noun ("after how long"), all columns that the question
+    names but for those whose cells it names too.
     """
-    if not part.target_mask:
+    if not part.target_mask and part.answer_type not in _VALUES:
         return False
     named = [(mask_of(lower_text(name), part.terms), cell) for name, cell in pair_cells(row, columns)]
+    if not part.target_mask:
+        cells = [cell for mask, cell in named if mask and not mask_of(lower_text(cell), part.terms)]
+        return bool(cells) and not any(cells)
     asked = [(weight_of(mask, part.terms), cell) for mask, cell in named if mask & part.target_mask]
     most = max((weight for weight, _ in asked), default=0.0)
     return bool(asked) and not any(cell for weight, cell in asked if weight == most)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, segment_passage
-from agentic_rag.language.tables import header_span, is_row, split_cells
+from agentic_rag.language.tables import header_span, is_row, split_names
 from agentic_rag.retrieval.candidates import Passage
 
 
@@ -73,6 +73,6 @@ def place_unit(unit: CandidateUnit, passage: Passage) -> PlacedUnit:
         whole = passage.text_with_table_head
         header = header_span(whole, len(passage.table_head) + unit.start)
         if header is not None:
-            above.append(" ".join(split_cells(whole[slice(*header)])))
+            above.append(" ".join(split_names(whole[slice(*header)])))
     before = chunk.text[unit.near_span[0] : unit.start].strip()
     return PlacedUnit(text, tuple(dict.fromkeys(one for one in above if one)), before)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from agentic_rag.language.tables import RULE_ROW, caption_span, header_span, is_row, split_cells
+from agentic_rag.language.tables import RULE_ROW, caption_span, header_span, is_row, split_cells, split_names
 
 _VALUE = (
     r"(?:[$€£]\s?)?(?:\(\s?(?:[$€£]\s?)?)?(?:\d+(?:,\d{3})*(?:\.\d+)?(?![\d,.]\d|,)|[—–-])(?:\s?%)?(?:\s?\)(?:\s?%)?)?"
@@ -164,7 +164,7 @@ def _parse_between_bars(text: str, start: int, end: int, held: tuple[str, tuple[
             section = (at, at + len(alone[0]))
             break
     caption = caption_span(text, header[0])
-    names, cells = split_cells(text[slice(*header)]), split_cells(text[start:end])
+    names, cells = split_names(text[slice(*header)]), split_cells(text[start:end])
     columns = tuple(name for name, cell in zip(names[1:], cells[1:], strict=False) if cell)
     above = (text[slice(*caption)] if caption else "") + text[slice(*header)]
     unit = None if all(value.endswith("%") for value in values) else _unit(above, label)

@@ -14,7 +14,7 @@ from agentic_rag.answering.extraction.term_matching import holds_phrase
 from agentic_rag.answering.extraction.text_blocks import RankedBlock, find_tables
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.shapes.forms import quote_row
-from agentic_rag.language.tables import split_cells
+from agentic_rag.language.tables import split_cells, split_names
 from agentic_rag.retrieval.candidates import Passage
 
 MAX_ROWS = 4
@@ -53,7 +53,7 @@ def row_of_each_issue(
         for block in find_tables(chunk.text):
             if block.lead is None or chunk.document_id in found:
                 continue
-            columns = split_cells(chunk.text[slice(*block.lead)])
+            columns = split_names(chunk.text[slice(*block.lead)])
             for row in block.parts:
                 name = _MARKS.sub("", split_cells(chunk.text[slice(*row)])[0])
                 if at == best.passage and row[0] == best.start:

@@ -14,7 +14,7 @@ from agentic_rag.answering.extraction.text_blocks import TextBlock, TextBlockKin
 from agentic_rag.answering.extraction.typed_values import ValueKind, find_values
 from agentic_rag.answering.shapes.forms import quote_row
 from agentic_rag.answering.shapes.rank_blocks import rank_blocks
-from agentic_rag.language.tables import split_cells
+from agentic_rag.language.tables import fit_cells, split_names
 from agentic_rag.retrieval.candidates import Passage
 
 MAX_TIED = 3
@@ -88,8 +88,8 @@ def _asked(question: str) -> _Extreme | None:
 
 def _extreme_rows(text: str, block: TextBlock, part: Subquery, asked: _Extreme) -> list[Span]:
     """The rows with the extreme of the column that the question means; none where it means no column for sure."""
-    names = split_cells(text[slice(*block.lead)]) if block.lead is not None else []
-    rows = [(row, split_cells(text[slice(*row)])) for row in block.parts]
+    names = split_names(text[slice(*block.lead)]) if block.lead is not None else []
+    rows = [(row, fit_cells(text[slice(*row)], len(names))) for row in block.parts]
     if any(len(cells) != len(names) for _, cells in rows):
         return []
     meant: list[tuple[float, list[tuple[float, Span]]]] = []
