@@ -13,7 +13,7 @@ from agentic_rag import __version__
 from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag_cli.client.url_option import add_url_option
-from agentic_rag_cli.commands.answering import ask, explain, run, search, template
+from agentic_rag_cli.commands.answering import ask, explain, gate, run, search, template
 from agentic_rag_cli.commands.documents import doc, ingest, upload
 from agentic_rag_cli.commands.evaluation import calibrate, evaluate
 from agentic_rag_cli.commands.ingestion import knowledge, source
@@ -114,6 +114,7 @@ app.add_typer(doc.app, name="doc")
 app.add_typer(source.app, name="source")
 app.add_typer(knowledge.app, name="knowledge")
 app.add_typer(run.app, name="run")
+app.add_typer(gate.app, name="gate")
 app.add_typer(job.app, name="job")
 app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(dlq.app, name="dlq")

@@ -55,6 +55,7 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_eval_scores": TableClass.WORKSPACE,
         "rag_runs": TableClass.WORKSPACE,
         "rag_run_stages": TableClass.WORKSPACE,
+        "rag_gate_decisions": TableClass.WORKSPACE,
         "rag_cache_entries": TableClass.WORKSPACE,
         "rag_snapshots": TableClass.WORKSPACE,
         "rag_restores": TableClass.WORKSPACE,

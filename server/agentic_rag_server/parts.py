@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agentic_rag.answering.ask import AnswerQuestion
     from agentic_rag.answering.context.prepare_context import PrepareContext
     from agentic_rag.answering.context.search_passages import SearchPassages
+    from agentic_rag.answering.gate.observe import ObserveGate
     from agentic_rag.answering.runs.explain import ExplainRun
     from agentic_rag.answering.runs.read import ReadRuns
     from agentic_rag.documents.document_access import DocumentAccess
@@ -106,6 +107,7 @@ class ServerParts:
     search: SearchPassages
     context: PrepareContext
     explain: ExplainRun
+    gate: ObserveGate
     read_runs: ReadRuns
     upload: UploadDocument
     sources: ManageSources

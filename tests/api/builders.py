@@ -469,6 +469,7 @@ class Container:
     calibrate_similarity: Any = None
     take_snapshot: Any = None
     explain: Any = None
+    gate: Any = None
     provider_keys: Any = None
     spending: Any = None
     change_models: Any = None

@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 import pytest
 from tests.builders import NO_ENTITIES, SPACE, drafts_of, new_chunk, new_document, publication, revision_of
 from tests.memory_store.answering.cache import MemoryAnswerCache
+from tests.memory_store.answering.gate_log import MemoryGateLog
 from tests.memory_store.answering.runs import MemoryRunStore
 from tests.memory_store.jobs.job_board import MemoryJobBoard
 from tests.memory_store.models.provider_keys import MemoryMasterKeyUsage
@@ -24,6 +25,7 @@ from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
 from agentic_rag.adapters.neo4j.graph import Neo4jGraph
 from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
 from agentic_rag.adapters.postgres.answering.cache_entries import PostgresAnswerCache
+from agentic_rag.adapters.postgres.answering.gate_log import PostgresGateLog
 from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
 from agentic_rag.adapters.postgres.jobs.job_board import CalibrationSchedule, PostgresJobBoard
 from agentic_rag.adapters.postgres.models.provider_keys import PostgresMasterKeyUsage
@@ -32,7 +34,7 @@ from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
 from agentic_rag.adapters.system.clock import SystemClock
-from agentic_rag.answering.ports import AnswerCache, RunStore
+from agentic_rag.answering.ports import AnswerCache, GateLog, RunStore
 from agentic_rag.documents.document import Document
 from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange
 from agentic_rag.documents.ports import NewDocument
@@ -61,6 +63,7 @@ class Backend:
     job_board: Callable[[], JobBoard]
     make_organisation: Callable[[UUID], Awaitable[None]]
     key_homes: MasterKeyUsage
+    gate_log: GateLog
 
     async def organisation(self) -> UUID:
         """A new organisation."""
@@ -142,6 +145,7 @@ async def memory_backend(_: pytest.FixtureRequest) -> AsyncGenerator[Backend]:
         lambda: MemoryJobBoard(store, CALIBRATION),
         make_organisation,
         MemoryMasterKeyUsage(store),
+        MemoryGateLog(store),
     )
 
 
@@ -162,6 +166,7 @@ async def postgres_backend(request: pytest.FixtureRequest) -> AsyncGenerator[Bac
         lambda: PostgresJobBoard(url, calibration=CALIBRATION),
         make_organisation,
         PostgresMasterKeyUsage(pool),
+        PostgresGateLog(pool),
     )
     await database.aclose()
 
@@ -227,6 +232,7 @@ async def neo4j_backend(request: pytest.FixtureRequest) -> AsyncGenerator[Backen
         lambda: PostgresJobBoard(url, graph_home="neo4j"),
         make_organisation,
         PostgresMasterKeyUsage(pool),
+        PostgresGateLog(pool),
         GraphSync(PostgresGraphFeed(pool, "neo4j"), Neo4jGraphWriter(connection), RecordingTelemetry()),
     )
     await connection.aclose()

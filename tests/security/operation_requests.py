@@ -75,6 +75,13 @@ FIELDS: Mapping[str, Request] = {
     "Query.run": Request("run(id: %(run)s) { id }"),
     "Query.runs": Request("runs(workspaceId: %(workspace)s) { nodes { id } }", seen="run"),
     "Query.explainRun": Request("explainRun(runId: %(run)s) { searches }"),
+    "Query.gateDecision": Request(
+        f'gateDecision(input: {{workspaceId: %(workspace)s, question: "{QUESTION}"}}) '
+        f"{{ decision {{ score }} {FAULTS} }}"
+    ),
+    "Query.gateStatus": Request("gateStatus(workspaceId: %(workspace)s) { mode }"),
+    "Query.gateReport": Request('gateReport(workspaceId: %(workspace)s, since: "2026-01-01T00:00:00Z") { runs }'),
+    "Query.gateReplay": Request('gateReplay(workspaceId: %(workspace)s, since: "2026-01-01T00:00:00Z") { runs }'),
     "Query.evalRun": Request("evalRun(jobId: %(evaluation)s) { dataset }"),
     "Query.snapshots": Request("snapshots(workspaceId: %(workspace)s) { id }", seen="snapshot"),
     "Query.sources": Request("sources(workspaceId: %(workspace)s) { id }", seen="source"),

@@ -7,6 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+INTENT = "intent_"
+"""How the names of signals of intent begin."""
+
+PLAN_TYPES = ("skip", "retrieve", "search", "full_loop")
+"""What a run may do, from the least to the most."""
+
 
 @dataclass(frozen=True, slots=True)
 class FeatureContribution:
@@ -72,9 +78,27 @@ class GateDecision:
     downgrades: tuple[Downgrade, ...]
     weights_version: str
     mode: str
+    care: float = 0.5
+    """Where the knob between cost and care stood."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "thresholds", MappingProxyType(dict(self.thresholds)))
+
+    @property
+    def planned(self) -> str:
+        """The plan before anything lowered it."""
+        return max((self.plan_type, *(one.before for one in self.downgrades)), key=PLAN_TYPES.index)
+
+    @property
+    def intent(self) -> str:
+        """What the question was after; empty for a decision without such a signal."""
+        found = (one.name for one in self.contributions if one.name.startswith(INTENT) and one.value > 0)
+        return next(found, "").removeprefix(INTENT)
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the decision was taken after the answer, with the signals of the probe."""
+        return self.mode != "off" and any(one.name == "sufficiency" for one in self.contributions)
 
     def was_lowered_by(self, cause: DowngradeCause) -> bool:
         """Whether that cause lowered the plan."""

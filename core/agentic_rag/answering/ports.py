@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
+from agentic_rag.answering.gate.stored_decision import StoredDecision
 from agentic_rag.answering.run import Run
 from agentic_rag.kernel.clock import Deadline
 from agentic_rag.kernel.pagination import Page, PageRequest
@@ -36,6 +38,16 @@ class RunStore(Protocol):
 
     async def page(self, workspace: WorkspaceRef, request: PageRequest, subject: str | None = None) -> Page[Run]:
         """Runs, newest first; only those of one subject when one is named."""
+        ...
+
+
+class GateLog(Protocol):
+    """Decisions of the gate, which are stored with their runs and go with them."""
+
+    async def decisions(
+        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
+    ) -> Sequence[StoredDecision]:
+        """Decisions taken since then, newest first; only those of one subject's runs when one is named."""
         ...
 
 

@@ -14,6 +14,8 @@ from agentic_rag.answering.build import FINDERS, ChatUse, answer_question, waiti
 from agentic_rag.answering.context.prepare_context import PrepareContext
 from agentic_rag.answering.context.search_passages import SearchPassages
 from agentic_rag.answering.evidence.finder import EvidenceFinder
+from agentic_rag.answering.gate.decide import GateRules
+from agentic_rag.answering.gate.observe import ObserveGate
 from agentic_rag.answering.hyde.queued_passages import QueuedPassages
 from agentic_rag.answering.hyde.write_passage import WritePassage
 from agentic_rag.answering.options import AnswerDefaults
@@ -30,7 +32,7 @@ from agentic_rag.bootstrap.programs import reads_units
 from agentic_rag.kernel.concurrency import WaitingRoom
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.operations.leak_canaries import DiscardingRunStore
-from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.retrieval.measure_recall import MeasureRecall
 from agentic_rag.retrieval.rerank import Rerank
 from agentic_rag.retrieval.retrieve import Retrieve
@@ -47,10 +49,6 @@ class AnsweringParts(DocumentParts):
     @property
     def fusion_weights(self) -> FusionWeights:
         return FusionWeights(*self.settings.retrieval.shares)
-
-    @property
-    def _fusion(self) -> FusionMethod:
-        return FusionMethod(self.settings.retrieval.fusion.upper())
 
     @cached_property
     def retrieve(self) -> Retrieve:
@@ -88,14 +86,17 @@ class AnsweringParts(DocumentParts):
         passages = QueuedPassages(
             self.database, self.queue, self._passage_exchange, self.clock, self.ids, self.telemetry
         )
-        ports, recorder = self._answer_ports(self.embedders), self._recorder
+        ports, recorder, defaults = self._answer_ports(self.embedders), self._recorder, self._answer_defaults
         if unrecorded:
+            # A dry run is judged wherever runs are not.
+            mode = "shadow" if defaults.gate.mode == "off" else defaults.gate.mode
+            defaults = replace(defaults, gate=replace(defaults.gate, mode=mode))
             ports = replace(ports, runs=DiscardingRunStore())
             recorder = self._owned(RunRecorder(self.database, ports.runs, self.cache, self.telemetry))
         return answer_question(
             ports,
             recorder,
-            self._answer_defaults,
+            defaults,
             retrieve=self.retrieve,
             chat=None if unrecorded else ChatUse(self.embedders, tasks, passages),
             tools=self._tools,
@@ -132,11 +133,11 @@ class AnsweringParts(DocumentParts):
             use_tools=settings.use_tools,
             timeout_ms=by_rules,
             model_timeout_ms=by_model,
-            fusion=self._fusion,
             weights=self.fusion_weights,
             support_threshold=settings.min_support,
             chat=" ".join(sorted(task.value for task in self.settings.models.tasks)),
             reranker=None if self._reranker is None else self._reranker.name,
+            gate=GateRules(mode=settings.gate_mode),
             outside=f"{settings.enable_http_fetch} {settings.link_hosts}",
         )
 
@@ -163,6 +164,12 @@ class AnsweringParts(DocumentParts):
     @cached_property
     def read_runs(self) -> ReadRuns:
         return ReadRuns(self.database, self.runs, self.clock, self._recorder)
+
+    @cached_property
+    def gate(self) -> ObserveGate:
+        """The use case behind `rag gate`."""
+        rules = self._answer_defaults.gate
+        return ObserveGate(self.database, self.gate_log, self.read_runs, lambda: self.unrecorded_answer, rules)
 
     @cached_property
     def explain(self) -> ExplainRun:

@@ -113,7 +113,7 @@ class OperationsParts(IngestionParts):
     @cached_property
     def switch_spaces(self) -> SwitchEmbedding:
         """Switches workspaces between embedding spaces; the body of REEMBED jobs."""
-        measurement = MeasureSwitch(self.database, self.embedders, self.retrieve, self.fusion_weights, self._fusion)
+        measurement = MeasureSwitch(self.database, self.embedders, self.retrieve, self.fusion_weights)
         return SwitchEmbedding(self.database, self.embedders, measurement, self.telemetry, SPACE_GRACE)
 
     @cached_property

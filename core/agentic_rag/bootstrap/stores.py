@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 from agentic_rag.adapters.cache_chain import ChainedAnswerCache
 from agentic_rag.adapters.postgres.answering.cache_entries import PostgresAnswerCache
+from agentic_rag.adapters.postgres.answering.gate_log import PostgresGateLog
 from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 from agentic_rag.adapters.redis.cache import RedisAnswerCache
-from agentic_rag.answering.ports import AnswerCache, RunStore
+from agentic_rag.answering.ports import AnswerCache, GateLog, RunStore
 from agentic_rag.bootstrap.kernel import KernelParts
 from agentic_rag.documents.ports import BlobStore
 from agentic_rag.kernel.database import Database
@@ -89,6 +90,10 @@ class StoreParts(KernelParts):
     @cached_property
     def runs(self) -> RunStore:
         return PostgresRunStore(self._pool)
+
+    @cached_property
+    def gate_log(self) -> GateLog:
+        return PostgresGateLog(self._pool)
 
     @cached_property
     def cache(self) -> AnswerCache:

@@ -16,7 +16,7 @@ from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGat
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
 from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.retrieval.fusion import dense_trust_of
-from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
+from agentic_rag.retrieval.fusion_options import FusionWeights
 from agentic_rag.retrieval.query import QueryVector, RetrievalQuery
 from agentic_rag.retrieval.retrieve import Retrieve
 from agentic_rag.tenancy.access import UNRESTRICTED_READER
@@ -34,7 +34,6 @@ class MeasureSwitch:
     embedders: EmbedderSource
     retrieve: Retrieve
     weights: FusionWeights
-    fusion: FusionMethod = FusionMethod.WEIGHTED
 
     async def run(
         self, workspace: WorkspaceRef, target: RegisteredSpace, gate: RecallGate, advance: Callable[[], None]
@@ -63,7 +62,6 @@ class MeasureSwitch:
                     vector=QueryVector(space.space, vector),
                     scope=SearchScope(snapshot.access.access_ids),
                     top_k=gate.k * PASSAGES_PER_DOCUMENT,
-                    fusion=self.fusion,
                     weights=self.weights,
                     dense_trust=dense_trust_of(space.space),
                 )

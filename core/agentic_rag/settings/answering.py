@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -36,6 +36,10 @@ class AnsweringConfig:
     """Support below which an answer becomes an abstention (0 never abstains), where `rag eval calibrate` set none."""
     timeout_ms: Annotated[int, Env("AGENTIC_RAG_TIMEOUT_MS"), Meta(ge=0, le=600_000)] = 0
     """Time budget of one answer, in ms; 0 means 10,000, and 60,000 where a chat model answers."""
+    gate_mode: Annotated[Literal["off", "shadow", "on"], Env("AGENTIC_RAG_GATE_MODE")] = "on"
+    """Whether a run is judged after its answer: `off` judges none; `shadow` judges and stores what it would do, and
+    does no more than reading the documents; `on` follows the decision.
+    """
     cache_ttl_seconds: Annotated[int, Env("AGENTIC_RAG_REDIS_TTL_SECONDS"), Meta(ge=0)] = 900
     """How long an answer is cached; 0 switches the cache off."""
 

@@ -18,6 +18,7 @@ REMOVED: Mapping[str, str] = {
     "AGENTIC_RAG_CHAT_OUTPUT_USD": _PRICE,
     "AGENTIC_RAG_PER_DOCUMENT": "the request's option `perDocument` replaces it",
     "AGENTIC_RAG_DIVERSITY": "the request's option `diversity` replaces it",
+    "AGENTIC_RAG_FUSION": "the request's option `fusion` replaces it",
     "AGENTIC_RAG_EMBEDDING_DIMENSIONS": "AGENTIC_RAG_EMBEDDING_MODEL=MODEL:DIMENSIONS replaces it",
     "AGENTIC_RAG_EMBEDDING_SEND_DIMENSIONS": "dimensions are sent to the models that are known to take them",
     "AGENTIC_RAG_EMBEDDING_TIMEOUT_SECONDS": _TIMEOUT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta
 
@@ -31,8 +31,6 @@ class RetrievalConfig:
     """Share of the graph arm in fusion."""
     lexical_share: Annotated[str, Env("HYBRID_LEXICAL_SHARE", check=parse_lexical_share)] = "auto"
     """Lexical part of the text arms' share, 0 to 1, or `auto` (per question)."""
-    fusion: Annotated[Literal["weighted", "rrf"], Env("AGENTIC_RAG_FUSION")] = "weighted"
-    """How the arms are merged."""
 
     @property
     def shares(self) -> tuple[float, float, float | None]:

@@ -19,6 +19,7 @@ from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
 from agentic_rag.adapters.neo4j.graph import Neo4jGraph
 from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
 from agentic_rag.adapters.postgres.answering.cache_entries import PostgresAnswerCache
+from agentic_rag.adapters.postgres.answering.gate_log import PostgresGateLog
 from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
 from agentic_rag.adapters.postgres.jobs.job_board import PostgresJobBoard
 from agentic_rag.adapters.postgres.models.provider_keys import PostgresMasterKeyUsage
@@ -108,6 +109,7 @@ class GraphWorld:
             lambda: PostgresJobBoard(self.database_url, graph_home=self.neo4j_url),
             self._make_organisation,
             PostgresMasterKeyUsage(self.pool),
+            PostgresGateLog(self.pool),
         )
 
     @cached_property

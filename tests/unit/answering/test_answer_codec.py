@@ -153,6 +153,7 @@ def test_an_answer_that_the_former_codec_stored_is_read_whole() -> None:
         citation["read_at"] = citation["read_at"].replace("Z", "+00:00")
     stored["debug"] |= {"chat": None, "certainty": None}  # Younger than the stored answer.
     stored["debug"]["search"] |= {"similarity_exponent": None}
+    stored["gate"] |= {"care": 0.5}
     stored["gate"]["directives"] |= {"search_seeds": [], "crawl_seeds": []}
     stored["gate"]["downgrades"] = [{**one, "cause": "unknown"} for one in stored["gate"]["downgrades"]]
     stored["debug"]["search"]["filter"] |= {

@@ -9,6 +9,8 @@ from tests.unit.answering.answering_world import PRINCIPAL, World
 from tests.unit.answering.corpus import WORKSPACE, Corpus
 
 from agentic_rag.answering.answer import AbstentionReason, Outcome
+from agentic_rag.answering.gate.decide import GateRules
+from agentic_rag.answering.gate.stored_decision import decision_to_store
 from agentic_rag.answering.gate_decision import DowngradeCause
 from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.query.standalone import turn_of
@@ -158,6 +160,28 @@ async def test_each_level_may_keep_a_run_from_the_web(
     decision = (await world.ask(ETHANOL, options=AnswerOptions(allow_web=request_))).answer.gate
     assert decision.downgrades[0].cause is cause
     assert decision.plan_type == "retrieve"
+
+
+@pytest.mark.parametrize(
+    ("mode", "outcome", "is_judged", "planned"),
+    [
+        ("off", "skipped: the gate is off", False, "retrieve"),
+        ("shadow", "skipped: the gate only watches (mode shadow)", True, "full_loop"),
+        ("on", "ok", True, "full_loop"),
+    ],
+)
+async def test_the_mode_of_the_gate_says_whether_a_run_is_judged_and_the_plan_followed(
+    mode: str, outcome: str, is_judged: bool, planned: str
+) -> None:
+    world = World(_handbook(), AnswerDefaults(gate=GateRules(mode=mode, can_search=True, can_crawl=True)))
+    world.corpus.web, world.corpus.organisation_allows_web = WebAccess(allow=True), True
+    run = await world.ask(ETHANOL)
+    gate = run.answer.gate
+    assert (run.stages[-1].stage, run.stages[-1].outcome) == ("search", outcome)
+    assert (gate.mode, gate.is_judged, gate.planned) == (mode, is_judged, planned)
+    assert gate.directives.use_search is (mode == "on")
+    assert (decision_to_store(run) is not None) is is_judged
+    await world.recorder.aclose()
 
 
 async def test_an_answer_is_the_same_whoever_allows_the_web_but_for_the_gate(world: World) -> None:

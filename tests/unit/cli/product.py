@@ -31,6 +31,9 @@ from agentic_rag.answering.answer import (
     SelfCheckReport,
     TextSpan,
 )
+from agentic_rag.answering.gate.decide import GateRules
+from agentic_rag.answering.gate.observe import ObserveGate
+from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
 from agentic_rag.answering.gate_decision import Directives, GateDecision
 from agentic_rag.answering.prompts.grade import Grade, GradeLevel
 from agentic_rag.answering.question import Question
@@ -325,6 +328,9 @@ class Product:
             self.database, cast("Any", None), cast("Any", None), RateLimits(60, 30, 0), self.clock, self.telemetry
         )
         self.answer = SimpleNamespace(ask=self._ask)
+        self.gate = ObserveGate(
+            self.database, cast("Any", self), self.read_runs, lambda: cast("Any", self.answer), GateRules()
+        )
         self.explain = SimpleNamespace(run=self._explain)
         self.upload = SimpleNamespace(run=self._upload)
         self.delete = SimpleNamespace(run=self._delete)
@@ -412,6 +418,12 @@ class Product:
     async def page(self, workspace: WorkspaceRef, request: PageRequest, subject: str | None = None) -> Page[Run]:
         """Runs, for `ReadRuns`."""
         return _page(list(self.answers.values()), request)
+
+    async def decisions(
+        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
+    ) -> list[StoredDecision]:
+        """Decisions of the runs, as a `GateLog`."""
+        return [one for one in map(decision_to_store, self.answers.values()) if one is not None]
 
     async def _ask(self, principal: Principal, question: Question) -> Run:
         self.asked.append(question)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from agentic_rag.answering.gate.policy import WebPolicy
 from agentic_rag.answering.gate.signals import OutsideSigns, ProbeSigns, QuestionSigns, features_of
 from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, GateWeights
 from agentic_rag.answering.gate_decision import (
+    PLAN_TYPES,
     Directives,
     Downgrade,
     DowngradeCause,
@@ -20,8 +21,6 @@ from agentic_rag.retrieval.candidates import SCORE_DIGITS
 
 MAX_SEEDS = 4
 """Searches, and addresses, that one run begins with."""
-
-_LEVELS = ("skip", "retrieve", "search", "full_loop")
 
 _SKIPPED = (
     ("calculation", DowngradeCause.CALCULATION, "this is a calculation"),
@@ -74,18 +73,13 @@ def decide(
     arguments give an equal decision.
     """
     around = OutsideSigns(rules.policy.level, rules.budget_left, rules.profile)
-    contributions = tuple(
-        FeatureContribution(name, value, weights.weights[name], round(value * weights.weights[name], SCORE_DIGITS))
-        for name, value in features_of(question, probe, around).items()
-    )
-    score = round(math.fsum(one.contribution for one in contributions), SCORE_DIGITS)
+    contributions = weigh(features_of(question, probe, around), weights)
+    score = sum_up(contributions)
     thresholds = weights.thresholds(rules.care)
-    wanted = "retrieve"
-    if probe is not None and rules.mode != "off":
-        wanted = max((name for name, line in thresholds.items() if score >= line), key=_LEVELS.index, default=wanted)
+    wanted = "retrieve" if probe is None or rules.mode == "off" else plan_for(score, thresholds)
     skipped = _skip(question)
-    lowered = () if wanted == "retrieve" else tuple(_lower(wanted, rules))
-    plan = min((one.after for one in lowered), key=_LEVELS.index, default=wanted)
+    lowered = () if wanted == "retrieve" else lower(wanted, rules)
+    plan = min((one.after for one in lowered), key=PLAN_TYPES.index, default=wanted)
     may_read = not skipped
     if skipped and plan == "retrieve":
         plan = "skip"
@@ -98,7 +92,27 @@ def decide(
         downgrades=(*lowered, *skipped),
         weights_version=weights.version,
         mode=rules.mode,
+        care=rules.care,
     )
+
+
+def weigh(signals: Mapping[str, float], weights: GateWeights) -> tuple[FeatureContribution, ...]:
+    """Each signal with its weight and their product."""
+    return tuple(
+        FeatureContribution(name, value, weights.weights[name], round(value * weights.weights[name], SCORE_DIGITS))
+        for name, value in signals.items()
+    )
+
+
+def sum_up(contributions: Iterable[FeatureContribution]) -> float:
+    """The score that contributions add up to."""
+    return round(math.fsum(one.contribution for one in contributions), SCORE_DIGITS)
+
+
+def plan_for(score: float, thresholds: Mapping[str, float]) -> str:
+    """The plan that a score asks for."""
+    reached = (name for name, line in thresholds.items() if score >= line)
+    return max(reached, key=PLAN_TYPES.index, default="retrieve")
 
 
 def _skip(question: QuestionSigns) -> tuple[Downgrade, ...]:
@@ -109,8 +123,12 @@ def _skip(question: QuestionSigns) -> tuple[Downgrade, ...]:
     return ()
 
 
-def _lower(wanted: str, rules: GateRules) -> Iterator[Downgrade]:
+def lower(wanted: str, rules: GateRules) -> tuple[Downgrade, ...]:
     """What lowers a plan that looks outside, each cause by itself."""
+    return tuple(_causes(wanted, rules))
+
+
+def _causes(wanted: str, rules: GateRules) -> Iterator[Downgrade]:
     if (level := rules.policy.refused_by) is not None:
         cause, reason = _POLICY[level]
         yield Downgrade(wanted, "retrieve", reason, cause)

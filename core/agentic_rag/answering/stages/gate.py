@@ -55,6 +55,8 @@ class DirectStage:
         question, ending = state.question, state.ending
         if ending is None or question.signs is None:
             return StageResult(state, outcome="skipped: no answer to judge")
+        if state.options.gate.mode == "off":
+            return StageResult(state, outcome="skipped: the gate is off")
         probe = NOTHING_FOUND if not question.allows_retrieval else probe_signs(state, ending, self._today)
         decision = decide(question.signs, probe, state.options.gate, find_seeds(state))
         why = "; ".join(one.reason for one in decision.downgrades) or "the documents will do"

@@ -8,6 +8,7 @@ from itertools import groupby
 from operator import attrgetter
 from uuid import UUID
 
+from agentic_rag.adapters.postgres.answering.gate_log import add_decisions
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
@@ -130,6 +131,7 @@ class PostgresRunStore:
         stages = list(_stage_rows(runs))
         if stages:
             await connection.execute(ADD_STAGES, org_id, *[list(column) for column in zip(*stages, strict=True)])
+        await add_decisions(connection, org_id, runs)
 
     async def _one(self, statement: str, workspace: WorkspaceRef, *key: UUID | str | None) -> Run | None:
         async with self._pool.transaction(workspace.org_id) as connection:

@@ -35,6 +35,7 @@ ERASED: Sequence[ErasedTable] = (
     ErasedTable("rag_jobs", "t.kind <> 'erase'"),
     ErasedTable("rag_sources"),
     ErasedTable("rag_run_stages"),
+    ErasedTable("rag_gate_decisions"),
     ErasedTable("rag_runs"),
     ErasedTable("rag_cache_entries"),
     ErasedTable("rag_staged_chunks"),

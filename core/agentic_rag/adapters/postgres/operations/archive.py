@@ -65,6 +65,7 @@ LEFT_OUT = frozenset(
         "rag_eval_scores",
         "rag_runs",
         "rag_run_stages",
+        "rag_gate_decisions",
         "rag_cache_entries",
         "rag_uploads",
         "rag_usage",

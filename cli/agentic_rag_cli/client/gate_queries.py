@@ -1,0 +1,46 @@
+"""GraphQL documents of `rag gate`."""
+
+from __future__ import annotations
+
+from agentic_rag_cli.client.queries import FAULTS
+
+_DECISION = """
+planType planned intent score mode weightsVersion
+thresholds { name value }
+contributions { name value weight contribution }
+downgrades { before: from after: to cause reason }
+counterfactuals { plan threshold distance explanation changes { name value needed bound } }
+"""
+
+RUN_DECISION = f"query ($id: ID!) {{ run(id: $id) {{ id question gate {{ {_DECISION} }} }} }}"
+
+DRY_RUN = f"""
+query ($input: RagAnswerInput!) {{ gateDecision(input: $input) {{ decision {{ {_DECISION} }} {FAULTS} }} }}
+"""
+
+STATUS = """
+query ($workspaceId: ID!) {
+  gateStatus(workspaceId: $workspaceId) {
+    mode weightsVersion care thresholds { name value } downgrades { before: from after: to cause reason }
+  }
+}
+"""
+
+_GROUP = "name runs share p50Seconds p95Seconds hitRate costUsd unpricedRuns"
+
+REPORT = f"""
+query ($workspaceId: ID!, $since: DateTime!) {{
+  gateReport(workspaceId: $workspaceId, since: $since) {{
+    runs isComplete total {{ {_GROUP} }} byPlan {{ {_GROUP} }} byIntent {{ {_GROUP} }} causes {{ cause runs }}
+  }}
+}}
+"""
+
+REPLAY = """
+query ($workspaceId: ID!, $since: DateTime!) {
+  gateReplay(workspaceId: $workspaceId, since: $since) {
+    weightsVersion runs unreadable isComplete
+    differences { runId decidedAt weightsVersion scoreBefore scoreAfter planBefore planAfter }
+  }
+}
+"""

@@ -1,0 +1,91 @@
+"""`answering.ports.GateLog` on Postgres, and the statement that stores decisions beside their runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+import msgspec
+
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
+from agentic_rag.adapters.postgres.session.pool import PostgresPool
+from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
+from agentic_rag.answering.gate_decision import Downgrade, FeatureContribution
+from agentic_rag.answering.run import Run
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+_COLUMNS = """
+    run_id, decided_at, weights_version, mode, care, score, plan_type, planned, intent, contributions, downgrades,
+    seconds, cost_usd
+"""
+
+# Skips decisions of runs that were not inserted because their idempotency key exists.
+ADD_DECISIONS = f"""
+INSERT INTO rag_gate_decisions (org_id, workspace_id, {_COLUMNS})
+SELECT $1, d.workspace_id, d.run_id, d.decided_at, d.weights_version, d.mode, d.care, d.score, d.plan_type, d.planned,
+       d.intent, d.contributions::jsonb, d.downgrades::jsonb, d.seconds, d.cost_usd
+FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::float8[], $8::float8[], $9::text[],
+            $10::text[], $11::text[], $12::text[], $13::text[], $14::float8[], $15::float8[])
+    AS d(workspace_id, {_COLUMNS})
+JOIN rag_runs r ON r.org_id = $1 AND r.workspace_id = d.workspace_id AND r.run_id = d.run_id
+ON CONFLICT DO NOTHING
+"""  # noqa: S608 - a constant list of columns
+
+DECISIONS = """
+SELECT d.*
+FROM rag_gate_decisions d
+JOIN rag_runs r USING (org_id, workspace_id, run_id)
+WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.decided_at >= $3 AND ($4::text IS NULL OR r.subject = $4)
+ORDER BY d.decided_at DESC, d.run_id DESC
+LIMIT $5
+"""
+
+
+async def add_decisions(connection: PostgresConnection, org_id: UUID, runs: Sequence[Run]) -> None:
+    """Store the decisions of runs of one organisation, in the transaction that stored the runs."""
+    rows = [_arguments(run, one) for run in runs if (one := decision_to_store(run)) is not None]
+    if rows:
+        await connection.execute(ADD_DECISIONS, org_id, *[list(column) for column in zip(*rows, strict=True)])
+
+
+class PostgresGateLog:
+    """Opens its own transactions."""
+
+    def __init__(self, pool: PostgresPool) -> None:
+        self._pool = pool
+
+    async def decisions(
+        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
+    ) -> list[StoredDecision]:
+        async with self._pool.transaction(workspace.org_id) as connection:
+            rows = await connection.fetch(DECISIONS, *workspace.key, since, subject, most)
+        return [_decision(row) for row in rows]
+
+
+def _arguments(run: Run, one: StoredDecision) -> tuple[object, ...]:
+    return (
+        run.workspace.workspace_id,
+        one.run_id,
+        one.decided_at,
+        one.weights_version,
+        one.mode,
+        one.care,
+        one.score,
+        one.plan_type,
+        one.planned,
+        one.intent,
+        msgspec.json.encode(one.contributions).decode(),
+        msgspec.json.encode(one.downgrades).decode(),
+        one.seconds,
+        one.cost_usd,
+    )
+
+
+def _decision(row: Row) -> StoredDecision:
+    return value_from(
+        StoredDecision,
+        row,
+        contributions=msgspec.convert(row["contributions"], tuple[FeatureContribution, ...]),
+        downgrades=msgspec.convert(row["downgrades"], tuple[Downgrade, ...]),
+    )

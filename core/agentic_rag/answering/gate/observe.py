@@ -1,0 +1,105 @@
+"""Shows the gate: how it stands in a workspace, what it decided, and what it would decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from agentic_rag.answering.ask import AnswerQuestion
+from agentic_rag.answering.gate.decide import GateRules, lower
+from agentic_rag.answering.gate.policy import WebPolicy
+from agentic_rag.answering.gate.replay import GateReplay, replay_decisions
+from agentic_rag.answering.gate.report import GateReport, report_decisions
+from agentic_rag.answering.gate.stored_decision import StoredDecision
+from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS
+from agentic_rag.answering.gate_decision import Downgrade, GateDecision
+from agentic_rag.answering.options import validate
+from agentic_rag.answering.ports import GateLog
+from agentic_rag.answering.question import CacheMode, Question
+from agentic_rag.answering.runs.read import ReadRuns
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import no_such_workspace
+from agentic_rag.tenancy.access import may_manage_access, read_identity
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+
+MOST_DECISIONS = 10_000
+"""Of a report or a replay, the newest: about 30 MB while they are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateStatus:
+    """How the gate stands in a workspace."""
+
+    mode: str
+    weights_version: str
+    care: float
+    thresholds: Mapping[str, float]
+    """At the workspace's `care`."""
+    downgrades: tuple[Downgrade, ...]
+    """What lowers every plan that looks outside, as things stand."""
+
+
+class ObserveGate:
+    """Callers see the decisions of the runs that they may see: their own, and admins all. `answer` makes the use case
+    that stores no run.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        log: GateLog,
+        runs: ReadRuns,
+        answer: Callable[[], AnswerQuestion],
+        rules: GateRules,
+    ) -> None:
+        self._database = database
+        self._log = log
+        self._runs = runs
+        self._answer = answer
+        self._rules = rules
+
+    async def status(self, principal: Principal, workspace: WorkspaceRef) -> GateStatus:
+        """Errors: `NotFound` (workspace), `DependencyUnavailable`."""
+        head = await self._database.head(workspace, read_identity(principal))
+        if head is None:
+            raise no_such_workspace()
+        policy = WebPolicy(head.organisation_allows_web, head.web.allow)
+        rules = replace(self._rules, policy=policy, care=head.web.care)
+        return GateStatus(
+            mode=rules.mode,
+            weights_version=HEURISTIC_WEIGHTS.version,
+            care=rules.care,
+            thresholds=HEURISTIC_WEIGHTS.thresholds(rules.care),
+            downgrades=lower("full_loop", rules),
+        )
+
+    async def decide(self, principal: Principal, question: Question) -> GateDecision:
+        """What the gate decides about a question that is answered by rules for this alone: nothing is stored, and no
+        chat model is asked. In mode `off` as in `shadow`. Errors: those of `AnswerQuestion.ask`.
+        """
+        validate(question)
+        if question.after is not None:
+            question = await self._runs.append_turn(principal, question, question.after)
+        options = replace(question.options, cache=CacheMode.BYPASS)
+        run = await self._answer().ask(principal, replace(question, idempotency_key=None, options=options))
+        return run.answer.gate
+
+    async def report(self, principal: Principal, workspace: WorkspaceRef, since: datetime) -> GateReport:
+        """What the stored decisions add up to. Errors: `DependencyUnavailable`."""
+        found, is_complete = await self._decisions(principal, workspace, since)
+        return report_decisions(found, is_complete=is_complete)
+
+    async def replay(self, principal: Principal, workspace: WorkspaceRef, since: datetime) -> GateReplay:
+        """The stored decisions with the weights in force. Errors: `DependencyUnavailable`."""
+        found, is_complete = await self._decisions(principal, workspace, since)
+        return replay_decisions(found, HEURISTIC_WEIGHTS, is_complete=is_complete)
+
+    async def _decisions(
+        self, principal: Principal, workspace: WorkspaceRef, since: datetime
+    ) -> tuple[list[StoredDecision], bool]:
+        """The newest ones, and whether these are all. `since` without a zone is in UTC."""
+        subject = None if may_manage_access(principal) else principal.subject_id
+        instant = since if since.tzinfo is not None else since.replace(tzinfo=UTC)
+        found = await self._log.decisions(workspace, instant, subject, MOST_DECISIONS + 1)
+        return list(found[:MOST_DECISIONS]), len(found) <= MOST_DECISIONS

@@ -1,0 +1,95 @@
+"""What stored decisions add up to: the base line against which a gate that looks outside is measured."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from agentic_rag.answering.gate.stored_decision import StoredDecision
+from agentic_rag.answering.gate_decision import PLAN_TYPES
+
+_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionGroup:
+    """Decisions with one plan, or of one intent."""
+
+    name: str
+    runs: int
+    share: float
+    """Of all runs."""
+    p50_seconds: float
+    p95_seconds: float
+    hit_rate: float
+    """The mean of the signal."""
+    cost_usd: float
+    """What the calls of chat models cost whose price is known."""
+    unpriced_runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class CauseCount:
+    """How many decisions one cause lowered."""
+
+    cause: str
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    """Decisions by the plan that their score asked for, by intent, and by what lowered them."""
+
+    runs: int
+    is_complete: bool
+    """False where older decisions of the time asked for were left out."""
+    total: DecisionGroup | None
+    """None without a decision."""
+    by_plan: tuple[DecisionGroup, ...]
+    by_intent: tuple[DecisionGroup, ...]
+    causes: tuple[CauseCount, ...]
+
+
+def report_decisions(decisions: Sequence[StoredDecision], *, is_complete: bool) -> GateReport:
+    """The report of these decisions."""
+    count = len(decisions)
+    causes = Counter(one.cause.value for decision in decisions for one in decision.downgrades)
+    by_plan = _groups(decisions, lambda one: one.planned)
+    return GateReport(
+        runs=count,
+        is_complete=is_complete,
+        total=_group("all", decisions, count) if count else None,
+        by_plan=tuple(sorted(by_plan, key=lambda one: PLAN_TYPES.index(one.name))),
+        by_intent=tuple(sorted(_groups(decisions, lambda one: one.intent), key=lambda one: (-one.runs, one.name))),
+        causes=tuple(CauseCount(*one) for one in sorted(causes.items(), key=lambda one: (-one[1], one[0]))),
+    )
+
+
+def nearest_rank(values: Iterable[float], share: float) -> float:
+    """The value that the share of all values does not exceed. `values`: at least one."""
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
+
+
+def _groups(decisions: Sequence[StoredDecision], name_of: Callable[[StoredDecision], str]) -> Iterable[DecisionGroup]:
+    named: dict[str, list[StoredDecision]] = defaultdict(list)
+    for one in decisions:
+        named[name_of(one)].append(one)
+    return [_group(name, members, len(decisions)) for name, members in named.items()]
+
+
+def _group(name: str, members: Sequence[StoredDecision], total: int) -> DecisionGroup:
+    seconds = [one.seconds for one in members]
+    hits = math.fsum(signal.value for one in members for signal in one.contributions if signal.name == "hit_rate")
+    return DecisionGroup(
+        name=name,
+        runs=len(members),
+        share=round(len(members) / total, _DIGITS),
+        p50_seconds=nearest_rank(seconds, 0.5),
+        p95_seconds=nearest_rank(seconds, 0.95),
+        hit_rate=round(hits / len(members), _DIGITS),
+        cost_usd=math.fsum(one.cost_usd or 0.0 for one in members),
+        unpriced_runs=sum(one.cost_usd is None for one in members),
+    )

@@ -1,0 +1,170 @@
+"""`gateDecision`, `gateStatus`, `gateReport` and `gateReplay`, and what a decision tells of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from agentic_rag.answering.gate.decide import GateRules, decide
+from agentic_rag.answering.gate.observe import MOST_DECISIONS, ObserveGate
+from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
+from agentic_rag.answering.question import CacheMode
+from agentic_rag.answering.run import Run
+from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.web_access import WebAccess
+from agentic_rag.workspaces.workspace import CorpusHead
+from tests.api.builders import REF, WORKSPACE, Container, FakeAnswer, a_run, numbered, query
+from tests.unit.answering.test_gate import ANSWERED, OPEN
+from tests.unit.answering.test_gate_decisions import HEAVIER, PLAIN
+
+SHADOW = GateRules(mode="shadow", can_search=True, can_crawl=True)
+UNANSWERED = replace(ANSWERED, coverage=0.4, sufficiency=0.0)
+
+
+def judged(number: int = 500, rules: GateRules = OPEN) -> Run:
+    run = a_run()
+    gate = decide(PLAIN, UNANSWERED, replace(rules, policy=OPEN.policy))
+    return replace(run, run_id=numbered(number), answer=replace(run.answer, gate=gate))
+
+
+@dataclass
+class FakeLog:
+    kept: Sequence[StoredDecision] = ()
+    asked: list[tuple[WorkspaceRef, datetime, str | None, int]] = field(default_factory=list)
+
+    async def decisions(
+        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
+    ) -> Sequence[StoredDecision]:
+        self.asked.append((workspace, since, subject, most))
+        return self.kept[:most]
+
+
+@dataclass
+class FakeHeads:
+    async def head(self, workspace: WorkspaceRef, readers: object) -> CorpusHead | None:
+        allowed = WebAccess(allow=False, care=0.75)
+        return CorpusHead(7, None, web=allowed, organisation_allows_web=True) if workspace == REF else None
+
+
+def gate(log: FakeLog | None = None, answer: FakeAnswer | None = None) -> ObserveGate:
+    made = answer or FakeAnswer(judged())
+    return ObserveGate(cast("Any", FakeHeads()), log or FakeLog(), cast("Any", None), lambda: cast("Any", made), SHADOW)
+
+
+def stored(*runs: Run) -> list[StoredDecision]:
+    return [one for run in runs if (one := decision_to_store(run)) is not None]
+
+
+REPORT = """
+query($id: ID!, $since: DateTime!) {
+  gateReport(workspaceId: $id, since: $since) {
+    runs isComplete total { name runs share p50Seconds hitRate costUsd } byPlan { name runs } byIntent { name runs }
+    causes { cause runs }
+  }
+}
+"""
+REPLAY = """
+query($id: ID!, $since: DateTime!) {
+  gateReplay(workspaceId: $id, since: $since) {
+    weightsVersion runs unreadable isComplete differences { runId weightsVersion planBefore planAfter }
+  }
+}
+"""
+SINCE = {"id": encode_workspace(WORKSPACE), "since": "2026-11-01T00:00:00+00:00"}
+
+
+async def test_a_dry_run_answers_for_nothing_but_its_decision() -> None:
+    answer = FakeAnswer(judged())
+    asked = {"workspaceId": encode_workspace(WORKSPACE), "question": "Which?", "idempotencyKey": "once"}
+    wanted = """
+    query($input: RagAnswerInput!) {
+      gateDecision(input: $input) {
+        decision { planType planned intent mode counterfactuals { plan distance explanation changes { name bound } } }
+        userErrors { code }
+      }
+    }"""
+
+    found = (await query(Container(gate=gate(answer=answer)), wanted, {"input": asked}))["data"]["gateDecision"]
+
+    ((_, question),) = answer.asked
+    assert (question.options.cache, question.idempotency_key) == (CacheMode.BYPASS, None)
+    decision = found["decision"]
+    assert (decision["planType"], decision["planned"], decision["intent"]) == ("FULL_LOOP", "FULL_LOOP", "lookup")
+    search = decision["counterfactuals"][0]
+    assert search["plan"] == "SEARCH"
+    assert search["distance"] > 0
+    assert {"name": "sufficiency", "bound": "AT_LEAST"} in search["changes"]
+
+
+async def test_a_question_that_cannot_be_asked_is_refused_in_the_payload() -> None:
+    asked = {"workspaceId": encode_workspace(WORKSPACE), "question": " "}
+    wanted = "query($input: RagAnswerInput!) { gateDecision(input: $input) { decision { mode } userErrors { code } } }"
+
+    found = (await query(Container(gate=gate()), wanted, {"input": asked}))["data"]["gateDecision"]
+
+    assert found == {"decision": None, "userErrors": [{"code": "QUESTION_EMPTY"}]}
+
+
+async def test_the_state_of_the_gate_names_each_level_that_closes_the_web() -> None:
+    wanted = """
+    query($id: ID!) {
+      gateStatus(workspaceId: $id) { mode care thresholds { name value } downgrades { from to cause } }
+    }"""
+
+    found = (await query(Container(gate=gate()), wanted, {"id": SINCE["id"]}))["data"]["gateStatus"]
+
+    assert (found["mode"], found["care"]) == ("shadow", 0.75)
+    assert found["thresholds"] == [{"name": "full_loop", "value": 0.425}, {"name": "search", "value": 0.075}]
+    assert [one["cause"] for one in found["downgrades"]] == ["WORKSPACE", "MODE"]
+
+
+async def test_a_report_is_of_the_decisions_since_then() -> None:
+    log = FakeLog(stored(judged(1, SHADOW), judged(2, SHADOW)))
+
+    found = (await query(Container(gate=gate(log)), REPORT, SINCE))["data"]["gateReport"]
+
+    ((workspace, since, _, most),) = log.asked
+    assert (workspace, since, most) == (REF, datetime(2026, 11, 1, tzinfo=UTC), MOST_DECISIONS + 1)
+    assert (found["runs"], found["isComplete"]) == (2, True)
+    assert found["byPlan"] == [{"name": "full_loop", "runs": 2}]
+    assert found["byIntent"] == [{"name": "lookup", "runs": 2}]
+    assert found["causes"] == [{"cause": "MODE", "runs": 2}]
+    assert found["total"]["share"] == 1.0
+
+
+async def test_a_report_of_too_many_decisions_says_that_it_left_some_out() -> None:
+    (one,) = stored(judged())
+
+    found = (await query(Container(gate=gate(FakeLog([one] * (MOST_DECISIONS + 5)))), REPORT, SINCE))["data"]
+
+    assert (found["gateReport"]["runs"], found["gateReport"]["isComplete"]) == (MOST_DECISIONS, False)
+
+
+async def test_a_replay_names_the_run_of_each_decision_that_differs() -> None:
+    same = judged(1)
+    moved = judged(2)
+    gate_then = decide(PLAIN, ANSWERED, OPEN, weights=HEAVIER)
+    moved = replace(moved, answer=replace(moved.answer, gate=gate_then))
+
+    found = (await query(Container(gate=gate(FakeLog(stored(same, moved)))), REPLAY, SINCE))["data"]["gateReplay"]
+
+    assert (found["runs"], found["unreadable"]) == (2, 0)
+    assert found["differences"] == [
+        {
+            "runId": encode(NodeKind.RUN, WORKSPACE, numbered(2)),
+            "weightsVersion": "gate-test",
+            "planBefore": "RETRIEVE",
+            "planAfter": "RETRIEVE",
+        }
+    ]
+
+
+async def test_an_unknown_workspace_has_no_gate() -> None:
+    elsewhere = {**SINCE, "id": encode_workspace(numbered(99))}
+
+    body = await query(Container(gate=gate()), REPORT, elsewhere)
+
+    assert body["errors"][0]["extensions"]["code"] == "WORKSPACE_NOT_FOUND"

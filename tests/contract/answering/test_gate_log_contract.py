@@ -1,0 +1,76 @@
+"""What every `GateLog` promises."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from uuid import uuid4
+
+from tests.builders import citation, run_of
+from tests.contract.backends import Backend
+from tests.unit.answering.test_gate import ANSWERED, OPEN
+from tests.unit.answering.test_gate_decisions import PLAIN
+
+from agentic_rag.answering.gate.decide import decide
+from agentic_rag.answering.gate.stored_decision import decision_to_store
+from agentic_rag.answering.run import CacheOutcome, Run
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+
+def judged(workspace: WorkspaceRef, subject: str = "tester", key: str | None = None) -> Run:
+    run = run_of(workspace, citations=[citation(uuid4(), "a quoted span")], idempotency_key=key, input_hash=b"1" * 32)
+    gate = decide(PLAIN, ANSWERED, replace(OPEN, mode="shadow", care=1.0))
+    return replace(run, subject=subject, answer=replace(run.answer, gate=gate))
+
+
+async def test_a_decision_comes_back_as_its_run_took_it(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    run = judged(workspace)
+
+    await adapter.runs.record([run, run_of(workspace)])
+
+    assert await adapter.gate_log.decisions(workspace, run.created_at, None, 9) == [decision_to_store(run)]
+
+
+async def test_decisions_are_those_since_then_newest_first_and_at_most_so_many(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    runs = [judged(workspace) for _ in range(4)]
+    await adapter.runs.record(runs)
+
+    since = await adapter.gate_log.decisions(workspace, runs[1].created_at, None, 9)
+    most = await adapter.gate_log.decisions(workspace, runs[0].created_at, None, 2)
+    later = await adapter.gate_log.decisions(workspace, runs[3].created_at + timedelta(seconds=1), None, 9)
+
+    assert [one.run_id for one in since] == [run.run_id for run in runs[:0:-1]]
+    assert [one.run_id for one in most] == [runs[3].run_id, runs[2].run_id]
+    assert later == []
+
+
+async def test_of_one_subject_only_its_own_decisions_come_and_of_another_workspace_none(adapter: Backend) -> None:
+    workspace, other = await adapter.workspace(), await adapter.workspace()
+    mine, theirs, elsewhere = judged(workspace, "ada"), judged(workspace, "bob"), judged(other, "ada")
+    await adapter.runs.record([mine, theirs, elsewhere])
+
+    found = await adapter.gate_log.decisions(workspace, mine.created_at, "ada", 9)
+
+    assert [one.run_id for one in found] == [mine.run_id]
+
+
+async def test_a_run_that_was_stored_before_brings_no_second_decision(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    first, again = judged(workspace, key="k"), judged(workspace, key="k")
+
+    await adapter.runs.record([first], durable=True)
+    await adapter.runs.record([again], durable=True)
+
+    found = await adapter.gate_log.decisions(workspace, first.created_at, None, 9)
+    assert [one.run_id for one in found] == [first.run_id]
+
+
+async def test_an_answer_from_the_cache_was_not_judged_again(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    run = judged(workspace)
+
+    await adapter.runs.record([run, replace(run, run_id=uuid4(), cache=CacheOutcome.HIT)])
+
+    assert len(await adapter.gate_log.decisions(workspace, run.created_at, None, 9)) == 1

@@ -1,0 +1,99 @@
+"""`rag gate`: what a person sees, and what a script can rely on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from uuid import UUID
+
+from tests.unit.answering.test_gate import ANSWERED, OPEN
+from tests.unit.answering.test_gate_decisions import HEAVIER, PLAIN
+from tests.unit.cli.product import HANDBOOK, Product, Terminal, answered
+
+from agentic_rag.answering.gate.decide import GateRules, decide
+from agentic_rag.answering.run import Run
+from agentic_rag.kernel.public_ids import NodeKind, encode
+
+RUN_ID = encode(NodeKind.RUN, HANDBOOK.workspace_id, UUID(int=500))
+QUESTION = "Who signs?"
+
+
+def judged(rules: GateRules = OPEN) -> Run:
+    run = answered()
+    return replace(run, answer=replace(run.answer, gate=decide(PLAIN, ANSWERED, rules)))
+
+
+def terminal(run: Run | None = None) -> Terminal:
+    return Terminal(Product(answers={QUESTION: judged() if run is None else run}), {})
+
+
+def test_a_decision_is_told_with_its_addends_and_what_would_change_it() -> None:
+    shown = terminal().rag("gate", "explain", RUN_ID)
+
+    assert shown.exit_code == 0
+    assert "Q: Who signs?\nPlan: retrieve, score -0.110, mode on, weights gate-heuristic-2\n" in shown.stdout
+    rows = [line.split() for line in shown.stdout.splitlines()]
+    assert ["base", "1.000", "+1.5", "+1.500"] in rows
+    assert not any(row[:1] == ["chit_chat"] for row in rows)
+    assert "full_loop from 0.55: short by 0.66; would if sufficiency were ≤ 0.19\n" in shown.stdout
+
+
+def test_a_question_is_decided_about_without_a_run() -> None:
+    product = Product(answers={QUESTION: judged()})
+
+    found = json.loads(Terminal(product, {}).rag("gate", "explain", "--question", QUESTION, "--json").stdout)
+
+    assert (found["runId"], found["planType"], found["planned"]) == (None, "retrieve", "retrieve")
+    assert [one["plan"] for one in found["counterfactuals"]] == ["search", "full_loop"]
+    assert [one.text for one in product.asked] == [QUESTION]
+
+
+def test_a_run_of_before_is_told_as_not_judged() -> None:
+    shown = terminal(answered()).rag("gate", "explain", RUN_ID)
+
+    assert "The run was not judged after its answer." in shown.stdout
+
+
+def test_one_of_a_run_and_a_question_is_explained() -> None:
+    neither = terminal().rag("gate", "explain")
+    both = terminal().rag("gate", "explain", RUN_ID, "--question", QUESTION)
+    unknown = terminal().rag("gate", "explain", encode(NodeKind.RUN, HANDBOOK.workspace_id, UUID(int=1)))
+
+    assert [one.exit_code for one in (neither, both, unknown)] == [2, 2, 1]
+    assert "RUN_NOT_FOUND" in unknown.stderr
+
+
+def test_the_state_of_the_gate_says_what_keeps_runs_from_the_web() -> None:
+    shown = terminal().rag("gate", "status")
+
+    assert shown.exit_code == 0
+    assert "mode on, weights gate-heuristic-2\ncare 0.5: full_loop from 0.55, search from 0.2\n" in shown.stdout
+    assert "(ORGANISATION)" in shown.stdout
+    assert "(NO_SEARCH)" in shown.stdout
+
+
+def test_a_report_has_a_row_for_each_plan_and_intent() -> None:
+    shown = terminal(judged(replace(OPEN, care=0.0))).rag("gate", "report", "--since", "2020-01-01")
+
+    rows = [line.split() for line in shown.stdout.splitlines()]
+    assert ["retrieve", "1", "100", "%"] in [row[:4] for row in rows]
+    assert ["lookup", "1", "100", "%"] in [row[:4] for row in rows]
+
+
+def test_a_report_of_no_decision_says_so() -> None:
+    shown = terminal(answered()).rag("gate", "report", "--since", "2020-01-01")
+
+    assert (shown.exit_code, shown.stdout) == (0, "No decision since then.\n")
+
+
+def test_a_replay_names_the_runs_that_are_decided_otherwise() -> None:
+    run = judged()
+    moved = replace(run, answer=replace(run.answer, gate=decide(PLAIN, ANSWERED, OPEN, weights=HEAVIER)))
+
+    same = terminal().rag("gate", "replay", "--since", "2020-01-01")
+    found = json.loads(terminal(moved).rag("gate", "replay", "--since", "2020-01-01", "--json").stdout)
+
+    assert same.stdout == "1 decisions taken again with gate-heuristic-2: 0 differ.\n"
+    assert [(one["runId"], one["planBefore"], one["planAfter"]) for one in found["differences"]] == [
+        (RUN_ID, "retrieve", "retrieve")
+    ]
