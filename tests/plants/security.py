@@ -128,14 +128,12 @@ def _nothing_is_hidden(patch: Patch) -> None:
 
 
 def _stored_versions_shown(patch: Patch) -> None:
-    from agentic_rag.adapters.postgres.session import database
-    from agentic_rag.adapters.postgres.tenancy import access
+    from agentic_rag.adapters.postgres.tenancy.restricted_versions import HiddenVersions
 
-    async def as_stored(_connection: Any, _workspace: Any, _scope: Any, version: int) -> int:
+    async def as_stored(_self: Any, _connection: Any, _workspace: Any, _scope: Any, version: int) -> int:
         return version
 
-    for module in (database, access):
-        patch(module, "shown_version", as_stored)
+    patch(HiddenVersions, "shown", as_stored)
 
 
 def _others_counted(patch: Patch) -> None:

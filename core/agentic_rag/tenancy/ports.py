@@ -43,8 +43,8 @@ class AccessStore(Protocol):
         ...
 
     async def shown_version(self, workspace: WorkspaceRef, scope: ReadScope, version: int) -> int:
-        """The number that a caller with this scope is shown for a stored corpus version: how many versions up to it
-        changed something that the caller may read.
+        """The number that a caller with this scope is shown for a stored corpus version that is committed: how many
+        versions up to it changed something that the caller may read.
         """
         ...
 

@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
+import pytest
+
 from agentic_rag.adapters.postgres.tenancy.read_scopes import ReadScopes
 from agentic_rag.tenancy.access import UNRESTRICTED_READER, ReadIdentity
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -57,3 +59,14 @@ async def test_callers_and_workspaces_are_told_apart_and_the_last_ones_are_kept(
     await scopes.of(ours, READER, sets.head(), sets.above)
 
     assert sets.asked == [-1, -1, -1, -1]
+
+
+async def test_hidden_versions_of_a_server_that_was_started_anew_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    scopes, sets, workspace = ReadScopes(), Sets(), WorkspaceRef(uuid4(), uuid4())
+    forgotten: list[bool] = []
+    monkeypatch.setattr(scopes.hidden, "forget", lambda: forgotten.append(True))
+
+    for started in (STARTED, STARTED, STARTED + timedelta(hours=1)):
+        await scopes.of(workspace, READER, sets.head(started), sets.above)
+
+    assert forgotten == [True, True]

@@ -35,7 +35,7 @@ from agentic_rag.adapters.postgres.tenancy.access import PostgresAccessStore, re
 from agentic_rag.adapters.postgres.tenancy.api_keys import PostgresApiKeyStore
 from agentic_rag.adapters.postgres.tenancy.audit import PostgresAuditLog, record_alone
 from agentic_rag.adapters.postgres.tenancy.read_scopes import ReadScopes
-from agentic_rag.adapters.postgres.tenancy.restricted_versions import shown_version
+from agentic_rag.adapters.postgres.tenancy.restricted_versions import HiddenVersions
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisationStore
 from agentic_rag.adapters.postgres.workspaces.workspaces import PostgresWorkspaceStore
 from agentic_rag.documents.ports import DocumentReader, DocumentStore, OriginalStore, UploadStore
@@ -124,11 +124,12 @@ class PostgresCorpusSnapshot:
         access: ReadScope,
         cache: SegmentCache,
         graph: GraphStore | None,
+        hidden: HiddenVersions,
     ) -> None:
         segments = tuple(header["segment_ids"])
         state = (header["corpus_version"], access.version, segments)
         documents = PostgresDocumentReader(connection, workspace, version, cache, state)
-        self._connection, self._workspace = connection, workspace
+        self._connection, self._workspace, self._hidden = connection, workspace, hidden
         self.version = version
         self.space = None if header["space_id"] is None else space_from(header)
         self.access = access
@@ -145,7 +146,7 @@ class PostgresCorpusSnapshot:
             self.graph = graph.reader(workspace, version, self.access, visible)
 
     async def shown(self, version: int) -> int:
-        return await shown_version(self._connection, self._workspace, self.access, version)
+        return await self._hidden.shown(self._connection, self._workspace, self.access, version)
 
 
 class PostgresTransaction:
@@ -218,7 +219,9 @@ class PostgresDatabase:
                 raise NotFound(f"There is no workspace {workspace.workspace_id}.")
             version = _version(row, as_of)
             access = await self._scope(connection, workspace, readers, row)
-            yield PostgresCorpusSnapshot(connection, workspace, version, row, access, self._cache, self._graph)
+            yield PostgresCorpusSnapshot(
+                connection, workspace, version, row, access, self._cache, self._graph, self._scopes.hidden
+            )
 
     @asynccontextmanager
     async def transaction(self, org_id: UUID) -> AsyncGenerator[Transaction]:

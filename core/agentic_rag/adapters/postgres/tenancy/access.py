@@ -10,7 +10,7 @@ from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.pool import BOUND
 from agentic_rag.adapters.postgres.tenancy.read_scopes import ReadScopes
-from agentic_rag.adapters.postgres.tenancy.restricted_versions import note_restricted, shown_version, stored_version
+from agentic_rag.adapters.postgres.tenancy.restricted_versions import note_restricted, stored_version
 from agentic_rag.jobs.job import graph_job
 from agentic_rag.kernel.errors import Retryable, no_such_workspace
 from agentic_rag.tenancy.access import NO_SCOPE, ReadIdentity, ReadScope
@@ -195,7 +195,7 @@ class PostgresAccessStore:
         return {row["access_id"]: tuple(row["principals"]) for row in rows}
 
     async def shown_version(self, workspace: WorkspaceRef, scope: ReadScope, version: int) -> int:
-        return await shown_version(self._connection, workspace, scope, version)
+        return await self._scopes.hidden.shown(self._connection, workspace, scope, version)
 
     async def stored_version(self, workspace: WorkspaceRef, scope: ReadScope, shown: int) -> int:
         return await stored_version(self._connection, workspace, scope, shown)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agentic_rag.adapters.postgres.session.connection import Row
+from agentic_rag.adapters.postgres.tenancy.restricted_versions import HiddenVersions
 from agentic_rag.tenancy.access import ReadIdentity, ReadScope
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
 
@@ -51,6 +52,8 @@ class ReadScopes:
         self._most = most_numbers
         self._held = 0
         self._known: OrderedDict[Caller, _KnownSets] = OrderedDict()
+        self._started: datetime | None = None
+        self.hidden = HiddenVersions()
 
     async def of(
         self,
@@ -64,6 +67,9 @@ class ReadScopes:
         """The scope at a row with `access_version`, `newest_set` and `started`; `read_above` reads the newer sets. What
         a transaction read that has added a set itself is not committed, and not kept.
         """
+        if row["started"] != self._started:
+            self._started = row["started"]
+            self.hidden.forget()
         caller = workspace, None if readers.is_unrestricted else readers.principals
         known = self._known.get(caller)
         if known is None or known.started != row["started"]:

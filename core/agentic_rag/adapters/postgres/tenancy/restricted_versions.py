@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Collection
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
+
+MOST_CALLERS = 1_000
+MOST_VERSIONS = 64
+"""Of one caller: those of old runs and of what retired are asked for too."""
 
 NOTE = """
 INSERT INTO rag_restricted_versions (org_id, workspace_id, version, access_id)
@@ -21,14 +26,16 @@ UNION
 SELECT access_id FROM rag_chunks WHERE org_id = $1 AND workspace_id = $2 AND document_id = ANY ($3)
 """
 
-# $3: the sets that the caller reads; $4: a version.
-SHOWN = """
-SELECT $4 - count(*) FROM (
-    SELECT FROM rag_restricted_versions
-    WHERE org_id = $1 AND workspace_id = $2 AND version <= $4
-    GROUP BY version
-    HAVING NOT bool_or(access_id = ANY ($3::integer[]))
-) hidden
+# $3: the sets that the caller reads; $4, $5: of the versions above the first up to the second those that touch none.
+HIDDEN = """
+SELECT (
+    SELECT count(DISTINCT version) FROM rag_restricted_versions
+    WHERE org_id = $1 AND workspace_id = $2 AND version > $4 AND version <= $5
+) - (
+    SELECT count(DISTINCT version) FROM rag_restricted_versions
+    WHERE org_id = $1 AND workspace_id = $2 AND version > $4 AND version <= $5
+      AND access_id IN (SELECT unnest($3::integer[]))
+)
 """
 
 # $4: a version as it was shown: the version that is shown so first, and hidden ones right behind it show the same. The
@@ -39,10 +46,12 @@ FROM rag_workspaces w, (
     SELECT count(*) AS all_same, count(*) FILTER (WHERE shown < $4) AS before
     FROM (
         SELECT version - row_number() OVER (ORDER BY version) AS shown
-        FROM rag_restricted_versions
-        WHERE org_id = $1 AND workspace_id = $2
-        GROUP BY version
-        HAVING NOT bool_or(access_id = ANY ($3::integer[]))
+        FROM (
+            SELECT version FROM rag_restricted_versions WHERE org_id = $1 AND workspace_id = $2
+            EXCEPT
+            SELECT version FROM rag_restricted_versions
+            WHERE org_id = $1 AND workspace_id = $2 AND access_id IN (SELECT unnest($3::integer[]))
+        ) untouched
     ) hidden
     WHERE shown <= $4
 ) h
@@ -66,12 +75,44 @@ async def sets_of(
     return frozenset(row["access_id"] for row in rows)
 
 
-async def shown_version(connection: PostgresConnection, workspace: WorkspaceRef, scope: ReadScope, version: int) -> int:
-    """The number that a caller is shown for a version."""
-    if scope.is_unrestricted:
-        return version
-    shown: int = await connection.fetchval(SHOWN, *workspace.key, list(scope.access_ids), version)
-    return shown
+class HiddenVersions:
+    """How many versions up to some touched nothing of what a caller reads, for those who asked last. Rows of a
+    committed version never change, so only what lies between a version and one that is known is counted. What lies
+    behind the version of a snapshot may be out of its sight: nothing is counted backwards.
+    """
+
+    def __init__(self, most_callers: int = MOST_CALLERS) -> None:
+        self._most = most_callers
+        self._known: OrderedDict[tuple[WorkspaceRef, tuple[int, ...]], dict[int, int]] = OrderedDict()
+
+    def forget(self) -> None:
+        """Forget all: the server may hold another past."""
+        self._known.clear()
+
+    async def shown(
+        self, connection: PostgresConnection, workspace: WorkspaceRef, scope: ReadScope, version: int
+    ) -> int:
+        """The number that a caller is shown for a committed version."""
+        if scope.is_unrestricted:
+            return version
+        known = self._of(workspace, scope)
+        above = max((one for one in known if one <= version), default=0)
+        hidden = known.get(above, 0)
+        if above < version:
+            access_ids = list(scope.access_ids)
+            hidden += await connection.fetchval(HIDDEN, *workspace.key, access_ids, above, version)
+            known[version] = hidden
+            if len(known) > MOST_VERSIONS:
+                del known[next(iter(known))]
+        return version - hidden
+
+    def _of(self, workspace: WorkspaceRef, scope: ReadScope) -> dict[int, int]:
+        caller = workspace, scope.access_ids
+        known = self._known.setdefault(caller, {})
+        self._known.move_to_end(caller)
+        if len(self._known) > self._most:
+            self._known.popitem(last=False)
+        return known
 
 
 async def stored_version(connection: PostgresConnection, workspace: WorkspaceRef, scope: ReadScope, shown: int) -> int:
