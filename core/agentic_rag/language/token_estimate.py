@@ -20,15 +20,15 @@ from __future__ import annotations
 
 import re
 
-# A piece includes the space before it, so that spaces are not matched separately.
+# Spaces are not matched: the search skips them faster than a piece that may begin with one.
 _PIECE = re.compile(
-    r" ?(?:[A-Za-z]{1,9}"
+    r"[A-Za-z]{1,9}"
     r"|[0-9]{1,3}"
     r"|[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff]"
     r"|[^\W\d_A-Za-z\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff]{1,2}"
     r"|[\r\n]\s*"
     r"|[^\w\s]{1,2}"
-    r"|[\d_]{1,3})"
+    r"|[\d_]{1,3}"
 )
 
 _LISTED = 50_000

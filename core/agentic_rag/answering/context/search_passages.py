@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from agentic_rag.answering.options import AnswerDefaults, effective, validate
 from agentic_rag.answering.question import Question
 from agentic_rag.answering.search_query import build_query
 from agentic_rag.documents.document import Chunk
-from agentic_rag.kernel.concurrency import WaitingRoom
+from agentic_rag.kernel.concurrency import WaitingRoom, background_task
 from agentic_rag.kernel.database import CorpusSnapshot, Database
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import (
@@ -62,6 +63,40 @@ class FoundPassages:
     corpus_version: int
     space: EmbeddingSpace | None
     degraded: tuple[Dependency, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A passage that is handed out, and its cosine to the text."""
+
+    chunk: Chunk
+    candidate: Candidate
+    cosine: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a search reads of a snapshot."""
+
+    kept: tuple[_Kept, ...]
+    corpus_version: int
+    space: EmbeddingSpace | None
+    degraded: tuple[Dependency, ...]
+
+    def passages(self, settings: SearchSettings) -> tuple[FoundPassage, ...]:
+        """What is handed out, with what takes time to say of each text."""
+        return tuple(
+            FoundPassage(
+                one.chunk,
+                one.candidate,
+                None
+                if one.cosine is None or self.space is None
+                else similarity(one.cosine, self.space, settings.similarity_exponent),
+                one.cosine,
+                find_suspicions(one.chunk.text),
+            )
+            for one in self.kept
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +150,14 @@ class SearchPassages:
                     # The workspace was switched to another model meanwhile: its vectors are of no use here.
                     vector = None
                 found = await self._read(snapshot, asked, settings, vector)
-            await self._record(principal, asked.workspace, found)
-            return found
+            # Beside the entry, but behind the snapshot: nobody holds a connection while it waits for another.
+            async with background_task(self._record(principal, asked.workspace, found.kept)) as recording:
+                passages = found.passages(settings)
+                await recording
+            return FoundPassages(passages, found.corpus_version, found.space, found.degraded)
 
-    async def _record(self, principal: Principal, workspace: WorkspaceRef, found: FoundPassages) -> None:
-        documents = dict.fromkeys(str(one.chunk.document_id) for one in found.passages)
+    async def _record(self, principal: Principal, workspace: WorkspaceRef, kept: Sequence[_Kept]) -> None:
+        documents = dict.fromkeys(str(one.chunk.document_id) for one in kept)
         if documents:
             act, actor, told = AuditAction.SEARCH_PASSAGES, principal.subject_id, ",".join(documents)
             key = workspace.workspace_id
@@ -142,26 +180,19 @@ class SearchPassages:
 
     async def _read(
         self, snapshot: CorpusSnapshot, asked: Question, settings: SearchSettings, vector: NDArray[np.float32] | None
-    ) -> FoundPassages:
+    ) -> _Read:
         space = None if snapshot.space is None else snapshot.space.space
         scope = await scope_of(snapshot, settings.filter, snapshot.access.access_ids)
         query = build_query(asked.workspace.workspace_id, settings, strip_unstorable(asked.text), vector, scope, space)
         result = await self.retrieve.run(snapshot, query)
         cosines = result.cosines or await cosines_of(snapshot, query, result.chunks)
-        least = settings.similarity_threshold
-        passages = [
-            FoundPassage(
-                chunk,
-                candidate,
-                None if cosine is None or space is None else similarity(cosine, space, settings.similarity_exponent),
-                cosine,
-                find_suspicions(chunk.text),
-            )
+        kept = tuple(
+            _Kept(chunk, candidate, cosine)
             for chunk, candidate in result.chunks
             for cosine in [cosines.get(candidate.ordinal)]
-        ]
+            if settings.similarity_threshold <= 0 or cosine is not None
+        )
         needs_vector = settings.weights.vector > 0 and space is not None
         degraded = (*((Dependency.EMBEDDER,) if needs_vector and vector is None else ()), *result.degraded)
-        kept = tuple(one for one in passages if least <= 0 or one.cosine is not None)
         version = await snapshot.shown(snapshot.version)
-        return FoundPassages(kept, version, space, tuple(dict.fromkeys(degraded)))
+        return _Read(kept, version, space, tuple(dict.fromkeys(degraded)))
