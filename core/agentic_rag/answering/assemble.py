@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from agentic_rag.answering.answer import Abstention, AbstentionReason, Answer, AnswerDebug, Outcome
 from agentic_rag.answering.gate_decision import GateDecision
+from agentic_rag.answering.messages import Explanation, Message
 from agentic_rag.answering.run_state import Ending, Retrieved, RunState
 from agentic_rag.answering.tools.registry import UNCACHEABLE_TOOLS
 from agentic_rag.answering.verification.defang_links import defang_links
@@ -15,17 +16,15 @@ from agentic_rag.retrieval.candidates import CandidateTrace
 
 _UNCACHED_REASONS = frozenset({AbstentionReason.BUDGET, AbstentionReason.DEPENDENCY, AbstentionReason.POLICY})
 
-OUT_OF_TIME_MESSAGE = (
-    "The time given for this question ran out before its sources were checked. Allow more time or narrow it."
-)
-
 
 def assemble(state: RunState, gate: GateDecision) -> Answer:
     """The answer of a finished run. A run without an ending ran out of time."""
     ending = state.ending or Ending(
         text="",
         outcome=Outcome.ABSTAINED,
-        abstention=Abstention(AbstentionReason.BUDGET, OUT_OF_TIME_MESSAGE),
+        abstention=Abstention(
+            AbstentionReason.BUDGET, Explanation(Message.OUT_OF_TIME).for_question(state.question.text)
+        ),
     )
     question, retrieved = state.question, state.retrieved
     return Answer(

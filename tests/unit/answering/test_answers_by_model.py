@@ -16,10 +16,10 @@ from agentic_rag.adapters.openai.chat import OpenAIChatModel
 from agentic_rag.adapters.openai.client import open_client
 from agentic_rag.answering.answer import AbstentionReason, Outcome
 from agentic_rag.answering.build import ChatUse
+from agentic_rag.answering.messages import Message
 from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Turn
 from agentic_rag.answering.run import CacheOutcome, Run
-from agentic_rag.answering.stages.synthesize_with_llm import MODEL_SILENT, MODEL_UNVERIFIED
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.models.billing.prices import TokenPrice
 from agentic_rag.models.chat.request import ChatSpend, ChatTask
@@ -146,7 +146,7 @@ def assert_no_model_wrote_it(run: Run) -> None:
     abstention = run.answer.abstention
     assert run.answer.outcome is Outcome.PARTIALLY_GROUNDED
     assert abstention is not None
-    assert (abstention.reason, abstention.explanation) == (AbstentionReason.DEPENDENCY, MODEL_SILENT)
+    assert (abstention.reason, abstention.explanation) == (AbstentionReason.DEPENDENCY, Message.MODEL_SILENT.value)
 
 
 def outcomes(run: Run) -> dict[str, str]:
@@ -322,7 +322,7 @@ async def test_an_invented_quote_never_passes(desk: Desk) -> None:
     assert "1.5 metres" in run.answer.text
     assert run.answer.outcome is Outcome.PARTIALLY_GROUNDED
     assert run.answer.abstention is not None
-    assert run.answer.abstention.explanation == MODEL_UNVERIFIED
+    assert run.answer.abstention.explanation == Message.MODEL_UNVERIFIED.value
     assert outcomes(run)["synthesize"] == "degraded: CHAT_UNVERIFIED"
 
 
@@ -410,7 +410,7 @@ async def test_the_model_is_asked_where_the_rules_abstain_over_a_passage_that_is
     assert by_nobody.answer.outcome is failed.answer.outcome is Outcome.ABSTAINED
     assert failed.answer.abstention is not None
     assert failed.answer.abstention.reason is AbstentionReason.DEPENDENCY
-    assert failed.answer.abstention.explanation == MODEL_SILENT
+    assert failed.answer.abstention.explanation == Message.MODEL_SILENT.value
     assert failed.answer.abstention.nearest
 
 

@@ -9,10 +9,10 @@ from tests.unit.answering.answering_world import World
 from tests.unit.answering.test_answers_by_model import BYPASS, QUESTION, Desk, corpus, outcomes
 
 from agentic_rag.answering.answer import AbstentionReason, Outcome
+from agentic_rag.answering.messages import Message
 from agentic_rag.answering.options import AnswerDefaults, effective
 from agentic_rag.answering.question import AnswerOptions
 from agentic_rag.answering.run import Run
-from agentic_rag.answering.stages.synthesize_with_llm import MODEL_SILENT
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.settings.answering import AnsweringConfig
 
@@ -79,7 +79,7 @@ async def test_a_model_that_fails_leaves_what_there_is_without_it_and_says_so(
     assert quotes(run) == quotes(by_rules)
     assert run.answer.abstention is not None
     assert run.answer.abstention.reason is AbstentionReason.DEPENDENCY
-    assert run.answer.abstention.explanation == MODEL_SILENT
+    assert run.answer.abstention.explanation == Message.MODEL_SILENT.value
     assert run.answer.degraded == (Dependency.CHAT_MODEL,)
     answered = by_rules.answer.outcome is Outcome.GROUNDED
     assert run.answer.outcome is (Outcome.PARTIALLY_GROUNDED if answered else Outcome.ABSTAINED)
@@ -152,7 +152,7 @@ async def test_a_model_that_fails_makes_no_doubtful_text_a_part_of_an_answer(stu
     assert run.answer.outcome is Outcome.UNCERTAIN
     assert run.answer.abstention is not None
     assert run.answer.abstention.reason is AbstentionReason.DEPENDENCY
-    assert run.answer.abstention.explanation == MODEL_SILENT
+    assert run.answer.abstention.explanation == Message.MODEL_SILENT.value
 
 
 async def test_a_question_with_several_readings_is_not_sent_to_the_model(stub: ProviderStub) -> None:

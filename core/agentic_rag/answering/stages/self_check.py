@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from agentic_rag.answering.answer import Abstention, AbstentionReason, FetchedText, Outcome
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
+from agentic_rag.answering.messages import Explanation, Message
 from agentic_rag.answering.prompts.judge import judge_prompt
 from agentic_rag.answering.run_state import Checked, Ending, RunState, StageResult
 from agentic_rag.answering.stages.stage import StageStep, degraded_outcome, note_degraded
@@ -21,8 +22,6 @@ from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.models.chat.request import LlmError
 from agentic_rag.models.providers.llm_client import LlmClient
 from agentic_rag.web.url_policy import HostList
-
-ALL_REFUSED = "What the passages offered did not pass the self-check, so no answer is given."
 
 
 class SelfCheckStage:
@@ -95,7 +94,7 @@ def _end_with_answer(state: RunState, checked: CheckedDraft, link_hosts: HostLis
     outcome = Outcome.CONFLICTING if draft.is_conflicting and len(checked.passed) > 1 else Outcome.GROUNDED
     if draft.shortfall is not None:
         outcome = draft.shortfall.outcome or Outcome.PARTIALLY_GROUNDED
-        abstention = Abstention(draft.shortfall.reason, draft.shortfall.explanation)
+        abstention = Abstention(draft.shortfall.reason, draft.shortfall.explanation.for_question(state.question.text))
     return _with_ending(state, Ending(written.text, outcome, written.citations, abstention), checked, draft.missing)
 
 
@@ -105,9 +104,10 @@ def _end_with_abstention(state: RunState, checked: CheckedDraft) -> RunState:
         reason, why = draft.shortfall.reason, draft.shortfall.explanation
     else:
         reason = AbstentionReason.LOW_SUPPORT if draft.sentences else AbstentionReason.NO_EVIDENCE
-        why = ALL_REFUSED
+        why = Explanation(Message.ALL_REFUSED)
     nearest = cite_nearest(checked, state.retrieved.passages)
-    ending = Ending("", Outcome.ABSTAINED, abstention=Abstention(reason, why, nearest))
+    abstention = Abstention(reason, why.for_question(state.question.text), nearest)
+    ending = Ending("", Outcome.ABSTAINED, abstention=abstention)
     return _with_ending(state, ending, CheckedDraft((), checked.refused), ())
 
 

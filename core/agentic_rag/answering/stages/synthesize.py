@@ -37,6 +37,7 @@ from agentic_rag.answering.extraction.extractive import (
 )
 from agentic_rag.answering.extraction.multi_hop import draft_from_path
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
+from agentic_rag.answering.messages import Explanation, Message
 from agentic_rag.answering.ports import UnitReader
 from agentic_rag.answering.query.rewrite import has_placeholder, mask_placeholder
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageResult
@@ -48,13 +49,6 @@ from agentic_rag.answering.stages.read_units import PartReading, read_sentences,
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import FIGURES, Passage
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
-
-NOTHING_FOUND = "No passage of this workspace has anything to do with the question."
-NOT_STATED = "The nearest passages are about the subject, but do not state what the question asks for."
-NOT_ESTABLISHED = "This is the nearest text. It is not established that it answers the question."
-UNDERSPECIFIED = "The question fits several things. Each is answered; name one of them to get its answer alone."
-TOO_LITTLE = "The nearest passages do not cover what the question asks, so no answer is given from them."
-
 
 MIN_PATH_PROBABILITY = 0.09
 """Below, the passages of most questions that need one passage lead to one another by chance."""
@@ -111,7 +105,7 @@ class SynthesizeStage:
         if is_drafted and len(asked) == 1 and not found.figures and is_enough_without_lead(support):
             several = find_readings(asked[0][0], kinds[0], readings[0].held, asked[0][1], excluded)
             if several:
-                why = Shortfall(AbstentionReason.UNDERSPECIFIED, UNDERSPECIFIED, Outcome.UNDERSPECIFIED)
+                why = _several_readings()
                 return _with_draft(state, replace(draft, sentences=several, is_conflicting=False, shortfall=why))
         if not support.enough or not is_drafted:
             return _with_draft(state, _show_nearest(draft, nearest_sentences(found.passages, drafts)))
@@ -131,7 +125,7 @@ class SynthesizeStage:
         sentences = add_figures(joined, found.figures, found.passages, excluded, conflicting=is_conflicting)
         missing_fact = _find_missing_fact(self._finders, state, sentences)
         if missing_fact is not None:
-            why = f"The passages found do not state {missing_fact}, so no answer is given from them."
+            why = Explanation(Message.MISSING_FACT, missing_fact)
             nearest = _show_nearest(draft, nearest_sentences(found.passages, drafts))
             return _with_draft(state, replace(nearest, shortfall=Shortfall(AbstentionReason.NOT_STATED, why)))
         missing = _missing_parts(state, [place for place in range(len(drafts)) if place not in kept])
@@ -156,18 +150,22 @@ def _quote_cells(state: RunState) -> RunState | None:
     named = add_figures((), found.figures, found.passages, state.checked.excluded, conflicting=False)
     if not named:
         return None
-    why = Shortfall(AbstentionReason.UNDERSPECIFIED, UNDERSPECIFIED, Outcome.UNDERSPECIFIED)
+    why = _several_readings()
     sentences = with_names(named, found.passages)
     draft = replace(state.draft, sentences=sentences, missing=(), shortfall=why if len(named) > 1 else None)
     return replace(state, draft=draft)
 
 
+def _several_readings() -> Shortfall:
+    return Shortfall(AbstentionReason.UNDERSPECIFIED, Explanation(Message.UNDERSPECIFIED), Outcome.UNDERSPECIFIED)
+
+
 def _show_nearest(draft: Draft, nearest: tuple[DraftSentence, ...]) -> Draft:
     """The nearest sentences in the place of an answer that nothing supports."""
-    reason, why = AbstentionReason.LOW_SUPPORT, TOO_LITTLE
+    reason, why = AbstentionReason.LOW_SUPPORT, Message.TOO_LITTLE
     if not nearest:
-        reason, why = AbstentionReason.NO_EVIDENCE, NOTHING_FOUND
-    return replace(draft, sentences=nearest, shortfall=Shortfall(reason, why))
+        reason, why = AbstentionReason.NO_EVIDENCE, Message.NOTHING_FOUND
+    return replace(draft, sentences=nearest, shortfall=Shortfall(reason, Explanation(why)))
 
 
 async def _weigh_answer(
@@ -195,11 +193,12 @@ async def _weigh_answer(
     whole = found.whole.query
     stated = is_stated(whole, draft.sentences, found.passages)
     if is_of_other_things(whole.text, draft.sentences, found.passages) or not (stated or certainty.enough):
-        shortfall = Shortfall(AbstentionReason.NOT_STATED, NOT_STATED)
+        shortfall = Shortfall(AbstentionReason.NOT_STATED, Explanation(Message.NOT_STATED))
         return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
     if certainty.enough and stated and has_forms:
         return draft
-    return replace(draft, shortfall=Shortfall(AbstentionReason.NOT_ESTABLISHED, NOT_ESTABLISHED, Outcome.UNCERTAIN))
+    why = Explanation(Message.NOT_ESTABLISHED)
+    return replace(draft, shortfall=Shortfall(AbstentionReason.NOT_ESTABLISHED, why, Outcome.UNCERTAIN))
 
 
 def _join_readings(readings: Sequence[PartReading]) -> PartReading:

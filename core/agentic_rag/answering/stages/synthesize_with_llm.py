@@ -8,6 +8,7 @@ from agentic_rag.answering.answer import AbstentionReason, Outcome
 from agentic_rag.answering.evidence.prune_draft import add_missing, prune_draft
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
+from agentic_rag.answering.messages import Explanation, Message
 from agentic_rag.answering.prompts.synthesis import synthesis_prompt
 from agentic_rag.answering.query.rewrite import mask_placeholder
 from agentic_rag.answering.run_state import RunState, Shortfall, StageResult
@@ -18,9 +19,6 @@ from agentic_rag.models.chat.request import LlmError
 from agentic_rag.models.providers.llm_client import LlmClient
 
 UNVERIFIED = LlmError("CHAT_UNVERIFIED")
-MODEL_SILENT = "The model did not answer; these are the nearest passages."
-MODEL_UNVERIFIED = "No quote of the model's answer could be verified; these are the nearest passages."
-NOT_IN_PASSAGES = "The nearest passages do not answer the question, says the model that read them."
 NEAR_SCORE = 0.05
 """The absolute score of the best passage from which a model reads what was found. Questions on other subjects than the
 corpus's stay below it.
@@ -63,7 +61,7 @@ class LlmSynthesizeStage:
             return _show_nearest(drafted, reply)
         outcome = f"ok: {self._llm.model}"
         if not reply.value.sentences:
-            unanswered = Shortfall(AbstentionReason.LOW_SUPPORT, NOT_IN_PASSAGES)
+            unanswered = Shortfall(AbstentionReason.LOW_SUPPORT, Explanation(Message.NOT_IN_PASSAGES))
             draft = replace(state.draft, shortfall=unanswered, missing=())
             return replace(drafted, state=replace(state, draft=draft), outcome=outcome)
         written = draft_from_model(reply.value, passages, parts)
@@ -84,7 +82,7 @@ class LlmSynthesizeStage:
 def _show_nearest(drafted: StageResult, error: LlmError) -> StageResult:
     """The draft of the rules under the reason why it is not the model's."""
     state = note_degraded(drafted.state, Dependency.CHAT_MODEL)
-    why = MODEL_UNVERIFIED if error is UNVERIFIED else MODEL_SILENT
+    why = Explanation(Message.MODEL_UNVERIFIED if error is UNVERIFIED else Message.MODEL_SILENT)
     told = replace(drafted, state=state, outcome=degraded_outcome([error]))
     return _with_shortfall(told, Shortfall(AbstentionReason.DEPENDENCY, why))
 

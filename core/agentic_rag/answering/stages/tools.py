@@ -8,14 +8,11 @@ from dataclasses import replace
 from agentic_rag.answering.answer import Abstention, AbstentionReason, Outcome
 from agentic_rag.answering.gate_decision import DowngradeCause, GateDecision
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
+from agentic_rag.answering.messages import Explanation, Message
 from agentic_rag.answering.run_state import Ending, RunState, StageResult
 from agentic_rag.answering.state_machine import StageEvent
 from agentic_rag.answering.tools.tool import Tool
 from agentic_rag.kernel.clock import Clock
-
-NOT_A_QUESTION = "This does not ask for anything that documents could answer. Ask about their content."
-EMPTY_WORKSPACE = "The workspace holds no documents yet. Ingest some, then ask again."
-TOOLS_OFF = "This is a calculation, and tools are switched off for this request."
 
 
 class ToolsStage:
@@ -38,18 +35,20 @@ class ToolsStage:
                 return result
             state = result.state
         if not question.allows_retrieval and not state.retrieved.fetched:
-            return StageResult(replace(state, ending=_end_without_retrieval(question.gate)), StageEvent.FINISH)
+            return StageResult(
+                replace(state, ending=_end_without_retrieval(question.gate, question.text)), StageEvent.FINISH
+            )
         if not state.retrieved.tool_calls:
             return StageResult(state, outcome="skipped: the plan names no tool")
         return StageResult(state)
 
 
-def _end_without_retrieval(gate: GateDecision | None) -> Ending:
+def _end_without_retrieval(gate: GateDecision | None, question: str) -> Ending:
     cause = next((one.cause for one in gate.downgrades if one.after == "skip"), None) if gate else None
     if cause is DowngradeCause.CALCULATION:
-        reason, why = AbstentionReason.POLICY, TOOLS_OFF
+        reason, why = AbstentionReason.POLICY, Message.TOOLS_OFF
     elif cause is DowngradeCause.CORPUS_EMPTY:
-        reason, why = AbstentionReason.NO_EVIDENCE, EMPTY_WORKSPACE
+        reason, why = AbstentionReason.NO_EVIDENCE, Message.EMPTY_WORKSPACE
     else:
-        reason, why = AbstentionReason.POLICY, NOT_A_QUESTION
-    return Ending("", Outcome.ABSTAINED, abstention=Abstention(reason, why))
+        reason, why = AbstentionReason.POLICY, Message.NOT_A_QUESTION
+    return Ending("", Outcome.ABSTAINED, abstention=Abstention(reason, Explanation(why).for_question(question)))

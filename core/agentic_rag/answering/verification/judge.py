@@ -8,14 +8,13 @@ from dataclasses import replace
 from agentic_rag.answering.answer import AbstentionReason
 from agentic_rag.answering.evidence.prune_draft import prune_draft
 from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.messages import Explanation, Message
 from agentic_rag.answering.prompts.judge import ClaimToJudge, ClaimVerdict
 from agentic_rag.answering.run_state import RunState, Shortfall
 from agentic_rag.answering.verification.check import RefusedSentence
 from agentic_rag.answering.verification.citations import quotes_of
 from agentic_rag.language.tables import header_span
 from agentic_rag.retrieval.candidates import Passage
-
-NONE_SUPPORTED_MESSAGE = "No sentence of the answer passed the judge, so no answer is given."
 
 GUARDRAILS = {ClaimVerdict.UNSUPPORTED: "judge_unsupported", ClaimVerdict.OFF_TOPIC: "judge_off_topic"}
 
@@ -37,7 +36,7 @@ def apply_verdicts(state: RunState, verdicts: Sequence[ClaimVerdict]) -> RunStat
     checked = replace(state.checked, refusals=(*state.checked.refusals, *refused))
     noted = replace(state, checked=checked)
     if not kept:
-        shortfall = Shortfall(AbstentionReason.LOW_SUPPORT, NONE_SUPPORTED_MESSAGE)
+        shortfall = Shortfall(AbstentionReason.LOW_SUPPORT, Explanation(Message.NONE_SUPPORTED))
         return replace(noted, draft=replace(state.draft, shortfall=shortfall, missing=()))
     return prune_draft(noted, kept)
 
