@@ -26,7 +26,7 @@ $(VENV)/.runtime: requirements/installer.txt requirements/build.txt requirements
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime requirements/dev.txt
-	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
 	@touch $@
 
 $(VENV)/.onnx: $(VENV)/.runtime requirements/onnx.txt

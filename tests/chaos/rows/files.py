@@ -38,7 +38,7 @@ CLASSES = {
 LONGEST_NAME = 255
 GROWTH_MEGABYTES = 64
 OWN_SECONDS = 20.0
-SHORT_SHARE = 16
+SHORT_SHARE = 48
 """The short form takes one file of so many; tests/integration/parsing reads all."""
 
 

@@ -113,20 +113,17 @@ def test_more_care_never_lowers_a_plan(
 
 
 @given(questions, probes, seeds)
-@pytest.mark.parametrize("closed", list(itertools.product([False, True], repeat=6)))
-def test_with_any_switch_off_nothing_goes_out(
-    closed: tuple[bool, ...], question: QuestionSigns, probe: ProbeSigns, begin: Seeds
-) -> None:
-    organisation, workspace, request, searches, budget, on = closed
-    bounds = GateRules(
-        WebPolicy(organisation, workspace, request), float(budget), 1.0, searches, True, 1.0, "on" if on else "shadow"
-    )
-    directives = decide(question, probe, bounds, begin).directives
-    if not all(closed):
-        assert not directives.use_search
-        assert not directives.use_crawl
-    assert directives.use_search or not directives.search_seeds
-    assert directives.use_crawl or not directives.crawl_seeds
+def test_with_any_switch_off_nothing_goes_out(question: QuestionSigns, probe: ProbeSigns, begin: Seeds) -> None:
+    for switches in itertools.product([False, True], repeat=6):
+        organisation, workspace, request, searches, budget, on = switches
+        web = WebPolicy(organisation, workspace, request)
+        bounds = GateRules(web, float(budget), 1.0, searches, True, 1.0, "on" if on else "shadow")
+        directives = decide(question, probe, bounds, begin).directives
+        if not all(switches):
+            assert not directives.use_search
+            assert not directives.use_crawl
+        assert directives.use_search or not directives.search_seeds
+        assert directives.use_crawl or not directives.crawl_seeds
 
 
 @given(questions, probes, rules)
