@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from agentic_rag.answering.answer import Abstention, AbstentionReason, Answer, AnswerDebug, Outcome
 from agentic_rag.answering.gate_decision import GateDecision
-from agentic_rag.answering.messages import Explanation, Message
+from agentic_rag.answering.messages import Message, RunMessage
 from agentic_rag.answering.run_state import Ending, Retrieved, RunState
 from agentic_rag.answering.tools.registry import UNCACHEABLE_TOOLS
 from agentic_rag.answering.verification.defang_links import defang_links
@@ -23,7 +23,7 @@ def assemble(state: RunState, gate: GateDecision) -> Answer:
         text="",
         outcome=Outcome.ABSTAINED,
         abstention=Abstention(
-            AbstentionReason.BUDGET, Explanation(Message.OUT_OF_TIME).for_question(state.question.text)
+            AbstentionReason.BUDGET, RunMessage(Message.OUT_OF_TIME).for_question(state.question.text)
         ),
     )
     question, retrieved = state.question, state.retrieved

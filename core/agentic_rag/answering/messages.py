@@ -37,7 +37,7 @@ class Message(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class RunMessage:
     """A message about a run, with the words of the question that it names."""
 
     message: Message

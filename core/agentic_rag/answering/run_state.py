@@ -15,7 +15,7 @@ from agentic_rag.answering.answer import (
 )
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans
-from agentic_rag.answering.messages import Explanation
+from agentic_rag.answering.messages import RunMessage
 from agentic_rag.answering.options import EffectiveOptions
 from agentic_rag.answering.plan import ToolCall
 from agentic_rag.answering.state_machine import StageEvent
@@ -75,7 +75,7 @@ class Shortfall:
     """Why a run cannot answer, or cannot answer all of the question."""
 
     reason: AbstentionReason
-    explanation: Explanation
+    explanation: RunMessage
     outcome: Outcome | None = None
     """What the run is where the sentences are of use all the same; None: no answer, unless parts are missing."""
 

@@ -6,7 +6,7 @@ import string
 
 import pytest
 
-from agentic_rag.answering.messages import WORDINGS, Explanation, Message
+from agentic_rag.answering.messages import WORDINGS, Message, RunMessage
 from agentic_rag.language.words.word_tables import TABLE_BY_CODE
 
 QUESTIONS = {
@@ -39,7 +39,7 @@ def test_a_language_has_every_message_with_the_same_placeholders(code: str) -> N
 
 @pytest.mark.parametrize("code", WORDINGS)
 def test_a_question_is_told_in_its_language(code: str) -> None:
-    told = Explanation(Message.NOTHING_FOUND).for_question(QUESTIONS[code])
+    told = RunMessage(Message.NOTHING_FOUND).for_question(QUESTIONS[code])
 
     assert told == WORDINGS[code][Message.NOTHING_FOUND]
 
@@ -48,15 +48,15 @@ def test_a_question_is_told_in_its_language(code: str) -> None:
     "question", ["What is the limit for travel costs this year?", "出張費の上限はいくらですか。", ""]
 )
 def test_other_languages_are_told_in_english(question: str) -> None:
-    assert Explanation(Message.NOTHING_FOUND).for_question(question) == Message.NOTHING_FOUND.value
+    assert RunMessage(Message.NOTHING_FOUND).for_question(question) == Message.NOTHING_FOUND.value
 
 
 def test_words_of_the_question_are_named_and_english_descriptions_are_not() -> None:
     german = QUESTIONS["de"]
 
-    assert "nennen “Oslo” nicht" in Explanation(Message.MISSING_FACT, "“Oslo”").for_question(german)
+    assert "nennen “Oslo” nicht" in RunMessage(Message.MISSING_FACT, "“Oslo”").for_question(german)
     assert (
-        Explanation(Message.MISSING_FACT, "a figure for it").for_question(german) == WORDINGS["de"][Message.NOT_STATED]
+        RunMessage(Message.MISSING_FACT, "a figure for it").for_question(german) == WORDINGS["de"][Message.NOT_STATED]
     )
-    assert "{odd}" in Explanation(Message.PARTS_MISSING, "“{odd}”").for_question(german)
-    assert "a figure for it" in Explanation(Message.MISSING_FACT, "a figure for it").for_question("Was it more?")
+    assert "{odd}" in RunMessage(Message.PARTS_MISSING, "“{odd}”").for_question(german)
+    assert "a figure for it" in RunMessage(Message.MISSING_FACT, "a figure for it").for_question("Was it more?")

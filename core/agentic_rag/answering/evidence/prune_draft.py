@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agentic_rag.answering.answer import AbstentionReason
 from agentic_rag.answering.extraction.extractive import DraftSentence
-from agentic_rag.answering.messages import Explanation, Message
+from agentic_rag.answering.messages import Message, RunMessage
 from agentic_rag.answering.query.rewrite import mask_placeholder
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall
 from agentic_rag.answering.verification.model_draft import find_lost_parts
@@ -35,4 +35,4 @@ def explain_shortfall(state: RunState, missing: Sequence[str]) -> Shortfall | No
     if not missing:
         return None
     reason = AbstentionReason.BUDGET if state.retrieved.subquestions_skipped else AbstentionReason.LOW_SUPPORT
-    return Shortfall(reason, Explanation(Message.PARTS_MISSING, "; ".join(f"“{part}”" for part in missing)))
+    return Shortfall(reason, RunMessage(Message.PARTS_MISSING, "; ".join(f"“{part}”" for part in missing)))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agentic_rag.answering.answer import Abstention, AbstentionReason, FetchedText, Outcome
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
-from agentic_rag.answering.messages import Explanation, Message
+from agentic_rag.answering.messages import Message, RunMessage
 from agentic_rag.answering.prompts.judge import judge_prompt
 from agentic_rag.answering.run_state import Checked, Ending, RunState, StageResult
 from agentic_rag.answering.stages.stage import StageStep, degraded_outcome, note_degraded
@@ -104,7 +104,7 @@ def _end_with_abstention(state: RunState, checked: CheckedDraft) -> RunState:
         reason, why = draft.shortfall.reason, draft.shortfall.explanation
     else:
         reason = AbstentionReason.LOW_SUPPORT if draft.sentences else AbstentionReason.NO_EVIDENCE
-        why = Explanation(Message.ALL_REFUSED)
+        why = RunMessage(Message.ALL_REFUSED)
     nearest = cite_nearest(checked, state.retrieved.passages)
     abstention = Abstention(reason, why.for_question(state.question.text), nearest)
     ending = Ending("", Outcome.ABSTAINED, abstention=abstention)

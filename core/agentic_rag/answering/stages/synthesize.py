@@ -37,7 +37,7 @@ from agentic_rag.answering.extraction.extractive import (
 )
 from agentic_rag.answering.extraction.multi_hop import draft_from_path
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
-from agentic_rag.answering.messages import Explanation, Message
+from agentic_rag.answering.messages import Message, RunMessage
 from agentic_rag.answering.ports import UnitReader
 from agentic_rag.answering.query.rewrite import has_placeholder, mask_placeholder
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageResult
@@ -125,7 +125,7 @@ class SynthesizeStage:
         sentences = add_figures(joined, found.figures, found.passages, excluded, conflicting=is_conflicting)
         missing_fact = _find_missing_fact(self._finders, state, sentences)
         if missing_fact is not None:
-            why = Explanation(Message.MISSING_FACT, missing_fact)
+            why = RunMessage(Message.MISSING_FACT, missing_fact)
             nearest = _show_nearest(draft, nearest_sentences(found.passages, drafts))
             return _with_draft(state, replace(nearest, shortfall=Shortfall(AbstentionReason.NOT_STATED, why)))
         missing = _missing_parts(state, [place for place in range(len(drafts)) if place not in kept])
@@ -157,7 +157,7 @@ def _quote_cells(state: RunState) -> RunState | None:
 
 
 def _several_readings() -> Shortfall:
-    return Shortfall(AbstentionReason.UNDERSPECIFIED, Explanation(Message.UNDERSPECIFIED), Outcome.UNDERSPECIFIED)
+    return Shortfall(AbstentionReason.UNDERSPECIFIED, RunMessage(Message.UNDERSPECIFIED), Outcome.UNDERSPECIFIED)
 
 
 def _show_nearest(draft: Draft, nearest: tuple[DraftSentence, ...]) -> Draft:
@@ -165,7 +165,7 @@ def _show_nearest(draft: Draft, nearest: tuple[DraftSentence, ...]) -> Draft:
     reason, why = AbstentionReason.LOW_SUPPORT, Message.TOO_LITTLE
     if not nearest:
         reason, why = AbstentionReason.NO_EVIDENCE, Message.NOTHING_FOUND
-    return replace(draft, sentences=nearest, shortfall=Shortfall(reason, Explanation(why)))
+    return replace(draft, sentences=nearest, shortfall=Shortfall(reason, RunMessage(why)))
 
 
 async def _weigh_answer(
@@ -193,11 +193,11 @@ async def _weigh_answer(
     whole = found.whole.query
     stated = is_stated(whole, draft.sentences, found.passages)
     if is_of_other_things(whole.text, draft.sentences, found.passages) or not (stated or certainty.enough):
-        shortfall = Shortfall(AbstentionReason.NOT_STATED, Explanation(Message.NOT_STATED))
+        shortfall = Shortfall(AbstentionReason.NOT_STATED, RunMessage(Message.NOT_STATED))
         return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
     if certainty.enough and stated and has_forms:
         return draft
-    why = Explanation(Message.NOT_ESTABLISHED)
+    why = RunMessage(Message.NOT_ESTABLISHED)
     return replace(draft, shortfall=Shortfall(AbstentionReason.NOT_ESTABLISHED, why, Outcome.UNCERTAIN))
 
 

@@ -8,7 +8,7 @@ from agentic_rag.answering.answer import AbstentionReason, Outcome
 from agentic_rag.answering.evidence.prune_draft import add_missing, prune_draft
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
-from agentic_rag.answering.messages import Explanation, Message
+from agentic_rag.answering.messages import Message, RunMessage
 from agentic_rag.answering.prompts.synthesis import synthesis_prompt
 from agentic_rag.answering.query.rewrite import mask_placeholder
 from agentic_rag.answering.run_state import RunState, Shortfall, StageResult
@@ -61,7 +61,7 @@ class LlmSynthesizeStage:
             return _show_nearest(drafted, reply)
         outcome = f"ok: {self._llm.model}"
         if not reply.value.sentences:
-            unanswered = Shortfall(AbstentionReason.LOW_SUPPORT, Explanation(Message.NOT_IN_PASSAGES))
+            unanswered = Shortfall(AbstentionReason.LOW_SUPPORT, RunMessage(Message.NOT_IN_PASSAGES))
             draft = replace(state.draft, shortfall=unanswered, missing=())
             return replace(drafted, state=replace(state, draft=draft), outcome=outcome)
         written = draft_from_model(reply.value, passages, parts)
@@ -82,7 +82,7 @@ class LlmSynthesizeStage:
 def _show_nearest(drafted: StageResult, error: LlmError) -> StageResult:
     """The draft of the rules under the reason why it is not the model's."""
     state = note_degraded(drafted.state, Dependency.CHAT_MODEL)
-    why = Explanation(Message.MODEL_UNVERIFIED if error is UNVERIFIED else Message.MODEL_SILENT)
+    why = RunMessage(Message.MODEL_UNVERIFIED if error is UNVERIFIED else Message.MODEL_SILENT)
     told = replace(drafted, state=state, outcome=degraded_outcome([error]))
     return _with_shortfall(told, Shortfall(AbstentionReason.DEPENDENCY, why))
 

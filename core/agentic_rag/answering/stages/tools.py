@@ -8,7 +8,7 @@ from dataclasses import replace
 from agentic_rag.answering.answer import Abstention, AbstentionReason, Outcome
 from agentic_rag.answering.gate_decision import DowngradeCause, GateDecision
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
-from agentic_rag.answering.messages import Explanation, Message
+from agentic_rag.answering.messages import Message, RunMessage
 from agentic_rag.answering.run_state import Ending, RunState, StageResult
 from agentic_rag.answering.state_machine import StageEvent
 from agentic_rag.answering.tools.tool import Tool
@@ -51,4 +51,4 @@ def _end_without_retrieval(gate: GateDecision | None, question: str) -> Ending:
         reason, why = AbstentionReason.NO_EVIDENCE, Message.EMPTY_WORKSPACE
     else:
         reason, why = AbstentionReason.POLICY, Message.NOT_A_QUESTION
-    return Ending("", Outcome.ABSTAINED, abstention=Abstention(reason, Explanation(why).for_question(question)))
+    return Ending("", Outcome.ABSTAINED, abstention=Abstention(reason, RunMessage(why).for_question(question)))

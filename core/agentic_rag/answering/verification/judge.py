@@ -8,7 +8,7 @@ from dataclasses import replace
 from agentic_rag.answering.answer import AbstentionReason
 from agentic_rag.answering.evidence.prune_draft import prune_draft
 from agentic_rag.answering.extraction.extractive import DraftSentence
-from agentic_rag.answering.messages import Explanation, Message
+from agentic_rag.answering.messages import Message, RunMessage
 from agentic_rag.answering.prompts.judge import ClaimToJudge, ClaimVerdict
 from agentic_rag.answering.run_state import RunState, Shortfall
 from agentic_rag.answering.verification.check import RefusedSentence
@@ -36,7 +36,7 @@ def apply_verdicts(state: RunState, verdicts: Sequence[ClaimVerdict]) -> RunStat
     checked = replace(state.checked, refusals=(*state.checked.refusals, *refused))
     noted = replace(state, checked=checked)
     if not kept:
-        shortfall = Shortfall(AbstentionReason.LOW_SUPPORT, Explanation(Message.NONE_SUPPORTED))
+        shortfall = Shortfall(AbstentionReason.LOW_SUPPORT, RunMessage(Message.NONE_SUPPORTED))
         return replace(noted, draft=replace(state.draft, shortfall=shortfall, missing=()))
     return prune_draft(noted, kept)
 
