@@ -39,7 +39,7 @@ def load(source: SourceFile) -> LoadedText:
         for part in _chapters(package, book):
             if part in locked:
                 raise ParseFailed("the book is protected against copying; it cannot be read", code="PARSE_ENCRYPTED")
-            built.append(read_page_bytes(package.read(part)))
+            built.append(read_page_bytes(package.read(part), describes_pictures=True))
             source.limits.require_characters(built.length)
         title = package.title(book)
     text = built.text()

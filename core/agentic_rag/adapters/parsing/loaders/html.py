@@ -50,15 +50,21 @@ def load(source: SourceFile) -> LoadedText:
     return read_page_bytes(source.content)
 
 
-def read_page_bytes(content: bytes) -> LoadedText:
-    """A page in the code page that it states. Errors: `ParseFailed` code PARSE_ENCODING."""
-    return read_html(strip_unstorable(decode_page(content)).replace("\r\n", "\n").replace("\r", "\n"))
+def read_page_bytes(content: bytes, *, describes_pictures: bool = False) -> LoadedText:
+    """A page in the code page that it states; `describes_pictures` is that of `read_html`.
+
+    Errors: `ParseFailed` code PARSE_ENCODING.
+    """
+    text = strip_unstorable(decode_page(content)).replace("\r\n", "\n").replace("\r", "\n")
+    return read_html(text, describes_pictures=describes_pictures)
 
 
-def read_html(source: str) -> LoadedText:
-    """Readable text and blocks of a page; the title is its <title>, else its first heading."""
+def read_html(source: str, *, describes_pictures: bool = False) -> LoadedText:
+    """Readable text and blocks of a page; the title is its <title>, else its first heading. `describes_pictures` reads
+    their alternative texts: those of web pages repeat what stands beside them.
+    """
     page, named = read_page(source)
-    walker = _Walker()
+    walker = _Walker(describes_pictures=describes_pictures)
     if page is not None:
         walker.walk(page)
     text = walker.built.text()
@@ -69,8 +75,9 @@ def read_html(source: str) -> LoadedText:
 class _Walker:
     """Depth-first over the tree; inline text gathers in `_inline` until a block ends it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, describes_pictures: bool) -> None:
         self.built = TextBuilder()
+        self._describes_pictures = describes_pictures
         self._inline: list[str] = []
         self._depth = 0
         self._pictures: list[str] = []
@@ -199,7 +206,8 @@ class _Walker:
         self._add_pictures()
 
     def _add_pictures(self) -> None:
-        self.built.add_section("", self._pictures)
+        if self._describes_pictures:
+            self.built.add_section("", self._pictures)
         self._pictures.clear()
 
 
