@@ -129,6 +129,23 @@ async def test_a_server_that_answers_others_is_waited_for() -> None:
     assert await reading == "found"
 
 
+async def test_a_process_that_stood_still_waits_on() -> None:
+    loop, answered = asyncio.get_running_loop(), asyncio.Event()
+    reads = PromptReads(Pulse(), seconds=0.05)
+
+    async def read() -> str:
+        await answered.wait()
+        return "found"
+
+    def stand_still() -> None:
+        time.sleep(0.15)
+        loop.call_later(0.01, answered.set)
+
+    loop.call_soon(stand_still)
+
+    assert await reads.run("key", read) == "found"
+
+
 async def test_few_reads_go_on_after_their_callers_gave_up() -> None:
     reads = PromptReads(Pulse(), seconds=0.001)
     ended = asyncio.Semaphore(0)

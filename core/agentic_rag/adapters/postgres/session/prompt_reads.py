@@ -18,6 +18,9 @@ SILENT_SECONDS = 0.2
 MOST_LEFT = 32
 """Reads that go on after their callers gave up. Their connections, and what they find, serve the next caller."""
 
+_LATE = 2
+"""Times its length that a wait takes in a process which got no processor time: an answer may lie unread meanwhile."""
+
 V = TypeVar("V")
 
 
@@ -43,8 +46,8 @@ class PromptReads:
         self._reads: dict[Hashable, asyncio.Task[Any]] = {}
 
     async def run(self, key: Hashable, read: Callable[[], Coroutine[Any, Any, V]]) -> V:
-        """What the read finds. While the server answers others it is waited for, since a busy process is no outage.
-        Errors: `DependencyUnavailable`, and those of the read.
+        """What the read finds. It is waited for while the server answers others, and after this process stood still: a
+        busy process is no outage. Errors: `DependencyUnavailable`, and those of the read.
         """
         task = self._reads.get(key)
         if task is None:
@@ -54,7 +57,8 @@ class PromptReads:
         while not task.done():
             began = monotonic()
             await asyncio.wait({task}, timeout=self._seconds)
-            if not task.done() and self._pulse.at < began:
+            stood_still = monotonic() - began > _LATE * self._seconds
+            if not task.done() and self._pulse.at < began and not stood_still:
                 if len(self._reads) > MOST_LEFT:
                     task.cancel()
                 raise translate(TimeoutError())
