@@ -154,11 +154,12 @@ def context(
         "minSimilarity": min_similarity,
         "timeoutMs": min(MAX_BUDGET_MS, max(1, int(1000 * timeout))),
     }
+
     # An agent goes on without its knowledge: it does not wait until what is missing may be back.
-    return replace(
-        _graphql(CONTEXT, asked, PromptContext),
-        without=lambda code: PromptContext("", "NOTHING", 0, template, 0, (), code),
-    )
+    def without(code: str) -> PromptContext:
+        return PromptContext("", "NOTHING", 0, template, 0, (), code)
+
+    return replace(_graphql(CONTEXT, asked, PromptContext), without=without)
 
 
 def answer(
