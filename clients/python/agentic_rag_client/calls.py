@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -159,7 +160,9 @@ def context(
     def without(code: str) -> PromptContext:
         return PromptContext("", "NOTHING", 0, template, 0, (), code)
 
-    return replace(_graphql(CONTEXT, asked, PromptContext), without=without)
+    # The server gives up sooner what it reads before the context itself.
+    waits = {"Prefer": f"wait={math.ceil(timeout)}"}
+    return replace(_graphql(CONTEXT, asked, PromptContext), without=without, headers=waits)
 
 
 def answer(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from starlette.requests import Request
 
 from agentic_rag.kernel.errors import Unauthenticated
+from agentic_rag.kernel.patience import ORDINARY_SECONDS, caller_waits
 from agentic_rag.tenancy.ports import Identity
 from agentic_rag.tenancy.principals import Principal
 
@@ -13,16 +16,23 @@ CHALLENGE = {"www-authenticate": 'Bearer realm="agentic-rag"'}
 
 MAX_TOKEN_CHARACTERS = 8192
 
+_WAIT = re.compile(r"(?:^|[,;\s])wait=(\d{1,4})(?=$|[,;\s])", re.IGNORECASE)
 
-async def principal_of(request: Request, identity: Identity) -> Principal:
-    """The caller. Errors: `Unauthenticated` for a missing, malformed or invalid credential."""
+
+async def principal_of(request: Request, identity: Identity, seconds: float = ORDINARY_SECONDS) -> Principal:
+    """The caller. `seconds` is how long the callers of this operation wait, where the request does not say it by
+    `Prefer: wait=N` (RFC 7240 §4.3). Errors: `Unauthenticated` for a missing, malformed or invalid credential,
+    `DependencyUnavailable` when Postgres answers nobody for a tenth of that time.
+    """
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     token = token.strip()
     if not scheme:
         raise Unauthenticated("Send a token: `Authorization: Bearer …`.")
     if scheme.lower() != "bearer" or not token or len(token) > MAX_TOKEN_CHARACTERS:
         raise Unauthenticated("The Authorization header must be `Bearer` and a token.")
-    return await identity.authenticate(token)
+    wait = _WAIT.search(request.headers.get("prefer", ""))
+    with caller_waits(seconds if wait is None else min(ORDINARY_SECONDS, max(1.0, float(wait[1])))):
+        return await identity.authenticate(token)
 
 
 def address_of(request: Request) -> str:

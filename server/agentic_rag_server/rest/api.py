@@ -69,7 +69,7 @@ def _guarded(parts: ServerParts, operation: OperationSpec, rule: Rule) -> Operat
     demand: Demand = {operation.traffic or (Traffic.READ if operation.method == "GET" else Traffic.WRITE): 1}
 
     async def serve(request: Request) -> Response:
-        principal = await principal_of(request, parts.identity)
+        principal = await principal_of(request, parts.identity, operation.seconds)
         await parts.admission.admit(principal, demand)
         parts.options.require_enabled()
         organisation = request.path_params.get("orgId")

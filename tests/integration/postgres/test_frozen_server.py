@@ -19,6 +19,7 @@ from agentic_rag.adapters.postgres.tenancy.identity import PostgresIdentity
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.kernel.errors import DependencyUnavailable, Unauthenticated
+from agentic_rag.kernel.patience import caller_waits
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
@@ -101,7 +102,7 @@ async def test_who_calls_is_not_waited_for(migrated_url: str, credential: str, i
             await ask()
         line.flowing.clear()
         began = time.monotonic()
-        with pytest.raises(DependencyUnavailable):
+        with pytest.raises(DependencyUnavailable), caller_waits(2.0):
             await ask()
         waited = time.monotonic() - began
         line.flowing.set()
@@ -111,16 +112,31 @@ async def test_who_calls_is_not_waited_for(migrated_url: str, credential: str, i
     assert waited < 0.3
 
 
+async def test_a_slow_server_is_no_outage_for_a_caller_who_waits(migrated_url: str) -> None:
+    async with Line.to(migrated_url) as line:
+        pool = PostgresPool(line.url, PoolOptions(connect_seconds=5.0))
+        organisations = PostgresOrganisations(pool)
+        assert await organisations.find("an organisation that nobody has") is None
+
+        line.flowing.clear()
+        asyncio.get_running_loop().call_later(0.6, line.flowing.set)
+        found = await organisations.find("an organisation that nobody has")
+        await pool.aclose()
+
+    assert found is None
+
+
 async def test_a_server_that_answers_others_is_waited_for() -> None:
     pulse, answered = Pulse(), asyncio.Event()
-    reads = PromptReads(pulse, seconds=0.01)
+    reads = PromptReads(pulse)
 
     async def read() -> str:
         await answered.wait()
         return "found"
 
     pulse.at = math.inf
-    reading = asyncio.create_task(reads.run("key", read))
+    with caller_waits(0.1):
+        reading = asyncio.create_task(reads.run("key", read))
     await asyncio.wait({reading}, timeout=0.1)
     was_done = reading.done()
     answered.set()
@@ -131,7 +147,7 @@ async def test_a_server_that_answers_others_is_waited_for() -> None:
 
 async def test_a_process_that_stood_still_waits_on() -> None:
     loop, answered = asyncio.get_running_loop(), asyncio.Event()
-    reads = PromptReads(Pulse(), seconds=0.05)
+    reads = PromptReads(Pulse())
 
     async def read() -> str:
         await answered.wait()
@@ -143,11 +159,12 @@ async def test_a_process_that_stood_still_waits_on() -> None:
 
     loop.call_soon(stand_still)
 
-    assert await reads.run("key", read) == "found"
+    with caller_waits(0.5):
+        assert await reads.run("key", read) == "found"
 
 
 async def test_few_reads_go_on_after_their_callers_gave_up() -> None:
-    reads = PromptReads(Pulse(), seconds=0.001)
+    reads = PromptReads(Pulse())
     ended = asyncio.Semaphore(0)
 
     async def read() -> None:
@@ -157,7 +174,7 @@ async def test_few_reads_go_on_after_their_callers_gave_up() -> None:
             ended.release()
 
     for number in range(MOST_LEFT + 3):
-        with pytest.raises(DependencyUnavailable):
+        with pytest.raises(DependencyUnavailable), caller_waits(0.01):
             await reads.run(number, read)
     async with asyncio.timeout(1):
         for _ in range(3):

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from agentic_rag.answering.context.prepare_context import (
+    CONTEXT_SECONDS,
     MAX_AGENTS,
     ContextPart,
     ContextRequest,
@@ -105,6 +106,7 @@ class ContextEndpoint(Endpoint):
         rule=Rule((Action.ASK,), Sight.ORGANISATION),
         takes=ContextQuery,
         traffic=Traffic.ASK,
+        seconds=CONTEXT_SECONDS,
         answers=(ResponseSpec(200, "The section.", ContextResponse),),
         refusals=REFUSALS,
     )

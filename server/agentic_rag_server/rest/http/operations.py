@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from agentic_rag.kernel.patience import ORDINARY_SECONDS
 from agentic_rag.kernel.public_ids import NodeId
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces.rate_limits import Traffic
@@ -84,6 +85,8 @@ class OperationSpec:
     """Who may do it; None: whoever asks, without a token."""
     traffic: Traffic | None = None
     """What it counts as in the rate limits; None: a read or a write, by its method."""
+    seconds: float = ORDINARY_SECONDS
+    """How long its callers wait, where they do not say."""
     description: str = ""
 
 

@@ -1,5 +1,5 @@
-"""Reads that a request waits for before anything is known of it, such as who calls. They give up soon: nobody can say
-yet how long the caller has.
+"""Reads that a request waits for before anything else of it begins, such as who calls. They end while the caller still
+waits, so that a server which answers nobody takes a part of its time only.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ from typing import Any, TypeVar
 
 from agentic_rag.adapters.postgres.session.errors import translate
 from agentic_rag.kernel.concurrency import detached_task
+from agentic_rag.kernel.patience import caller_seconds
 
-SILENT_SECONDS = 0.2
-"""Of a server that answers nobody, before a read is given up: what it reads takes about 1 ms."""
+SILENT_SHARE = 0.1
+"""Of the caller's time, in which the server answers nobody, before a read is given up. What it reads takes about 1 ms;
+a server without processor time or with a new connection to open was seen to take 0.2 s.
+"""
 
 MOST_LEFT = 32
 """Reads that go on after their callers gave up. Their connections, and what they find, serve the next caller."""
@@ -40,9 +43,8 @@ class Pulse:
 class PromptReads:
     """Equal reads at one time are one."""
 
-    def __init__(self, pulse: Pulse, seconds: float = SILENT_SECONDS) -> None:
+    def __init__(self, pulse: Pulse) -> None:
         self._pulse = pulse
-        self._seconds = seconds
         self._reads: dict[Hashable, asyncio.Task[Any]] = {}
 
     async def run(self, key: Hashable, read: Callable[[], Coroutine[Any, Any, V]]) -> V:
@@ -54,10 +56,11 @@ class PromptReads:
             task = detached_task(read())
             self._reads[key] = task
             task.add_done_callback(lambda done: self._end(key, done))
+        silent = SILENT_SHARE * caller_seconds()
         while not task.done():
             began = monotonic()
-            await asyncio.wait({task}, timeout=self._seconds)
-            stood_still = monotonic() - began > _LATE * self._seconds
+            await asyncio.wait({task}, timeout=silent)
+            stood_still = monotonic() - began > _LATE * silent
             if not task.done() and self._pulse.at < began and not stood_still:
                 if len(self._reads) > MOST_LEFT:
                     task.cancel()
