@@ -101,6 +101,10 @@ quality: install-dev ## Retrieval and answers on the question sets beside the pr
 context: install-dev system-packages ## Retrieved text and those who read it, against the real product; writes build/reports/context.json
 	@PYTHONPATH=clients/python $(BIN)/python -m tests.context $(CONTEXT_ARGS)
 
+.PHONY: gate
+gate: install-dev ## When the documents will do: decisions, leave to look outside, and the labelled set; writes build/reports/gate.json
+	@$(BIN)/python -m tests.gate $(GATE_ARGS)
+
 .PHONY: documents
 documents: install-dev ## What is read of documents, by engines beside the product's; writes build/reports/documents.json
 	@$(BIN)/python -m tests.documents $(DOCUMENTS_ARGS)

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from eval.training.gate_set import TIMES
 from tests.stack import open_home
 
 from agentic_rag.answering.evidence.answerability import AnswerabilityFeatures
 from agentic_rag.retrieval.graph.multi_hop import StepWeights
+from agentic_rag_eval.gate_cases import CaseKind, load_cases
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")
@@ -83,7 +85,7 @@ def environment(home: Path) -> dict[str, str]:
 
 def run_module(home: Path, module: str, *arguments: str) -> Any:
     """What a module prints as JSON."""
-    command = [sys.executable, "-m", module, *arguments, "--json"]
+    command = [sys.executable, "-m", module, *arguments]
     ran = subprocess.run(command, cwd=home, env=environment(home), capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
@@ -93,7 +95,7 @@ def test_the_ranker_is_fitted_to_folders_and_tried_on_the_one_left_out(home: Pat
     out = home / "ranker.json"
     given = ("--set", str(sets[0]), "--set", str(sets[1]))
 
-    fitted = run_module(home, "eval.training.train_ranker", *given, "--out", str(out))
+    fitted = run_module(home, "eval.training.train_ranker", *given, "--out", str(out), "--json")
 
     assert json.loads(out.read_text()) == fitted
     assert set(fitted["sets"]) == {"rivers", "ships"}
@@ -107,9 +109,30 @@ def test_support_is_fitted_to_folders_and_tried_on_the_one_left_out(home: Path, 
     named = f"ships={ships / 'corpus.jsonl'},{ships / 'queries.jsonl'}"
     given = ("--set", str(rivers), "--set", named, "--keep", str(keep))
 
-    fitted = run_module(home, "eval.training.train_support", *given, "--out", str(out))
+    fitted = run_module(home, "eval.training.train_support", *given, "--out", str(out), "--json")
 
     assert json.loads(out.read_text()) == fitted
     assert fitted["weights"].keys() == AnswerabilityFeatures.__dataclass_fields__.keys()
     assert fitted["left_out"].keys() == {"rivers", "ships"}
     assert sorted(one.name for one in keep.iterdir()) == ["rivers.json", "ships.json"]
+
+
+def test_the_cases_of_the_gate_are_asked_under_every_condition(home: Path, sets: tuple[Path, Path]) -> None:
+    out = home / "cases"
+    given = ("--set", str(sets[0]), "--set", str(sets[1]), "--out", str(out))
+
+    told = run_module(home, "eval.training.gate_set", *given)
+
+    assert told.keys() == {"rivers", "ships"}
+    for name in told:
+        cases = load_cases(out / f"{name}.jsonl")
+        by_id = {one.case_id: one for one in cases}
+        assert told[name] == {"cases": 8, "need_search": sum(one.needs_search for one in cases)}
+        for place, question in enumerate((f"{name}-0", f"{name}-1")):
+            inside, in_time, missing, stale = (by_id[f"{question}:{kind.value}"] for kind in CaseKind)
+            assert inside.answered
+            assert (missing.answered, missing.answered_outside) == (False, inside.answered_outside)
+            assert missing.signals["sufficiency"] < inside.signals["sufficiency"]
+            assert (stale.answered, stale.answered_outside) == (False, in_time.answered_outside)
+            assert in_time.signals["freshness"] == 1
+            assert stale.signals["freshness"] < 0.1, (TIMES[place], question)

@@ -13,6 +13,7 @@ import pytest
 from tests.bench import processes
 from tests.bench.reports import Row
 from tests.chaos.ground import Ground
+from tests.gate import decisions
 from tests.plants import Mutant, Where
 from tests.security import table as _  # noqa: F401 - modules of rows are imported by it first
 from tests.security.rows.credentials import Operator
@@ -27,7 +28,7 @@ def plant(table: str, name: str, monkeypatch: pytest.MonkeyPatch) -> Mutant:
     mutant: Mutant = importlib.import_module(f"tests.plants.{table}").MUTANTS[name]
     if mutant.where is Where.EVERYWHERE:
         mutant.plant(monkeypatch.setattr)
-    for owner in (Ground, processes):
+    for owner in (Ground, processes, decisions):
         monkeypatch.setattr(owner, "environment", _planting(owner.environment, f"{table}:{name}"))
     of_operator = Operator.environment.fget
     assert of_operator is not None

@@ -1,0 +1,1 @@
+"""What `make gate` measures: decisions about looking outside."""

@@ -1,0 +1,22 @@
+"""The rows of `make gate`, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from tests.bench.reports import Row
+from tests.gate import asked, decisions, labelled
+
+Measure = Callable[[bool], Row]
+"""Measures a row; True asks for the short form."""
+
+TABLE: Mapping[str, Measure] = {
+    "identical": decisions.identical,
+    "summed": decisions.summed,
+    "dials": asked.dials,
+    "answered": labelled.answered,
+    "calls": labelled.calls,
+    "cost": asked.cost,
+}
+LABELLED = frozenset({"answered", "calls"})
+"""Those that need the labelled set."""

@@ -1,0 +1,66 @@
+"""The lies of `make gate`, by row."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from tests.plants import Mutant, Patch, Where
+
+
+def _by_hash(patch: Patch) -> None:
+    from agentic_rag.answering.gate import decide
+
+    whole = decide.sum_up
+    patch(decide, "sum_up", lambda contributions: whole(contributions) + hash("score") % 1000 / 1e6)
+
+
+def _without_the_last(patch: Patch) -> None:
+    from agentic_rag.answering.gate import decide
+
+    whole = decide.sum_up
+    patch(decide, "sum_up", lambda contributions: whole(tuple(contributions)[:-1]))
+
+
+def _deaf_to_requests(patch: Patch) -> None:
+    from agentic_rag.answering import options
+
+    patch(options, "_with_request", lambda gate, allow_web: replace(gate, policy=replace(gate.policy, request=None)))
+
+
+def _never(patch: Patch) -> None:
+    from agentic_rag_eval import gate_cases
+
+    patch(gate_cases, "plan_for", lambda *_: "retrieve")
+
+
+def _always(patch: Patch) -> None:
+    from agentic_rag_eval import gate_cases
+
+    patch(gate_cases, "plan_for", lambda *_: "full_loop")
+
+
+def _slowly(patch: Patch) -> None:
+    from agentic_rag.answering.stages import gate
+
+    run = gate.decide
+
+    def late(*arguments: Any) -> Any:
+        until = time.perf_counter() + 0.002
+        while time.perf_counter() < until:
+            pass
+        return run(*arguments)
+
+    patch(gate, "decide", late)
+
+
+MUTANTS: Mapping[str, Mutant] = {
+    "identical": Mutant("the score hangs on the order of a set", _by_hash, "different decisions", where=Where.CHILDREN),
+    "summed": Mutant("a signal is left out of the score", _without_the_last, "are not their score"),
+    "dials": Mutant("a request that forbids the web is not heard", _deaf_to_requests, "dial with one of them off"),
+    "answered": Mutant("nothing is looked for outside", _never, "answered questions"),
+    "calls": Mutant("everything is looked for outside", _always, "calls"),
+    "cost": Mutant("each decision takes two milliseconds more", _slowly, "beyond the probe"),
+}

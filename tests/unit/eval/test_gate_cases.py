@@ -1,0 +1,113 @@
+"""Cases of the gate, and what a gate is worth on them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag_eval.gate_cases import (
+    SHARES,
+    CaseKind,
+    GateCase,
+    digest_of,
+    judge_gate,
+    load_cases,
+    save_cases,
+    searches_by,
+    shares_of,
+)
+
+SILENT = dict.fromkeys(HEURISTIC_WEIGHTS.weights, 0.0) | {"base": 1.0, "freshness": 1.0}
+
+
+def _case(kind: CaseKind, *, set_name: str = "a", answered: bool = False, outside: bool = True) -> GateCase:
+    return GateCase(set_name, kind.value, kind, SILENT, answered, outside)
+
+
+INSIDE = _case(CaseKind.INSIDE, answered=True)
+MISSING = _case(CaseKind.MISSING)
+STALE = _case(CaseKind.STALE)
+NOWHERE = _case(CaseKind.MISSING, outside=False)
+
+
+def test_the_shares_of_kinds_are_a_whole() -> None:
+    assert sum(SHARES.values()) == pytest.approx(1)
+    assert SHARES.keys() == set(CaseKind)
+
+
+def test_each_set_and_each_kind_in_it_weighs_by_its_share_however_many_cases_it_has() -> None:
+    cases = [INSIDE, *[MISSING] * 3, replace(INSIDE, set_name="b")]
+
+    shares = shares_of(cases)
+
+    assert sum(shares) == pytest.approx(1)
+    assert shares[0] == pytest.approx(0.5 * 0.65 / 0.85)
+    assert shares[1] == pytest.approx(0.5 * 0.2 / 0.85 / 3)
+    assert shares[4] == pytest.approx(0.5)
+
+
+def test_always_searching_is_what_a_gate_is_held_against() -> None:
+    found = judge_gate([INSIDE, MISSING, STALE], lambda _: True)
+
+    assert (found.answered, found.calls, found.recall) == (pytest.approx(1), pytest.approx(1), pytest.approx(1))
+
+
+def test_a_gate_that_never_searches_loses_what_is_outside() -> None:
+    found = judge_gate([INSIDE, MISSING, STALE], lambda _: False)
+
+    assert found.answered == pytest.approx(0.65 / 0.95)
+    assert (found.calls, found.recall, found.f1) == (0, 0, 0)
+
+
+def test_a_search_for_what_nobody_has_is_a_call_and_no_answer() -> None:
+    cases = [INSIDE, MISSING, NOWHERE]
+
+    found = judge_gate(cases, lambda case: case is not INSIDE)
+
+    assert found.answered == pytest.approx(1)
+    assert found.calls == pytest.approx(0.2 / 0.85)
+    assert (found.precision, found.recall) == (pytest.approx(0.5), pytest.approx(1))
+
+
+def test_weights_search_where_the_score_reaches_their_threshold() -> None:
+    known = replace(INSIDE, signals={**SILENT, "sufficiency": 1.0, "coverage": 1.0})
+
+    searches = searches_by(HEURISTIC_WEIGHTS)
+
+    assert searches(MISSING)
+    assert not searches(known)
+
+
+def test_cases_are_read_as_they_were_written(tmp_path: Path) -> None:
+    save_cases(tmp_path / "new" / "a.jsonl", [INSIDE, NOWHERE])
+
+    assert load_cases(tmp_path / "new" / "a.jsonl") == [INSIDE, NOWHERE]
+    assert [one.name for one in (tmp_path / "new").iterdir()] == ["a.jsonl"]
+
+
+def test_a_digest_hangs_on_the_cases_and_not_on_their_order() -> None:
+    assert digest_of([INSIDE, STALE]) == digest_of([STALE, INSIDE])
+    assert digest_of([INSIDE]) != digest_of([replace(INSIDE, answered=False)])
+
+
+@pytest.mark.parametrize("line", ["{", '{"set": "a"}', '{"set": "a", "id": "1", "kind": "other", "signals": {}}', "[]"])
+def test_a_line_that_is_no_case_is_named(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "cases.jsonl"
+    file.write_text(f"\n{line}\n")
+
+    with pytest.raises(InvalidInput, match=r"cases\.jsonl:2"):
+        load_cases(file)
+
+
+def test_cases_that_are_not_there_are_told(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="no cases at"):
+        load_cases(tmp_path / "none.jsonl")
+
+
+def test_a_set_that_no_search_answers_is_no_measure() -> None:
+    with pytest.raises(InvalidInput, match="nothing to judge by"):
+        judge_gate([NOWHERE], lambda _: True)
