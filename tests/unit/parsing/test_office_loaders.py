@@ -7,9 +7,11 @@ import io
 import json
 from email.message import EmailMessage
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from openpyxl import Workbook
+from PIL import Image
 from pptx import Presentation
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
@@ -154,7 +156,7 @@ def test_a_table_that_claims_a_billion_cells_is_read_as_it_stands() -> None:
 
 
 def test_each_slide_is_a_page_with_its_title_points_table_and_notes() -> None:
-    show = Presentation()
+    show: Any = Presentation()
     first = show.slides.add_slide(show.slide_layouts[1])
     first.shapes.title.text = "Launch plan"
     first.placeholders[1].text = "Freeze on 3 May\nShip on 9 May"
@@ -174,6 +176,22 @@ def test_each_slide_is_a_page_with_its_title_points_table_and_notes() -> None:
     assert pages[0].strip() == "Launch plan\n\n- Freeze on 3 May\n- Ship on 9 May\n\nNotes\n\nSay who decides."
     assert pages[1].strip() == "Costs\n\nItem | Euro\n--- | ---\nHall | 1200"
     assert loaded.title == "Launch plan"
+
+
+def test_a_slide_that_is_nothing_but_a_picture_is_unread() -> None:
+    picture = io.BytesIO()
+    Image.new("RGB", (4, 3)).save(picture, "PNG")
+    show: Any = Presentation()
+    for title in ("Berths", "", ""):
+        slide = show.slides.add_slide(show.slide_layouts[5 if title else 6])
+        if title:
+            slide.shapes.title.text = title
+    for slide in list(show.slides)[:2]:
+        slide.shapes.add_picture(picture, 0, 0)
+    made = io.BytesIO()
+    show.save(made)
+
+    assert read(made.getvalue(), "show.pptx").unread_pages == (2,)
 
 
 def test_a_chart_of_a_slide_is_read_as_the_table_behind_it() -> None:

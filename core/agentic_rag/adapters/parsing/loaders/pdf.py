@@ -3,7 +3,7 @@ joins the pages.
 
 A page's text holds the page's words to the letter (but for NUL and lone surrogates, which no database stores), so that
 anyone can find a quoted span on the cited page again; a table's words stand between bars, and the names of its columns
-above each part of it. A page that neither reads costs the page, not the document, and is told.
+above each part of it. A page that neither reads, such as a scan, costs the page, not the document, and is told.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ def _count_lost_glyphs(pages: Sequence[PdfPage]) -> int:
 
 
 def _read_pages(source: SourceFile, first: PdfiumPages, second: PypdfPages) -> tuple[list[PdfPage], tuple[int, ...]]:
-    """The pages, and the numbers of those that neither can read. A page that gives text earns time.
+    """The pages, and the numbers of those that neither can read or whose words are drawn. A page that gives text earns
+    time.
 
     Errors: `ParseFailed` of the second reader where no page can be read, else code PARSE_TOO_LARGE.
     """
@@ -108,7 +109,7 @@ def _read_pages(source: SourceFile, first: PdfiumPages, second: PypdfPages) -> t
     total = 0
     for number in range(count):
         page = _more_legible(first.page(number), partial(second.text, number))
-        if page is None:
+        if page is None or page.is_drawn:
             unread.append(number + 1)
         page = page or plain_page("")
         pages.append(page)
@@ -133,6 +134,8 @@ def _more_legible(page: PdfPage | None, other: Callable[[], str | None]) -> PdfP
     second = other()
     if second is None:
         return page if text else None
+    if page is not None and not second.strip():
+        return page
     if (is_poor(second) and not poor) or len(second) < _LEAST_OF_POOR * sum(map(str.isalnum, text)):
         return page
     return plain_page(second)

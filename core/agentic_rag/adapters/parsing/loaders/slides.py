@@ -45,11 +45,12 @@ SAMPLE = zip_parts(
 
 
 def load(source: SourceFile) -> LoadedText:
-    """The slides in the order of the show, hidden ones too. Errors: `ParseFailed` codes PARSE_TOO_LARGE, PARSE_CORRUPT,
-    PARSE_ENCRYPTED.
+    """The slides in the order of the show, hidden ones too; one that is nothing but pictures is unread. Errors:
+    `ParseFailed` codes PARSE_TOO_LARGE, PARSE_CORRUPT, PARSE_ENCRYPTED.
     """
     built = TextBuilder()
     pages: list[PageSpan] = []
+    drawn: list[int] = []
     with open_package(source.content, source.limits, "PPTX") as package:
         named = package.title()
         slides = list(_slides(package))
@@ -58,8 +59,11 @@ def load(source: SourceFile) -> LoadedText:
             start = built.length
             _read_slide(built, package, part)
             pages.append(PageSpan(number, start, built.length))
+            if built.length == start and any(kind == "image" for kind, _ in package.relations(part).values()):
+                drawn.append(number)
     text = built.text()
-    return LoadedText(text, tuple(built.blocks), tuple(pages), first_heading(text, built.blocks, deepest=1) or named)
+    title = first_heading(text, built.blocks, deepest=1) or named
+    return LoadedText(text, tuple(built.blocks), tuple(pages), title, unread_pages=tuple(drawn))
 
 
 def _slides(package: Package) -> Iterator[str]:

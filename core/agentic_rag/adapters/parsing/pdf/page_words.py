@@ -41,9 +41,10 @@ class PageLine:
 
 @dataclass(frozen=True, slots=True)
 class PdfPage:
-    """The lines of a page."""
+    """The lines of a page. `is_drawn`: what it says is drawn in pictures or curves, which nobody here reads."""
 
     lines: Sequence[PageLine]
+    is_drawn: bool = False
 
     @property
     def text(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import hypot, pi
 from typing import Any, cast
 
@@ -15,6 +15,7 @@ from pypdfium2 import PdfDocument, PdfiumError  # pyright: ignore[reportMissingT
 from agentic_rag.adapters.parsing.pdf.form_values import FilledField, place_fields
 from agentic_rag.adapters.parsing.pdf.outline import OutlineEntry
 from agentic_rag.adapters.parsing.pdf.page_words import PageLine, PdfPage, Word
+from agentic_rag.adapters.parsing.pdf.pictures import Box, draws_words
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.kernel.text import strip_unstorable
@@ -35,6 +36,8 @@ _TICKED = "☒"
 _TYPED = frozenset({pdfium.FPDF_FORMFIELD_TEXTFIELD, pdfium.FPDF_FORMFIELD_COMBOBOX, pdfium.FPDF_FORMFIELD_LISTBOX})
 _PASSWORD_FIELD = 1 << 13
 """Flag of a text field whose value nobody shows (ISO 32000-1, table 228)."""
+_MARGIN = 0.08
+"""The share of a page's height at its top and its bottom where scanners and archives stamp their numbers."""
 _LOOKED_AT = 9
 """Letters of a page that tell how it is turned."""
 _MOST_BOOKMARKS = 2_000
@@ -78,7 +81,9 @@ class PdfiumPages:
             turns = _turns(textpage.raw, text)
             lines = [*_lines(textpage.raw, text, turns)]
             fields = [*_fields(page.raw, textpage.raw, self._form, turns)]
-            return PdfPage(place_fields(lines, fields) if fields else lines)
+            box = page.get_cropbox()
+            is_drawn = not (fields or _says_something(lines, box, turns)) and draws_words(page.raw, box)
+            return PdfPage(place_fields(lines, fields) if fields else lines, is_drawn)
         finally:
             textpage.close()
             page.close()
@@ -243,6 +248,13 @@ def _size(textpage: object, at: int) -> float:
     if pdfium.FPDFText_GetMatrix(textpage, at, matrix):
         size *= hypot(matrix.c, matrix.d)
     return size
+
+
+def _says_something(lines: Sequence[PageLine], box: Box, turns: int) -> bool:
+    """Whether a line stands between the margins of the page."""
+    bottom, top = sorted((_turn(box[0], box[1], turns)[1], _turn(box[2], box[3], turns)[1]))
+    margin = _MARGIN * (top - bottom)
+    return any(bottom + margin < line.base < top - margin for line in lines)
 
 
 def _line(words: list[Word], size: float) -> PageLine:
