@@ -194,6 +194,14 @@ def test_a_slide_that_is_nothing_but_a_picture_is_unread() -> None:
     assert read(made.getvalue(), "show.pptx").unread_pages == (2,)
 
 
+def test_an_open_slide_that_is_nothing_but_a_picture_is_unread() -> None:
+    picture = "<drawing:frame><drawing:image/></drawing:frame>"
+    words = "<drawing:frame><drawing:text-box><text:p>Berths</text:p></drawing:text-box></drawing:frame>"
+    pages = "".join(f"<drawing:page>{one}</drawing:page>" for one in (words + picture, picture, ""))
+
+    assert read(open_document("presentation", pages), "show.odp").unread_pages == (2,)
+
+
 def test_a_chart_of_a_slide_is_read_as_the_table_behind_it() -> None:
     show, data = Presentation(), CategoryChartData()
     data.categories = ["East", "West"]

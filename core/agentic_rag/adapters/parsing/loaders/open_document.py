@@ -86,7 +86,8 @@ def load(source: SourceFile) -> LoadedText:
     title = first_heading(reading.built.text(), reading.built.blocks, deepest=1)
     reading.built.add_section("Header and footer", page_lines(named_styles))
     text = reading.built.text()
-    return LoadedText(text, tuple(reading.built.blocks), tuple(reading.pages), named or title)
+    pages, unread = tuple(reading.pages), tuple(reading.drawn)
+    return LoadedText(text, tuple(reading.built.blocks), pages, named or title, unread_pages=unread)
 
 
 def _shifts(styles: ElementTree.Element) -> dict[str, Shift]:
@@ -117,6 +118,8 @@ class _Reading:
     def __init__(self, limits: ParserLimits, charts: Mapping[int, OpenChart]) -> None:
         self.built = TextBuilder()
         self.pages: list[PageSpan] = []
+        self.drawn: list[int] = []
+        """The slides that are nothing but pictures."""
         self._limits = limits
         self._charts = charts
         self._in_spreadsheet = False
@@ -219,6 +222,8 @@ class _Reading:
             else:
                 self._read(frame)
         self.pages.append(PageSpan(len(self.pages) + 1, start, self.built.length))
+        if self.built.length == start and node.find(f".//{_DRAW}image") is not None:
+            self.drawn.append(len(self.pages))
 
 
 def _rows(table: ElementTree.Element) -> Iterator[tuple[int, Sequence[str], bool]]:
