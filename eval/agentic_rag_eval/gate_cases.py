@@ -51,6 +51,8 @@ class GateCase:
     """Without a search the answer cites a document that answers the question, and is in time."""
     answered_outside: bool
     """The same with a search. It finds what was left out, and newer readings of what is too old."""
+    at: str | None = None
+    """When it was decided (ISO 8601, in UTC), of a captured decision."""
 
     @property
     def needs_search(self) -> bool:
@@ -148,6 +150,7 @@ def _line(case: GateCase) -> str:
         "signals": dict(case.signals),
         "answered": case.answered,
         "answered_outside": case.answered_outside,
+        **({} if case.at is None else {"at": case.at}),
     }
     return json.dumps(told, ensure_ascii=False, sort_keys=True)
 
@@ -163,6 +166,7 @@ def _case(line: str, where: str) -> GateCase:
             signals,
             bool(row["answered"]),
             bool(row["answered_outside"]),
+            row.get("at"),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         raise InvalidInput(

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from uuid import UUID
 
 from tests.unit.answering.test_gate import ANSWERED, OPEN
 from tests.unit.answering.test_gate_decisions import HEAVIER, PLAIN
 from tests.unit.cli.product import HANDBOOK, Product, Terminal, answered
+from tests.unit.eval.test_gate_learning import cases
 
 from agentic_rag.answering.gate.decide import GateRules, decide
 from agentic_rag.answering.run import Run
 from agentic_rag.kernel.public_ids import NodeKind, encode
+from agentic_rag_eval.gate_cases import save_cases
 
 RUN_ID = encode(NodeKind.RUN, HANDBOOK.workspace_id, UUID(int=500))
 QUESTION = "Who signs?"
@@ -97,3 +100,27 @@ def test_a_replay_names_the_runs_that_are_decided_otherwise() -> None:
     assert [(one["runId"], one["planBefore"], one["planAfter"]) for one in found["differences"]] == [
         (RUN_ID, "retrieve", "retrieve")
     ]
+
+
+def test_what_is_learned_is_told_and_written(tmp_path: Path) -> None:
+    save_cases(tmp_path / "cases.jsonl", cases())
+
+    shown = terminal().rag("gate", "learn", str(tmp_path / "cases.jsonl"), "--out", str(tmp_path / "models"), "--json")
+
+    told = json.loads(shown.stdout)
+    assert shown.exit_code == 0
+    assert (told["cases"], told["split"]) == (120, "set")
+    assert Path(told["folder"]) == tmp_path / "models" / told["version"]
+    assert sorted(one.name for one in Path(told["folder"]).iterdir()) == [
+        "metrics.json", "model.json", "reliability.svg",
+    ]  # fmt: skip
+
+
+def test_cases_of_one_set_alone_are_refused(tmp_path: Path) -> None:
+    save_cases(tmp_path / "cases.jsonl", cases(("a",)))
+
+    shown = terminal().rag("gate", "learn", str(tmp_path / "cases.jsonl"), "--out", str(tmp_path / "models"))
+
+    assert shown.exit_code == 2
+    assert "one set alone" in shown.stderr
+    assert not (tmp_path / "models").exists()

@@ -12,6 +12,7 @@ from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.client import gate_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import node_id, require_id
+from agentic_rag_cli.commands.answering.gate_learn import learn
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import gate_view, terminal
 from agentic_rag_cli.wiring import on_graphql
@@ -19,6 +20,8 @@ from agentic_rag_cli.wiring import on_graphql
 app = typer.Typer(
     help="Whether the documents will do, or the web should be asked.", no_args_is_help=True, rich_markup_mode=None
 )
+
+app.command("learn")(learn)
 
 _FORMATS = ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"]
 SinceOption = Annotated[

@@ -1,0 +1,245 @@
+"""Learns weights and thresholds of the gate from labelled cases, and says whether they may replace those in force.
+
+Logistic regression on the signals of the probe: whether a search is needed. Every set weighs the same, and so do the
+kinds of cases within their shares. Cases with an instant are split by time, others by set: nothing is judged by
+weights that saw it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.answering.gate.signals import ProbeSigns
+from agentic_rag.answering.gate.weights import GateWeights
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag_eval.gate_cases import GateCase, GateScore, digest_of, judge_gate, score_of, searches_by, shares_of
+
+LEARNED = tuple(one.name for one in fields(ProbeSigns))
+"""All speak for the documents, so none gets a weight above 0. Signals of the question keep their weight: sets differ in
+how they ask, and a weight for that would tell sets apart.
+"""
+RIDGE = 0.003
+"""On the weights of signals divided by their spread."""
+STEPS = 40
+LEAST_ANSWERED = 0.98
+"""Of what always searching answers: the threshold is the highest that keeps so much of the cases learned from."""
+LEAST_GAIN = 0.03
+"""Of F1 on cases that were held out."""
+BINS = 10
+NEWEST = 0.25
+"""The share of cases with an instant that is held out."""
+DIGITS = 6
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """Cases for which a like chance was told."""
+
+    share: float
+    told: float
+    """The mean chance that a search is needed."""
+    found: float
+    """How many needed one."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """What weights are worth on cases that they never saw."""
+
+    score: GateScore
+    calibration_error: float
+    """How far told chances are from what was found, a mean over `bins` (ECE)."""
+    bins: tuple[ReliabilityBin, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """Whether weights may replace those in force."""
+
+    is_promoted: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedGate:
+    """Weights with what they are worth, beside those in force on the same held out cases."""
+
+    weights: GateWeights
+    left_out: Mapping[str, GateWeights]
+    """By set: fitted without its family. Empty where cases were split by time."""
+    data_hash: str
+    cases: int
+    split: str
+    """By time or by set."""
+    learned: HeldOut
+    in_force: HeldOut
+    promotion: Promotion
+
+
+@dataclass(frozen=True, slots=True)
+class _Fold:
+    names: frozenset[str]
+    known: tuple[GateCase, ...]
+    held: tuple[GateCase, ...]
+
+
+def learn_gate(cases: Sequence[GateCase], in_force: GateWeights) -> LearnedGate:
+    """Fit, and judge on what was held out. Errors: `InvalidInput` for cases that leave nothing to hold out, or of which
+    none or all need a search.
+    """
+    by_time = all(one.at is not None for one in cases)
+    folds = [_newest_held(cases)] if by_time else _families_held(cases)
+    data_hash = digest_of(cases)
+    version = f"gate-learned-{data_hash[:8]}"
+    fitted = [fit_weights(fold.known, in_force, version) for fold in folds]
+    learned = _judge(folds, fitted)
+    before = _judge(folds, [in_force] * len(folds))
+    left_out = {name: weights for fold, weights in zip(folds, fitted, strict=True) for name in fold.names}
+    return LearnedGate(
+        weights=fitted[0] if by_time else fit_weights(cases, in_force, version),
+        left_out=MappingProxyType({} if by_time else left_out),
+        data_hash=data_hash,
+        cases=len(cases),
+        split="time" if by_time else "set",
+        learned=learned,
+        in_force=before,
+        promotion=judge_promotion(learned, before),
+    )
+
+
+def judge_promotion(learned: HeldOut, in_force: HeldOut) -> Promotion:
+    """By F1 and by calibration on the same held out cases."""
+    gain = learned.score.f1 - in_force.score.f1
+    told = (
+        f"F1 {100 * in_force.score.f1:.1f} → {100 * learned.score.f1:.1f} ({100 * gain:+.1f}), calibration error "
+        + (f"{100 * in_force.calibration_error:.1f} → {100 * learned.calibration_error:.1f}")
+    )
+    if round(gain, DIGITS) < LEAST_GAIN:
+        return Promotion(is_promoted=False, reason=f"refused: less than {100 * LEAST_GAIN:g} points more: {told}")
+    if round(learned.calibration_error - in_force.calibration_error, DIGITS) > 0:
+        return Promotion(is_promoted=False, reason=f"refused: worse calibrated: {told}")
+    return Promotion(is_promoted=True, reason=f"promoted: {told}")
+
+
+def family_of(set_name: str) -> str:
+    """Sets of one origin, such as `hotpotqa` and `hotpotqa-dev100`, are held out together."""
+    return set_name.partition("-")[0]
+
+
+def fit_weights(cases: Sequence[GateCase], in_force: GateWeights, version: str) -> GateWeights:
+    """Weights of the probe's signals that tell which cases need a search, on the scale of those in force, and the
+    threshold for them.
+    """
+    names = list(LEARNED)
+    while True:
+        slopes = _logistic(np.array([[one.signals[name] for name in names] for one in cases]), cases)[:-1]
+        wrong = [name for name, slope in zip(names, slopes, strict=True) if slope > 0]
+        if not wrong:
+            break
+        names = [name for name in names if name not in wrong]
+    found = dict(zip(names, slopes.tolist(), strict=True))
+    size = sum(abs(in_force.weights[name]) for name in LEARNED) / max(1e-9, sum(map(abs, found.values())))
+    learned = {name: round(size * found.get(name, 0.0), DIGITS) for name in LEARNED}
+    weights = replace(in_force, version=version, weights=MappingProxyType({**in_force.weights, **learned}))
+    line = _threshold(cases, weights)
+    return replace(weights, search=line, full_loop=round(line + in_force.full_loop - in_force.search, DIGITS))
+
+
+def _threshold(cases: Sequence[GateCase], weights: GateWeights) -> float:
+    """The highest score with `LEAST_ANSWERED` of the answered questions at or above it, or in the documents."""
+    shares = np.array(shares_of(cases))
+    scores = np.array([score_of(one, weights) for one in cases])
+    whole = sum(share for share, one in zip(shares, cases, strict=True) if one.answered_outside)
+    kept = sum(share for share, one in zip(shares, cases, strict=True) if one.answered)
+    gains = np.array([one.answered_outside - one.answered for one in cases]) * shares
+    for score in sorted(set(scores.tolist()), reverse=True):
+        if kept + gains[scores >= score].sum() >= LEAST_ANSWERED * whole - 1e-12:
+            return round(score, DIGITS)
+    return round(float(scores.min()), DIGITS)
+
+
+def _logistic(signals: Floats, cases: Sequence[GateCase]) -> Floats:
+    """Slopes and intercept by Newton's method. Errors: `InvalidInput` where there is nothing to tell apart."""
+    needed = np.array([float(one.needs_search) for one in cases])
+    if not 0 < needed.sum() < len(needed):
+        raise InvalidInput("Cases that need a search and cases that need none are wanted.", code="DATASET_INVALID")
+    weight = np.array(shares_of(cases))
+    spread = signals.std(axis=0)
+    spread[spread == 0] = 1.0
+    rows = np.hstack([signals / spread, np.ones((len(cases), 1))])
+    ridge = np.append(np.full(signals.shape[1], RIDGE), 1e-9)
+    found = np.zeros(rows.shape[1])
+    for _ in range(STEPS):
+        chance = _chance(rows @ found)
+        slope = rows.T @ (weight * (chance - needed)) + ridge * found
+        bend = (rows * (weight * chance * (1 - chance))[:, None]).T @ rows + np.diag(ridge)
+        found = found - np.linalg.solve(bend, slope)
+    return np.append(found[:-1] / spread, found[-1])
+
+
+def _chance(logits: Floats) -> Floats:
+    return 1.0 / (1.0 + np.exp(-np.clip(logits, -30, 30)))
+
+
+def _newest_held(cases: Sequence[GateCase]) -> _Fold:
+    ordered = sorted(cases, key=lambda one: (one.at or "", one.case_id))
+    line = math.floor(len(ordered) * (1 - NEWEST))
+    if not 0 < line < len(ordered):
+        raise InvalidInput(f"{len(cases)} cases are too few to hold the newest out.", code="DATASET_INVALID")
+    return _Fold(frozenset(), tuple(ordered[:line]), tuple(ordered[line:]))
+
+
+def _families_held(cases: Sequence[GateCase]) -> list[_Fold]:
+    families = dict.fromkeys(family_of(one.set_name) for one in cases)
+    if len(families) < 2:
+        raise InvalidInput("Cases of one set alone leave none to hold out.", code="DATASET_INVALID")
+    parts: list[tuple[list[GateCase], list[GateCase]]] = []
+    for family in families:
+        held = [one for one in cases if family_of(one.set_name) == family]
+        parts.append(([one for one in cases if family_of(one.set_name) != family], held))
+    return [_Fold(frozenset(one.set_name for one in held), tuple(known), tuple(held)) for known, held in parts]
+
+
+def _judge(folds: Sequence[_Fold], fitted: Sequence[GateWeights]) -> HeldOut:
+    """All held out cases together, each by the weights and the scale of its fold."""
+    searched: dict[tuple[str, str], bool] = {}
+    chances: dict[tuple[str, str], float] = {}
+    for fold, weights in zip(folds, fitted, strict=True):
+        searches, tell = searches_by(weights), _chance_by(fold.known, weights)
+        for one in fold.held:
+            key = one.set_name, one.case_id
+            searched[key], chances[key] = searches(one), tell(one)
+    held = [one for fold in folds for one in fold.held]
+    bins = _bins(held, [chances[one.set_name, one.case_id] for one in held])
+    return HeldOut(
+        judge_gate(held, lambda one: searched[one.set_name, one.case_id]),
+        sum(one.share * abs(one.told - one.found) for one in bins),
+        bins,
+    )
+
+
+def _chance_by(known: Sequence[GateCase], weights: GateWeights) -> Callable[[GateCase], float]:
+    """What a score says of the chance that a search is needed, learned from the same cases as the weights."""
+    slope, offset = _logistic(np.array([[score_of(one, weights)] for one in known]), known)
+    return lambda case: float(_chance(np.array([slope * score_of(case, weights) + offset]))[0])
+
+
+def _bins(cases: Sequence[GateCase], chances: Sequence[float]) -> tuple[ReliabilityBin, ...]:
+    members: dict[int, list[tuple[float, float, bool]]] = {}
+    for one, share, chance in zip(cases, shares_of(cases), chances, strict=True):
+        members.setdefault(min(BINS - 1, int(chance * BINS)), []).append((share, chance, one.needs_search))
+    return tuple(_bin(members[place]) for place in sorted(members))
+
+
+def _bin(members: Sequence[tuple[float, float, bool]]) -> ReliabilityBin:
+    whole = sum(share for share, _, _ in members)
+    told = sum(share * chance for share, chance, _ in members) / whole
+    return ReliabilityBin(whole, told, sum(share * needed for share, _, needed in members) / whole)

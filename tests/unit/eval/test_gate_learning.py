@@ -1,0 +1,168 @@
+"""What the gate learns from labelled cases, and when it may be used."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, GateWeights
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag_eval.gate_cases import CaseKind, GateCase, GateScore, judge_gate, searches_by
+from agentic_rag_eval.gate_learning import (
+    LEARNED,
+    HeldOut,
+    ReliabilityBin,
+    family_of,
+    fit_weights,
+    judge_promotion,
+    learn_gate,
+)
+from agentic_rag_eval.gate_model import write_model
+
+SILENT = dict.fromkeys(HEURISTIC_WEIGHTS.weights, 0.0) | {"base": 1.0, "freshness": 1.0}
+
+
+def cases(names: Sequence[str] = ("a", "b", "c"), count: int = 40) -> list[GateCase]:
+    """Sets in which `coverage` alone tells what is missing; `margin` misleads."""
+    random = Random(7)
+    made: list[GateCase] = []
+    for name in names:
+        for place in range(count):
+            kind = CaseKind.MISSING if place % 4 == 0 else CaseKind.INSIDE
+            is_missing = kind is CaseKind.MISSING
+            signals = {
+                **SILENT,
+                "coverage": random.gauss(0.3 if is_missing else 0.7, 0.08),
+                "margin": random.gauss(0.6 if is_missing else 0.4, 0.1),
+                "sufficiency": random.random(),
+            }
+            made.append(GateCase(name, f"{name}-{place}", kind, signals, not is_missing, answered_outside=True))
+    return made
+
+
+def held_out(f1: float, error: float) -> HeldOut:
+    return HeldOut(GateScore(100, 1.0, 0.3, f1, f1), error, (ReliabilityBin(1.0, 0.5, 0.5),))
+
+
+def test_the_signal_that_tells_gets_the_weight_and_none_speaks_against_its_meaning() -> None:
+    weights = fit_weights(cases(), HEURISTIC_WEIGHTS, "new")
+
+    learned = {name: weights.weights[name] for name in LEARNED}
+    assert min(learned, key=lambda name: learned[name]) == "coverage"
+    assert learned["margin"] == 0
+    assert all(one <= 0 for one in learned.values())
+    assert math.isclose(sum(learned.values()), sum(HEURISTIC_WEIGHTS.weights[name] for name in LEARNED), rel_tol=1e-4)
+    assert weights.version == "new"
+
+
+def test_what_is_not_learned_stays_as_it_is_in_force() -> None:
+    weights = fit_weights(cases(), HEURISTIC_WEIGHTS, "new")
+
+    kept = weights.weights.keys() - set(LEARNED)
+    assert all(weights.weights[name] == HEURISTIC_WEIGHTS.weights[name] for name in kept)
+    assert weights.full_loop - weights.search == pytest.approx(
+        HEURISTIC_WEIGHTS.full_loop - HEURISTIC_WEIGHTS.search, abs=1e-6
+    )
+
+
+def test_the_threshold_is_the_highest_that_keeps_the_answered_questions() -> None:
+    weights = fit_weights(cases(), HEURISTIC_WEIGHTS, "new")
+
+    kept = judge_gate(cases(), searches_by(weights))
+    higher = judge_gate(cases(), searches_by(replace(weights, search=weights.search + 0.05, full_loop=9.0)))
+
+    assert kept.answered >= 0.98
+    assert kept.calls < 0.5
+    assert higher.answered < 0.98
+
+
+def test_every_set_is_judged_by_weights_that_never_saw_its_family() -> None:
+    given = cases(("a", "b", "b-second"))
+    other = [one if one.set_name == "a" else replace(one, signals={**one.signals, "coverage": 0.5}) for one in given]
+
+    found, changed = learn_gate(given, HEURISTIC_WEIGHTS), learn_gate(other, HEURISTIC_WEIGHTS)
+
+    assert found.split == "set"
+    assert found.left_out.keys() == {"a", "b", "b-second"}
+    assert found.left_out["b"] == found.left_out["b-second"]
+    same = replace(changed.left_out["b"], version=found.weights.version)
+    assert found.left_out["b"] == same
+    assert found.left_out["a"].weights != changed.left_out["a"].weights
+
+
+def test_cases_with_an_instant_are_learned_from_the_older_and_judged_on_the_newest() -> None:
+    dated = [replace(one, at=f"2026-{1 + place % 12:02}-01") for place, one in enumerate(cases())]
+    turned = [
+        replace(one, signals={**one.signals, "coverage": 1 - one.signals["coverage"]}) if one.at >= "2026-10" else one
+        for one in dated
+    ]
+
+    found, changed = learn_gate(dated, HEURISTIC_WEIGHTS), learn_gate(turned, HEURISTIC_WEIGHTS)
+
+    assert (found.split, dict(found.left_out)) == ("time", {})
+    assert found.learned.score.cases == 30
+    assert replace(found.weights, version="") == replace(changed.weights, version="")
+    assert changed.learned.score.f1 < found.learned.score.f1
+
+
+def test_weights_are_named_by_their_data() -> None:
+    found = learn_gate(cases(), HEURISTIC_WEIGHTS)
+
+    assert found.weights.version == f"gate-learned-{found.data_hash[:8]}"
+    assert learn_gate(list(reversed(cases())), HEURISTIC_WEIGHTS).data_hash == found.data_hash
+    assert learn_gate(cases(count=44), HEURISTIC_WEIGHTS).data_hash != found.data_hash
+
+
+@pytest.mark.parametrize(
+    ("f1", "error", "is_promoted"),
+    [(0.53, 0.05, True), (0.529, 0.04, False), (0.7, 0.051, False), (0.4, 0.01, False)],
+)
+def test_weights_are_promoted_by_three_points_and_no_worse_calibration(
+    f1: float, error: float, is_promoted: bool
+) -> None:
+    assert judge_promotion(held_out(f1, error), held_out(0.5, 0.05)).is_promoted is is_promoted
+
+
+def test_weights_that_tell_nothing_are_refused() -> None:
+    given = [replace(one, signals={**SILENT, "sufficiency": one.signals["sufficiency"]}) for one in cases()]
+
+    found = learn_gate(given, HEURISTIC_WEIGHTS)
+
+    assert not found.promotion.is_promoted
+    assert found.promotion.reason.startswith("refused: ")
+
+
+def test_a_version_is_a_folder_with_model_metrics_and_plot(tmp_path: Path) -> None:
+    found = learn_gate(cases(), HEURISTIC_WEIGHTS)
+
+    folder = write_model(tmp_path, found)
+
+    model = json.loads((folder / "model.json").read_text())
+    metrics = json.loads((folder / "metrics.json").read_text())
+    assert folder.name == found.weights.version
+    assert GateWeights(**model["weights"]) == found.weights
+    assert {name: GateWeights(**one) for name, one in model["left_out"].items()} == dict(found.left_out)
+    assert metrics["learned"]["f1"] == round(found.learned.score.f1, 4)
+    assert metrics["data_hash"] == found.data_hash
+    assert (folder / "reliability.svg").read_text().count("<circle") == len(found.learned.bins) + len(
+        found.in_force.bins
+    )
+
+
+@pytest.mark.parametrize(
+    "given",
+    [cases(("a",)), [one for one in cases() if not one.needs_search], [replace(one, at="2026") for one in cases()][:1]],
+)
+def test_what_leaves_nothing_to_learn_or_to_judge_is_refused(given: list[GateCase]) -> None:
+    with pytest.raises(InvalidInput):
+        learn_gate(given, HEURISTIC_WEIGHTS)
+
+
+def test_parts_of_one_set_are_one_family() -> None:
+    assert [family_of(one) for one in ("hotpotqa", "hotpotqa-dev100", "clapnq")] == ["hotpotqa", "hotpotqa", "clapnq"]
