@@ -152,6 +152,16 @@ def test_a_page_that_nobody_can_read_costs_the_page_and_is_told() -> None:
     assert reading.unread_pages == (2,)
 
 
+def test_a_page_whose_fonts_name_no_letters_is_told() -> None:
+    both = pypdf.PdfWriter()
+    for content in (pdf_files.pdf_of_pages(READABLE, READABLE, READABLE), pdf_files.glyph_names(20)):
+        both.append(io.BytesIO(content))
+    made = io.BytesIO()
+    both.write(made)
+
+    assert read_pdf(made.getvalue(), LIMITS).unread_pages == (4,)
+
+
 def test_a_file_of_such_pages_alone_is_damaged() -> None:
     with pytest.raises(ParseFailed) as refused:
         read_pdf(pdf_files.pdf_of_pages(BY_NONE, BY_NONE), LIMITS)

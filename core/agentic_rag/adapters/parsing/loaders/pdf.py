@@ -18,7 +18,7 @@ from agentic_rag.adapters.parsing.pdf.pdfium import PdfiumPages
 from agentic_rag.adapters.parsing.pdf.pypdf_pages import PypdfPages
 from agentic_rag.adapters.parsing.pdf.structure import PAGE_JOIN, StructuredText, structure
 from agentic_rag.adapters.parsing.pdf.tables import lay_tables
-from agentic_rag.adapters.parsing.text.legibility import count_glyph_names, is_poor
+from agentic_rag.adapters.parsing.text.legibility import count_glyph_names, is_garbled, is_poor
 from agentic_rag.adapters.parsing.text_builder import LoadedText, tidy_title
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.language.parted_words import join_parted_words
@@ -97,8 +97,8 @@ def _count_lost_glyphs(pages: Sequence[PdfPage]) -> int:
 
 
 def _read_pages(source: SourceFile, first: PdfiumPages, second: PypdfPages) -> tuple[list[PdfPage], tuple[int, ...]]:
-    """The pages, and the numbers of those that neither can read or whose words are drawn. A page that gives text earns
-    time.
+    """The pages, and the numbers of those whose words nobody reads: neither reader can, its fonts name no letters, or
+    they are drawn. A page that gives text earns time.
 
     Errors: `ParseFailed` of the second reader where no page can be read, else code PARSE_TOO_LARGE.
     """
@@ -106,11 +106,12 @@ def _read_pages(source: SourceFile, first: PdfiumPages, second: PypdfPages) -> t
     source.limits.require_pages(count, "PDF")
     pages: list[PdfPage] = []
     unread: list[int] = []
-    total = 0
+    failed = total = 0
     for number in range(count):
         page = _more_legible(first.page(number), partial(second.text, number))
-        if page is None or page.is_drawn:
+        if page is None or page.is_drawn or is_garbled(page.text):
             unread.append(number + 1)
+        failed += page is None
         page = page or plain_page("")
         pages.append(page)
         length = sum(len(line.text) for line in page.lines)
@@ -118,7 +119,7 @@ def _read_pages(source: SourceFile, first: PdfiumPages, second: PypdfPages) -> t
         source.limits.require_characters(total, "PDF")
         if source.page_read is not None and length >= _EARNING_CHARACTERS:
             source.page_read()
-    if second.failure is not None and len(unread) == len(pages):
+    if second.failure is not None and failed == count:
         raise second.failure
     return pages, tuple(unread)
 

@@ -53,7 +53,12 @@ def is_poor(text: str) -> bool:
     """Whether a page's text is empty, or so full of unknown characters or names of glyphs that another reader may do
     better.
     """
-    return not text.strip() or _find_garbling(text) is not None
+    return not text.strip() or is_garbled(text)
+
+
+def is_garbled(text: str) -> bool:
+    """Whether a page's text is full of unknown characters or names of glyphs."""
+    return _find_garbling(text) is not None
 
 
 def count_glyph_names(text: str) -> int:
