@@ -133,13 +133,18 @@ async def test_how_far_the_passages_support_the_answer_is_said_with_every_sign(w
 
 async def test_the_gate_judges_by_the_answer_that_the_documents_gave(world: World) -> None:
     world.corpus.web, world.corpus.organisation_allows_web = WebAccess(allow=True), True
-    answered = (await world.ask("At which wave height is crew transfer suspended?")).answer.gate
+    answer = (await world.ask("At which wave height is crew transfer suspended?")).answer
+    answered, debug = answer.gate, answer.debug
     abstained = (await world.ask("What is the boiling point of ethanol?")).answer.gate
     found = {one.name: one.value for one in answered.contributions}
     missed = {one.name: one.value for one in abstained.contributions}
 
     assert found["sufficiency"] > 0.5 > missed["sufficiency"] == 0.0
     assert found["coverage"] > missed["coverage"]
+    assert debug.support is not None
+    assert debug.certainty is not None
+    assert (found["support"], found["certainty"]) == (debug.support.score, debug.certainty.score)
+    assert 0 < missed["support"] < found["support"]
     assert (answered.plan_type, answered.downgrades) == ("retrieve", ())
     assert {one.cause for one in abstained.downgrades} == {DowngradeCause.NO_SEARCH, DowngradeCause.NO_CRAWLER}
 

@@ -34,7 +34,7 @@ def test_a_decision_is_told_with_its_addends_and_what_would_change_it() -> None:
     shown = terminal().rag("gate", "explain", RUN_ID)
 
     assert shown.exit_code == 0
-    assert "Q: Who signs?\nPlan: retrieve, score -0.110, mode on, weights gate-heuristic-2\n" in shown.stdout
+    assert "Q: Who signs?\nPlan: retrieve, score -0.110, mode on, weights gate-heuristic-3\n" in shown.stdout
     rows = [line.split() for line in shown.stdout.splitlines()]
     assert ["base", "1.000", "+1.5", "+1.500"] in rows
     assert not any(row[:1] == ["chit_chat"] for row in rows)
@@ -70,7 +70,7 @@ def test_the_state_of_the_gate_says_what_keeps_runs_from_the_web() -> None:
     shown = terminal().rag("gate", "status")
 
     assert shown.exit_code == 0
-    assert "mode on, weights gate-heuristic-2\ncare 0.5: full_loop from 0.55, search from 0.2\n" in shown.stdout
+    assert "mode on, weights gate-heuristic-3\ncare 0.5: full_loop from 0.55, search from 0.2\n" in shown.stdout
     assert "(ORGANISATION)" in shown.stdout
     assert "(NO_SEARCH)" in shown.stdout
 
@@ -96,7 +96,7 @@ def test_a_replay_names_the_runs_that_are_decided_otherwise() -> None:
     same = terminal().rag("gate", "replay", "--since", "2020-01-01")
     found = json.loads(terminal(moved).rag("gate", "replay", "--since", "2020-01-01", "--json").stdout)
 
-    assert same.stdout == "1 decisions taken again with gate-heuristic-2: 0 differ.\n"
+    assert same.stdout == "1 decisions taken again with gate-heuristic-3: 0 differ.\n"
     assert [(one["runId"], one["planBefore"], one["planAfter"]) for one in found["differences"]] == [
         (RUN_ID, "retrieve", "retrieve")
     ]

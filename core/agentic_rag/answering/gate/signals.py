@@ -53,6 +53,10 @@ class ProbeSigns:
     coverage: float = 0.0
     freshness: float = 0.0
     sufficiency: float = 0.0
+    support: float = 0.0
+    """As in `evidence.answerability`, whatever the threshold; 0 where nothing was weighed."""
+    certainty: float = 0.0
+    """As in `evidence.certainty`; 0 where no sentence was weighed."""
 
 
 NOTHING_FOUND = ProbeSigns()

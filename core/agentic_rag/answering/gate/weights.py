@@ -36,7 +36,7 @@ class GateWeights:
 
 
 HEURISTIC_WEIGHTS = GateWeights(
-    version="gate-heuristic-2",
+    version="gate-heuristic-3",
     weights=MappingProxyType(
         {
             "base": 1.5,
@@ -57,6 +57,8 @@ HEURISTIC_WEIGHTS = GateWeights(
             "coverage": -0.2,
             "freshness": -0.6,
             "sufficiency": -1.0,
+            "support": 0.0,
+            "certainty": 0.0,
             "policy": 0.1,
             "budget_left": 0.1,
             "profile": 0.3,

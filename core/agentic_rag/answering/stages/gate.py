@@ -80,6 +80,8 @@ def probe_signs(state: RunState, ending: Ending, today: date) -> ProbeSigns:
         coverage=measure_coverage(draft.support),
         freshness=measure_freshness(find_time_need(state.question.text), read, today),
         sufficiency=measure_sufficiency(ending.outcome, draft.support, draft.certainty, len(draft.missing)),
+        support=0.0 if draft.support is None else draft.support.score,
+        certainty=0.0 if draft.certainty is None else draft.certainty.score,
     )
 
 
