@@ -237,6 +237,12 @@ def test_intents_are_told_by_the_wording(question: str, intent: Intent) -> None:
     [
         ("What is the wave limit?", None, None),
         ("What happened today?", 1, None),
+        ("Who runs the site at the moment?", 30, None),
+        ("As things stand, which tariff is paid?", 30, None),
+        ("What does a berth cost these days?", 30, None),
+        ("Which law is in force at present?", 30, None),
+        ("Who was present at the moment of the launch?", None, None),
+        ("Which presents were given in those days?", None, None),
         ("What are the latest tariffs of this week?", 7, None),
         ("What were net sales in 2023 and 2024?", None, 2024),
         ("Which form is 2024/7?", None, None),

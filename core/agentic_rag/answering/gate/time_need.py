@@ -12,7 +12,12 @@ _AGES: tuple[tuple[re.Pattern[str], int], ...] = tuple(
     for words, days in (
         (r"breaking|right now|today'?s?|tonight|this morning", 1),
         (r"yesterday|this week(?:'s)?|last week(?:'s)?|news|headlines?", 7),
-        (r"latest|newest|recent(?:ly)?|up-to-date|current(?:ly)?|now|this month(?:'s)?|last month(?:'s)?", 30),
+        (
+            r"latest|newest|recent(?:ly)?|lately|up-to-date|current(?:ly)?|now|nowadays|these days|this month(?:'s)?|"
+            r"last month(?:'s)?|at (?:present|this time|the moment(?! (?:of|when|that)\b))|"
+            r"as (?:things|matters|it) stands?|for the time being",
+            30,
+        ),
         (r"this quarter|last quarter|upcoming|so far", 92),
         (r"this year(?:'s)?", 366),
     )
