@@ -55,8 +55,12 @@ class HeldOut:
     """What weights are worth on cases that they never saw."""
 
     score: GateScore
+    brier: float
+    """The mean squared distance of the chance told from what was found (1 or 0): falls with calibration and with what
+    chances tell; `calibration_error` alone is least for one chance that is told of every case.
+    """
     calibration_error: float
-    """How far told chances are from what was found, a mean over `bins` (ECE)."""
+    """How far the mean chances of `bins` are from what was found there (ECE). Shown, not judged."""
     bins: tuple[ReliabilityBin, ...]
 
 
@@ -115,6 +119,12 @@ def learn_gate(cases: Sequence[GateCase], in_force: GateWeights) -> LearnedGate:
     )
 
 
+def compare_weights(cases: Sequence[GateCase], candidate: GateWeights, in_force: GateWeights) -> Promotion:
+    """Whether weights from elsewhere, which saw none of the cases, may replace those in force."""
+    folds = _families_held(cases)
+    return judge_promotion(_judge(folds, [candidate] * len(folds)), _judge(folds, [in_force] * len(folds)))
+
+
 def judge_promotion(learned: HeldOut, in_force: HeldOut) -> Promotion:
     """By F1 and by calibration on the same held out cases."""
     gain = learned.score.f1 - in_force.score.f1
@@ -124,7 +134,7 @@ def judge_promotion(learned: HeldOut, in_force: HeldOut) -> Promotion:
     )
     if round(gain, DIGITS) < LEAST_GAIN:
         return Promotion(is_promoted=False, reason=f"refused: less than {100 * LEAST_GAIN:g} points more: {told}")
-    if round(learned.calibration_error - in_force.calibration_error, DIGITS) > 0:
+    if round(learned.brier - in_force.brier, DIGITS) > 0:
         return Promotion(is_promoted=False, reason=f"refused: worse calibrated: {told}")
     return Promotion(is_promoted=True, reason=f"promoted: {told}")
 
@@ -218,9 +228,14 @@ def _judge(folds: Sequence[_Fold], fitted: Sequence[GateWeights]) -> HeldOut:
             key = one.set_name, one.case_id
             searched[key], chances[key] = searches(one), tell(one)
     held = [one for fold in folds for one in fold.held]
-    bins = _bins(held, [chances[one.set_name, one.case_id] for one in held])
+    told = [chances[one.set_name, one.case_id] for one in held]
+    bins = _bins(held, told)
     return HeldOut(
         judge_gate(held, lambda one: searched[one.set_name, one.case_id]),
+        sum(
+            share * (chance - one.needs_search) ** 2
+            for share, chance, one in zip(shares_of(held), told, held, strict=True)
+        ),
         sum(one.share * abs(one.told - one.found) for one in bins),
         bins,
     )

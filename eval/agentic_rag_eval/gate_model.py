@@ -83,6 +83,7 @@ def _held_out(held: HeldOut) -> dict[str, object]:
         "precision": round(score.precision, 4),
         "recall": round(score.recall, 4),
         "f1": round(score.f1, 4),
+        "brier": round(held.brier, 4),
         "calibration_error": round(held.calibration_error, 4),
         "bins": [[round(one.share, 4), round(one.told, 4), round(one.found, 4)] for one in held.bins],
     }

@@ -11,7 +11,7 @@ from uuid import UUID
 from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.assemble import assemble, is_cacheable
 from agentic_rag.answering.gate.tell_decision import tell_decision
-from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS
+from agentic_rag.answering.gate.weights import IN_FORCE
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.options import AnswerDefaults, effective, validate
 from agentic_rag.answering.ports import AnswerCache, RunStore, UnitReader
@@ -199,7 +199,7 @@ class AnswerQuestion:
             corpus_version=version,
             graph_version=version,
             space=space.name,
-            weights_version=HEURISTIC_WEIGHTS.version,
+            weights_version=IN_FORCE.version,
             pipeline_version=PIPELINE_VERSION,
             models=(space.model, *chat_models),
             model_reads_history=bool(chat_models),

@@ -18,6 +18,7 @@ from agentic_rag_eval.gate_learning import (
     LEARNED,
     HeldOut,
     ReliabilityBin,
+    compare_weights,
     family_of,
     fit_weights,
     judge_promotion,
@@ -46,8 +47,8 @@ def cases(names: Sequence[str] = ("a", "b", "c"), count: int = 40) -> list[GateC
     return made
 
 
-def held_out(f1: float, error: float) -> HeldOut:
-    return HeldOut(GateScore(100, 1.0, 0.3, f1, f1), error, (ReliabilityBin(1.0, 0.5, 0.5),))
+def held_out(f1: float, brier: float) -> HeldOut:
+    return HeldOut(GateScore(100, 1.0, 0.3, f1, f1), brier, 0.0, (ReliabilityBin(1.0, 0.5, 0.5),))
 
 
 def test_the_signal_that_tells_gets_the_weight_and_none_speaks_against_its_meaning() -> None:
@@ -120,13 +121,21 @@ def test_weights_are_named_by_their_data() -> None:
 
 
 @pytest.mark.parametrize(
-    ("f1", "error", "is_promoted"),
+    ("f1", "brier", "is_promoted"),
     [(0.53, 0.05, True), (0.529, 0.04, False), (0.7, 0.051, False), (0.4, 0.01, False)],
 )
 def test_weights_are_promoted_by_three_points_and_no_worse_calibration(
-    f1: float, error: float, is_promoted: bool
+    f1: float, brier: float, is_promoted: bool
 ) -> None:
-    assert judge_promotion(held_out(f1, error), held_out(0.5, 0.05)).is_promoted is is_promoted
+    assert judge_promotion(held_out(f1, brier), held_out(0.5, 0.05)).is_promoted is is_promoted
+
+
+def test_weights_from_elsewhere_are_held_against_those_in_force() -> None:
+    better = replace(HEURISTIC_WEIGHTS, weights={**HEURISTIC_WEIGHTS.weights, "coverage": -2.0}, search=0.0)
+
+    assert compare_weights(cases(), better, HEURISTIC_WEIGHTS).is_promoted
+    assert not compare_weights(cases(), HEURISTIC_WEIGHTS, better).is_promoted
+    assert not compare_weights(cases(), HEURISTIC_WEIGHTS, HEURISTIC_WEIGHTS).is_promoted
 
 
 def test_weights_that_tell_nothing_are_refused() -> None:

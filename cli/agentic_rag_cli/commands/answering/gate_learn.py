@@ -23,12 +23,12 @@ def learn(
 
     Example: rag gate learn build/gate/cases/*.jsonl
     """
-    from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS
+    from agentic_rag.answering.gate.weights import IN_FORCE
     from agentic_rag_eval.gate_cases import load_cases
     from agentic_rag_eval.gate_learning import learn_gate
     from agentic_rag_eval.gate_model import metrics_json, write_model
 
-    found = learn_gate([case for path in cases for case in load_cases(path)], HEURISTIC_WEIGHTS)
+    found = learn_gate([case for path in cases for case in load_cases(path)], IN_FORCE)
     folder = write_model(out, found)
     shown: dict[str, Any] = {**metrics_json(found), "folder": str(folder)}
     score = found.learned.score

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from agentic_rag.answering.gate.policy import WebPolicy
 from agentic_rag.answering.gate.signals import OutsideSigns, ProbeSigns, QuestionSigns, features_of
-from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, GateWeights
+from agentic_rag.answering.gate.weights import IN_FORCE, GateWeights
 from agentic_rag.answering.gate_decision import (
     PLAN_TYPES,
     Directives,
@@ -67,7 +67,7 @@ def decide(
     probe: ProbeSigns | None,
     rules: GateRules,
     seeds: Seeds = Seeds(),
-    weights: GateWeights = HEURISTIC_WEIGHTS,
+    weights: GateWeights = IN_FORCE,
 ) -> GateDecision:
     """The decision. Without a probe (before anything is read) it only tells whether to read the documents. Equal
     arguments give an equal decision.

@@ -12,7 +12,7 @@ from agentic_rag.answering.gate.policy import WebPolicy
 from agentic_rag.answering.gate.replay import GateReplay, replay_decisions
 from agentic_rag.answering.gate.report import GateReport, report_decisions
 from agentic_rag.answering.gate.stored_decision import StoredDecision
-from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS
+from agentic_rag.answering.gate.weights import IN_FORCE
 from agentic_rag.answering.gate_decision import Downgrade, GateDecision
 from agentic_rag.answering.options import validate
 from agentic_rag.answering.ports import GateLog
@@ -68,9 +68,9 @@ class ObserveGate:
         rules = replace(self._rules, policy=policy, care=head.web.care)
         return GateStatus(
             mode=rules.mode,
-            weights_version=HEURISTIC_WEIGHTS.version,
+            weights_version=IN_FORCE.version,
             care=rules.care,
-            thresholds=HEURISTIC_WEIGHTS.thresholds(rules.care),
+            thresholds=IN_FORCE.thresholds(rules.care),
             downgrades=lower("full_loop", rules),
         )
 
@@ -93,7 +93,7 @@ class ObserveGate:
     async def replay(self, principal: Principal, workspace: WorkspaceRef, since: datetime) -> GateReplay:
         """The stored decisions with the weights in force. Errors: `DependencyUnavailable`."""
         found, is_complete = await self._decisions(principal, workspace, since)
-        return replay_decisions(found, HEURISTIC_WEIGHTS, is_complete=is_complete)
+        return replay_decisions(found, IN_FORCE, is_complete=is_complete)
 
     async def _decisions(
         self, principal: Principal, workspace: WorkspaceRef, since: datetime

@@ -72,3 +72,6 @@ HEURISTIC_WEIGHTS = GateWeights(
 time, or not established, reaches it; an abstention reaches `full_loop`. A weight of 0 waits for outcomes to learn
 from: nobody has shown that a kind of question needs the web by being of that kind.
 """
+
+IN_FORCE = HEURISTIC_WEIGHTS
+"""By which runs are judged."""
