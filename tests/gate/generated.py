@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from random import Random
 
 from agentic_rag.answering.gate.decide import GateRules, Seeds, decide
@@ -45,7 +45,7 @@ def situations(count: int) -> Iterator[Situation]:
     for _ in range(count):
         intent = AskedIntent(random.choice(list(Intent)), value())
         question = QuestionSigns(flag(), flag(), flag(), flag(), flag(), value(), intent)
-        probe = None if random.random() < 0.1 else ProbeSigns(value(), value(), value(), value(), value())
+        probe = None if random.random() < 0.1 else ProbeSigns(*(value() for _ in fields(ProbeSigns)))
         policy = WebPolicy(random.random() < 0.7, random.random() < 0.7, random.choice((None, True, False)))
         flags = random.random() < 0.7, random.random() < 0.7
         rules = GateRules(policy, value(), value(), *flags, value(), random.choice(MODES))

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, GateWeights
-from agentic_rag_eval import gate_cases
+from agentic_rag.answering.gate.weights import IN_FORCE, GateWeights
+from agentic_rag_eval import gate_cases, gate_learning
 from agentic_rag_eval.gate_cases import CaseKind, GateCase, GateScore, judge_gate, load_cases
 from tests.bench.reports import ROOT, Row
 
@@ -51,6 +52,30 @@ def _judged(short: bool) -> GateScore:
     return judge_left_out(plain_cases() if short else kept_cases())
 
 
+def refused(short: bool) -> Row:
+    """A model that takes every signal of the documents for its opposite."""
+    verdict = gate_learning.compare_weights(_compared(short), _turned(IN_FORCE), IN_FORCE)
+    return Row("a worse model", verdict.reason.partition(":")[0], "refused", not verdict.is_promoted)
+
+
+def promoted(short: bool) -> Row:
+    """The same the other way about."""
+    verdict = gate_learning.compare_weights(_compared(short), IN_FORCE, _turned(IN_FORCE))
+    return Row("a better model", verdict.reason.partition(":")[0], "promoted", verdict.is_promoted)
+
+
+def _compared(short: bool) -> list[GateCase]:
+    """Of two sets at least: each is judged by a scale that was made on the others."""
+    if not short:
+        return kept_cases()
+    return [replace(one, set_name=name) for name in ("plain", "other") for one in plain_cases()]
+
+
+def _turned(weights: GateWeights) -> GateWeights:
+    turned = {name: -weights.weights[name] for name in gate_learning.LEARNED}
+    return replace(weights, version="turned", weights={**weights.weights, **turned})
+
+
 def judge_left_out(cases: Sequence[GateCase]) -> GateScore:
     """Each set by weights that never saw it or another part of it."""
     searches = {
@@ -61,8 +86,8 @@ def judge_left_out(cases: Sequence[GateCase]) -> GateScore:
 
 def weights_without(family: tuple[str, ...]) -> GateWeights:
     """Weights in force, fitted without these sets; those set by hand have seen none."""
-    model = MODELS / HEURISTIC_WEIGHTS.version / "model.json"
-    return _left_out(model)[family[0]] if model.is_file() else HEURISTIC_WEIGHTS
+    model = MODELS / IN_FORCE.version / "model.json"
+    return _left_out(model)[family[0]] if model.is_file() else IN_FORCE
 
 
 @cache
@@ -89,7 +114,7 @@ def by_set() -> list[Row]:
 
 def plain_cases() -> list[GateCase]:
     """Cases that are told apart by their signals alone."""
-    silent = dict.fromkeys(HEURISTIC_WEIGHTS.weights, 0.0) | {"base": 1.0, "budget_left": 1.0, "intent_lookup": 0.5}
+    silent = dict.fromkeys(IN_FORCE.weights, 0.0) | {"base": 1.0, "budget_left": 1.0, "intent_lookup": 0.5}
     found = {"hit_rate": 1.0, "margin": 0.3, "coverage": 0.9, "freshness": 1.0, "sufficiency": 0.9}
     probes: Mapping[CaseKind, Mapping[str, float]] = {
         CaseKind.INSIDE: found,

@@ -16,7 +16,9 @@ TABLE: Mapping[str, Measure] = {
     "dials": asked.dials,
     "answered": labelled.answered,
     "calls": labelled.calls,
+    "refused": labelled.refused,
+    "promoted": labelled.promoted,
     "cost": asked.cost,
 }
-LABELLED = frozenset({"answered", "calls"})
+LABELLED = frozenset({"answered", "calls", "refused", "promoted"})
 """Those that need the labelled set."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from tests.plants import Mutant, Patch, Where
@@ -42,6 +43,13 @@ def _always(patch: Patch) -> None:
     patch(gate_cases, "plan_for", lambda *_: "full_loop")
 
 
+def _promoting(patch: Patch, *, always: bool) -> None:
+    from agentic_rag_eval import gate_learning
+
+    told = "promoted: " if always else "refused: "
+    patch(gate_learning, "judge_promotion", lambda *_: gate_learning.Promotion(is_promoted=always, reason=told))
+
+
 def _slowly(patch: Patch) -> None:
     from agentic_rag.answering.stages import gate
 
@@ -62,5 +70,7 @@ MUTANTS: Mapping[str, Mutant] = {
     "dials": Mutant("a request that forbids the web is not heard", _deaf_to_requests, "dial with one of them off"),
     "answered": Mutant("nothing is looked for outside", _never, "answered questions"),
     "calls": Mutant("everything is looked for outside", _always, "calls"),
+    "refused": Mutant("every model is promoted", partial(_promoting, always=True), "a worse model"),
+    "promoted": Mutant("no model is promoted", partial(_promoting, always=False), "a better model"),
     "cost": Mutant("each decision takes two milliseconds more", _slowly, "beyond the probe"),
 }
