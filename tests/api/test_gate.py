@@ -17,11 +17,10 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.web_access import WebAccess
 from agentic_rag.workspaces.workspace import CorpusHead
 from tests.api.builders import REF, WORKSPACE, Container, FakeAnswer, a_run, numbered, query
-from tests.unit.answering.test_gate import ANSWERED, OPEN
+from tests.unit.answering.test_gate import ANSWERED, OPEN, UNANSWERED
 from tests.unit.answering.test_gate_decisions import HEAVIER, PLAIN
 
 SHADOW = GateRules(mode="shadow", can_search=True, can_crawl=True)
-UNANSWERED = replace(ANSWERED, coverage=0.4, sufficiency=0.0)
 
 
 def judged(number: int = 500, rules: GateRules = OPEN) -> Run:

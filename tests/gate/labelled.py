@@ -116,10 +116,11 @@ def plain_cases() -> list[GateCase]:
     """Cases that are told apart by their signals alone."""
     silent = dict.fromkeys(IN_FORCE.weights, 0.0) | {"base": 1.0, "budget_left": 1.0, "intent_lookup": 0.5}
     found = {"hit_rate": 1.0, "margin": 0.3, "coverage": 0.9, "freshness": 1.0, "sufficiency": 0.9}
+    found |= {"support": 0.9, "certainty": 0.9}
     probes: Mapping[CaseKind, Mapping[str, float]] = {
         CaseKind.INSIDE: found,
         CaseKind.IN_TIME: found,
-        CaseKind.MISSING: {"freshness": 1.0, "coverage": 0.2},
+        CaseKind.MISSING: {"freshness": 1.0, "coverage": 0.2, "support": 0.05, "certainty": 0.2},
         CaseKind.STALE: {**found, "freshness": 0.1, "sufficiency": 0.6},
     }
     return [

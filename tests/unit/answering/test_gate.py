@@ -31,7 +31,10 @@ from agentic_rag.answering.question import Turn
 
 LEVELS = ["skip", "retrieve", "search", "full_loop"]
 OPEN = GateRules(WebPolicy(organisation=True, workspace=True), can_search=True, can_crawl=True)
-ANSWERED = ProbeSigns(hit_rate=1.0, margin=0.3, coverage=0.9, freshness=1.0, sufficiency=0.85)
+ANSWERED = ProbeSigns(
+    hit_rate=1.0, margin=0.3, coverage=0.9, freshness=1.0, sufficiency=0.85, support=0.9, certainty=0.85
+)
+UNANSWERED = replace(ANSWERED, coverage=0.4, sufficiency=0.0, support=0.1, certainty=0.2)
 TODAY = date(2026, 3, 1)
 
 share = st.floats(0, 1).map(lambda value: round(value, 6))
@@ -167,7 +170,7 @@ def test_what_the_documents_answer_well_is_not_looked_for_outside(question: str)
 
 
 def test_what_they_do_not_answer_is() -> None:
-    assert _plan("What is the wave limit?", replace(ANSWERED, coverage=0.4, sufficiency=0.0)) == "full_loop"
+    assert _plan("What is the wave limit?", UNANSWERED) == "full_loop"
     assert _plan("What is the wave limit?", replace(ANSWERED, sufficiency=0.5)) == "search"
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.builders import run_of
-from tests.unit.answering.test_gate import ANSWERED, OPEN, probes, questions, rules
+from tests.unit.answering.test_gate import ANSWERED, OPEN, UNANSWERED, probes, questions, rules
 
 from agentic_rag.answering.gate.counterfactual import FIXED, find_counterfactuals
 from agentic_rag.answering.gate.decide import GateRules, decide, plan_for, sum_up, weigh
@@ -20,7 +20,7 @@ from agentic_rag.answering.gate.replay import replay_decisions
 from agentic_rag.answering.gate.report import nearest_rank, report_decisions
 from agentic_rag.answering.gate.signals import NOTHING_FOUND, ProbeSigns, QuestionSigns
 from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
-from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS
+from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, IN_FORCE
 from agentic_rag.answering.gate_decision import DowngradeCause, GateDecision
 from agentic_rag.answering.run import CacheOutcome, Run
 from agentic_rag.models.chat.request import ChatSpend
@@ -30,7 +30,6 @@ WORKSPACE = WorkspaceRef(UUID(int=1), UUID(int=2))
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
 PLAIN = QuestionSigns(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, AskedIntent(Intent.LOOKUP, 0.5))
 STALE = replace(ANSWERED, freshness=0.0)
-UNANSWERED = replace(ANSWERED, coverage=0.4, sufficiency=0.0)
 HEAVIER = replace(
     HEURISTIC_WEIGHTS,
     version="gate-test",
@@ -57,7 +56,7 @@ def test_the_value_that_is_told_crosses_the_threshold_and_no_smaller_change_does
     signals = {one.name: one.value for one in decision.contributions}
 
     def crosses(name: str, value: float, threshold: float) -> bool:
-        score = sum_up(weigh({**signals, name: value}, HEURISTIC_WEIGHTS))
+        score = sum_up(weigh({**signals, name: value}, IN_FORCE))
         return (score >= threshold) is not (decision.score >= threshold)
 
     found = find_counterfactuals(decision)
@@ -68,7 +67,7 @@ def test_the_value_that_is_told_crosses_the_threshold_and_no_smaller_change_does
             assert 0 <= change.needed <= 1
             assert crosses(change.name, change.needed, one.threshold), change
             # The next value in 6 digits whose contribution, in 6 digits, is another.
-            step = max(1e-6, 2e-6 / abs(HEURISTIC_WEIGHTS.weights[change.name]))
+            step = max(1e-6, 2e-6 / abs(IN_FORCE.weights[change.name]))
             back = -step if change.is_least else step
             assert not crosses(change.name, change.needed + back, one.threshold), change
 
@@ -83,12 +82,12 @@ def test_a_signal_that_is_not_told_crosses_no_threshold_alone(
         told = {change.name for change in one.changes} | FIXED
         for name in signals.keys() - told:
             for value in (0.0, 1.0):
-                score = sum_up(weigh({**signals, name: value}, HEURISTIC_WEIGHTS))
+                score = sum_up(weigh({**signals, name: value}, IN_FORCE))
                 assert (score >= one.threshold) is (decision.score >= one.threshold), name
 
 
 def test_a_decision_says_by_how_much_it_was_missed_and_what_would_change_it() -> None:
-    search, full_loop = find_counterfactuals(decide(PLAIN, ANSWERED, OPEN))
+    search, full_loop = find_counterfactuals(decide(PLAIN, ANSWERED, OPEN, weights=HEURISTIC_WEIGHTS))
 
     assert search.explanation == (
         "search from 0.2: short by 0.31; would if sufficiency were ≤ 0.54 or freshness were ≤ 0.48 or "
@@ -98,13 +97,15 @@ def test_a_decision_says_by_how_much_it_was_missed_and_what_would_change_it() ->
 
 
 def test_where_no_signal_alone_is_enough_that_is_told() -> None:
-    _, full_loop = find_counterfactuals(decide(PLAIN, replace(ANSWERED, sufficiency=1.0), replace(OPEN, care=0.0)))
+    _, full_loop = find_counterfactuals(
+        decide(PLAIN, replace(ANSWERED, sufficiency=1.0), replace(OPEN, care=0.0), weights=HEURISTIC_WEIGHTS)
+    )
 
     assert full_loop.explanation == "full_loop from 0.8: short by 1.06; no signal alone changes it"
 
 
 def test_a_threshold_that_was_reached_tells_what_would_keep_below_it() -> None:
-    search, _ = find_counterfactuals(decide(PLAIN, UNANSWERED, OPEN))
+    search, _ = find_counterfactuals(decide(PLAIN, UNANSWERED, OPEN, weights=HEURISTIC_WEIGHTS))
 
     assert search.distance > 0
     assert search.explanation.startswith("search from 0.2: reached, by ")
@@ -191,7 +192,7 @@ def test_a_replay_with_the_same_weights_differs_nowhere(
 ) -> None:
     decision = decide(question, probe, replace(bounds, mode="on"))
 
-    replayed = replay_decisions([_stored(decision)], HEURISTIC_WEIGHTS, is_complete=True)
+    replayed = replay_decisions([_stored(decision)], IN_FORCE, is_complete=True)
 
     assert (replayed.runs, replayed.unreadable, replayed.differences) == (1, 0, ())
 
@@ -210,10 +211,10 @@ def test_a_replay_names_the_decisions_that_other_weights_take_otherwise() -> Non
 def test_a_replay_keeps_the_knob_where_it_was() -> None:
     careful = _stored(decide(PLAIN, replace(ANSWERED, sufficiency=0.6), replace(OPEN, care=1.0)))
 
-    replayed = replay_decisions([careful], HEURISTIC_WEIGHTS, is_complete=True)
+    replayed = replay_decisions([careful], IN_FORCE, is_complete=True)
 
     assert careful.planned == "search"
-    assert plan_for(careful.score, HEURISTIC_WEIGHTS.thresholds(0.5)) == "retrieve"
+    assert plan_for(careful.score, IN_FORCE.thresholds(0.5)) == "retrieve"
     assert replayed.differences == ()
 
 
@@ -221,6 +222,6 @@ def test_decisions_with_other_signals_are_left_out_of_a_replay() -> None:
     stored = _stored(decide(PLAIN, ANSWERED, OPEN))
     earlier = replace(stored, contributions=stored.contributions[1:], decided_at=NOW - timedelta(days=1))
 
-    replayed = replay_decisions([stored, earlier], HEURISTIC_WEIGHTS, is_complete=False)
+    replayed = replay_decisions([stored, earlier], IN_FORCE, is_complete=False)
 
     assert (replayed.runs, replayed.unreadable, replayed.is_complete) == (1, 1, False)

@@ -13,6 +13,7 @@ from tests.unit.cli.product import HANDBOOK, Product, Terminal, answered
 from tests.unit.eval.test_gate_learning import cases
 
 from agentic_rag.answering.gate.decide import GateRules, decide
+from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS
 from agentic_rag.answering.run import Run
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag_eval.gate_cases import save_cases
@@ -23,7 +24,7 @@ QUESTION = "Who signs?"
 
 def judged(rules: GateRules = OPEN) -> Run:
     run = answered()
-    return replace(run, answer=replace(run.answer, gate=decide(PLAIN, ANSWERED, rules)))
+    return replace(run, answer=replace(run.answer, gate=decide(PLAIN, ANSWERED, rules, weights=HEURISTIC_WEIGHTS)))
 
 
 def terminal(run: Run | None = None) -> Terminal:
