@@ -129,8 +129,8 @@ def judge_promotion(learned: HeldOut, in_force: HeldOut) -> Promotion:
     """By F1 and by calibration on the same held out cases."""
     gain = learned.score.f1 - in_force.score.f1
     told = (
-        f"F1 {100 * in_force.score.f1:.1f} → {100 * learned.score.f1:.1f} ({100 * gain:+.1f}), calibration error "
-        + (f"{100 * in_force.calibration_error:.1f} → {100 * learned.calibration_error:.1f}")
+        f"F1 {100 * in_force.score.f1:.1f} → {100 * learned.score.f1:.1f} ({100 * gain:+.1f}), "
+        f"Brier score {in_force.brier:.3f} → {learned.brier:.3f}"
     )
     if round(gain, DIGITS) < LEAST_GAIN:
         return Promotion(is_promoted=False, reason=f"refused: less than {100 * LEAST_GAIN:g} points more: {told}")

@@ -127,7 +127,11 @@ def test_weights_are_named_by_their_data() -> None:
 def test_weights_are_promoted_by_three_points_and_no_worse_calibration(
     f1: float, brier: float, is_promoted: bool
 ) -> None:
-    assert judge_promotion(held_out(f1, brier), held_out(0.5, 0.05)).is_promoted is is_promoted
+    verdict = judge_promotion(held_out(f1, brier), held_out(0.5, 0.05))
+
+    assert verdict.is_promoted is is_promoted
+    assert verdict.reason.startswith("promoted: " if is_promoted else "refused: ")
+    assert verdict.reason.endswith(f"Brier score 0.050 → {brier:.3f}")
 
 
 def test_weights_from_elsewhere_are_held_against_those_in_force() -> None:
