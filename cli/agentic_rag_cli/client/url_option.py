@@ -22,6 +22,7 @@ LOCAL: Mapping[str, str] = {
     "token dev": "It signs with the secret of this home.",
     "provider-key master": "It draws random bytes.",
     "eval compare": "It reads two files.",
+    "gate learn": "It reads files of cases.",
 }
 """Commands without `--url`, each with why."""
 
