@@ -65,11 +65,9 @@ def test_the_signal_that_tells_gets_the_weight_and_none_speaks_against_its_meani
 def test_what_is_not_learned_stays_as_it_is_in_force() -> None:
     weights = fit_weights(cases(), HEURISTIC_WEIGHTS, "new")
 
-    kept = weights.weights.keys() - set(LEARNED)
+    kept = weights.weights.keys() - {*LEARNED, "base"}
     assert all(weights.weights[name] == HEURISTIC_WEIGHTS.weights[name] for name in kept)
-    assert weights.full_loop - weights.search == pytest.approx(
-        HEURISTIC_WEIGHTS.full_loop - HEURISTIC_WEIGHTS.search, abs=1e-6
-    )
+    assert weights.thresholds(0.5) == HEURISTIC_WEIGHTS.thresholds(0.5)
 
 
 def test_the_threshold_is_the_highest_that_keeps_the_answered_questions() -> None:
@@ -78,9 +76,9 @@ def test_the_threshold_is_the_highest_that_keeps_the_answered_questions() -> Non
     kept = judge_gate(cases(), searches_by(weights))
     higher = judge_gate(cases(), searches_by(replace(weights, search=weights.search + 0.05, full_loop=9.0)))
 
-    assert kept.answered >= 0.98
+    assert kept.answered >= 0.99
     assert kept.calls < 0.5
-    assert higher.answered < 0.98
+    assert higher.answered < 0.99
 
 
 def test_every_set_is_judged_by_weights_that_never_saw_its_family() -> None:
