@@ -20,10 +20,12 @@ from agentic_rag.answering.gate.weights import GateWeights
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_eval.gate_cases import GateCase, GateScore, digest_of, judge_gate, score_of, searches_by, shares_of
 
-LEARNED = tuple(one.name for one in fields(ProbeSigns))
-"""All speak for the documents, so none gets a weight above 0. Signals of the question keep their weight: sets differ in
-how they ask, and a weight for that would tell sets apart.
+LEARNED = (*(one.name for one in fields(ProbeSigns)), "intent_fresh_news")
+"""Signals of the probe speak for the documents, so none gets a weight above 0; a question for news speaks for the web,
+if `freshness` leaves it anything to say. Other signals of the question keep their weight: sets differ in how they ask,
+and a weight for that would tell sets apart.
 """
+SPEAK_FOR_THE_WEB = frozenset({"intent_fresh_news"})
 RIDGE = 0.003
 """On the weights of signals divided by their spread."""
 STEPS = 40
@@ -153,7 +155,11 @@ def fit_weights(cases: Sequence[GateCase], in_force: GateWeights, version: str) 
     names = list(LEARNED)
     while True:
         slopes = _logistic(np.array([[one.signals[name] for name in names] for one in cases]), cases)[:-1]
-        wrong = [name for name, slope in zip(names, slopes, strict=True) if slope > 0]
+        wrong = [
+            name
+            for name, slope in zip(names, slopes, strict=True)
+            if slope and (slope > 0) != (name in SPEAK_FOR_THE_WEB)
+        ]
         if not wrong:
             break
         names = [name for name in names if name not in wrong]

@@ -58,8 +58,23 @@ def test_the_signal_that_tells_gets_the_weight_and_none_speaks_against_its_meani
     assert min(learned, key=lambda name: learned[name]) == "coverage"
     assert learned["margin"] == 0
     assert all(one <= 0 for one in learned.values())
-    assert math.isclose(sum(learned.values()), sum(HEURISTIC_WEIGHTS.weights[name] for name in LEARNED), rel_tol=1e-4)
+    in_force = (abs(HEURISTIC_WEIGHTS.weights[name]) for name in LEARNED)
+    assert math.isclose(sum(map(abs, learned.values())), sum(in_force), rel_tol=1e-4)
     assert weights.version == "new"
+
+
+def test_a_question_for_news_speaks_for_the_web_or_says_nothing() -> None:
+    def news(given: list[GateCase], *, needs: bool) -> list[GateCase]:
+        told = [replace(one, signals={**one.signals, "intent_fresh_news": 1.0}) for one in given]
+        return [new if one.needs_search is needs else one for one, new in zip(given, told, strict=True)]
+
+    outside, inside = (
+        fit_weights(news(cases(), needs=needs), HEURISTIC_WEIGHTS, "new").weights["intent_fresh_news"]
+        for needs in (True, False)
+    )
+
+    assert outside > 0
+    assert inside == 0
 
 
 def test_what_is_not_learned_stays_as_it_is_in_force() -> None:
