@@ -10,6 +10,7 @@ from typing import Any, cast
 from agentic_rag.answering.gate.decide import GateRules, decide
 from agentic_rag.answering.gate.observe import MOST_DECISIONS, ObserveGate
 from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
+from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS
 from agentic_rag.answering.question import CacheMode
 from agentic_rag.answering.run import Run
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
@@ -25,7 +26,7 @@ SHADOW = GateRules(mode="shadow", can_search=True, can_crawl=True)
 
 def judged(number: int = 500, rules: GateRules = OPEN) -> Run:
     run = a_run()
-    gate = decide(PLAIN, UNANSWERED, replace(rules, policy=OPEN.policy))
+    gate = decide(PLAIN, UNANSWERED, replace(rules, policy=OPEN.policy), weights=HEURISTIC_WEIGHTS)
     return replace(run, run_id=numbered(number), answer=replace(run.answer, gate=gate))
 
 
@@ -144,6 +145,7 @@ async def test_a_report_of_too_many_decisions_says_that_it_left_some_out() -> No
 
 async def test_a_replay_names_the_run_of_each_decision_that_differs() -> None:
     same = judged(1)
+    same = replace(same, answer=replace(same.answer, gate=decide(PLAIN, ANSWERED, OPEN)))
     moved = judged(2)
     gate_then = decide(PLAIN, ANSWERED, OPEN, weights=HEAVIER)
     moved = replace(moved, answer=replace(moved.answer, gate=gate_then))

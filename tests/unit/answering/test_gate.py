@@ -24,7 +24,7 @@ from agentic_rag.answering.gate.signals import (
     read_question,
 )
 from agentic_rag.answering.gate.time_need import find_time_need, measure_freshness
-from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS
+from agentic_rag.answering.gate.weights import IN_FORCE
 from agentic_rag.answering.gate_decision import DowngradeCause, FeatureContribution
 from agentic_rag.answering.query.planner import detect_answer_type
 from agentic_rag.answering.question import Turn
@@ -79,9 +79,7 @@ def test_the_score_is_the_sum_of_the_contributions_shown(
     assert decision.score == pytest.approx(sum(one.contribution for one in decision.contributions), abs=1e-6)
     assert all(0 <= one.value <= 1 for one in decision.contributions)
     named = {one.name for one in decision.contributions}
-    assert set(HEURISTIC_WEIGHTS.weights) - named == (
-        {one.name for one in fields(ProbeSigns)} if probe is None else set()
-    )
+    assert set(IN_FORCE.weights) - named == ({one.name for one in fields(ProbeSigns)} if probe is None else set())
 
 
 @given(questions, st.none() | probes, rules, seeds)
@@ -171,7 +169,7 @@ def test_what_the_documents_answer_well_is_not_looked_for_outside(question: str)
 
 def test_what_they_do_not_answer_is() -> None:
     assert _plan("What is the wave limit?", UNANSWERED) == "full_loop"
-    assert _plan("What is the wave limit?", replace(ANSWERED, sufficiency=0.5)) == "search"
+    assert _plan("What is the wave limit?", replace(ANSWERED, sufficiency=0.5, support=0.6, certainty=0.4)) == "search"
 
 
 def test_an_answer_that_is_out_of_time_is_looked_for_again() -> None:

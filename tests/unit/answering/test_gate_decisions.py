@@ -198,7 +198,7 @@ def test_a_replay_with_the_same_weights_differs_nowhere(
 
 
 def test_a_replay_names_the_decisions_that_other_weights_take_otherwise() -> None:
-    fresh, stale = _stored(decide(PLAIN, ANSWERED, OPEN)), _stored(decide(PLAIN, STALE, OPEN))
+    fresh, stale = (_stored(decide(PLAIN, probe, OPEN, weights=HEURISTIC_WEIGHTS)) for probe in (ANSWERED, STALE))
 
     replayed = replay_decisions([fresh, stale], HEAVIER, is_complete=True)
 

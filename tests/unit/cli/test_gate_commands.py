@@ -13,7 +13,7 @@ from tests.unit.cli.product import HANDBOOK, Product, Terminal, answered
 from tests.unit.eval.test_gate_learning import cases
 
 from agentic_rag.answering.gate.decide import GateRules, decide
-from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS
+from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, IN_FORCE
 from agentic_rag.answering.run import Run
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag_eval.gate_cases import save_cases
@@ -71,7 +71,7 @@ def test_the_state_of_the_gate_says_what_keeps_runs_from_the_web() -> None:
     shown = terminal().rag("gate", "status")
 
     assert shown.exit_code == 0
-    assert "mode on, weights gate-heuristic-3\ncare 0.5: full_loop from 0.55, search from 0.2\n" in shown.stdout
+    assert f"mode on, weights {IN_FORCE.version}\ncare 0.5: full_loop from 0.55, search from 0.2\n" in shown.stdout
     assert "(ORGANISATION)" in shown.stdout
     assert "(NO_SEARCH)" in shown.stdout
 
@@ -92,12 +92,13 @@ def test_a_report_of_no_decision_says_so() -> None:
 
 def test_a_replay_names_the_runs_that_are_decided_otherwise() -> None:
     run = judged()
+    run = replace(run, answer=replace(run.answer, gate=decide(PLAIN, ANSWERED, OPEN)))
     moved = replace(run, answer=replace(run.answer, gate=decide(PLAIN, ANSWERED, OPEN, weights=HEAVIER)))
 
-    same = terminal().rag("gate", "replay", "--since", "2020-01-01")
+    same = terminal(run).rag("gate", "replay", "--since", "2020-01-01")
     found = json.loads(terminal(moved).rag("gate", "replay", "--since", "2020-01-01", "--json").stdout)
 
-    assert same.stdout == "1 decisions taken again with gate-heuristic-3: 0 differ.\n"
+    assert same.stdout == f"1 decisions taken again with {IN_FORCE.version}: 0 differ.\n"
     assert [(one["runId"], one["planBefore"], one["planAfter"]) for one in found["differences"]] == [
         (RUN_ID, "retrieve", "retrieve")
     ]

@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, GateWeights
+from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, LEARNED_WEIGHTS, GateWeights
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_eval.gate_cases import CaseKind, GateCase, GateScore, judge_gate, searches_by
 from agentic_rag_eval.gate_learning import (
@@ -192,3 +192,12 @@ def test_what_leaves_nothing_to_learn_or_to_judge_is_refused(given: list[GateCas
 
 def test_parts_of_one_set_are_one_family() -> None:
     assert [family_of(one) for one in ("hotpotqa", "hotpotqa-dev100", "clapnq")] == ["hotpotqa", "hotpotqa", "clapnq"]
+
+
+def test_learned_weights_in_force_are_those_that_were_promoted() -> None:
+    folder = Path(__file__).parents[3] / "eval" / "rag_gate" / LEARNED_WEIGHTS.version
+    model, metrics = (json.loads((folder / name).read_text()) for name in ("model.json", "metrics.json"))
+
+    assert GateWeights(**model["weights"]) == LEARNED_WEIGHTS
+    assert metrics["promoted"]
+    assert model["data_hash"] == metrics["data_hash"]

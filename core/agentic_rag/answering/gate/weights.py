@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 
@@ -73,5 +73,25 @@ time, or not established, reaches it; an abstention reaches `full_loop`. A weigh
 from: nobody has shown that a kind of question needs the web by being of that kind.
 """
 
-IN_FORCE = HEURISTIC_WEIGHTS
+LEARNED_WEIGHTS = replace(
+    HEURISTIC_WEIGHTS,
+    version="gate-learned-3bfb5d63",
+    weights=MappingProxyType(
+        {
+            **HEURISTIC_WEIGHTS.weights,
+            "base": 1.9697,
+            "intent_fresh_news": 0.0,
+            "hit_rate": -0.110531,
+            "margin": 0.0,
+            "coverage": -0.289066,
+            "freshness": -1.057629,
+            "sufficiency": -0.074158,
+            "support": -0.35423,
+            "certainty": -0.314386,
+        }
+    ),
+)
+"""Learned from 3,480 labelled cases (`rag gate learn`); eval/rag_gate has what they are worth."""
+
+IN_FORCE = LEARNED_WEIGHTS
 """By which runs are judged."""
