@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agentic_rag.answering.ask import AnswerQuestion
     from agentic_rag.answering.context.prepare_context import PrepareContext
     from agentic_rag.answering.context.search_passages import SearchPassages
+    from agentic_rag.answering.feedback.give_feedback import GiveFeedback
     from agentic_rag.answering.gate.observe import ObserveGate
     from agentic_rag.answering.runs.explain import ExplainRun
     from agentic_rag.answering.runs.read import ReadRuns
@@ -108,6 +109,7 @@ class ServerParts:
     context: PrepareContext
     explain: ExplainRun
     gate: ObserveGate
+    feedback: GiveFeedback
     read_runs: ReadRuns
     upload: UploadDocument
     sources: ManageSources

@@ -470,6 +470,7 @@ class Container:
     take_snapshot: Any = None
     explain: Any = None
     gate: Any = None
+    feedback: Any = None
     provider_keys: Any = None
     spending: Any = None
     change_models: Any = None

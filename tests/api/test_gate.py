@@ -1,4 +1,4 @@
-"""`gateDecision`, `gateStatus`, `gateReport` and `gateReplay`, and what a decision tells of itself."""
+"""The gate over GraphQL: its decisions, reports of them, and what callers say of their runs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, cast
+from uuid import UUID
 
+from agentic_rag.answering.feedback.feedback import Feedback
+from agentic_rag.answering.feedback.give_feedback import GiveFeedback
 from agentic_rag.answering.gate.decide import GateRules, decide
 from agentic_rag.answering.gate.observe import MOST_DECISIONS, ObserveGate
 from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
@@ -18,6 +21,8 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.web_access import WebAccess
 from agentic_rag.workspaces.workspace import CorpusHead
 from tests.api.builders import REF, WORKSPACE, Container, FakeAnswer, a_run, numbered, query
+from tests.memory_store.telemetry import RecordingTelemetry
+from tests.set_clock import SetClock
 from tests.unit.answering.test_gate import ANSWERED, OPEN, UNANSWERED
 from tests.unit.answering.test_gate_decisions import HEAVIER, PLAIN
 
@@ -34,12 +39,25 @@ def judged(number: int = 500, rules: GateRules = OPEN) -> Run:
 class FakeLog:
     kept: Sequence[StoredDecision] = ()
     asked: list[tuple[WorkspaceRef, datetime, str | None, int]] = field(default_factory=list)
+    said: Sequence[Feedback] = ()
 
     async def decisions(
         self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
     ) -> Sequence[StoredDecision]:
         self.asked.append((workspace, since, subject, most))
         return self.kept[:most]
+
+    async def feedback_since(
+        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
+    ) -> Sequence[Feedback]:
+        return self.said[:most]
+
+    async def add_feedback(self, workspace: WorkspaceRef, feedback: Feedback) -> bool:
+        self.said = [feedback]
+        return True
+
+    async def feedback_of(self, workspace: WorkspaceRef, run_id: UUID, subject: str | None) -> Sequence[Feedback]:
+        return self.said
 
 
 @dataclass
@@ -169,3 +187,32 @@ async def test_an_unknown_workspace_has_no_gate() -> None:
     body = await query(Container(gate=gate()), REPORT, elsewhere)
 
     assert body["errors"][0]["extensions"]["code"] == "WORKSPACE_NOT_FOUND"
+
+
+SUBMIT = """
+mutation($input: SubmitFeedbackInput!) {
+  submitFeedback(input: $input) {
+    feedback { runId rating reason taskOutcome chunkIds precision } userErrors { code path }
+  }
+}
+"""
+SAID = "query($id: ID!) { run(id: $id) { feedback { rating subject } } }"
+
+
+async def test_what_a_caller_says_of_a_run_is_stored_and_shown_with_it() -> None:
+    run = a_run()
+    product, log = Container(), FakeLog()
+    product.feedback = GiveFeedback(log, product.read_runs, SetClock(), RecordingTelemetry())
+    run_id = encode(NodeKind.RUN, WORKSPACE, run.run_id)
+    chunk = encode(NodeKind.CHUNK, WORKSPACE, run.answer.citations[0].chunk_id)
+    asked = {"runId": run_id, "rating": "BAD", "reason": "OUTDATED", "chunkIds": [chunk], "taskOutcome": "FAILED"}
+
+    given = (await query(product, SUBMIT, {"input": asked}))["data"]["submitFeedback"]
+    shown = (await query(product, SAID, {"id": run_id}))["data"]["run"]["feedback"]
+    elsewhere = encode(NodeKind.CHUNK, numbered(99), run.answer.citations[0].chunk_id)
+    refused = (await query(product, SUBMIT, {"input": {**asked, "chunkIds": [elsewhere]}}))["data"]["submitFeedback"]
+
+    assert given["userErrors"] == []
+    assert given["feedback"] == {**asked, "precision": 0.5}
+    assert shown == [{"rating": "BAD", "subject": log.said[0].subject}]
+    assert refused == {"feedback": None, "userErrors": [{"code": "FEEDBACK_INVALID", "path": ["chunkIds"]}]}

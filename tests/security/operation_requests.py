@@ -81,6 +81,7 @@ FIELDS: Mapping[str, Request] = {
     ),
     "Query.gateStatus": Request("gateStatus(workspaceId: %(workspace)s) { mode }"),
     "Query.gateReport": Request('gateReport(workspaceId: %(workspace)s, since: "2026-01-01T00:00:00Z") { runs }'),
+    "Mutation.submitFeedback": Request(f"submitFeedback(input: {{runId: %(run)s, rating: GOOD}}) {{ {FAULTS} }}"),
     "Query.gateReplay": Request('gateReplay(workspaceId: %(workspace)s, since: "2026-01-01T00:00:00Z") { runs }'),
     "Query.evalRun": Request("evalRun(jobId: %(evaluation)s) { dataset }"),
     "Query.snapshots": Request("snapshots(workspaceId: %(workspace)s) { id }", seen="snapshot"),

@@ -1,4 +1,4 @@
-"""GraphQL documents of `rag gate`."""
+"""GraphQL documents of `rag gate` and `rag run rate`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ query ($workspaceId: ID!) {
 }
 """
 
-_GROUP = "name runs share p50Seconds p95Seconds hitRate costUsd unpricedRuns"
+_GROUP = "name runs share p50Seconds p95Seconds hitRate costUsd unpricedRuns tokens ratings satisfaction precision"
 
 REPORT = f"""
 query ($workspaceId: ID!, $since: DateTime!) {{
@@ -43,4 +43,14 @@ query ($workspaceId: ID!, $since: DateTime!) {
     differences { runId decidedAt weightsVersion scoreBefore scoreAfter planBefore planAfter }
   }
 }
+"""
+
+CITED_CHUNKS = "query ($id: ID!) { run(id: $id) { citations { marker chunkId } } }"
+
+SUBMIT_FEEDBACK = f"""
+mutation ($input: SubmitFeedbackInput!) {{
+  submitFeedback(input: $input) {{
+    feedback {{ runId subject givenAt rating reason taskOutcome chunkIds precision }} {FAULTS}
+  }}
+}}
 """

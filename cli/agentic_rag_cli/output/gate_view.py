@@ -7,6 +7,7 @@ from typing import Any
 
 from agentic_rag_cli.output.terminal import table
 
+_GROUP = ("RUNS", "SHARE", "P50 MS", "P95 MS", "HIT RATE", "USD", "TOKENS", "RATINGS", "GOOD", "PRECISION")
 _LEFT_OUT = "Older decisions of this time were left out."
 
 
@@ -74,7 +75,8 @@ def replay_json(found: Mapping[str, Any]) -> dict[str, Any]:
 def replay_text(found: Mapping[str, Any]) -> str:
     """How many decisions were taken again, and a row for each that differs."""
     differences = found["differences"]
-    parts = [f"{found['runs']} decisions taken again with {found['weightsVersion']}: {len(differences)} differ."]
+    count = "1 decision" if found["runs"] == 1 else f"{found['runs']} decisions"
+    parts = [f"{count} taken again with {found['weightsVersion']}: {len(differences)} differ."]
     if found["unreadable"]:
         parts.append(f"{found['unreadable']} were stored with other signals and were left out.")
     if differences:
@@ -107,7 +109,15 @@ def _groups(head: str, groups: Sequence[Mapping[str, Any]]) -> str:
             f"{1000 * one['p95Seconds']:.0f}",
             f"{one['hitRate']:.2f}",
             f"{one['costUsd']:.4f}" + ("" if not one["unpricedRuns"] else f" + {one['unpricedRuns']} unpriced"),
+            one["tokens"],
+            one["ratings"],
+            _share(one["satisfaction"]),
+            _share(one["precision"]),
         )
         for one in groups
     ]
-    return table((head, "RUNS", "SHARE", "P50 MS", "P95 MS", "HIT RATE", "USD"), rows)
+    return table((head, *_GROUP), rows)
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.0f} %"

@@ -9,6 +9,7 @@ from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
+from agentic_rag.answering.feedback.feedback import Feedback
 from agentic_rag.answering.gate.stored_decision import StoredDecision
 from agentic_rag.answering.run import Run
 from agentic_rag.kernel.clock import Deadline
@@ -42,12 +43,28 @@ class RunStore(Protocol):
 
 
 class GateLog(Protocol):
-    """Decisions of the gate, which are stored with their runs and go with them."""
+    """Decisions of the gate, and what callers say of the runs. Both go with their runs."""
 
     async def decisions(
         self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
     ) -> Sequence[StoredDecision]:
         """Decisions taken since then, newest first; only those of one subject's runs when one is named."""
+        ...
+
+    async def add_feedback(self, workspace: WorkspaceRef, feedback: Feedback) -> bool:
+        """Store it in place of what its subject said of the run before; False where the run is not stored."""
+        ...
+
+    async def feedback_of(self, workspace: WorkspaceRef, run_id: UUID, subject: str | None) -> Sequence[Feedback]:
+        """What was said of a run, oldest first; only by one subject when one is named."""
+        ...
+
+    async def feedback_since(
+        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
+    ) -> Sequence[Feedback]:
+        """What was said of runs that were made since then, newest first; only of one subject's runs when one is
+        named.
+        """
         ...
 
 

@@ -14,6 +14,7 @@ from agentic_rag.answering.build import FINDERS, ChatUse, answer_question, waiti
 from agentic_rag.answering.context.prepare_context import PrepareContext
 from agentic_rag.answering.context.search_passages import SearchPassages
 from agentic_rag.answering.evidence.finder import EvidenceFinder
+from agentic_rag.answering.feedback.give_feedback import GiveFeedback
 from agentic_rag.answering.gate.decide import GateRules
 from agentic_rag.answering.gate.observe import ObserveGate
 from agentic_rag.answering.hyde.queued_passages import QueuedPassages
@@ -170,6 +171,10 @@ class AnsweringParts(DocumentParts):
         """The use case behind `rag gate`."""
         rules = self._answer_defaults.gate
         return ObserveGate(self.database, self.gate_log, self.read_runs, lambda: self.unrecorded_answer, rules)
+
+    @cached_property
+    def feedback(self) -> GiveFeedback:
+        return GiveFeedback(self.gate_log, self.read_runs, self.clock, self.telemetry)
 
     @cached_property
     def explain(self) -> ExplainRun:

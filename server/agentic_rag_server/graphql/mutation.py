@@ -3,6 +3,7 @@
 import strawberry
 
 from agentic_rag_server.graphql.answering.answers import AnswerMutation
+from agentic_rag_server.graphql.answering.feedback import FeedbackMutation
 from agentic_rag_server.graphql.documents.documents import DocumentMutation
 from agentic_rag_server.graphql.documents.updates import UpdateMutation
 from agentic_rag_server.graphql.documents.uploads import UploadMutation
@@ -30,6 +31,7 @@ from agentic_rag_server.graphql.workspaces.workspaces import WorkspaceMutation
 @strawberry.type
 class Mutation(
     AnswerMutation,
+    FeedbackMutation,
     UploadMutation,
     DocumentMutation,
     UpdateMutation,

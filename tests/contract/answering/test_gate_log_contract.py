@@ -11,6 +11,7 @@ from tests.contract.backends import Backend
 from tests.unit.answering.test_gate import ANSWERED, OPEN
 from tests.unit.answering.test_gate_decisions import PLAIN
 
+from agentic_rag.answering.feedback.feedback import Feedback, FeedbackReason, Rating, TaskOutcome
 from agentic_rag.answering.gate.decide import decide
 from agentic_rag.answering.gate.stored_decision import decision_to_store
 from agentic_rag.answering.run import CacheOutcome, Run
@@ -54,6 +55,59 @@ async def test_of_one_subject_only_its_own_decisions_come_and_of_another_workspa
     found = await adapter.gate_log.decisions(workspace, mine.created_at, "ada", 9)
 
     assert [one.run_id for one in found] == [mine.run_id]
+
+
+async def test_what_is_said_of_a_run_comes_back_and_a_later_word_takes_its_place(adapter: Backend) -> None:
+    workspace, other = await adapter.workspace(), await adapter.workspace()
+    run = judged(workspace)
+    await adapter.runs.record([run])
+    first = Feedback(run.run_id, "ada", run.created_at, Rating.GOOD)
+    later = Feedback(
+        run.run_id,
+        "ada",
+        run.created_at + timedelta(seconds=1),
+        Rating.BAD,
+        FeedbackReason.OUTDATED,
+        TaskOutcome.FAILED,
+        (uuid4(), uuid4()),
+        0.4,
+    )
+    of_bob = replace(first, subject="bob", given_at=later.given_at + timedelta(seconds=1))
+
+    stored = [await adapter.gate_log.add_feedback(workspace, one) for one in (first, later, of_bob)]
+
+    assert stored == [True, True, True]
+    assert await adapter.gate_log.feedback_of(workspace, run.run_id, None) == [later, of_bob]
+    assert await adapter.gate_log.feedback_of(workspace, run.run_id, "ada") == [later]
+    assert await adapter.gate_log.feedback_of(other, run.run_id, None) == []
+
+
+async def test_nothing_can_be_said_of_a_run_that_is_not_stored(adapter: Backend) -> None:
+    workspace, other = await adapter.workspace(), await adapter.workspace()
+    run = judged(other)
+    await adapter.runs.record([run])
+    given = Feedback(run.run_id, "ada", run.created_at, Rating.GOOD)
+
+    assert not await adapter.gate_log.add_feedback(workspace, given)
+    assert await adapter.gate_log.feedback_of(other, run.run_id, None) == []
+
+
+async def test_what_was_said_since_then_is_told_for_the_runs_of_one_subject_or_all(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    mine, theirs = judged(workspace, "ada"), judged(workspace, "bob")
+    await adapter.runs.record([mine, theirs])
+    said = [
+        Feedback(run.run_id, "cleo", run.created_at + timedelta(seconds=after), Rating.GOOD)
+        for run, after in ((mine, 1), (theirs, 2))
+    ]
+    for one in said:
+        await adapter.gate_log.add_feedback(workspace, one)
+    since = min(mine.created_at, theirs.created_at)
+
+    assert await adapter.gate_log.feedback_since(workspace, since, None, 9) == said[::-1]
+    assert await adapter.gate_log.feedback_since(workspace, since, None, 1) == said[1:]
+    assert await adapter.gate_log.feedback_since(workspace, since, "ada", 9) == said[:1]
+    assert await adapter.gate_log.feedback_since(workspace, since + timedelta(days=1), None, 9) == []
 
 
 async def test_a_run_that_was_stored_before_brings_no_second_decision(adapter: Backend) -> None:

@@ -31,6 +31,8 @@ from agentic_rag.answering.answer import (
     SelfCheckReport,
     TextSpan,
 )
+from agentic_rag.answering.feedback.feedback import Feedback
+from agentic_rag.answering.feedback.give_feedback import GiveFeedback
 from agentic_rag.answering.gate.decide import GateRules
 from agentic_rag.answering.gate.observe import ObserveGate
 from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
@@ -295,6 +297,7 @@ class Product:
     mark: Grade | LlmError = Grade(GradeLevel.FULL, GradeLevel.PART)
     report: CanaryReport = field(default_factory=lambda: CanaryReport(2, 6, (), (), 0))
     settings: Settings = field(default_factory=lambda: load_settings({}, dotenv=NO_DOTENV))
+    said: list[Feedback] = field(default_factory=list["Feedback"])
     gates: list[RecallGate | None] = field(default_factory=list["RecallGate | None"])
     confirmed: list[bool] = field(default_factory=list[bool])
     dry_runs: list[bool] = field(default_factory=list[bool])
@@ -331,6 +334,7 @@ class Product:
         self.gate = ObserveGate(
             self.database, cast("Any", self), self.read_runs, lambda: cast("Any", self.answer), GateRules()
         )
+        self.feedback = GiveFeedback(cast("Any", self), self.read_runs, self.clock, self.telemetry)
         self.explain = SimpleNamespace(run=self._explain)
         self.upload = SimpleNamespace(run=self._upload)
         self.delete = SimpleNamespace(run=self._delete)
@@ -424,6 +428,17 @@ class Product:
     ) -> list[StoredDecision]:
         """Decisions of the runs, as a `GateLog`."""
         return [one for one in map(decision_to_store, self.answers.values()) if one is not None]
+
+    async def add_feedback(self, workspace: WorkspaceRef, feedback: Feedback) -> bool:
+        """Keep it, as a `GateLog`."""
+        self.said.append(feedback)
+        return True
+
+    async def feedback_since(
+        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
+    ) -> list[Feedback]:
+        """What was said of the runs, as a `GateLog`."""
+        return self.said
 
     async def _ask(self, principal: Principal, question: Question) -> Run:
         self.asked.append(question)

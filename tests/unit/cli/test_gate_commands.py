@@ -12,6 +12,7 @@ from tests.unit.answering.test_gate_decisions import HEAVIER, PLAIN
 from tests.unit.cli.product import HANDBOOK, Product, Terminal, answered
 from tests.unit.eval.test_gate_learning import cases
 
+from agentic_rag.answering.feedback.feedback import FeedbackReason, Rating, TaskOutcome
 from agentic_rag.answering.gate.decide import GateRules, decide
 from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, IN_FORCE
 from agentic_rag.answering.run import Run
@@ -98,7 +99,7 @@ def test_a_replay_names_the_runs_that_are_decided_otherwise() -> None:
     same = terminal(run).rag("gate", "replay", "--since", "2020-01-01")
     found = json.loads(terminal(moved).rag("gate", "replay", "--since", "2020-01-01", "--json").stdout)
 
-    assert same.stdout == f"1 decisions taken again with {IN_FORCE.version}: 0 differ.\n"
+    assert same.stdout == f"1 decision taken again with {IN_FORCE.version}: 0 differ.\n"
     assert [(one["runId"], one["planBefore"], one["planAfter"]) for one in found["differences"]] == [
         (RUN_ID, "retrieve", "retrieve")
     ]
@@ -126,3 +127,31 @@ def test_cases_of_one_set_alone_are_refused(tmp_path: Path) -> None:
     assert shown.exit_code == 2
     assert "one set alone" in shown.stderr
     assert not (tmp_path / "models").exists()
+
+
+def test_a_run_is_rated_by_the_numbers_of_its_citations() -> None:
+    run = answered()
+    product = Product(answers={QUESTION: run})
+    at = Terminal(product, {})
+
+    rated = at.rag("run", "rate", RUN_ID, "--bad", "--reason", "outdated", "--useful", "1", "--task", "failed")
+    unknown = at.rag("run", "rate", RUN_ID, "--good", "--useful", "9")
+    neither = at.rag("run", "rate", RUN_ID)
+
+    assert (rated.exit_code, rated.stdout.split(";")[0]) == (0, "Rated BAD")
+    (said,) = product.said
+    assert (said.rating, said.reason, said.task_outcome) == (Rating.BAD, FeedbackReason.OUTDATED, TaskOutcome.FAILED)
+    assert said.chunk_ids == (run.answer.citations[0].chunk_id,)
+    assert (unknown.exit_code, "no citation [9]" in unknown.stderr) == (2, True)
+    assert neither.exit_code == 2
+
+
+def test_a_report_shows_what_was_said_of_runs() -> None:
+    run = judged()
+    at = Terminal(Product(answers={QUESTION: run}), {})
+    at.rag("run", "rate", RUN_ID, "--good")
+
+    shown = at.rag("gate", "report", "--since", "2020-01-01")
+
+    rows = [line.split() for line in shown.stdout.splitlines()]
+    assert ["1", "100", "%", "–"] in [row[-4:] for row in rows]

@@ -65,6 +65,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "source remove": ["docs"],
     "run show": [ID],
     "run replay": [ID],
+    "run rate": [ID, "--good"],
     "job show": [ID],
     "snapshot show": [ID],
     "snapshot restore": [ID],

@@ -12,6 +12,7 @@ from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import node_id, require_id
+from agentic_rag_cli.commands.answering.rate import rate
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.answer_view import answer_json, answer_text, citation_place
@@ -104,6 +105,9 @@ def replay(
         return
     terminal.result(terminal.table(("DIFFERS", "BEFORE", "NOW"), rows))
     terminal.result(f"\nThis is run {after['id']}.")
+
+
+app.command("rate")(rate)
 
 
 async def _stored_run(client: GraphQLClient, workspace: str | None, run: str) -> tuple[str, dict[str, Any]]:

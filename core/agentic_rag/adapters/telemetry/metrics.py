@@ -87,6 +87,13 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric("rag_tokens_total", MetricKind.COUNTER, "Tokens sent to and received from models.", ("kind",)),
     Metric("rag_provider_cost_usd_total", MetricKind.COUNTER, "Money spent on models, in US dollars."),
+    Metric("rag_feedback_total", MetricKind.COUNTER, "What callers said of runs, by rating.", ("rating",)),
+    Metric(
+        "rag_feedback_passages_total",
+        MetricKind.COUNTER,
+        "Surfaced passages of runs whose useful ones a caller named, by whether they were of use.",
+        ("useful",),
+    ),
     Metric(
         "rag_jwks_fetches_total",
         MetricKind.COUNTER,

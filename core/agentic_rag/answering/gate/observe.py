@@ -86,9 +86,10 @@ class ObserveGate:
         return run.answer.gate
 
     async def report(self, principal: Principal, workspace: WorkspaceRef, since: datetime) -> GateReport:
-        """What the stored decisions add up to. Errors: `DependencyUnavailable`."""
+        """What the stored decisions add up to, with what was said of their runs. Errors: `DependencyUnavailable`."""
         found, is_complete = await self._decisions(principal, workspace, since)
-        return report_decisions(found, is_complete=is_complete)
+        said = await self._log.feedback_since(workspace, *_seen(principal, since), MOST_DECISIONS)
+        return report_decisions(found, said, is_complete=is_complete)
 
     async def replay(self, principal: Principal, workspace: WorkspaceRef, since: datetime) -> GateReplay:
         """The stored decisions with the weights in force. Errors: `DependencyUnavailable`."""
@@ -99,7 +100,11 @@ class ObserveGate:
         self, principal: Principal, workspace: WorkspaceRef, since: datetime
     ) -> tuple[list[StoredDecision], bool]:
         """The newest ones, and whether these are all. `since` without a zone is in UTC."""
-        subject = None if may_manage_access(principal) else principal.subject_id
-        instant = since if since.tzinfo is not None else since.replace(tzinfo=UTC)
-        found = await self._log.decisions(workspace, instant, subject, MOST_DECISIONS + 1)
+        found = await self._log.decisions(workspace, *_seen(principal, since), MOST_DECISIONS + 1)
         return list(found[:MOST_DECISIONS]), len(found) <= MOST_DECISIONS
+
+
+def _seen(principal: Principal, since: datetime) -> tuple[datetime, str | None]:
+    """The instant, and the one subject whose runs the caller may see, if not all."""
+    instant = since if since.tzinfo is not None else since.replace(tzinfo=UTC)
+    return instant, None if may_manage_access(principal) else principal.subject_id

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
+from agentic_rag.answering.feedback.feedback import Feedback, Rating
 from agentic_rag.answering.gate.stored_decision import StoredDecision
 from agentic_rag.answering.gate_decision import PLAN_TYPES
 
@@ -28,6 +30,14 @@ class DecisionGroup:
     cost_usd: float
     """What the calls of chat models cost whose price is known."""
     unpriced_runs: int
+    tokens: int
+    """Of these calls, in and out."""
+    ratings: int
+    """How often somebody said whether a run helped."""
+    satisfaction: float | None
+    """The share of the ratings that are good; None without one."""
+    precision: float | None
+    """The mean share of the surfaced chunks that were of use (precision@k); None where nobody named any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +62,23 @@ class GateReport:
     causes: tuple[CauseCount, ...]
 
 
-def report_decisions(decisions: Sequence[StoredDecision], *, is_complete: bool) -> GateReport:
-    """The report of these decisions."""
+def report_decisions(
+    decisions: Sequence[StoredDecision], feedback: Sequence[Feedback] = (), *, is_complete: bool
+) -> GateReport:
+    """The report of these decisions, with what was said of their runs."""
     count = len(decisions)
+    said: dict[UUID, list[Feedback]] = defaultdict(list)
+    for one in feedback:
+        said[one.run_id].append(one)
     causes = Counter(one.cause.value for decision in decisions for one in decision.downgrades)
-    by_plan = _groups(decisions, lambda one: one.planned)
+    by_plan = _groups(decisions, said, lambda one: one.planned)
+    by_intent = _groups(decisions, said, lambda one: one.intent)
     return GateReport(
         runs=count,
         is_complete=is_complete,
-        total=_group("all", decisions, count) if count else None,
+        total=_group("all", decisions, said, count) if count else None,
         by_plan=tuple(sorted(by_plan, key=lambda one: PLAN_TYPES.index(one.name))),
-        by_intent=tuple(sorted(_groups(decisions, lambda one: one.intent), key=lambda one: (-one.runs, one.name))),
+        by_intent=tuple(sorted(by_intent, key=lambda one: (-one.runs, one.name))),
         causes=tuple(CauseCount(*one) for one in sorted(causes.items(), key=lambda one: (-one[1], one[0]))),
     )
 
@@ -73,14 +89,21 @@ def nearest_rank(values: Iterable[float], share: float) -> float:
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
-def _groups(decisions: Sequence[StoredDecision], name_of: Callable[[StoredDecision], str]) -> Iterable[DecisionGroup]:
+def _groups(
+    decisions: Sequence[StoredDecision],
+    said: Mapping[UUID, Sequence[Feedback]],
+    name_of: Callable[[StoredDecision], str],
+) -> Iterable[DecisionGroup]:
     named: dict[str, list[StoredDecision]] = defaultdict(list)
     for one in decisions:
         named[name_of(one)].append(one)
-    return [_group(name, members, len(decisions)) for name, members in named.items()]
+    return [_group(name, members, said, len(decisions)) for name, members in named.items()]
 
 
-def _group(name: str, members: Sequence[StoredDecision], total: int) -> DecisionGroup:
+def _group(
+    name: str, members: Sequence[StoredDecision], said: Mapping[UUID, Sequence[Feedback]], total: int
+) -> DecisionGroup:
+    of = [one for member in members for one in said.get(member.run_id, ())]
     seconds = [one.seconds for one in members]
     hits = math.fsum(signal.value for one in members for signal in one.contributions if signal.name == "hit_rate")
     return DecisionGroup(
@@ -92,4 +115,12 @@ def _group(name: str, members: Sequence[StoredDecision], total: int) -> Decision
         hit_rate=round(hits / len(members), _DIGITS),
         cost_usd=math.fsum(one.cost_usd or 0.0 for one in members),
         unpriced_runs=sum(one.cost_usd is None for one in members),
+        tokens=sum(one.tokens for one in members),
+        ratings=len(of),
+        satisfaction=_mean([float(one.rating is Rating.GOOD) for one in of]),
+        precision=_mean([one.precision for one in of if one.precision is not None]),
     )
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return round(math.fsum(values) / len(values), _DIGITS) if values else None

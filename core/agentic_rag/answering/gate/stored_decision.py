@@ -33,6 +33,8 @@ class StoredDecision:
     """The latency of the run."""
     cost_usd: float | None
     """Of the run's own calls of a chat model; None where their price is not known."""
+    tokens: int = 0
+    """Of these calls, in and out."""
 
 
 def decision_to_store(run: Run) -> StoredDecision | None:
@@ -55,4 +57,5 @@ def decision_to_store(run: Run) -> StoredDecision | None:
         downgrades=gate.downgrades,
         seconds=run.seconds,
         cost_usd=0.0 if chat is None else chat.cost_usd,
+        tokens=0 if chat is None else chat.input_tokens + chat.output_tokens,
     )

@@ -43,6 +43,12 @@ class DecisionGroup:
     hit_rate: float = strawberry.field(description="The mean of the signal.")
     cost_usd: float = strawberry.field(description="What calls of chat models cost whose price is known.")
     unpriced_runs: int
+    tokens: int = strawberry.field(description="Of these calls, in and out.")
+    ratings: int = strawberry.field(description="How often a caller said whether a run helped.")
+    satisfaction: float | None = strawberry.field(description="The share of the ratings that are good.")
+    precision: float | None = strawberry.field(
+        description="The mean share of the surfaced passages that were of use (precision@k)."
+    )
 
 
 @strawberry.type(description="How many decisions one cause lowered.")

@@ -12,6 +12,7 @@ from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.answering.citations import Citation, show_citation
 from agentic_rag_server.graphql.answering.debug import AnswerDebug, StageTiming, show_debug
+from agentic_rag_server.graphql.answering.feedback import Feedback, show_feedback
 from agentic_rag_server.graphql.answering.gate import GateDecision, show_gate
 from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
 from agentic_rag_server.graphql.http.fields import Connection, Node, connection, field, inner, to_schema
@@ -74,6 +75,16 @@ class Run(Node):
             self.source.workspace, made.corpus_version, made.graph_version
         )
         return to_schema(RunVersions, made, corpus_version=corpus, graph_version=graph)
+
+    @inner(
+        Action.READ,
+        right=Sight.ASKER,
+        description="What the caller said of it; for those who manage the workspace what everybody said.",
+    )
+    async def feedback(self, info: Info) -> list[Feedback]:
+        context, workspace = info.context, self.source.workspace
+        said = await context.parts.feedback.of_run(context.principal, workspace, self.source.run_id)
+        return [show_feedback(one, workspace.workspace_id) for one in said]
 
     @strawberry.field(description="The quotes behind the sentences.")
     def citations(self) -> list[Citation]:

@@ -10,6 +10,7 @@ import msgspec
 
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
+from agentic_rag.answering.feedback.feedback import Feedback, FeedbackReason, Rating, TaskOutcome
 from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
 from agentic_rag.answering.gate_decision import Downgrade, FeatureContribution
 from agentic_rag.answering.run import Run
@@ -17,16 +18,16 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 _COLUMNS = """
     run_id, decided_at, weights_version, mode, care, score, plan_type, planned, intent, contributions, downgrades,
-    seconds, cost_usd
+    seconds, cost_usd, tokens
 """
 
 # Skips decisions of runs that were not inserted because their idempotency key exists.
 ADD_DECISIONS = f"""
 INSERT INTO rag_gate_decisions (org_id, workspace_id, {_COLUMNS})
 SELECT $1, d.workspace_id, d.run_id, d.decided_at, d.weights_version, d.mode, d.care, d.score, d.plan_type, d.planned,
-       d.intent, d.contributions::jsonb, d.downgrades::jsonb, d.seconds, d.cost_usd
+       d.intent, d.contributions::jsonb, d.downgrades::jsonb, d.seconds, d.cost_usd, d.tokens
 FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::float8[], $8::float8[], $9::text[],
-            $10::text[], $11::text[], $12::text[], $13::text[], $14::float8[], $15::float8[])
+            $10::text[], $11::text[], $12::text[], $13::text[], $14::float8[], $15::float8[], $16::bigint[])
     AS d(workspace_id, {_COLUMNS})
 JOIN rag_runs r ON r.org_id = $1 AND r.workspace_id = d.workspace_id AND r.run_id = d.run_id
 ON CONFLICT DO NOTHING
@@ -38,6 +39,35 @@ FROM rag_gate_decisions d
 JOIN rag_runs r USING (org_id, workspace_id, run_id)
 WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.decided_at >= $3 AND ($4::text IS NULL OR r.subject = $4)
 ORDER BY d.decided_at DESC, d.run_id DESC
+LIMIT $5
+"""
+
+_FEEDBACK_COLUMNS = "run_id, subject, given_at, rating, reason, task_outcome, chunk_ids, precision_at_k"
+
+# No row where the run is not stored: it is waited for, or gone with its days.
+ADD_FEEDBACK = f"""
+INSERT INTO rag_feedback (org_id, workspace_id, {_FEEDBACK_COLUMNS})
+SELECT r.org_id, r.workspace_id, r.run_id, $4, $5, $6, $7, $8, $9, $10
+FROM rag_runs r
+WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.run_id = $3
+ON CONFLICT (org_id, workspace_id, run_id, subject) DO UPDATE
+SET given_at = excluded.given_at, rating = excluded.rating, reason = excluded.reason,
+    task_outcome = excluded.task_outcome, chunk_ids = excluded.chunk_ids, precision_at_k = excluded.precision_at_k
+"""  # noqa: S608 - a constant list of columns
+
+FEEDBACK_OF = f"""
+SELECT {_FEEDBACK_COLUMNS}
+FROM rag_feedback
+WHERE org_id = $1 AND workspace_id = $2 AND run_id = $3 AND ($4::text IS NULL OR subject = $4)
+ORDER BY given_at, subject
+"""  # noqa: S608 - a constant list of columns
+
+FEEDBACK_SINCE = """
+SELECT f.*
+FROM rag_feedback f
+JOIN rag_runs r USING (org_id, workspace_id, run_id)
+WHERE f.org_id = $1 AND f.workspace_id = $2 AND r.created_at >= $3 AND ($4::text IS NULL OR r.subject = $4)
+ORDER BY f.given_at DESC, f.run_id DESC, f.subject
 LIMIT $5
 """
 
@@ -62,6 +92,32 @@ class PostgresGateLog:
             rows = await connection.fetch(DECISIONS, *workspace.key, since, subject, most)
         return [_decision(row) for row in rows]
 
+    async def add_feedback(self, workspace: WorkspaceRef, feedback: Feedback) -> bool:
+        values = (
+            feedback.run_id,
+            feedback.subject,
+            feedback.given_at,
+            feedback.rating.value,
+            None if feedback.reason is None else feedback.reason.value,
+            None if feedback.task_outcome is None else feedback.task_outcome.value,
+            list(feedback.chunk_ids),
+            feedback.precision,
+        )
+        async with self._pool.transaction(workspace.org_id) as connection:
+            return await connection.execute(ADD_FEEDBACK, *workspace.key, *values) != "INSERT 0 0"
+
+    async def feedback_of(self, workspace: WorkspaceRef, run_id: UUID, subject: str | None) -> list[Feedback]:
+        async with self._pool.transaction(workspace.org_id) as connection:
+            rows = await connection.fetch(FEEDBACK_OF, *workspace.key, run_id, subject)
+        return [_feedback(row) for row in rows]
+
+    async def feedback_since(
+        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
+    ) -> list[Feedback]:
+        async with self._pool.transaction(workspace.org_id) as connection:
+            rows = await connection.fetch(FEEDBACK_SINCE, *workspace.key, since, subject, most)
+        return [_feedback(row) for row in rows]
+
 
 def _arguments(run: Run, one: StoredDecision) -> tuple[object, ...]:
     return (
@@ -79,6 +135,7 @@ def _arguments(run: Run, one: StoredDecision) -> tuple[object, ...]:
         msgspec.json.encode(one.downgrades).decode(),
         one.seconds,
         one.cost_usd,
+        one.tokens,
     )
 
 
@@ -88,4 +145,17 @@ def _decision(row: Row) -> StoredDecision:
         row,
         contributions=msgspec.convert(row["contributions"], tuple[FeatureContribution, ...]),
         downgrades=msgspec.convert(row["downgrades"], tuple[Downgrade, ...]),
+    )
+
+
+def _feedback(row: Row) -> Feedback:
+    reason, outcome = row["reason"], row["task_outcome"]
+    return value_from(
+        Feedback,
+        row,
+        rating=Rating(row["rating"]),
+        reason=None if reason is None else FeedbackReason(reason),
+        task_outcome=None if outcome is None else TaskOutcome(outcome),
+        chunk_ids=tuple(row["chunk_ids"]),
+        precision=row["precision_at_k"],
     )

@@ -36,6 +36,7 @@ ERASED: Sequence[ErasedTable] = (
     ErasedTable("rag_sources"),
     ErasedTable("rag_run_stages"),
     ErasedTable("rag_gate_decisions"),
+    ErasedTable("rag_feedback"),
     ErasedTable("rag_runs"),
     ErasedTable("rag_cache_entries"),
     ErasedTable("rag_staged_chunks"),

@@ -66,6 +66,7 @@ LEFT_OUT = frozenset(
         "rag_runs",
         "rag_run_stages",
         "rag_gate_decisions",
+        "rag_feedback",
         "rag_cache_entries",
         "rag_uploads",
         "rag_usage",
