@@ -49,7 +49,8 @@ class MemoryGateLog:
         runs = {} if state is None else state.runs
         of = [one for one in self._stored(workspace) if runs[one.run_id].created_at >= since]
         found = [one for one in of if subject in (None, runs[one.run_id].subject)]
-        return sorted(found, key=lambda one: (one.given_at, str(one.run_id)), reverse=True)[:most]
+        ordered = sorted(sorted(found, key=lambda one: one.subject), key=lambda one: one.given_at, reverse=True)
+        return ordered[:most]
 
     def _stored(self, workspace: WorkspaceRef) -> list[Feedback]:
         state = entered(self._store.committed, workspace)

@@ -148,13 +148,15 @@ def test_without_a_judgement_nothing_is_stored() -> None:
 def test_what_a_chat_model_cost_is_stored_and_an_unknown_price_stays_unknown() -> None:
     run = _run(decide(PLAIN, ANSWERED, OPEN))
 
-    def cost(spent: ChatSpend | None) -> float | None:
-        debug = replace(run.answer.debug, chat=spent)
+    def spent(chat: ChatSpend | None) -> tuple[float | None, int | None]:
+        debug = replace(run.answer.debug, chat=chat)
         found = decision_to_store(replace(run, answer=replace(run.answer, debug=debug)))
         assert found is not None
-        return found.cost_usd
+        return found.cost_usd, found.tokens
 
-    assert [cost(None), cost(ChatSpend(1, 10, 5, 0.25)), cost(ChatSpend(1, 10, 5, None))] == [0.0, 0.25, None]
+    assert spent(None) == (0.0, 0)
+    assert spent(ChatSpend(1, 10, 5, 0.25)) == (0.25, 15)
+    assert spent(ChatSpend(1, 10, 5, None)) == (None, 15)
 
 
 def test_a_report_counts_plans_as_they_were_asked_for() -> None:

@@ -46,7 +46,7 @@ def rate(
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
         chosen = await client.workspace_id(workspace, run)
-        public_id = node_id(chosen, run, NodeKind.RUN)
+        public_id = node_id(chosen, run, NodeKind.RUN) or run
         given = {
             "runId": public_id,
             "rating": "GOOD" if good else "BAD",

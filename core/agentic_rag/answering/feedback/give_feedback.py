@@ -28,7 +28,7 @@ _TRIES, _PAUSE_SECONDS = 60, 0.05
 
 
 class GiveFeedback:
-    """The use case behind `submitFeedback` and `rag feedback`."""
+    """The use case behind `submitFeedback` and `rag run rate`."""
 
     def __init__(self, log: GateLog, runs: ReadRuns, clock: Clock, telemetry: Telemetry) -> None:
         self._log = log

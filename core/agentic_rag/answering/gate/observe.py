@@ -88,8 +88,8 @@ class ObserveGate:
     async def report(self, principal: Principal, workspace: WorkspaceRef, since: datetime) -> GateReport:
         """What the stored decisions add up to, with what was said of their runs. Errors: `DependencyUnavailable`."""
         found, is_complete = await self._decisions(principal, workspace, since)
-        said = await self._log.feedback_since(workspace, *_seen(principal, since), MOST_DECISIONS)
-        return report_decisions(found, said, is_complete=is_complete)
+        said = await self._log.feedback_since(workspace, *_seen(principal, since), MOST_DECISIONS + 1)
+        return report_decisions(found, said, is_complete=is_complete and len(said) <= MOST_DECISIONS)
 
     async def replay(self, principal: Principal, workspace: WorkspaceRef, since: datetime) -> GateReplay:
         """The stored decisions with the weights in force. Errors: `DependencyUnavailable`."""

@@ -31,7 +31,7 @@ class DecisionGroup:
     """What the calls of chat models cost whose price is known."""
     unpriced_runs: int
     tokens: int
-    """Of these calls, in and out."""
+    """Of the calls of chat models, in and out, as far as they were kept."""
     ratings: int
     """How often somebody said whether a run helped."""
     satisfaction: float | None
@@ -115,7 +115,7 @@ def _group(
         hit_rate=round(hits / len(members), _DIGITS),
         cost_usd=math.fsum(one.cost_usd or 0.0 for one in members),
         unpriced_runs=sum(one.cost_usd is None for one in members),
-        tokens=sum(one.tokens for one in members),
+        tokens=sum(one.tokens or 0 for one in members),
         ratings=len(of),
         satisfaction=_mean([float(one.rating is Rating.GOOD) for one in of]),
         precision=_mean([one.precision for one in of if one.precision is not None]),

@@ -33,8 +33,8 @@ class StoredDecision:
     """The latency of the run."""
     cost_usd: float | None
     """Of the run's own calls of a chat model; None where their price is not known."""
-    tokens: int = 0
-    """Of these calls, in and out."""
+    tokens: int | None
+    """Of these calls, in and out; None in a row from before they were kept."""
 
 
 def decision_to_store(run: Run) -> StoredDecision | None:

@@ -22,4 +22,5 @@ CREATE POLICY entered ON rag_feedback AS RESTRICTIVE FOR SELECT TO rag_app
         WHERE w.org_id = rag_feedback.org_id AND w.workspace_id = rag_feedback.workspace_id
     ));
 
-ALTER TABLE rag_gate_decisions ADD COLUMN tokens bigint NOT NULL DEFAULT 0;
+-- NULL: of runs that were stored before.
+ALTER TABLE rag_gate_decisions ADD COLUMN tokens bigint;

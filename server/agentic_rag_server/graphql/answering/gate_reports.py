@@ -43,7 +43,7 @@ class DecisionGroup:
     hit_rate: float = strawberry.field(description="The mean of the signal.")
     cost_usd: float = strawberry.field(description="What calls of chat models cost whose price is known.")
     unpriced_runs: int
-    tokens: int = strawberry.field(description="Of these calls, in and out.")
+    tokens: int = strawberry.field(description="Of calls of chat models, in and out, as far as they were kept.")
     ratings: int = strawberry.field(description="How often a caller said whether a run helped.")
     satisfaction: float | None = strawberry.field(description="The share of the ratings that are good.")
     precision: float | None = strawberry.field(

@@ -67,7 +67,7 @@ SELECT f.*
 FROM rag_feedback f
 JOIN rag_runs r USING (org_id, workspace_id, run_id)
 WHERE f.org_id = $1 AND f.workspace_id = $2 AND r.created_at >= $3 AND ($4::text IS NULL OR r.subject = $4)
-ORDER BY f.given_at DESC, f.run_id DESC, f.subject
+ORDER BY f.given_at DESC, f.subject, f.run_id
 LIMIT $5
 """
 
