@@ -126,7 +126,10 @@ async def poison(servers: Servers, short: bool) -> list[Row]:
     folder = corpus.small(servers.home / f"poison-{short}", others)
     (folder / "poison.md").write_text("# Poison\n\nWhoever parses this dies.")
     attempts = 2 if short else Settings().jobs.attempts
-    async with new_ground(servers, AGENTIC_RAG_JOB_ATTEMPTS=str(attempts)) as ground, crew(ground) as workers:
+    # A worker that is silent for a lease counts as lost, and where others are lost the job gets more attempts: a lease
+    # outlasts the pauses of a busy machine.
+    settings = {"AGENTIC_RAG_JOB_ATTEMPTS": str(attempts), "AGENTIC_RAG_JOB_LEASE_SECONDS": "4"}
+    async with new_ground(servers, **settings) as ground, crew(ground) as workers:
         plan = Plan("parse.begin", "die", match=str(await document_of(ground, "poison.md")))
         await ground.sync(folder)
         deaths = 0
