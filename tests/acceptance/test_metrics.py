@@ -37,7 +37,10 @@ POISON = "# Poison\n\nNo provider ever embeds this sentence.\n"
 QUESTION = "At which pressure does the relief valve open?"
 ASKS = 10
 """A minute."""
-ASK = "mutation ($input: RagAnswerInput!) { ragAnswer(input: $input) { outcome run { cache } userErrors { code } } }"
+ASK = """mutation ($input: RagAnswerInput!) {
+  ragAnswer(input: $input) { outcome citations { chunkId } run { id cache } userErrors { code } }
+}"""
+RATE = "mutation ($input: SubmitFeedbackInput!) { submitFeedback(input: $input) { userErrors { code } } }"
 DEAD = "query ($id: ID!) { deadLetters(workspaceId: $id, kinds: [INGEST]) { nodes { id } } }"
 LEADERS = """
 SELECT pid, client_port FROM pg_locks JOIN pg_stat_activity USING (pid)
@@ -73,6 +76,11 @@ class Product:
     def ask(self, workspace: str, question: str, **options: Any) -> httpx2.Response:
         asked = {"workspaceId": workspace, "question": question, "options": options}
         return self.http.post("/graphql", json={"query": ASK, "variables": {"input": asked}})
+
+    def rate(self, answer: dict[str, Any]) -> None:
+        """As good, and its first citation as of use."""
+        given = {"runId": answer["run"]["id"], "rating": "GOOD", "chunkIds": [answer["citations"][0]["chunkId"]]}
+        assert self.graphql(RATE, input=given)["submitFeedback"] == {"userErrors": []}
 
     def workspace(self, name: str) -> str:
         made = self.graphql(
@@ -183,6 +191,7 @@ def raise_every_metric(it: Product) -> str:
         queues.set(entry_of(queues, first), queues.get(entry_of(queues, second)) or b"")
         for workspace in (first, second):
             assert it.ask(workspace, QUESTION).status_code == 200
+    it.rate(it.ask(first, "What opens at 3 bar?").json()["data"]["ragAnswer"])
     it.graphql(CONTEXT, workspace=first)
     it.execute("REVOKE INSERT ON rag_runs FROM rag_app")
     it.ask(first, "Who tests the relief valve?", cache="BYPASS")
