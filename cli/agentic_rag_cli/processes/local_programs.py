@@ -102,8 +102,8 @@ async def run_programs(
     policy: RestartPolicy | None = None,
 ) -> None:
     """Run server and worker until SIGINT or SIGTERM; `welcome` is called once they are ready. From then on each of
-    them, and each embedded server that this process started, is started again when it ends. Errors: those of
-    `start_programs`, `keep` and `keep_server`.
+    them is started again when it ends, and each embedded server at any time. Errors: those of `start_programs`, `keep`
+    and `keep_server`.
     """
     kept = policy or RestartPolicy()
 
@@ -111,13 +111,10 @@ async def run_programs(
         await wait_for_earlier_worker(settings, emit)
         programs = await start_programs(children, settings)
         welcome()
-        await race(
-            *(keep(children, child, restart, emit, kept) for child, restart in programs),
-            *(keep_server(one, emit, kept) for one in embedded if one.is_owner),
-        )
+        await race(*(keep(children, child, restart, emit, kept) for child, restart in programs))
 
     async with Children(emit, settings.jobs.drain_seconds) as children:
-        await race(live(children), wait_for_signal())
+        await race(live(children), *(keep_server(one, emit, kept) for one in embedded), wait_for_signal())
 
 
 async def _until_ready(url: str, token: str) -> None:

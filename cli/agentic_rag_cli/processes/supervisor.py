@@ -95,9 +95,14 @@ async def keep(
 
 
 async def keep_server(server: EmbeddedServer, emit: Callable[[str, str], None], policy: RestartPolicy) -> Never:
-    """Start an embedded server of this process again whenever it ends. Errors: `EmbeddedServerError` when it repeatedly
-    dies early or cannot be started.
+    """Start an embedded server again whenever it ends. One that another command started becomes this process's own when
+    that command ends. Errors: `EmbeddedServerError` when it repeatedly dies early or cannot be started.
     """
+    while not server.is_owner:
+        await asyncio.sleep(policy.look)
+        if not server.has_owner:
+            emit(server.name, f"the command that had started {server.name} ended; starting it again")
+            await asyncio.to_thread(server.take_over)
     early_deaths, began = 0, time.monotonic()
     while True:
         await asyncio.sleep(policy.look)

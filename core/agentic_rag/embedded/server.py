@@ -23,9 +23,9 @@ class EmbeddedServer(ABC):
     """A database server on loopback whose files live in `home/NAME`.
 
     The first process that calls `start` owns the server; it stops with that process, however that ends.
-    Others that call `start` or `attach` meanwhile use the same server and leave it running. `port` insists
-    on a port; otherwise the port of the last start is taken again when it is free. Not safe for use by
-    several threads at once.
+    Others that call `start` or `attach` meanwhile use the same server and leave it running; one that outlives
+    the owner calls `take_over`. `port` insists on a port; otherwise the port of the last start is taken again
+    when it is free. Not safe for use by several threads at once.
     """
 
     name: ClassVar[str]
@@ -75,8 +75,8 @@ class EmbeddedServer(ABC):
 
     @property
     def is_owner(self) -> bool:
-        """Whether this object started the server and will stop it."""
-        return self._process is not None
+        """Whether this object started the server, in full, and will stop it."""
+        return self._life is not None and self._state is not None
 
     @property
     def has_owner(self) -> bool:
@@ -132,6 +132,28 @@ class EmbeddedServer(ABC):
             self._prepare(self._state, self._life.descriptor)
             if not self._run(self._state, self._life):
                 raise self._port_in_use(self._state.port)
+
+    def take_over(self) -> None:
+        """Start the server that this object attached to, after its owner has gone, with its data, port and password;
+        or attach to it again where another process was faster.
+
+        Raises EmbeddedServerError, PORT_IN_USE among them; may be called again then.
+        """
+        former = self._state
+        if former is None or self._life is not None:
+            raise self._not_running()
+        wanted, self._wanted_port, self._state = self._wanted_port, former.port, None
+        try:
+            url = self.start()
+        except BaseException:
+            self._state = former
+            raise
+        finally:
+            self._wanted_port = wanted
+        if url != self._url(former):
+            self.stop()
+            self._state = former
+            raise self._port_in_use(former.port)
 
     def attach(self) -> str:
         """Address of the server another process runs; raises EMBEDDED_NOT_RUNNING when there is none."""

@@ -1,9 +1,11 @@
 """One process owns the servers, others share them, and nothing is left when the owner is gone."""
 
+import asyncio
 import os
 import pwd
 import shutil
 import signal
+import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -15,11 +17,12 @@ from tests.integration.embedded.conftest import CORE, OWNER_SCRIPT, Owner
 from tests.waiting import wait_until
 
 from agentic_rag.embedded.errors import EmbeddedServerError
-from agentic_rag.embedded.loopback import is_free
+from agentic_rag.embedded.loopback import HOST, is_free
 from agentic_rag.embedded.os_user import OsUser
 from agentic_rag.embedded.postgres import EmbeddedPostgres
 from agentic_rag.embedded.redis import EmbeddedRedis
 from agentic_rag.embedded.stack import EmbeddedStack
+from agentic_rag_cli.processes.supervisor import RestartPolicy, keep_server
 
 pytestmark = pytest.mark.integration
 
@@ -52,6 +55,64 @@ def test_another_process_attaches_to_a_running_stack(used_home: Path, start_owne
 
         assert role == "guest"
         assert urls == [ours.database_url, ours.redis_url]
+
+
+async def test_a_command_that_runs_on_keeps_the_servers_of_one_that_ended(
+    used_home: Path, start_owner: Callable[[Path], Owner]
+) -> None:
+    owner = start_owner(used_home)
+    role, *urls = said_by(owner)
+    said: list[str] = []
+    with EmbeddedStack(used_home) as ours:
+        assert (role, ours.postgres.is_owner) == ("owner", False)
+        keeping = [
+            asyncio.create_task(keep_server(server, lambda name, _: said.append(name), RestartPolicy()))
+            for server in (ours.postgres, ours.redis)
+        ]
+        owner.communicate("")
+        async with asyncio.timeout(30):
+            while not (ours.postgres.is_owner and ours.redis.is_owner):
+                await asyncio.wait(keeping, timeout=0.05)
+
+        assert ours.running
+        assert [ours.database_url, ours.redis_url] == urls
+        assert sorted(said) == ["postgres", "redis"]
+        assert said_by(start_owner(used_home)) == ("guest", *urls)
+        for one in keeping:
+            one.cancel()
+
+
+def test_who_is_too_late_to_take_over_uses_the_server_of_the_faster_one(
+    used_home: Path, start_owner: Callable[[Path], Owner]
+) -> None:
+    first = start_owner(used_home)
+    said_by(first)
+    late = EmbeddedPostgres(used_home)
+    url = late.start()
+    first.communicate("")
+    faster = said_by(start_owner(used_home))
+
+    late.take_over()
+
+    assert (faster[0], late.is_owner) == ("owner", False)
+    assert late.url == url == faster[1]
+
+
+def test_a_port_that_was_taken_meanwhile_is_an_error_that_names_it(
+    used_home: Path, start_owner: Callable[[Path], Owner]
+) -> None:
+    owner = start_owner(used_home)
+    said_by(owner)
+    guest = EmbeddedPostgres(used_home)
+    port = urlsplit(guest.start()).port or 0
+    owner.communicate("")
+    with socket.create_server((HOST, port)), pytest.raises(EmbeddedServerError, match=f"Port {port} of") as refused:
+        guest.take_over()
+
+    assert refused.value.code == "PORT_IN_USE"
+    guest.take_over()
+    assert guest.is_owner
+    guest.stop()
 
 
 def test_of_processes_that_start_at_once_one_owns_and_all_share(
