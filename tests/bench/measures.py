@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from statistics import median
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from tests.bench import http_load, local_model, processes, product
 from tests.bench.corpus import BenchCorpus, KnownItem
 from tests.bench.determinism import distinct_answers
+from tests.bench.floor3 import Floor3, rate
 from tests.bench.product import Servers
 from tests.bench.reference import Reference, raw_floor
 from tests.bench.reports import Row, at_least, at_most, exactly
@@ -149,6 +151,35 @@ async def retrieval(world: World) -> list[Row]:
     ]
 
 
+async def pace(world: World) -> list[Row]:
+    """Retrieval beside floor3, a question at a time and of many clients at once, all in this process; statements."""
+    floor = await Floor3.load(world.servers.database_url, world.corpus.chunks, world.vectors, CLIENTS)
+    container, workspace, words, vectors = world.container, world.workspace, world.words, world.asked
+    await floor.p50(words[:20], vectors[:20])
+    await product.graph_cost(container, workspace, words[:20], vectors[:20])
+    before = await floor.p50(words, vectors)
+    graph = await product.graph_cost(container, workspace, words, vectors)
+    one = (before + await floor.p50(words, vectors)) / 2
+    asked = world.scale.requests
+    floor_rate = await rate(floor.retrieve, words, vectors, CLIENTS, asked)
+    ours = partial(product.retrieve_one, container, workspace)
+    rate_of_ours = await rate(ours, words, vectors, CLIENTS, min(asked, 2 * len(words)))
+    await floor.close()
+    waited = await product.statements_of_answers(container, workspace, words[:10])
+    _tell(
+        f"floor3 retrieval p50 {1000 * one:.2f} ms, {floor_rate:.0f}/s; ours by default {1000 * graph.on:.2f} ms, "
+        f"{rate_of_ours:.0f}/s, without the graph {1000 * graph.off:.2f} ms; statements of answers {sorted(waited)}"
+    )
+    return [
+        at_most("retrieval p50 without the graph over floor3", graph.off / one, 1.0),
+        at_most("retrieval p50 by default over floor3", graph.on / one, 2.5),
+        at_least(f"retrieval at {CLIENTS} clients over floor3's, questions/s", rate_of_ours / floor_rate, 0.35),
+        # A count, but not yet for `make test` to judge: tests/integration/postgres/test_statements_of_an_answer.py
+        # holds what it is today.
+        at_most("statements of an uncached answer", median(waited), 4, ""),
+    ]
+
+
 async def answers(world: World) -> list[Row]:
     """Answers over HTTP, against their own recorded replies given again by a bare application."""
     with processes.server(world.servers, processes.PRODUCT) as port:
@@ -234,6 +265,7 @@ async def local(world: World) -> list[Row]:
 TABLE: Mapping[str, Callable[[World], Awaitable[list[Row]]]] = {
     "local": local,
     "retrieval": retrieval,
+    "pace": pace,
     "answers": answers,
     "start": start,
     "determinism": determinism,

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import median
+from typing import Any
 from uuid import UUID
 
 import asyncpg
@@ -19,12 +20,14 @@ from numpy.typing import NDArray
 from tests.bench.corpus import KnownItem, PreparedChunk
 from tests.retrieving import retrieved
 
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
+from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.bootstrap import Container, build_container
 from agentic_rag.ingestion.ingest_chunks import ChunkedDocument
 from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.retrieval.query import QueryVector, RetrievalQuery
 from agentic_rag.settings import load_settings
-from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, DEFAULT_ORG_ID, WorkspaceRef
+from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_eval.ablation import Arm, without
@@ -32,6 +35,8 @@ from agentic_rag_migrations.upgrade import upgrade
 
 TOKEN = "bench-token-of-thirty-two-characters"
 HITS = 10
+RECORDED_SECONDS = 0.4
+"""After these the runs of earlier answers are recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +149,38 @@ async def graph_cost(
             await retrieved(container, workspace, text, vector, weights, HITS)
             taken.append(time.perf_counter() - began)
     return GraphCost(median(seconds[None]), median(seconds[Arm.GRAPH]))
+
+
+async def retrieve_one(
+    container: Container, workspace: WorkspaceRef, question: str, vector: NDArray[np.float32]
+) -> None:
+    """One retrieval by the default path."""
+    await retrieved(container, workspace, question, vector, container.fusion_weights, HITS)
+
+
+async def statements_of_answers(container: Container, workspace: WorkspaceRef, questions: Sequence[str]) -> list[int]:
+    """How many statements each uncached answer waits for: those that are sent before it is there."""
+    sent: list[str] = []
+    run = PostgresConnection._run
+
+    async def counted(self: PostgresConnection, call: Any, *arguments: Any) -> Any:
+        sent.append(arguments[0])
+        return await run(self, call, *arguments)
+
+    asker = Principal(DEFAULT_ORG_ID, "bench", Role.ADMIN)
+    counts: list[int] = []
+    PostgresConnection._run = counted  # type: ignore[method-assign]
+    try:
+        for text in questions:
+            question = Question(workspace, text, options=AnswerOptions(cache=CacheMode.BYPASS))
+            sent.clear()
+            await container.answer.ask(asker, question)
+            counts.append(len(sent))
+            # The record of the run is written behind the answer.
+            await asyncio.sleep(RECORDED_SECONDS)
+    finally:
+        PostgresConnection._run = run  # type: ignore[method-assign]
+    return counts
 
 
 async def unverified_citations(url: str, workspace: WorkspaceRef, replies: Sequence[dict]) -> tuple[int, int]:

@@ -41,9 +41,10 @@ CREATE INDEX ON floor_chunks USING gin (words);
 
 
 class ReferenceIndex:
-    """BM25 postings by word, in memory."""
+    """BM25 postings by word, in memory; `k1` is its saturation."""
 
-    def __init__(self, chunks: Sequence[PreparedChunk]) -> None:
+    def __init__(self, chunks: Sequence[PreparedChunk], k1: float = 1.5) -> None:
+        self._k1 = k1
         postings: dict[str, list[tuple[int, int]]] = {}
         lengths: list[int] = []
         for position, chunk in enumerate(chunks):
@@ -63,8 +64,8 @@ class ReferenceIndex:
                 continue
             positions, counts = rows
             idf = math.log(1 + (len(scores) - len(positions) + 0.5) / (len(positions) + 0.5))
-            norm = 1.5 * (0.25 + 0.75 * self.lengths[positions] / self.average)
-            scores[positions] += idf * counts * 2.5 / (counts + norm)
+            norm = self._k1 * (0.25 + 0.75 * self.lengths[positions] / self.average)
+            scores[positions] += idf * counts * (self._k1 + 1) / (counts + norm)
         best = np.argpartition(-scores, limit)[:limit] if len(scores) > limit else np.arange(len(scores))
         return best[np.lexsort((best, -scores[best]))]
 

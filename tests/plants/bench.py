@@ -41,6 +41,23 @@ def _slow_graph(patch: Patch) -> None:
     _paused(PostgresGraphReader, "vicinity", patch, seconds=0.1)
 
 
+def _slower_retrieval(patch: Patch) -> None:
+    from agentic_rag.retrieval.retrieve import Retrieve
+
+    _paused(Retrieve, "rank", patch)
+
+
+def _texts_one_by_one(patch: Patch) -> None:
+    from agentic_rag.adapters.postgres.documents.document_reader import PostgresDocumentReader
+
+    chunks = PostgresDocumentReader.chunks
+
+    async def each(self: Any, ordinals: Any, access_ids: Any) -> Any:
+        return [chunk for one in ordinals for chunk in await chunks(self, [one], access_ids)]
+
+    patch(PostgresDocumentReader, "chunks", each)
+
+
 def _nothing_found(patch: Patch) -> None:
     from agentic_rag.retrieval.retrieve import Retrieve
 
@@ -156,6 +173,13 @@ GROUPS: Mapping[str, tuple[str, Mutant]] = {
         ),
         ("retrieval", Mutant("the graph waits", _slow_graph, "p50 with the graph over without it", is_slow=True)),
         ("retrieval", Mutant("the graph waits", _slow_graph, "p50 by default over the reference", is_slow=True)),
+        ("pace", Mutant("retrieval waits", _slow_retrieval, "p50 without the graph over floor3", is_slow=True)),
+        ("pace", Mutant("the graph waits", _slow_graph, "p50 by default over floor3", is_slow=True)),
+        ("pace", Mutant("retrieval waits longer", _slower_retrieval, "clients over floor3's", is_slow=True)),
+        (
+            "pace",
+            Mutant("each text is read alone", _texts_one_by_one, "statements of an uncached answer", is_slow=True),
+        ),
         ("retrieval", Mutant("nothing is found", _nothing_found, "known-item hit@10")),
         ("answers", AT_NIGHT("drafting waits", _slow_drafts, "uncached, minus retrieval alone")),
         ("answers", AT_NIGHT("the cache waits", _slow_cache, "cached answer over replayed, p50")),
