@@ -211,6 +211,6 @@ async def open_system(settings: Settings) -> AsyncIterator[System]:
         await container.database.check()
         await container.first_access.ensure_organisation()
         system = System(container)
-        if settings.client.tenant:
-            system.org_id = (await system.organisation(settings.client.tenant)).org_id
+        if settings.tenant:
+            system.org_id = (await system.organisation(settings.tenant)).org_id
         yield system

@@ -87,14 +87,14 @@ def options(
         typer.Option(
             "--tenant",
             metavar="NAME",
-            help="Act in this organisation: its id, name or external id (AGENTIC_RAG_TENANT).",
+            help="In commands without a server, act in this organisation: its id, name or external id.",
         ),
     ] = None,
 ) -> None:
     """Answers questions over your documents; the quote behind every sentence is verified."""
     if tenant is not None:
         wiring = wiring_of(context)
-        context.obj = replace(wiring, settings=lambda: wiring.settings().change(client={"tenant": tenant}))
+        context.obj = replace(wiring, settings=lambda: replace(wiring.settings(), tenant=tenant))
 
 
 app.command("up")(up.up)

@@ -30,7 +30,7 @@ def running_server(settings: Settings) -> str:
     database or an organisation, since that server may serve others.
     """
     home = settings.stores.state_home
-    if settings.stores.database_url or settings.client.tenant or not FileLock.has_holder(home / UP_LOCK):
+    if settings.stores.database_url or settings.tenant or not FileLock.has_holder(home / UP_LOCK):
         return ""
     try:
         return (home / SERVER_FILE).read_text(encoding="utf-8").strip()

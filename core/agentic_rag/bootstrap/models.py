@@ -22,6 +22,7 @@ from agentic_rag.models.billing.manage_budgets import ManageBudgets
 from agentic_rag.models.billing.metered_models import UsageMeters
 from agentic_rag.models.billing.prices import PLATFORM
 from agentic_rag.models.billing.usage_ledger import UsageLedger
+from agentic_rag.models.billing.web_envelope import WebEnvelope
 from agentic_rag.models.chat.ports import ChatModel
 from agentic_rag.models.embedding.local_models import find_local_model
 from agentic_rag.models.embedding.ports import Embedder, Embedders
@@ -134,6 +135,11 @@ class ModelParts(TenancyParts):
     @cached_property
     def usage_ledger(self) -> UsageLedger:
         return self._owned(UsageLedger(self._small_reads, self.telemetry))
+
+    @cached_property
+    def web_envelope(self) -> WebEnvelope:
+        """The day's calls of the web."""
+        return WebEnvelope(self._small_reads, self.clock, self.telemetry)
 
     @cached_property
     def budgets(self) -> EnforceBudgets:

@@ -11,7 +11,7 @@ from agentic_rag.adapters.postgres.operations.archive import PostgresWorkspaceAr
 from agentic_rag.adapters.postgres.operations.graph_feed import PostgresGraphFeed
 from agentic_rag.adapters.postgres.operations.inspection import PostgresInspector
 from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresIndexBuilder
-from agentic_rag.bootstrap.ingestion import IngestionParts
+from agentic_rag.bootstrap.web import WebParts
 from agentic_rag.erasure.erase_workspace import EraseWorkspace
 from agentic_rag.erasure.ports import ExternalGraph
 from agentic_rag.ingestion.ingest_chunks import IngestChunks
@@ -43,7 +43,7 @@ SPACE_GRACE = timedelta(days=1)
 """How long vectors are kept after a switch to another space: switching back is instant until then."""
 
 
-class OperationsParts(IngestionParts):
+class OperationsParts(WebParts):
     """The room `operations`."""
 
     @cached_property

@@ -12,7 +12,7 @@ _SECRETS = (
     # Up to the last @: a password that was not percent-encoded may hold any character.
     re.compile(r"(?:(?<=://)|^(?!\w[\w+.-]*://))(?P<kept>[^:@/?#\s]*:)(?P<secret>.*)(?=@)", re.DOTALL),
     # A login without a colon may be a key as well as a name.
-    re.compile(r"(?P<kept>(?<=^s3://))(?P<secret>[^:@/?#\s]+)(?=@)"),
+    re.compile(r"(?P<kept>(?<=^s3://)|(?<=^brave://)|(?<=^serpapi://)|(?<=^searxng://))(?P<secret>[^:@/?#\s]+)(?=@)"),
     re.compile(r"(?i)(?P<kept>[?&][a-z_-]*(?:pass|secret|token|key)[a-z_-]*=)(?P<secret>[^&#]*)"),
     # A data source name of libpq.
     re.compile(r"(?i)(?P<kept>\bpassword\s*=\s*)(?P<secret>'(?:[^'\\]|\\.)*'|[^\s&#']+)"),

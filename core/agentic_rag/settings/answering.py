@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from agentic_rag.answering.evidence.threshold import DEFAULT_THRESHOLD
 from agentic_rag.settings.variable import Env
+from agentic_rag.web.engine_address import EngineAddress, parse_engine
 from agentic_rag.web.url_policy import parse_host_list
 
 
@@ -40,6 +41,11 @@ class AnsweringConfig:
     """Whether a run is judged after its answer: `off` judges none; `shadow` judges and stores what it would do, and
     does no more than reading the documents; `on` follows the decision.
     """
+    search: Annotated[str, Env("AGENTIC_RAG_SEARCH", is_url=True, check=parse_engine)] = field(default="", repr=False)
+    """The search engine that runs may ask where organisation and workspace allow the web: `searxng://HOST:PORT`
+    (`searxng+https://` with TLS), `brave://KEY@`, `serpapi://KEY@HOST` or `file:PATH`. Options: `?key_file=PATH`,
+    `hosts=`, `without=` (hosts whose pages may, or never, be read), `usd=` (price of a search). Empty: none.
+    """
     cache_ttl_seconds: Annotated[int, Env("AGENTIC_RAG_REDIS_TTL_SECONDS"), Meta(ge=0)] = 900
     """How long an answer is cached; 0 switches the cache off."""
 
@@ -47,6 +53,11 @@ class AnsweringConfig:
     def budget_ms(self) -> tuple[int, int]:
         """The time budget of an answer by rules and of one with a chat model."""
         return (self.timeout_ms, self.timeout_ms) if self.timeout_ms else (10_000, 60_000)
+
+    @property
+    def engine(self) -> EngineAddress | None:
+        """The search engine; None without one."""
+        return parse_engine(self.search)
 
     def problems(self) -> list[str]:
         """Settings that contradict each other, a line each."""

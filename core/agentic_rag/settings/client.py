@@ -10,14 +10,10 @@ from agentic_rag.settings.variable import Env
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientConfig:
-    """Which server and organisation commands work with, and as whom."""
+    """Which server commands work with, and as whom."""
 
     url: Annotated[str, Env("AGENTIC_RAG_URL", is_url=True)] = ""
     """Server that the command line talks to; empty means HOST:PORT."""
-    tenant: Annotated[str, Env("AGENTIC_RAG_TENANT")] = ""
-    """Organisation that commands without a server act in (`rag --tenant`): its id, name or external id; empty means the
-    embedded one.
-    """
     token: Annotated[str, Env("AGENTIC_RAG_TOKEN", is_secret=True)] = field(default="", repr=False)
     """Token of the command line; empty means HOME/dev-token. A server takes it (32 characters or more) for an
     operator's.

@@ -65,6 +65,8 @@ class Settings:
     workspaces: WorkspacesConfig = WorkspacesConfig()
     operations: OperationsConfig = OperationsConfig()
     client: ClientConfig = ClientConfig()
+    tenant: str = ""
+    """Organisation that a command without a server acts in (`rag --tenant`); empty means the embedded one."""
     warnings: tuple[str, ...] = ()
     """A line for each removed setting, and each name near one of ours, that was found."""
 
@@ -88,7 +90,7 @@ def variables() -> tuple[Variable, ...]:
 @cache
 def _groups() -> Mapping[str, type]:
     hints = get_type_hints(Settings)
-    return {group.name: hints[group.name] for group in fields(Settings) if group.name != "warnings"}
+    return {group.name: hints[group.name] for group in fields(Settings) if group.name not in ("tenant", "warnings")}
 
 
 def read_dotenv(path: Path) -> dict[str, str]:

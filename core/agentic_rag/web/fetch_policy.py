@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from agentic_rag.web.url_policy import HostList
 
@@ -29,6 +30,12 @@ class FetchPolicy:
     seconds: float = FETCH_SECONDS
     max_redirects: int = MAX_REDIRECTS
     media_types: frozenset[str] = TEXT_TYPES
+    without: HostList = HostList(())
+    """Hosts that are never asked, whatever `hosts` says."""
+
+    def allows(self, host: str) -> bool:
+        """Whether a host may be asked."""
+        return self.hosts.allows(host) and not self.without.allows(host)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +47,8 @@ class FetchedPage:
     body: bytes
     validator: str = ""
     """The entity tag, or the time of the last change; empty where the server tells neither."""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Headers of the response that say what it is, by their names in lower case."""
 
 
 _BINARY_STARTS = (

@@ -188,6 +188,16 @@ def check_address(address: Address) -> None:
         raise AddressRefused("it leads to an address that is not public")
 
 
+def check_own_address(address: Address) -> None:
+    """Errors: `AddressRefused` for an address at which no server of the operator's can be: a link's own (where clouds
+    keep the credentials of a machine), several at once, or none.
+    """
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    if address.is_link_local or address.is_multicast or address.is_unspecified or str(address) == "168.63.129.16":
+        raise AddressRefused("it leads to an address at which no search engine can be")
+
+
 @dataclass(frozen=True, slots=True)
 class HostList:
     """Hosts that may be requested: `example.org` is that host, `*.example.org` every subdomain, `*` every host."""

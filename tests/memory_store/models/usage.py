@@ -27,6 +27,9 @@ class MemoryUsageStore:
         known = [line for line in lines if self._working.read(WorkspaceRef(self._org_id, line.key.workspace_id))]
         self._working.put_organisation(self._org_id, replace(state, usage=tuple(sum_by_key([*state.usage, *known]))))
 
+    async def take_turn(self) -> None:
+        """Transactions in memory come one after the other."""
+
     async def between(self, first: date, last: date, workspace_id: UUID | None = None) -> list[UsageLine]:
         """What was used on the days from `first` to `last`."""
         return [

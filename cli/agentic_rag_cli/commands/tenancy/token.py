@@ -64,7 +64,7 @@ def dev(
 
 def _organisation(context: typer.Context, tenant: str | None) -> UUID:
     """The organisation's id; only names need a lookup."""
-    tenant = tenant or wiring_of(context).settings().client.tenant
+    tenant = tenant or wiring_of(context).settings().tenant
     if not tenant:
         return DEFAULT_ORG_ID
     try:

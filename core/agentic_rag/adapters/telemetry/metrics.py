@@ -95,6 +95,19 @@ METRICS: tuple[Metric, ...] = (
         ("useful",),
     ),
     Metric(
+        "rag_web_calls_total",
+        MetricKind.COUNTER,
+        "Searches and pages of the web, by whether the day's envelope had room for them.",
+        ("kind", "outcome"),
+    ),
+    Metric(
+        "rag_search_requests_total",
+        MetricKind.COUNTER,
+        "Searches of the web, by how they ended (`ok` or an error code).",
+        ("outcome",),
+    ),
+    Metric("rag_search_seconds", MetricKind.HISTOGRAM, "Time one search of the web took.", (), FAST),
+    Metric(
         "rag_jwks_fetches_total",
         MetricKind.COUNTER,
         "Fetches of the token issuer's keys, by how they ended.",

@@ -41,12 +41,16 @@ async def system_dial(address: str, port: int, seconds: float) -> httpcore2.Asyn
     return await backend.connect_tcp(address, port, timeout=seconds, socket_options=options)
 
 
-async def resolve_safely(target: Target, resolve: Resolve) -> tuple[str, ...]:
+Check = Callable[[ipaddress.IPv4Address | ipaddress.IPv6Address], None]
+"""Errors: `AddressRefused` for an address that must not be dialled."""
+
+
+async def resolve_safely(target: Target, resolve: Resolve, check: Check = check_address) -> tuple[str, ...]:
     """The checked addresses of a target. A single refused address refuses the whole name. Errors: `AddressRefused`,
     `Retryable` code FETCH_FAILED.
     """
     if target.literal is not None:
-        check_address(target.literal)
+        check(target.literal)
         return (str(target.literal),)
     try:
         found = await resolve(target.host, target.port)
@@ -56,7 +60,7 @@ async def resolve_safely(target: Target, resolve: Resolve) -> tuple[str, ...]:
     if not addresses:
         raise Retryable("The page's host has no address.", code="FETCH_FAILED")
     for address in addresses:
-        check_address(address)
+        check(address)
     return tuple(dict.fromkeys(map(str, addresses)))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import zlib
-from collections.abc import AsyncIterable, Iterator
+from collections.abc import Iterable
 
 import httpcore2
 
@@ -23,6 +23,7 @@ from agentic_rag.adapters.web.dialling import (
     system_resolve,
     too_large,
 )
+from agentic_rag.adapters.web.response_body import content_length, read_whole, uses_gzip
 from agentic_rag.kernel.errors import ContentUnsupported, PolicyRefused, Retryable
 from agentic_rag.web.fetch_policy import FetchedPage, FetchPolicy, looks_like_text
 from agentic_rag.web.url_policy import AddressRefused, Target, parse_target, resolve_redirect, shares_domain
@@ -31,13 +32,26 @@ USER_AGENT = "agentic-rag"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _GONE = frozenset({404, 410})
 _NOT_MODIFIED = 304
-_PIECE = 64 * 1024
+_ROBOTS = b"x-robots-tag"
+_KEPT_HEADERS = frozenset(
+    {b"content-type", b"date", b"etag", b"last-modified", b"cache-control", b"content-language", _ROBOTS}
+)
+"""Of a response, those that are kept with it."""
 
 
-class PageGone(Retryable):
-    """The server has no such page (any more)."""
+class StatusRefused(Retryable):
+    """The server answered with a status that brings no page."""
 
     code = "FETCH_FAILED"
+
+    def __init__(self, status: int, retry_after: str = "") -> None:
+        seconds = float(retry_after[:6]) if retry_after.isascii() and retry_after.isdigit() else None
+        super().__init__(f"The page's server answered {status}.", retry_after_seconds=seconds)
+        self.status = status
+
+
+class PageGone(StatusRefused):
+    """The server has no such page (any more)."""
 
 
 class GuardedFetcher:
@@ -79,7 +93,7 @@ class GuardedFetcher:
 
     async def _follow_redirects(self, url: str, validator: str) -> FetchedPage | None:
         target = parse_target(url)
-        if not self._policy.hosts.allows(target.host):
+        if not self._policy.allows(target.host):
             raise AddressRefused("its host is not on the list of hosts that may be asked")
         for _ in range(self._policy.max_redirects + 1):
             answer = await self._request(target, validator)
@@ -88,6 +102,8 @@ class GuardedFetcher:
             onward = resolve_redirect(target, answer)
             if not shares_domain(onward.host, target.host) and onward.host not in self._policy.hosts.patterns:
                 raise AddressRefused("the redirect leads to another host, which is not on the list")
+            if self._policy.without.allows(onward.host):
+                raise AddressRefused("the redirect leads to a host that must not be asked")
             target = onward
         raise AddressRefused(f"it redirects more than {self._policy.max_redirects} times")
 
@@ -111,24 +127,26 @@ class GuardedFetcher:
             ) as pool,
             pool.stream("GET", origin, headers=headers) as response,
         ):
-            named = {name.lower(): value.decode("latin-1").strip() for name, value in response.headers}
+            named = _named(response.headers)
             if response.status in _REDIRECTS:
                 return named.get(b"location", "")
             if response.status == _NOT_MODIFIED and validator:
                 return None
             if response.status != 200:
-                fault = PageGone if response.status in _GONE else Retryable
-                raise fault(f"The page's server answered {response.status}.", code="FETCH_FAILED")
+                fault = PageGone if response.status in _GONE else StatusRefused
+                raise fault(response.status, named.get(b"retry-after", ""))
             media_type = self._readable_type(named.get(b"content-type", ""))
-            packed = _uses_gzip(named.get(b"content-encoding", "identity"))
-            if _content_length(named.get(b"content-length", "")) > self._policy.max_bytes:
+            packed = uses_gzip(named.get(b"content-encoding", "identity"))
+            if content_length(named.get(b"content-length", "")) > self._policy.max_bytes:
                 raise too_large()
-            body = await _whole(response.aiter_stream(), self._policy.max_bytes, packed=packed)
+            body = await read_whole(response.aiter_stream(), self._policy.max_bytes, packed=packed)
         if not looks_like_text(body):
             raise ContentUnsupported(
                 "The page's bytes do not match the content type that its server names.", code="FETCH_TYPE"
             )
-        return FetchedPage(target.url, media_type, body, named.get(b"etag") or named.get(b"last-modified", ""))
+        validator = named.get(b"etag") or named.get(b"last-modified", "")
+        kept = {name.decode("ascii"): named[name] for name in sorted(_KEPT_HEADERS & named.keys())}
+        return FetchedPage(target.url, media_type, body, validator, kept)
 
     def _readable_type(self, content_type: str) -> str:
         media_type = content_type.partition(";")[0].strip().lower()
@@ -137,57 +155,17 @@ class GuardedFetcher:
         return media_type
 
 
+def _named(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, str]:
+    """Headers by name in lower case; several that tell robots what to do are one."""
+    named: dict[bytes, str] = {}
+    for name, value in headers:
+        key, text = name.lower(), value.decode("latin-1").strip()
+        named[key] = f"{named[key]}, {text}" if key == _ROBOTS and key in named else text
+    return named
+
+
 def _conditions(validator: str) -> dict[str | bytes, str | bytes]:
     """The header that asks for a changed page only: entity tags are quoted, times are not (RFC 9110 §13.1)."""
     if not validator or not validator.isascii() or not validator.isprintable():
         return {}
     return {"If-None-Match" if validator.endswith('"') else "If-Modified-Since": validator}
-
-
-def _uses_gzip(encoding: str) -> bool:
-    name = encoding.lower()
-    if name not in ("identity", "gzip", "x-gzip"):
-        raise ContentUnsupported("The page has a content encoding that was not requested.", code="FETCH_ENCODING")
-    return name != "identity"
-
-
-def _content_length(length: str) -> int:
-    return int(length[:20]) if length.isascii() and length.isdigit() else 0
-
-
-class _Gzip:
-    """Decompresses in small pieces, so that a decompression bomb never expands."""
-
-    def __init__(self) -> None:
-        self._inner = zlib.decompressobj(wbits=31)
-
-    def pieces(self, packed: bytes) -> Iterator[bytes]:
-        """The decompressed data, at most `_PIECE` bytes at a time."""
-        while True:
-            plain = self._inner.decompress(packed, _PIECE)
-            packed = self._inner.unconsumed_tail
-            yield plain
-            # A full output buffer may leave more to decompress, even when no input is left.
-            if self._inner.eof or (not packed and len(plain) < _PIECE):
-                return
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the end of the gzip stream was reached."""
-        return self._inner.eof
-
-
-async def _whole(pieces: AsyncIterable[bytes], most: int, *, packed: bool) -> bytes:
-    """The decompressed body. Errors: `ContentRefused` code FETCH_TOO_LARGE, `Retryable` code FETCH_FAILED for a
-    truncated compressed body.
-    """
-    gzip = _Gzip() if packed else None
-    body = bytearray()
-    async for piece in pieces:
-        for plain in (piece,) if gzip is None else gzip.pieces(piece):
-            body += plain
-            if len(body) > most:
-                raise too_large()
-    if gzip is not None and not gzip.is_whole:
-        raise Retryable("The connection broke before the page was complete.", code="FETCH_FAILED")
-    return bytes(body)

@@ -12,6 +12,10 @@ DEFAULT_SOFT_SHARE = 0.8
 """Share of a ceiling. Crossing it is reported once a day or month; calls still pass."""
 
 
+MAX_CALLS = 1_000_000
+"""The highest ceiling on calls a day."""
+
+
 @dataclass(frozen=True, slots=True)
 class SpendingLimits:
     """US dollars; None: no ceiling. Raises `InvalidInput` for an invalid ceiling."""
@@ -19,11 +23,18 @@ class SpendingLimits:
     day_usd: float | None = None
     month_usd: float | None = None
     soft_share: float = DEFAULT_SOFT_SHARE
+    day_searches: int | None = None
+    """Searches of the web a day; None: `DEFAULT_CALLS` for an organisation, no ceiling of its own for a workspace."""
+    day_pages: int | None = None
+    """Pages of the web that may be fetched a day."""
 
     def __post_init__(self) -> None:
         for name, value in (("dayUsd", self.day_usd), ("monthUsd", self.month_usd)):
             if value is not None and not (math.isfinite(value) and value >= 0):
                 raise InvalidInput(f"`{name}` takes a number of US dollars from 0 up.", path=("input", name))
+        for name, calls in (("daySearches", self.day_searches), ("dayPages", self.day_pages)):
+            if calls is not None and not 0 <= calls <= MAX_CALLS:
+                raise InvalidInput(f"`{name}` takes 0 to {MAX_CALLS:,}.", path=("input", name))
         if not (math.isfinite(self.soft_share) and 0 < self.soft_share <= 1):
             raise InvalidInput("`softShare` takes a number above 0 and up to 1.", path=("input", "softShare"))
 

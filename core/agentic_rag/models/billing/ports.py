@@ -20,6 +20,12 @@ class UsageStore(Protocol):
         """
         ...
 
+    async def take_turn(self) -> None:
+        """Wait until no other transaction of the organisation that called this is open: what is read after it and added
+        before the end was counted against nobody else's reading.
+        """
+        ...
+
     async def between(self, first: date, last: date, workspace_id: UUID | None = None) -> list[UsageLine]:
         """The usage of the days from `first` to `last`, both included, sorted by key."""
         ...

@@ -12,10 +12,14 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class UsageKind(enum.Enum):
-    """The purpose of a model call."""
+    """The purpose of a call that costs something."""
 
     EMBEDDING = "embedding"
     CHAT = "chat"
+    SEARCH = "search"
+    """A search of the web."""
+    PAGE = "page"
+    """A page of the web."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ LINGER_SECONDS = 0.5
 MAX_WAITING = 20_000
 """Lines (a day's use of a model in a workspace) that are kept while the database is unavailable."""
 
+# Calls of the web are reserved before they are made (`web_envelope`) and never come here.
 _TOKENS = {UsageKind.EMBEDDING: ("embedding", ""), UsageKind.CHAT: ("chat_input", "chat_output")}
 
 

@@ -40,6 +40,10 @@ WHERE org_id = $1 AND day BETWEEN $3 AND $2 AND ($4::uuid IS NULL OR workspace_i
 """
 
 
+# Ends with the transaction. The second number keeps it apart from other locks on the same organisation.
+TAKE_TURN = "SELECT pg_advisory_xact_lock(hashtextextended($1::uuid::text, 21))"
+
+
 class PostgresUsageStore:
     """On a connection whose transaction is open and set to `org_id`."""
 
@@ -51,6 +55,9 @@ class PostgresUsageStore:
         for line in lines:
             key, *sums = astuple(line)
             await self._connection.execute(ADD, self._org_id, *key, *sums)
+
+    async def take_turn(self) -> None:
+        await self._connection.execute(TAKE_TURN, self._org_id)
 
     async def between(self, first: date, last: date, workspace_id: UUID | None = None) -> list[UsageLine]:
         rows = await self._connection.fetch(BETWEEN, self._org_id, first, last, workspace_id)

@@ -1,0 +1,1 @@
+"""Pages of the web: searched for, fetched politely, and ingested as any other document."""

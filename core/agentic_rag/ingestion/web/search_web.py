@@ -1,0 +1,98 @@
+"""Searches the web for a workspace: policy, then budget, then the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import AgenticRagError, FeatureDisabled, InvalidInput, PolicyRefused, no_such_workspace
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.models.billing.usage import UsageKind
+from agentic_rag.models.billing.web_envelope import WebEnvelope, calls_left
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.web.search import (
+    MAX_QUERY_CHARACTERS,
+    MAX_RESULTS,
+    AskEngine,
+    CallsLeft,
+    SearchFilters,
+    SearchRequest,
+    SearchResponse,
+    SearchResult,
+    wanted_results,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchEngine:
+    """The engine that the operator named, and what bounds it."""
+
+    name: str
+    ask: AskEngine
+    filters: SearchFilters = SearchFilters()
+    """Whatever a request wants, results that these drop are dropped."""
+    usd: float = 0.0
+    """Price of one search."""
+
+
+async def require_web(database: Database, workspace: WorkspaceRef) -> None:
+    """Errors: `PolicyRefused` code WEB_REFUSED where the organisation or the workspace does not allow the web;
+    `NotFound`.
+    """
+    head = await database.head(workspace)
+    if head is None:
+        raise no_such_workspace()
+    if not head.organisation_allows_web:
+        raise PolicyRefused(
+            "The organisation has not switched web access on: `rag tenant set NAME --feature webAccess=on`.",
+            code="WEB_REFUSED",
+        )
+    if not head.web.allow:
+        raise PolicyRefused(
+            "The workspace has not switched web access on: `rag workspace web NAME --allow`.", code="WEB_REFUSED"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SearchWeb:
+    """The use case behind `searchWeb`, and the search of a run."""
+
+    database: Database
+    envelope: WebEnvelope
+    telemetry: Telemetry
+    engine: SearchEngine | None = None
+
+    async def run(self, workspace: WorkspaceRef, request: SearchRequest) -> SearchResponse:
+        """Search. Errors: `FeatureDisabled` without an engine, `InvalidInput`, `PolicyRefused` code WEB_REFUSED,
+        `BudgetExceeded`, and those of the engine. Refusals dial nothing.
+        """
+        engine = self.engine
+        if engine is None:
+            raise FeatureDisabled("No search engine is configured; AGENTIC_RAG_SEARCH names one.")
+        query = " ".join(request.query.split())
+        if not query:
+            raise InvalidInput("The query is empty.", path=("query",))
+        if not 1 <= request.top_k <= MAX_RESULTS:
+            raise InvalidInput(f"`topK` takes 1 to {MAX_RESULTS}.", code="OPTION_OUT_OF_RANGE", path=("topK",))
+        await require_web(self.database, workspace)
+        left = await self.envelope.reserve(workspace, UsageKind.SEARCH, engine.name, usd=engine.usd)
+        found = await self._ask(engine, replace(request, query=query[:MAX_QUERY_CHARACTERS]))
+        budget = CallsLeft(calls_left(left, UsageKind.SEARCH), calls_left(left, UsageKind.PAGE), engine.usd)
+        return SearchResponse(found, budget)
+
+    async def _ask(self, engine: SearchEngine, request: SearchRequest) -> tuple[SearchResult, ...]:
+        began = perf_counter()
+        outcome = "ok"
+        try:
+            found = await engine.ask(request)
+        except AgenticRagError as error:
+            outcome = error.code
+            self.telemetry.event("rag_search_failed", level="warning", code=error.code, engine=engine.name)
+            raise
+        finally:
+            self.telemetry.count("rag_search_requests_total", outcome=outcome)
+            self.telemetry.observe("rag_search_seconds", perf_counter() - began)
+        return wanted_results(
+            wanted_results(found, replace(request, filters=engine.filters, top_k=MAX_RESULTS)), request
+        )

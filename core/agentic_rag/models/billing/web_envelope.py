@@ -1,0 +1,135 @@
+"""What a day's searches and pages of the web may come to, for an organisation and each of its workspaces. A call is
+reserved before it is made: parallel runs never pass a ceiling together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from types import MappingProxyType
+
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.database import Database, Transaction
+from agentic_rag.kernel.errors import BudgetExceeded, no_such_workspace
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.models.billing.limits import Ceiling, SpendingLimits, ceilings, check_ceiling
+from agentic_rag.models.billing.usage import UsageKey, UsageKind, UsageLine
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+DEFAULT_CALLS: Mapping[UsageKind, int] = MappingProxyType({UsageKind.SEARCH: 1_000, UsageKind.PAGE: 10_000})
+"""A day's calls of an organisation that has no ceiling of its own."""
+
+_NAMES = {UsageKind.SEARCH: "searches of the web", UsageKind.PAGE: "pages of the web"}
+
+
+@dataclass(frozen=True, slots=True)
+class CallCeiling:
+    """A ceiling on a day's calls, and how many were reserved."""
+
+    scope: str
+    """`organisation` or `workspace`."""
+    kind: UsageKind
+    limit: int
+    used: int
+    resets_at: datetime
+
+    @property
+    def left(self) -> int:
+        """Calls that may still be made."""
+        return max(0, self.limit - self.used)
+
+
+class WebEnvelope:
+    """Counts by day in UTC, in the table of usage."""
+
+    def __init__(self, database: Database, clock: Clock, telemetry: Telemetry) -> None:
+        self._database = database
+        self._clock = clock
+        self._telemetry = telemetry
+
+    async def reserve(
+        self, workspace: WorkspaceRef, kind: UsageKind, provider: str, calls: int = 1, usd: float = 0.0
+    ) -> Sequence[CallCeiling]:
+        """Count `calls` of `usd` each, before they are made; the ceilings after them. Errors: `BudgetExceeded` code
+        WEB_BUDGET_SPENT where the calls, or BUDGET_EXCEEDED where the dollars, pass a ceiling: then nothing is counted.
+        """
+        today = self._clock.now().date()
+        try:
+            async with self._database.transaction(workspace.org_id) as transaction:
+                await transaction.usage.take_turn()
+                found = await self._ceilings(transaction, workspace, today)
+                narrowest = [one for one in found if one.kind is kind]
+                for ceiling in narrowest:
+                    _check(ceiling, calls)
+                for money in await self._money(transaction, workspace, today) if usd else ():
+                    check_ceiling(money, usd * calls)
+                key = UsageKey(workspace.workspace_id, today, kind.value, provider, provider, own_key=False)
+                await transaction.usage.add([UsageLine(key, calls, 0, 0, usd * calls, 0)])
+        except BudgetExceeded as error:
+            self._telemetry.count("rag_web_calls_total", kind=kind.value, outcome="refused")
+            self._telemetry.event("rag_web_refused", code=error.code, kind=kind.value, reason=error.message)
+            raise
+        self._telemetry.count("rag_web_calls_total", calls, kind=kind.value, outcome="reserved")
+        return [
+            CallCeiling(one.scope, one.kind, one.limit, one.used + calls, one.resets_at) if one.kind is kind else one
+            for one in found
+        ]
+
+    async def ceilings(self, workspace: WorkspaceRef) -> Sequence[CallCeiling]:
+        """The ceilings that hold for a workspace today. Errors: `NotFound`."""
+        async with self._database.transaction(workspace.org_id) as transaction:
+            return await self._ceilings(transaction, workspace, self._clock.now().date())
+
+    async def share_left(self, workspace: WorkspaceRef) -> float:
+        """The least share of a ceiling that is left, 0 to 1."""
+        shares = [one.left / one.limit if one.limit else 0.0 for one in await self.ceilings(workspace)]
+        return min(shares, default=1.0)
+
+    async def _ceilings(self, transaction: Transaction, workspace: WorkspaceRef, today: date) -> list[CallCeiling]:
+        organisation, own = await _limits(transaction, workspace)
+        lines = await transaction.usage.between(today, today)
+        resets = datetime.combine(today + timedelta(days=1), time(), UTC)
+        found: list[CallCeiling] = []
+        for kind, default in DEFAULT_CALLS.items():
+            used = [line for line in lines if line.key.kind == kind.value]
+            most = _limit_of(organisation, kind)
+            total = sum(line.calls for line in used)
+            found.append(CallCeiling("organisation", kind, default if most is None else most, total, resets))
+            if (most := _limit_of(own, kind)) is not None:
+                here = sum(line.calls for line in used if line.key.workspace_id == workspace.workspace_id)
+                found.append(CallCeiling("workspace", kind, most, here, resets))
+        return found
+
+    async def _money(self, transaction: Transaction, workspace: WorkspaceRef, today: date) -> list[Ceiling]:
+        organisation, own = await _limits(transaction, workspace)
+        usage = transaction.usage
+        found = ceilings("organisation", organisation, await usage.spending(today), today)
+        return found + ceilings("workspace", own, await usage.spending(today, workspace.workspace_id), today)
+
+
+def calls_left(found: Sequence[CallCeiling], kind: UsageKind) -> int:
+    """The calls of a kind that every ceiling still allows."""
+    return min((one.left for one in found if one.kind is kind), default=0)
+
+
+async def _limits(transaction: Transaction, workspace: WorkspaceRef) -> tuple[SpendingLimits, SpendingLimits]:
+    stored = await transaction.workspaces.get(workspace.workspace_id)
+    if stored is None:
+        raise no_such_workspace()
+    return (await transaction.organisations.current()).settings.budget, stored.settings.budget
+
+
+def _limit_of(limits: SpendingLimits, kind: UsageKind) -> int | None:
+    return limits.day_searches if kind is UsageKind.SEARCH else limits.day_pages
+
+
+def _check(ceiling: CallCeiling, calls: int) -> None:
+    if ceiling.used + calls <= ceiling.limit:
+        return
+    raise BudgetExceeded(
+        f"The {ceiling.scope} may make {ceiling.limit:,} {_NAMES[ceiling.kind]} a day, and {ceiling.used:,} are made. "
+        f"The day ends at {ceiling.resets_at:%Y-%m-%d %H:%M} UTC; `setBudget` or `rag budget set` changes the ceiling.",
+        code="WEB_BUDGET_SPENT",
+        resets_at=ceiling.resets_at,
+    )
