@@ -115,8 +115,11 @@ def _citation_text(citation: Mapping[str, Any], *, dated: bool = False) -> str:
 
 
 def unread_text(unread: Mapping[str, Any]) -> str:
-    """How many pages of a file, or files in it, could not be read: "3 of 19 pages"."""
-    return f"{unread['count']} of {format_count(unread['pages'], unread['unit'])}"
+    """How much of a file could not be read: "3 of 19 pages", "2 pictures"."""
+    count = unread["count"]
+    if count == unread["pages"]:
+        return format_count(count, unread["unit"])
+    return f"{count} of {format_count(unread['pages'], unread['unit'])}"
 
 
 def _wrap(text: str) -> str:

@@ -225,6 +225,8 @@ class _ChunkDraftBuilder:
         self._text = parsed.text
         self._page_starts = [page.start for page in parsed.pages]
         self._page_numbers = [page.number for page in parsed.pages]
+        self._pages_end = parsed.pages[-1].end if parsed.pages else 0
+        """Behind it stands what no page holds: attached files, and lines that run through all pages."""
         self._line, self._counted = 1, 0
         """The line in which the last chunk began, and the offset up to which lines are counted."""
         self._seen: dict[bytes, int] = {}
@@ -245,7 +247,7 @@ class _ChunkDraftBuilder:
                 text=text,
                 start=start,
                 end=end,
-                page=self._page_numbers[page] if page >= 0 else None,
+                page=self._page_numbers[page] if page >= 0 and start < self._pages_end else None,
                 line_start=self._line,
                 line_end=self._line + self._text.count("\n", start, end - 1),
                 heading_path=heading_path,

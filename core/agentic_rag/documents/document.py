@@ -90,9 +90,10 @@ class ParsedDocument:
     language: str | None = None
     """Programming language for source code, else None."""
     unread_pages: tuple[int, ...] = ()
-    """The numbers of pages, or of files in a file, that cannot be read; their text is missing."""
+    """The numbers of pages, files in a file, pictures or objects that cannot be read; what they say is missing."""
     parts: int = 0
-    """How many files an archive or a mail holds."""
+    """How many files an archive or a mail holds, or how many `unread_unit`s any other file; 0 where pages count."""
+    unread_unit: str = "file"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,6 @@
-"""Pages of a document, or files in it, that could not be read: kept with its provenance, told wherever it is."""
+"""Pages of a document, or files, pictures, objects in it, that could not be read: kept with its provenance, told
+wherever it is.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,13 @@ from agentic_rag.documents.document import ParsedDocument
 
 UNREAD_PROVENANCE = "unread_pages"
 _MOST_NAMED = 100
-_PAGE, _FILE = "page", "file"
+_PAGE = "page"
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadPages:
-    """Of `pages` pages `count` could not be read; `numbers` names the first of them. Of an archive or a mail the `unit`
-    is a file in it.
+    """Of `pages` pages `count` could not be read; `numbers` names the first of them. The `unit` is `page`, or what else
+    of the file was not read: `file` in it, `picture`, `object`, `equation`; `part` where these are mixed.
     """
 
     count: int
@@ -30,7 +32,7 @@ def unread_provenance(parsed: ParsedDocument) -> Mapping[str, str]:
     if not unread:
         return {}
     named = ",".join(map(str, unread[:_MOST_NAMED]))
-    of = f"{parsed.parts} {_FILE}" if parsed.parts else f"{len(parsed.pages)}"
+    of = f"{parsed.parts} {parsed.unread_unit}" if parsed.parts else f"{len(parsed.pages)}"
     return {UNREAD_PROVENANCE: f"{len(unread)}/{of}:{named}"}
 
 

@@ -360,7 +360,8 @@ def _unread(pages: dict[str, Any] | None) -> str:
     """What is missing of a document: "3 of 19 pages could not be read: 3, 7, 9"; empty when nothing is."""
     if pages is None:
         return ""
-    return f"{unread_text(pages)} could not be read: {', '.join(map(str, pages['numbers']))}"
+    which = f": {', '.join(map(str, pages['numbers']))}" if pages["count"] < pages["pages"] else ""
+    return f"{unread_text(pages)} could not be read{which}"
 
 
 def _json(document: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from agentic_rag.kernel.errors import Retryable
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
 from agentic_rag_cli.in_process import ACTOR, System
+from agentic_rag_cli.output.answer_view import unread_text
 
 if TYPE_CHECKING:
     from agentic_rag.ingestion.ports import SourceConnector
@@ -77,7 +78,7 @@ class FileOutcome:
         """The file and its outcome in one line: the reason for a refusal, or the number of chunks."""
         chunks = f"  {format_count(self.chunks, 'chunk')}" if self.chunks else ""
         if self.unread is not None:
-            chunks += f", {self.unread.count} of {format_count(self.unread.pages, self.unread.unit)} could not be read"
+            chunks += f", {unread_text(asdict(self.unread))} could not be read"
         return f"{self.outcome:<10} {self.path}{f'  [{self.code}] {self.message}' if self.code else chunks}"
 
 

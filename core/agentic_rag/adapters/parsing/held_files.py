@@ -14,13 +14,15 @@ from agentic_rag.kernel.errors import ParseFailed
 
 class HeldFiles:
     """Appends files to the text of the one that holds them. One that cannot be read is named with the reason, and its
-    number is kept.
+    number is kept. Where files lie too deep or are too many, all of the outermost file is refused, as an archive is
+    nothing without them; `is_aside` tells these too as files that were not read.
     """
 
-    def __init__(self, source: SourceFile, built: TextBuilder, called: str) -> None:
+    def __init__(self, source: SourceFile, built: TextBuilder, called: str, *, is_aside: bool = False) -> None:
         self._source = source
         self._built = built
         self._called = called
+        self._is_aside = is_aside
         self._count = 0
         self._unread: list[int] = []
         self._is_any_read = False
@@ -49,26 +51,31 @@ class HeldFiles:
         self.add(f"Attached message: {name}" if name else "Attached message", read)
 
     def add(self, heading: str, read: Callable[[Nesting], LoadedText]) -> None:
-        """Append what `read` gives. Errors: `ParseFailed` code PARSE_TOO_LARGE for too many files, too much nesting or
-        too much text.
+        """Append what `read` gives. Errors: `ParseFailed` code PARSE_TOO_LARGE for too much text, and for too many
+        files and too much nesting unless they stand aside.
         """
         self._count += 1
-        inner = self._source.nesting.enter()
         self._built.add(BlockKind.HEADING, heading, level=0)
         try:
-            loaded = read(inner)
-        except (TooManyFiles, MemoryError, ImportError):
+            loaded = read(self._source.nesting.enter())
+        except TooManyFiles as failure:
+            if not self._is_aside:
+                raise
+            self._tell(failure)
+        except (MemoryError, ImportError):
             raise
         except Exception as error:  # noqa: BLE001 - libraries raise anything on damaged files; each is told as text
-            failure = failure_of(error)
-            self.first_failure = self.first_failure or failure
-            self._unread.append(self._count)
-            self._built.add(BlockKind.PARAGRAPH, f"This {self._called} was not read: {failure.message.rstrip('.')}.")
+            self._tell(failure_of(error))
         else:
             self._is_any_read = True
             self._unread += [self._count] if loaded.unread_pages else []
             self._built.append(loaded, deeper=1)
         self._source.limits.require_characters(self._built.length)
+
+    def _tell(self, failure: ParseFailed) -> None:
+        self.first_failure = self.first_failure or failure
+        self._unread.append(self._count)
+        self._built.add(BlockKind.PARAGRAPH, f"This {self._called} was not read: {failure.message.rstrip('.')}.")
 
     def finish(self, title: str | None) -> LoadedText:
         """The whole text, with the numbers of the files that were not read."""

@@ -23,6 +23,8 @@ class LoadedText:
     language: str | None = None
     unread_pages: tuple[int, ...] = ()
     parts: int = 0
+    unit: str = "file"
+    """What `unread_pages` and `parts` count; pages where there are no parts."""
 
 
 class TextBuilder:

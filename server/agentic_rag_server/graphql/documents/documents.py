@@ -72,13 +72,16 @@ class DocumentEmbedding:
 
 
 @strawberry.type(
-    description="Pages, or files in an archive or mail, that cannot be read; answers know nothing of them."
+    description="Pages of a file, or files and pictures in it, that cannot be read; answers know nothing of them."
 )
 class UnreadPages:
     count: int
-    pages: int = strawberry.field(description="All pages of the file, or all files in it.")
+    pages: int = strawberry.field(description="All pages of the file, or all files, pictures or objects in it.")
     numbers: list[int] = strawberry.field(description="The first of them, from 1.")
-    unit: str = strawberry.field(description="What they are: `page`, or `file` of an archive or a mail.")
+    unit: str = strawberry.field(
+        description="What they are: `page`, `file` in the file, `picture` large enough for words, `object` of another "
+        "program, `equation`; `part` where several of these are meant."
+    )
 
 
 @strawberry.type(description="The users, API keys and groups that may read a document; whoever is one of them may.")

@@ -1,7 +1,7 @@
 """DOCX: checked as an archive first, its paragraphs counted as Word counts them and what Word shows beside them written
 out, then mammoth makes HTML of it, which the HTML loader reads.
 
-Nothing outside the file is ever opened: external relationships and pictures are left out.
+Nothing outside the file is ever opened. Pictures are counted, never opened.
 """
 
 from __future__ import annotations
@@ -15,11 +15,15 @@ from xml.etree import ElementTree
 import mammoth  # pyright: ignore[reportMissingTypeStubs] - it ships none
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.held_files import HeldFiles
 from agentic_rag.adapters.parsing.loaders.html import NUMBER_ATTRIBUTE, read_html
+from agentic_rag.adapters.parsing.office.embedded import read_embedded
 from agentic_rag.adapters.parsing.office.package import OFFICE, Package, open_package, relations_part, zip_parts
 from agentic_rag.adapters.parsing.office.paragraph_numbers import ParagraphNumbers
+from agentic_rag.adapters.parsing.office.pictures import drawn_pictures
 from agentic_rag.adapters.parsing.office.word_extras import WordExtras, page_lines, write_inline
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
+from agentic_rag.adapters.parsing.unread import OBJECT, PICTURE, none_of, with_unread
 from agentic_rag.kernel.text import strip_unstorable
 
 _NOTE_LINKS = re.compile(
@@ -55,31 +59,44 @@ class _Converted(Protocol):
 
 
 def load(source: SourceFile) -> LoadedText:
-    """Text, headings, lists and tables of a DOCX; the title is its first top heading, else its title property.
+    """Text, headings, lists and tables of a DOCX; the title is its first top heading, else its title property. Files in
+    it stand behind its text; large pictures and objects of other programs are told as unread.
 
     Raises ParseFailed: PARSE_TOO_LARGE, PARSE_CORRUPT, PARSE_ENCRYPTED.
     """
     with open_package(source.content, source.limits, "DOCX") as package:
         named = package.title()
         main = next((part for kind, part in package.relations("").values() if kind == "officeDocument"), _MAIN)
-        content = _readable(package, main, source.content)
-        around = page_lines(package, main)
-        convert = cast(Callable[..., _Converted], mammoth.convert_to_html)  # pyright: ignore[reportUnknownMemberType]
-        converted = convert(
-            io.BytesIO(content),
-            convert_image=_without_images,
-            style_map=_STYLES,
-            include_embedded_style_map=False,
-            external_file_access=False,
-        )
+        reading = _read_text(_readable(package, main, source.content))
+        title = first_heading(reading.text, [*reading.blocks], deepest=1) or named or reading.title
+        built = TextBuilder()
+        built.append(reading)
+        built.add_section("Header and footer", page_lines(package, main))
+        held = HeldFiles(source, built, "file", is_aside=True)
+        objects = read_embedded(held, package, main)
+        pictures = _count_pictures(package, main)
+    return with_unread(held.finish(title), none_of(pictures, PICTURE), none_of(objects, OBJECT))
+
+
+def _read_text(content: bytes) -> LoadedText:
+    convert = cast(Callable[..., _Converted], mammoth.convert_to_html)  # pyright: ignore[reportUnknownMemberType]
+    converted = convert(
+        io.BytesIO(content),
+        convert_image=_without_images,
+        style_map=_STYLES,
+        include_embedded_style_map=False,
+        external_file_access=False,
+    )
     page = _LABELLED_ITEM.sub(rf'<li {NUMBER_ATTRIBUTE}="\1">', _NOTE_LINKS.sub("", converted.value))
     page = _CHECKBOX.sub(lambda box: _CHECKED if "checked=" in box[1] else _UNCHECKED, page)
-    reading = read_html(strip_unstorable(_MARKS.sub("", page)))
-    title = first_heading(reading.text, [*reading.blocks], deepest=1) or named or reading.title
-    built = TextBuilder()
-    built.append(reading)
-    built.add_section("Header and footer", around)
-    return LoadedText(built.text(), tuple(built.blocks), title=title)
+    return read_html(strip_unstorable(_MARKS.sub("", page)))
+
+
+def _count_pictures(package: Package, main: str) -> int:
+    """How many large pictures the text shows; those above and below the pages are logos."""
+    if not any(kind == "image" for kind, _ in package.relations(main).values()):
+        return 0
+    return len(drawn_pictures(package.tree(main)))
 
 
 def _readable(package: Package, main: str, content: bytes) -> bytes:

@@ -14,6 +14,7 @@ from agentic_rag.adapters.parsing.held_files import HeldFiles
 from agentic_rag.adapters.parsing.loaders.html import read_html
 from agentic_rag.adapters.parsing.text.encoding import decode_as, decode_page, decode_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, paragraphs_of
+from agentic_rag.adapters.parsing.unread import PICTURE, none_of, with_unread
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.text import strip_unstorable
 
@@ -42,13 +43,16 @@ def _read(source: SourceFile, message: EmailMessage) -> LoadedText:
     built.add(BlockKind.PARAGRAPH, "\n".join(head))
     held = HeldFiles(source, built, "attachment")
     parts = [*_parts(message)]
+    pictures = 0
     for part in filter(_is_body, parts):
-        built.append(_body(part), deeper=1)
+        body = _body(part)
+        built.append(body, deeper=1)
+        pictures += len(body.unread_pages)
     for part in parts:
         if not _is_body(part):
             _attach(source, held, part)
     source.limits.require_characters(built.length)
-    return held.finish(subject or None)
+    return with_unread(held.finish(subject or None), none_of(pictures, PICTURE))
 
 
 def _parts(message: Message) -> Iterator[Message]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import html
+import re
 from posixpath import dirname, normpath
 from urllib.parse import unquote
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.loaders.html import read_page_bytes
 from agentic_rag.adapters.parsing.office.package import Package, open_package, zip_parts
+from agentic_rag.adapters.parsing.pictures import is_large
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
+from agentic_rag.adapters.parsing.unread import PICTURE, none_of, with_unread
 from agentic_rag.kernel.errors import ParseFailed
 
 _CONTAINER = "META-INF/container.xml"
 _BOOK = "{http://www.idpf.org/2007/opf}"
+_SHOWN = re.compile(rb"""<(?:img|(?:\w+:)?image)\b[^>]*?\b(?:src|href)\s*=\s*["']([^"']+)""", re.IGNORECASE)
 _PAGES = frozenset({"application/xhtml+xml", "text/html"})
 SAMPLE = zip_parts(
     {
@@ -42,8 +47,10 @@ def load(source: SourceFile) -> LoadedText:
             built.append(read_page_bytes(package.read(part), describes_pictures=True))
             source.limits.require_characters(built.length)
         title = package.title(book)
+        pictures = sum(is_large(package.read(part)) for part in _pictures(package, book))
     text = built.text()
-    return LoadedText(text, tuple(built.blocks), title=title or first_heading(text, built.blocks))
+    loaded = LoadedText(text, tuple(built.blocks), title=title or first_heading(text, built.blocks))
+    return with_unread(loaded, none_of(pictures, PICTURE))
 
 
 def _book(package: Package) -> str:
@@ -64,6 +71,27 @@ def _chapters(package: Package, book: str) -> list[str]:
             if part in package.names:
                 found.append(part)
     return found
+
+
+def _pictures(package: Package, book: str) -> set[str]:
+    """The pictures that chapters show, without the cover."""
+    found: set[str] = set()
+    for chapter in _chapters(package, book):
+        for shown in _SHOWN.finditer(package.read(chapter)):
+            address = html.unescape(shown[1].decode("utf-8", "replace"))
+            found.add(normpath(f"{dirname(chapter)}/{unquote(address)}".lstrip("/")))
+    return (found & package.names) - _covers(package, book)
+
+
+def _covers(package: Package, book: str) -> set[str]:
+    """The pictures that the book names as its cover (EPUB 3.3, D.3; EPUB 2 by a `meta`)."""
+    tree = package.tree(book)
+    named = {one.get("content", "") for one in tree.iter(f"{_BOOK}meta") if one.get("name") == "cover"}
+    return {
+        normpath(f"{dirname(book)}/{unquote(item.get('href', ''))}".lstrip("/"))
+        for item in tree.iter(f"{_BOOK}item")
+        if "cover-image" in (item.get("properties") or "").split() or item.get("id") in named
+    }
 
 
 def _locked(package: Package) -> frozenset[str]:

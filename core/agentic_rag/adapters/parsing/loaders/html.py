@@ -10,11 +10,13 @@ from selectolax.lexbor import LexborNode
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.office.drawing_text import alternative_text
+from agentic_rag.adapters.parsing.pictures import embedded_picture, is_large
 from agentic_rag.adapters.parsing.text.encoding import decode_page
 from agentic_rag.adapters.parsing.text.page_content import children, read_page
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.adapters.parsing.text.table_text import add_table, count_names
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading, tidy_title
+from agentic_rag.adapters.parsing.unread import PICTURE, none_of, with_unread
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.text import strip_unstorable
 
@@ -69,7 +71,8 @@ def read_html(source: str, *, describes_pictures: bool = False) -> LoadedText:
         walker.walk(page)
     text = walker.built.text()
     title = None if named is None else tidy_title(named)
-    return LoadedText(text, tuple(walker.built.blocks), title=title or first_heading(text, walker.built.blocks))
+    loaded = LoadedText(text, tuple(walker.built.blocks), title=title or first_heading(text, walker.built.blocks))
+    return with_unread(loaded, none_of(len(walker.drawn), PICTURE))
 
 
 class _Walker:
@@ -77,6 +80,8 @@ class _Walker:
 
     def __init__(self, *, describes_pictures: bool) -> None:
         self.built = TextBuilder()
+        self.drawn: set[bytes] = set()
+        """Large pictures that the page itself holds."""
         self._describes_pictures = describes_pictures
         self._inline: list[str] = []
         self._depth = 0
@@ -127,7 +132,7 @@ class _Walker:
         elif tag == "br":
             self._inline.append(_LINE_BREAK)
         elif tag == "img":
-            self._pictures.append(_picture(node))
+            self._add_picture(node)
         else:
             before = self._inline[-1] if self._inline else ""
             self._inline.append(shifted_text(_text_of(node, {}), _SHIFTS[tag], before))
@@ -194,7 +199,8 @@ class _Walker:
             if rows.add(cells) and names and header_rows == len(rows.made) - 1:
                 header_rows += 1
         add_table(self.built, rows.made, header_rows or count_names(rows.made), caption)
-        self._pictures += map(_picture, node.css("img"))
+        for image in node.css("img"):
+            self._add_picture(image)
         self._add_pictures()
 
     def _flush(self) -> None:
@@ -204,6 +210,12 @@ class _Walker:
             self.built.add(self._kind, f"{self._mark}{text}")
             self._mark = ""
         self._add_pictures()
+
+    def _add_picture(self, image: LexborNode) -> None:
+        self._pictures.append(_picture(image))
+        held = embedded_picture(image.attributes.get("src") or "")
+        if held and is_large(held):
+            self.drawn.add(held)
 
     def _add_pictures(self) -> None:
         if self._describes_pictures:

@@ -9,7 +9,9 @@ import msgspec
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.loaders.html import read_html
 from agentic_rag.adapters.parsing.loaders.markdown import read_markdown
+from agentic_rag.adapters.parsing.pictures import embedded_picture, is_large
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
+from agentic_rag.adapters.parsing.unread import PICTURE, none_of, with_unread
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.errors import ParseFailed
 
@@ -23,6 +25,8 @@ class _Shown(msgspec.Struct):
     plain: _Lines = msgspec.field(default="", name="text/plain")
     markdown: _Lines = msgspec.field(default="", name="text/markdown")
     html: _Lines = msgspec.field(default="", name="text/html")
+    png: _Lines = msgspec.field(default="", name="image/png")
+    jpeg: _Lines = msgspec.field(default="", name="image/jpeg")
 
 
 class _Output(msgspec.Struct):
@@ -49,12 +53,16 @@ class _Notebook(msgspec.Struct):
 
 
 def load(source: SourceFile) -> LoadedText:
-    """The cells of a notebook; pictures and widgets are left out. Errors: `ParseFailed` code PARSE_CORRUPT."""
+    """The cells of a notebook; large pictures are told as unread, widgets are left out.
+
+    Errors: `ParseFailed` code PARSE_CORRUPT.
+    """
     try:
         notebook = msgspec.json.decode(source.text.encode(), type=_Notebook)
     except (msgspec.DecodeError, UnicodeEncodeError) as error:
         raise ParseFailed(f"the notebook is damaged: {error}", code="PARSE_CORRUPT") from error
     built = TextBuilder()
+    outputs: list[_Output] = []
     for cell in notebook.cells or [cell for sheet in notebook.worksheets for cell in sheet.cells]:
         text = _joined(cell.source or cell.input)
         if cell.cell_type == "markdown":
@@ -63,10 +71,18 @@ def load(source: SourceFile) -> LoadedText:
             built.add(BlockKind.CODE if cell.cell_type == "code" else BlockKind.PARAGRAPH, text)
         else:
             built.add(BlockKind.HEADING, text, level=1)
+        outputs += cell.outputs
         for output in cell.outputs:
             _add_result(built, output)
     text = built.text()
-    return LoadedText(text, tuple(built.blocks), title=first_heading(text, built.blocks))
+    loaded = LoadedText(text, tuple(built.blocks), title=first_heading(text, built.blocks))
+    return with_unread(loaded, none_of(sum(map(_draws, outputs)), PICTURE))
+
+
+def _draws(output: _Output) -> bool:
+    """Whether a result shows a large picture."""
+    drawn = output.data.png or output.data.jpeg
+    return bool(drawn) and is_large(embedded_picture(f"data:image/any;base64,{_joined(drawn)}"))
 
 
 def _add_result(built: TextBuilder, output: _Output) -> None:

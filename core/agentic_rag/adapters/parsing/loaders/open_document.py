@@ -15,15 +15,18 @@ from agentic_rag.adapters.parsing.office.open_extras import (
     OpenChart,
     comment_of,
     comments_in,
+    form_lines,
     page_lines,
     picture_text,
     write_objects,
 )
 from agentic_rag.adapters.parsing.office.package import open_package, zip_parts
+from agentic_rag.adapters.parsing.office.pictures import framed_pictures
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.adapters.parsing.text.table_text import add_grid, add_table
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
+from agentic_rag.adapters.parsing.unread import PAGE, PICTURE, UnreadParts, none_of, with_unread
 from agentic_rag.documents.document import BlockKind, PageSpan
 from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.kernel.text import strip_unstorable
@@ -84,10 +87,13 @@ def load(source: SourceFile) -> LoadedText:
     for part in body if body is not None else ():
         reading.body(part)
     title = first_heading(reading.built.text(), reading.built.blocks, deepest=1)
+    reading.built.add_section("Form", form_lines(content))
     reading.built.add_section("Header and footer", page_lines(named_styles))
     text = reading.built.text()
-    pages, unread = tuple(reading.pages), tuple(reading.drawn)
-    return LoadedText(text, tuple(reading.built.blocks), pages, named or title, unread_pages=unread)
+    loaded = LoadedText(text, tuple(reading.built.blocks), tuple(reading.pages), named or title)
+    # Slides are told as a whole.
+    pictures = 0 if reading.pages else framed_pictures(content, _LEFT_OUT)
+    return with_unread(loaded, UnreadParts(reading.drawn, len(reading.pages), PAGE), none_of(pictures, PICTURE))
 
 
 def _shifts(styles: ElementTree.Element) -> dict[str, Shift]:
@@ -201,6 +207,9 @@ class _Reading:
         self._beside(cells)
 
     def _sheet(self, node: ElementTree.Element) -> None:
+        if not "".join(node.itertext()).strip() and node.find(f".//{_DRAW}object") is None:
+            # A name is no content.
+            return
         self.built.add(BlockKind.HEADING, node.get(f"{_TABLE}name", ""), level=1)
         add_grid(self.built, ((number, row) for number, row, _ in _rows(node)), self._limits)
         for shapes in node.findall(f"{_TABLE}shapes"):
@@ -211,7 +220,7 @@ class _Reading:
         self.built.add_section("Comments", _cell_comments(node), level=2)
 
     def _slide(self, node: ElementTree.Element) -> None:
-        start = self.built.length
+        start, first = self.built.length, len(self.built.blocks)
         for frame in sorted(node, key=lambda frame: frame.get(f"{_PRESENTATION}class") != "title"):
             if frame.get(f"{_PRESENTATION}class") == "title":
                 self.built.add(BlockKind.HEADING, _line(frame), level=1)
@@ -222,7 +231,9 @@ class _Reading:
             else:
                 self._read(frame)
         self.pages.append(PageSpan(len(self.pages) + 1, start, self.built.length))
-        if self.built.length == start and node.find(f".//{_DRAW}image") is not None:
+        titled = all(block.kind is BlockKind.HEADING for block in self.built.blocks[first:])
+        has_picture = titled and node.find(f".//{_DRAW}image") is not None
+        if has_picture and (self.built.length == start or framed_pictures(node, _LEFT_OUT)):
             self.drawn.append(len(self.pages))
 
 

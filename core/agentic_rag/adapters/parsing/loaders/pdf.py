@@ -3,23 +3,27 @@ joins the pages.
 
 A page's text holds the page's words to the letter (but for NUL and lone surrogates, which no database stores), so that
 anyone can find a quoted span on the cited page again; a table's words stand between bars, and the names of its columns
-above each part of it. A page that neither reads, such as a scan, costs the page, not the document, and is told.
+above each part of it. Remarks on a page stand at its end, attached files behind the last page. A page that neither
+reads, such as a scan, costs the page, not the document, and is told.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
-from agentic_rag.adapters.parsing.pdf.page_words import PdfPage, plain_page
+from agentic_rag.adapters.parsing.held_files import HeldFiles
+from agentic_rag.adapters.parsing.pdf.page_words import AttachedFile, PdfPage, plain_page
 from agentic_rag.adapters.parsing.pdf.pdfium import PdfiumPages
 from agentic_rag.adapters.parsing.pdf.pypdf_pages import PypdfPages
 from agentic_rag.adapters.parsing.pdf.structure import PAGE_JOIN, StructuredText, structure
 from agentic_rag.adapters.parsing.pdf.tables import lay_tables
 from agentic_rag.adapters.parsing.text.legibility import count_glyph_names, is_garbled, is_poor
-from agentic_rag.adapters.parsing.text_builder import LoadedText, tidy_title
+from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, tidy_title
+from agentic_rag.adapters.parsing.unread import PAGE, UnreadParts, with_unread
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.language.parted_words import join_parted_words
 
@@ -73,7 +77,8 @@ def load(source: SourceFile) -> LoadedText:
     Raises ParseFailed: PARSE_ENCRYPTED, PARSE_TOO_LARGE, PARSE_UNSUPPORTED, PARSE_CORRUPT.
     """
     first = PdfiumPages(b"" if source.careful else source.content)
-    read, unread = _read_pages(source, first, PypdfPages(source.content, source.limits))
+    second = PypdfPages(source.content, source.limits)
+    read, unread = _read_pages(source, first, second)
     own_name = tidy_title(first.own_name)
     if own_name and 0 < _count_lost_glyphs(read) <= _MOST_LOST_GLYPHS and (spoken := _without_program(own_name)):
         # The fonts of a slide or cover name no letters: the few words lost are those that its title says.
@@ -81,7 +86,25 @@ def load(source: SourceFile) -> LoadedText:
     made = structure(lay_tables(read), first.outline())
     named = None if own_name is None or _POOR_TITLE.fullmatch(own_name) else own_name
     title = named or _title(made)
-    return LoadedText(made.text, made.blocks, made.pages, title, unread_pages=unread)
+    files = first.attached_files() if first.count else second.attached_files()
+    files += [file for page in read for file in page.files]
+    return _with_attachments(source, made, title, unread, files)
+
+
+def _with_attachments(
+    source: SourceFile, made: StructuredText, title: str | None, unread: Sequence[int], files: Sequence[AttachedFile]
+) -> LoadedText:
+    """The text of the pages, and behind it that of each attached file."""
+    built = TextBuilder()
+    held = HeldFiles(source, built, "attachment", is_aside=True)
+    for name, content in files:
+        held.attach_file(" ".join(name.split()), content, None)
+    loaded = held.finish(title)
+    start = len(made.text) + len(PAGE_JOIN)
+    text = PAGE_JOIN.join((made.text, loaded.text)) if files else made.text
+    blocks = (*made.blocks, *(replace(one, start=start + one.start, end=start + one.end) for one in loaded.blocks))
+    loaded = replace(loaded, text=text, blocks=blocks, pages=made.pages)
+    return with_unread(loaded, UnreadParts(unread, len(made.pages), PAGE))
 
 
 def _title(made: StructuredText) -> str | None:
@@ -139,7 +162,9 @@ def _more_legible(page: PdfPage | None, other: Callable[[], str | None]) -> PdfP
         return page
     if (is_poor(second) and not poor) or len(second) < _LEAST_OF_POOR * sum(map(str.isalnum, text)):
         return page
-    return plain_page(second)
+    if page is None:
+        return plain_page(second)
+    return replace(plain_page(second), notes=page.notes, files=page.files)
 
 
 def _without_program(name: str) -> str | None:

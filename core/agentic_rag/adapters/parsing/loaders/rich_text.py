@@ -10,25 +10,35 @@ from typing import cast
 import striprtf.striprtf
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.pictures import says_something
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.adapters.parsing.text.table_text import add_table
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
+from agentic_rag.adapters.parsing.unread import EQUATION, PICTURE, none_of, with_unread
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.text import strip_unstorable
 
 _SHIFTED = re.compile(r"(.?)(\{?)((?:\\[a-z]+-?\d*)*)\\(super|sub)(?![a-z])((?:\\[a-z]+-?\d*)*) ?([^\\{}\r\n]{1,12})")
 _ASIDE = re.compile(r"\{(?:\\\*)?\\(footnote|annotation|shptxt|dptxbxtext|header[lrf]?|footer[lrf]?)(?![a-z])-?\d*\s?")
 """The groups whose text stands beside that of the document (RTF 1.9.1)."""
+_EQUATION = re.compile(r"\\moMath(?![A-Za-z])")
+_PICTURE = re.compile(r"\{\\pict(?![a-z])")
+_SIDES = re.compile(r"\\pic(wgoal|hgoal|scalex|scaley)(\d{1,6})")
+_OLD_COPY = re.compile(r"\{(?:\\\*)?\\nonshppict(?![a-z])")
+_PICTURE_HEAD = 400
+"""Characters in which a picture states its size."""
+_TWIPS_A_CM = 567
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 SAMPLE = rb"{\rtf1\ansi warm\par}"
 
 
 def load(source: SourceFile) -> LoadedText:
-    """The text of an RTF file, a paragraph a line; behind it notes, comments and text boxes. Pictures and styles are
-    left out.
+    """The text of an RTF file, a paragraph a line; behind it notes, comments and text boxes. Equations and large
+    pictures are told as unread.
     """
+    raw = source.content.decode("latin-1")
     strip = cast(Callable[..., str], striprtf.striprtf.rtf_to_text)  # pyright: ignore[reportUnknownMemberType]
-    content = _SHIFTED.sub(_write_shift, _with_asides(source.content.decode("latin-1")))
+    content = _SHIFTED.sub(_write_shift, _with_asides(raw))
     text = strip(content, errors="replace")
     built = TextBuilder()
     for in_table, lines in groupby(strip_unstorable(text).splitlines(), lambda line: line.endswith("|")):
@@ -37,7 +47,23 @@ def load(source: SourceFile) -> LoadedText:
             continue
         for line in lines:
             built.add(BlockKind.PARAGRAPH, " ".join(line.split()))
-    return LoadedText(built.text(), tuple(built.blocks))
+    loaded = LoadedText(built.text(), tuple(built.blocks))
+    equations = len(_EQUATION.findall(raw))
+    return with_unread(loaded, none_of(_count_pictures(raw), PICTURE), none_of(equations, EQUATION))
+
+
+def _count_pictures(content: str) -> int:
+    """How many large pictures stand in the file, without the second copies for older programs."""
+    old = [(one.start(), _group_end(content, one.end())) for one in _OLD_COPY.finditer(content)]
+    count = 0
+    for picture in _PICTURE.finditer(content):
+        head = content[picture.end() : picture.end() + _PICTURE_HEAD].partition("}")[0]
+        stated = {name: int(number) for name, number in _SIDES.findall(head)}
+        wide = stated.get("wgoal", 0) * stated.get("scalex", 100) / 100 / _TWIPS_A_CM
+        high = stated.get("hgoal", 0) * stated.get("scaley", 100) / 100 / _TWIPS_A_CM
+        is_old = any(start <= picture.start() < end for start, end in old)
+        count += not is_old and says_something(wide, high)
+    return count
 
 
 def _with_asides(content: str) -> str:

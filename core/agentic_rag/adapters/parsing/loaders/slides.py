@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from xml.etree import ElementTree
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.held_files import HeldFiles
 from agentic_rag.adapters.parsing.office.comments import slide_comments
 from agentic_rag.adapters.parsing.office.drawing_text import (
     alternative_texts,
@@ -13,9 +15,12 @@ from agentic_rag.adapters.parsing.office.drawing_text import (
     paragraphs,
     shown_elements,
 )
+from agentic_rag.adapters.parsing.office.embedded import read_embedded
 from agentic_rag.adapters.parsing.office.package import OFFICE, Package, open_package, relations_part, zip_parts
+from agentic_rag.adapters.parsing.office.pictures import shows_large_picture
 from agentic_rag.adapters.parsing.text.table_text import add_table
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
+from agentic_rag.adapters.parsing.unread import OBJECT, PAGE, UnreadParts, none_of, with_unread
 from agentic_rag.documents.document import BlockKind, PageSpan
 
 _TEXT = f"{{{OFFICE}/drawingml/2006/main}}"
@@ -45,8 +50,10 @@ SAMPLE = zip_parts(
 
 
 def load(source: SourceFile) -> LoadedText:
-    """The slides in the order of the show, hidden ones too; one that is nothing but pictures is unread. Errors:
-    `ParseFailed` codes PARSE_TOO_LARGE, PARSE_CORRUPT, PARSE_ENCRYPTED.
+    """The slides in the order of the show, hidden ones too; one that is nothing but pictures, or a title and a large
+    picture, is unread. Files embedded in slides stand behind the last one.
+
+    Errors: `ParseFailed` codes PARSE_TOO_LARGE, PARSE_CORRUPT, PARSE_ENCRYPTED.
     """
     built = TextBuilder()
     pages: list[PageSpan] = []
@@ -56,14 +63,18 @@ def load(source: SourceFile) -> LoadedText:
         slides = list(_slides(package))
         source.limits.require_pages(len(slides), "PPTX", "slides")
         for number, part in enumerate(slides, 1):
-            start = built.length
+            start, first = built.length, len(built.blocks)
             _read_slide(built, package, part)
             pages.append(PageSpan(number, start, built.length))
-            if built.length == start and any(kind == "image" for kind, _ in package.relations(part).values()):
+            titled = all(block.kind is BlockKind.HEADING for block in built.blocks[first:])
+            has_picture = titled and any(kind == "image" for kind, _ in package.relations(part).values())
+            if has_picture and (built.length == start or shows_large_picture(package.tree(part))):
                 drawn.append(number)
-    text = built.text()
-    title = first_heading(text, built.blocks, deepest=1) or named
-    return LoadedText(text, tuple(built.blocks), tuple(pages), title, unread_pages=tuple(drawn))
+        title = first_heading(built.text(), built.blocks, deepest=1) or named
+        held = HeldFiles(source, built, "file", is_aside=True)
+        objects = sum(read_embedded(held, package, part) for part in slides)
+    loaded = replace(held.finish(title), pages=tuple(pages))
+    return with_unread(loaded, UnreadParts(drawn, len(pages), PAGE), none_of(objects, OBJECT))
 
 
 def _slides(package: Package) -> Iterator[str]:

@@ -1,5 +1,5 @@
 """XLSX and XLSM by calamine: every sheet is a section, and every row stands under the names of its columns. Behind the
-rows stand what drawings on the sheet say and the comments on its cells.
+rows stand what drawings on the sheet say and the comments on its cells; behind all sheets the files embedded in them.
 
 Hidden sheets, rows and columns are read too. Cells read as the sheet shows them. Formulas are never computed here: the
 value that the spreadsheet program stored is read, and where it stored none, the formula itself. Macros are not read.
@@ -17,10 +17,14 @@ from itertools import product
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.held_files import HeldFiles
+from agentic_rag.adapters.parsing.office.embedded import read_embedded
 from agentic_rag.adapters.parsing.office.package import OFFICE, Package, open_package, relations_part, zip_parts
-from agentic_rag.adapters.parsing.office.sheet_extras import beside_cells
+from agentic_rag.adapters.parsing.office.pictures import pictures_in_cells
+from agentic_rag.adapters.parsing.office.sheet_extras import beside_cells, sheet_pictures
 from agentic_rag.adapters.parsing.text.table_text import CURRENCY, add_grid, number_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
+from agentic_rag.adapters.parsing.unread import OBJECT, PICTURE, none_of, with_unread
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.kernel.text import strip_unstorable
@@ -71,6 +75,8 @@ def load(source: SourceFile) -> LoadedText:
     with open_package(source.content, source.limits, "XLSX") as package:
         title = package.title()
         built = TextBuilder()
+        held = HeldFiles(source, built, "file", is_aside=True)
+        objects, pictures = 0, pictures_in_cells(package)
         try:
             workbook = CalamineWorkbook.from_filelike(io.BytesIO(source.content))
             parts = _sheet_parts(package)
@@ -86,9 +92,11 @@ def load(source: SourceFile) -> LoadedText:
                     add_grid(built, rows, source.limits)
                     built.add_section("Drawings", drawn, level=2)
                     built.add_section("Comments", comments, level=2)
+                pictures += sheet_pictures(package, part) if part else 0
+            objects = sum(read_embedded(held, package, part) for part in parts.values())
         except CalamineError as error:
             raise ParseFailed(f"the XLSX is damaged: {error}", code="PARSE_CORRUPT") from error
-    return LoadedText(built.text(), tuple(built.blocks), title=title)
+    return with_unread(held.finish(title), none_of(pictures, PICTURE), none_of(objects, OBJECT))
 
 
 def _rows(sheet: CalamineSheet, marks: Mapping[Place, str]) -> list[tuple[int, Sequence[str]]]:

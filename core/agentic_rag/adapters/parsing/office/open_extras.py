@@ -18,6 +18,10 @@ OPEN_NAMES = "urn:oasis:names:tc:opendocument:xmlns"
 _TEXT, _DRAW, _CHART = (f"{{{OPEN_NAMES}:{room}:1.0}}" for room in ("text", "drawing", "chart"))
 _OFFICE, _STYLE, _TABLE = (f"{{{OPEN_NAMES}:{room}:1.0}}" for room in ("office", "style", "table"))
 _LINK = "{http://www.w3.org/1999/xlink}href"
+_FORM = f"{{{OPEN_NAMES}:form:1.0}}"
+_TYPED = ("text", "textarea", "formatted-text", "number", "date", "time", "combobox")
+"""Controls of forms that people type into; one for passwords is not among them."""
+_TICKED = "☒"
 ANNOTATION = f"{_OFFICE}annotation"
 _PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
 _LINES = (*_PARAGRAPHS, f"{_TEXT}span", f"{_TEXT}a")
@@ -102,3 +106,27 @@ def page_lines(styles: Element) -> list[str]:
         if next((inner for inner in one.iter() if inner.tag in _COUNTS), None) is None
     ]
     return [*dict.fromkeys(text for text in texts if any(map(str.isalpha, text)))]
+
+
+def form_lines(content: Element) -> list[str]:
+    """What people filled into the forms of a file: `name: value` (ISO/IEC 26300-1, 13)."""
+    lines: list[str] = []
+    for control in (one for forms in content.iter(f"{_OFFICE}forms") for one in forms.iter()):
+        name = control.get(f"{_FORM}label") or control.get(f"{_FORM}name") or ""
+        value = _filled_value(control)
+        if value:
+            lines.append(f"{name}: {value}" if name else value)
+    return lines
+
+
+def _filled_value(control: Element) -> str:
+    kind = control.tag.removeprefix(_FORM)
+    if kind in ("checkbox", "radio"):
+        ticked = (control.get(f"{_FORM}current-state") or control.get(f"{_FORM}state")) == "checked"
+        return _TICKED if ticked or control.get(f"{_FORM}current-selected") == "true" else ""
+    if kind == "listbox":
+        chosen = [one for one in control if one.get(f"{_FORM}current-selected", one.get(f"{_FORM}selected")) == "true"]
+        return ", ".join(one.get(f"{_FORM}label") or one.get(f"{_FORM}value") or "" for one in chosen)
+    if kind in _TYPED:
+        return " ".join((control.get(f"{_FORM}current-value") or control.get(f"{_FORM}value") or "").split())
+    return ""

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from agentic_rag.adapters.parsing.office.comments import cell_comments, cell_place, comment_line
 from agentic_rag.adapters.parsing.office.drawing_text import alternative_texts, chart_data, paragraphs, shown_elements
 from agentic_rag.adapters.parsing.office.package import Package
+from agentic_rag.adapters.parsing.office.pictures import drawn_pictures
 from agentic_rag.adapters.parsing.text.formulas import local_name
 
 _ROW = re.compile(r"[A-Z]{1,3}(\d{1,7})")
@@ -28,6 +29,12 @@ def beside_cells(
         for reference, author, text in cell_comments(package, workbook, sheet)
     ]
     return drawn, [*filter(None, comments)]
+
+
+def sheet_pictures(package: Package, sheet: str) -> int:
+    """How many large pictures the drawings on a sheet show."""
+    drawings = [part for kind, part in package.relations(sheet).values() if kind == "drawing" and part in package.names]
+    return sum(len(drawn_pictures(package.tree(part))) for part in drawings)
 
 
 def _label(reference: str, rows: Mapping[int, Sequence[str]]) -> str:

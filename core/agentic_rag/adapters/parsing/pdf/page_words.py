@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 _WRITTEN_DOWN = re.compile("[\u3041-\u30ff\u3400-\u9fff]")
 _LONG_WORD = 4
 """Letters of a word that is wider than high."""
+
+
+AttachedFile = tuple[str, Callable[[], bytes]]
+"""The name of a file in a file, and what reads it."""
 
 
 @dataclass(slots=True)
@@ -45,6 +49,10 @@ class PdfPage:
 
     lines: Sequence[PageLine]
     is_drawn: bool = False
+    notes: Sequence[str] = ()
+    """Remarks that people pinned to the page."""
+    files: Sequence[AttachedFile] = ()
+    """Files that people pinned to the page."""
 
     @property
     def text(self) -> str:

@@ -13,8 +13,9 @@ import pypdfium2.raw  # pyright: ignore[reportMissingTypeStubs] - it ships none
 from pypdfium2 import PdfDocument, PdfiumError  # pyright: ignore[reportMissingTypeStubs]
 
 from agentic_rag.adapters.parsing.pdf.form_values import FilledField, place_fields
+from agentic_rag.adapters.parsing.pdf.notes import attached_files, page_notes, pinned_files
 from agentic_rag.adapters.parsing.pdf.outline import OutlineEntry
-from agentic_rag.adapters.parsing.pdf.page_words import PageLine, PdfPage, Word
+from agentic_rag.adapters.parsing.pdf.page_words import AttachedFile, PageLine, PdfPage, Word
 from agentic_rag.adapters.parsing.pdf.pictures import Box, draws_words
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.kernel.errors import ParseFailed
@@ -83,7 +84,9 @@ class PdfiumPages:
             fields = [*_fields(page.raw, textpage.raw, self._form, turns)]
             box = page.get_cropbox()
             is_drawn = not (fields or _says_something(lines, box, turns)) and draws_words(page.raw, box)
-            return PdfPage(place_fields(lines, fields) if fields else lines, is_drawn)
+            placed = place_fields(lines, fields) if fields else lines
+            notes = page_notes(page.raw, _annotation_entry, "\n".join(line.text for line in placed))
+            return PdfPage(placed, is_drawn, notes, pinned_files(page))
         finally:
             textpage.close()
             page.close()
@@ -92,6 +95,10 @@ class PdfiumPages:
     def own_name(self) -> str:
         """The title in the file's properties; empty when there is none."""
         return "" if self._document is None else strip_unstorable(self._document.get_metadata_value("Title"))
+
+    def attached_files(self) -> list[AttachedFile]:
+        """The files that the file holds."""
+        return [] if self._document is None else [*attached_files(self._document)]
 
     def outline(self) -> list[OutlineEntry]:
         """The bookmarks that name a page, the first two thousand of them."""
@@ -228,7 +235,11 @@ def _filled_text(annotation: object, textpage: object, form: object) -> str:
     drawn = (pdfium.FPDFAnnot_GetObject(annotation, at) for at in range(pdfium.FPDFAnnot_GetObjectCount(annotation)))
     texts = [one for one in drawn if pdfium.FPDFPageObj_GetType(one) == pdfium.FPDF_PAGEOBJ_TEXT]
     shown = " ".join(_filled(pdfium.FPDFTextObj_GetText, one, textpage) for one in texts)
-    return _filled(pdfium.FPDFAnnot_GetStringValue, annotation, b"Contents") or shown
+    return _annotation_entry(annotation, b"Contents") or shown
+
+
+def _annotation_entry(annotation: object, key: bytes) -> str:
+    return _filled(pdfium.FPDFAnnot_GetStringValue, annotation, key)
 
 
 def _filled(read: Callable[..., int], *place: object) -> str:

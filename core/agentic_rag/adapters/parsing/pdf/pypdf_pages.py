@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from pypdf import PasswordType, PdfReader, apply_configuration
 from pypdf.errors import DependencyError, FileNotDecryptedError, LimitReachedError, PyPdfError, WrongPasswordError
 
+from agentic_rag.adapters.parsing.pdf.page_words import AttachedFile
 from agentic_rag.adapters.parsing.pdf.pdfium import password_error
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.kernel.errors import ParseFailed
@@ -60,6 +61,18 @@ class PypdfPages:
         except (PyPdfError, *_DAMAGE) as error:
             self._keep(error)
             return None
+
+    def attached_files(self) -> list[AttachedFile]:
+        """The files that the file holds."""
+        try:
+            with _widen_limits(self._limits):
+                held = [
+                    (name, content) for name, contents in self._opened().attachments.items() for content in contents
+                ]
+        except (PyPdfError, *_DAMAGE) as error:
+            self._keep(error)
+            return []
+        return [(strip_unstorable(name), lambda content=content: content) for name, content in held]
 
     def _opened(self) -> PdfReader:
         if self._reader is None:

@@ -28,7 +28,8 @@ class StructuredText:
 
 def structure(pages: Sequence[PdfPage], outline: Sequence[OutlineEntry]) -> StructuredText:
     """Pages stand one after the other, a blank line between them. Running lines stand behind the last page, so that
-    sentences go on from page to page; what one says stays where it is said for the first time.
+    sentences go on from page to page; what one says stays where it is said for the first time. Notes stand behind their
+    page.
     """
     running = running_lines(pages)
     moved = sorted(running.all - running.first)
@@ -42,9 +43,14 @@ def structure(pages: Sequence[PdfPage], outline: Sequence[OutlineEntry]) -> Stru
     for index, page in enumerate(pages):
         kept = [at for at in range(len(page.lines)) if (index, at) not in running.all or (index, at) in running.first]
         lines = [page.lines[at] for at in kept]
-        texts.append("\n".join(line.text for line in lines))
-        spans.append(PageSpan(index + 1, start, start + len(texts[-1])))
+        text = "\n".join(line.text for line in lines)
         blocks += _page_blocks(lines, [levels.get((index, at), 0) for at in kept], start, large)
+        for note in page.notes:
+            text += PAGE_JOIN if text.strip() else ""
+            blocks.append(Block(BlockKind.PARAGRAPH, start + len(text), start + len(text) + len(note)))
+            text += note
+        texts.append(text)
+        spans.append(PageSpan(index + 1, start, start + len(text)))
         start += len(texts[-1]) + len(PAGE_JOIN)
     if moved:
         texts.append("\n".join(pages[page].lines[at].text for page, at in moved))

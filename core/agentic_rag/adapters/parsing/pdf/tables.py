@@ -368,7 +368,7 @@ def _with_tables(page: PdfPage, tables: Sequence[_Table]) -> PdfPage:
             lines.append(line)
         elif kept:
             lines.append(replace(line, text=" ".join(word.text for word in kept if word.text), words=kept))
-    return PdfPage(lines)
+    return replace(page, lines=lines)
 
 
 def _table_lines(table: _Table) -> Iterator[PageLine]:

@@ -41,6 +41,7 @@ def reading_frame(kind: FileKind, reading: LoadedText) -> bytes:
         "pages": pages,
         "unread_pages": reading.unread_pages,
         "parts": reading.parts,
+        "unit": reading.unit,
     }
     return frame(header, reading.text.encode())
 
@@ -93,4 +94,5 @@ def decode_document(head: bytes, body: bytes, parser: str, version: str) -> Pars
         language=header["language"],
         unread_pages=tuple(header["unread_pages"]),
         parts=header["parts"],
+        unread_unit=header["unit"],
     )
