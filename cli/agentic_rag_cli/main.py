@@ -20,7 +20,7 @@ from agentic_rag_cli.commands.ingestion import knowledge, source
 from agentic_rag_cli.commands.jobs import dlq, job
 from agentic_rag_cli.commands.models import embeddings, model, provider_key, spending
 from agentic_rag_cli.commands.operations import doctor, graph, snapshot, verify
-from agentic_rag_cli.commands.programs import config, demo, mcp, migrate, serve, up, worker
+from agentic_rag_cli.commands.programs import config, console, demo, mcp, migrate, serve, up, worker
 from agentic_rag_cli.commands.tenancy import audit, key, token
 from agentic_rag_cli.commands.workspaces import tenant, workspace
 from agentic_rag_cli.exits import PRODUCT_ERRORS, ExitCode, error_line, exit_code_for, full_disk
@@ -98,6 +98,7 @@ def options(
 
 
 app.command("up")(up.up)
+app.command("console")(console.console)
 app.command("demo")(demo.demo)
 app.command("ingest")(ingest.ingest)
 app.command("upload")(upload.upload)

@@ -12,6 +12,9 @@ from starlette.routing import Route
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag_server.auth.failed_credentials import FailedCredentials
 from agentic_rag_server.body_limits import BodyLimits
+from agentic_rag_server.console.files import ConsoleFiles
+from agentic_rag_server.console.sample import sample_routes
+from agentic_rag_server.console.sign_in import SignIn
 from agentic_rag_server.graphql.http.view import GraphQLEndpoint
 from agentic_rag_server.graphql.schema import RagSchema, build_schema
 from agentic_rag_server.mcp import endpoint as mcp
@@ -40,8 +43,11 @@ def build_app(parts: ServerParts, schema: RagSchema | None = None) -> Starlette:
     tools = mcp.McpEndpoint(parts)
     endpoint = GraphQLEndpoint(parts, schema or build_schema(introspection=parts.options.introspection))
     served = operations(parts)
+    options = parts.options
+    sign_in = SignIn(options.development_secret, options.claims, options.token_issuer, options.token_audience)
+    console = [*sign_in.routes(), *sample_routes(), *ConsoleFiles().routes()]
     app = Starlette(
-        routes=[Route("/graphql", endpoint), Route(mcp.PATH, tools, methods=["POST"]), *routes(served)],
+        routes=[Route("/graphql", endpoint), Route(mcp.PATH, tools, methods=["POST"]), *routes(served), *console],
         middleware=[
             Middleware(FailedCredentials, telemetry=parts.telemetry, clock=parts.clock),
             Middleware(BodyLimits),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from agentic_rag.kernel.errors import FeatureDisabled
+from agentic_rag.tenancy.token_claims import ClaimNames
 from agentic_rag.workspaces.settings import RagConfig
 
 if TYPE_CHECKING:
@@ -86,6 +87,11 @@ class ServerOptions:
     """How long /readyz waits for one dependency."""
     issuer: str = ""
     """Who issues tokens for this server, by its address; empty: API keys only."""
+    development_secret: str = field(default="", repr=False)
+    """Signs development tokens; empty: there are none, as in production and beyond loopback."""
+    claims: ClaimNames = ClaimNames()
+    token_issuer: str = ""
+    token_audience: str = ""
     drain_seconds: int = 20
     """How long a stopping server waits for running requests."""
     chunk_profile: str = "default"

@@ -15,6 +15,7 @@ from agentic_rag_server.rest.http.models import refusal_body
 
 _TRACE_ID = "agentic_rag.trace_id"
 _GRAPHQL = "/graphql"
+_CONSOLE = "/console"
 _WHOLE = (_GRAPHQL, "/mcp")
 """Paths that are routes of their own."""
 
@@ -44,7 +45,7 @@ class RequestTelemetry:
             await self._app(scope, receive, send)
             return
         path = scope["path"]
-        route = path if path in _WHOLE else self._route_of(path) or OTHER_ROUTE
+        route = self._name_of(path)
         began = time.perf_counter()
         status = 0
 
@@ -71,6 +72,11 @@ class RequestTelemetry:
                 span.set("http.response.status_code", status)
                 seconds = time.perf_counter() - began
                 self._telemetry.observe("rag_http_request_seconds", seconds, route=route, status=str(status))
+
+    def _name_of(self, path: str) -> str:
+        if path == _CONSOLE or path.startswith(f"{_CONSOLE}/"):
+            return _CONSOLE
+        return path if path in _WHOLE else self._route_of(path) or OTHER_ROUTE
 
 
 def _carrier(scope: Scope) -> dict[str, str] | None:

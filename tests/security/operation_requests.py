@@ -60,6 +60,7 @@ FIELDS: Mapping[str, Request] = {
     "Query.workspaceByName": Request('workspaceByName(name: "handbook") { id }'),
     "Query.workspaceByReference": Request('workspaceByReference(kind: PROJECT, externalRef: "p-7") { id }'),
     "Query.organisation": Request("organisation { id }", seen="organisation"),
+    "Query.caller": Request("caller { subject }", owns_nothing=True),
     "Query.apiKeys": Request("apiKeys { id }", seen="key"),
     "Query.auditLog": Request(
         "auditLog(first: 100, workspaceId: %(workspace)s) { nodes { workspaceId } }", seen="workspace"

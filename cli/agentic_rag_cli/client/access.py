@@ -75,6 +75,17 @@ def with_local_issuer(settings: Settings) -> Settings:
     return settings.change(tenancy={"jwt_secret": _ensure_file(settings, SECRET_FILE)})
 
 
+def console_link(settings: Settings, url: str | None = None) -> str:
+    """The address of the console; for a server that takes development tokens of this home one that opens it signed in,
+    once and within ten minutes. Errors: `EmbeddedServerError`.
+    """
+    from agentic_rag_server.console.sign_in import sign_in_link
+
+    address, ready = url or server_url(settings), with_local_issuer(settings)
+    secret = ready.tenancy.jwt_secret
+    return sign_in_link(address, secret) if secret else f"{address}/console"
+
+
 def _ensure_file(settings: Settings, file: str) -> str:
     path = settings.stores.state_home / file
     with usable_home(settings.stores.state_home):

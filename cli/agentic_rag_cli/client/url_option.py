@@ -19,6 +19,7 @@ LOCAL: Mapping[str, str] = {
     "migrate up": "It works on a database that no server may run on yet, with the password of its owner.",
     "model get": "It installs a model on this machine.",
     "key bootstrap": "The database's password stands for the key that nobody has yet.",
+    "console": "It signs the link with the secret of this home.",
     "token dev": "It signs with the secret of this home.",
     "provider-key master": "It draws random bytes.",
     "eval compare": "It reads two files.",

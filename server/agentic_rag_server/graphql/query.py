@@ -30,6 +30,7 @@ from agentic_rag_server.graphql.operations.evaluations import EvaluationQuery
 from agentic_rag_server.graphql.operations.inspections import InspectionQuery
 from agentic_rag_server.graphql.operations.snapshots import SnapshotQuery
 from agentic_rag_server.graphql.tenancy.audit import AuditQuery
+from agentic_rag_server.graphql.tenancy.callers import CallerQuery
 from agentic_rag_server.graphql.tenancy.tenants import TenantQuery
 from agentic_rag_server.graphql.workspaces.context_templates import ContextTemplateQuery
 from agentic_rag_server.graphql.workspaces.organisations import OrganisationQuery
@@ -71,6 +72,7 @@ class Query(
     EvaluationQuery,
     SnapshotQuery,
     AuditQuery,
+    CallerQuery,
     InspectionQuery,
     TenantQuery,
     UndecodableQuery,

@@ -10,7 +10,7 @@ from agentic_rag.embedded.loopback import free_port
 from agentic_rag.embedded.state import write_private
 from agentic_rag.settings import Settings
 from agentic_rag.settings.variable import UNSET_PATH
-from agentic_rag_cli.client.access import SERVER_FILE, TOKEN_FILE, server_url
+from agentic_rag_cli.client.access import SERVER_FILE, TOKEN_FILE, console_link, server_url
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import run_async, wiring_of
 
@@ -63,7 +63,8 @@ def _welcome(settings: Settings) -> str:
     token = "AGENTIC_RAG_TOKEN" if settings.client.token else str(settings.stores.state_home / TOKEN_FILE)
     home = "" if settings.stores.home == UNSET_PATH else f"\n  state     {settings.stores.state_home}"
     return (
-        f"\nagentic-rag is up.\n  GraphQL   {url}/graphql\n  token in  {token}{home}\n\n"
+        f"\nagentic-rag is up.\n  console   {console_link(settings)}\n"
+        f"  GraphQL   {url}/graphql\n  token in  {token}{home}\n\n"
         "In another terminal:\n"
         "  rag ingest DIR --workspace NAME\n"
         '  rag ask "…" --workspace NAME\n'

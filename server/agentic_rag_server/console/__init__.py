@@ -1,0 +1,1 @@
+"""The console: pages for people, and how they sign in."""

@@ -1,0 +1,112 @@
+"""The console's files: read once, and served under a path that names their content."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+PATH = "/console"
+PAGE = "index.html"
+_FOLDER = Path(__file__).with_name("static")
+_VERSION = "{{version}}"
+_PRELOADED = "{{preloaded}}"
+
+_MEDIA = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+"""Other files of the folder, such as licences, are not served."""
+
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types lit-html"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+}
+"""A page that runs its own modules only, asks its own server only, and makes no markup of text: a browser with Trusted
+Types lets nothing but lit-html's own templates become elements.
+"""
+
+_FOR_EVER = "public, max-age=31536000, immutable"
+
+
+@dataclass(frozen=True, slots=True)
+class StaticFile:
+    """One file as it is sent."""
+
+    content: bytes
+    media_type: str
+
+
+class ConsoleFiles:
+    """The page at `/console`, and its modules at `/console/VERSION/NAME`, where VERSION is a hash over all of them: a
+    browser keeps them for ever, and a new release has new addresses.
+    """
+
+    def __init__(self, folder: Path = _FOLDER) -> None:
+        found = {
+            path.relative_to(folder).as_posix(): path
+            for path in sorted(folder.rglob("*"))
+            if path.is_file() and path.suffix in _MEDIA
+        }
+        self._files = {name: StaticFile(path.read_bytes(), _MEDIA[path.suffix]) for name, path in found.items()}
+        digest = hashlib.sha256()
+        for name, file in self._files.items():
+            digest.update(f"{name}\0{len(file.content)}\0".encode() + file.content)
+        self.version = digest.hexdigest()[:16]
+        page = self._files.pop(PAGE).content.decode()
+        self._page = page.replace(_PRELOADED, self._preloads()).replace(_VERSION, self.version).encode()
+
+    @property
+    def names(self) -> list[str]:
+        """The files beside the page."""
+        return [*self._files]
+
+    def routes(self) -> list[Route]:
+        """The page, its files, and the way from `/` for browsers."""
+        return [
+            Route("/", self._home, methods=["GET"]),
+            Route(PATH, self._show_page, methods=["GET"]),
+            Route(f"{PATH}/{{version}}/{{name:path}}", self._show_file, methods=["GET"]),
+        ]
+
+    def _preloads(self) -> str:
+        """Links that let a browser fetch the modules of the first page side by side."""
+        first = [name for name in self._files if name.startswith(("vendor/", "shared/")) and name.endswith(".js")]
+        return "\n".join(f'<link rel="modulepreload" href="{PATH}/{_VERSION}/{name}">' for name in first)
+
+    async def _home(self, request: Request) -> Response:
+        if "text/html" not in request.headers.get("accept", ""):
+            return PlainTextResponse("This is agentic-rag: /console, /graphql, /openapi.json.\n", 404)
+        return RedirectResponse(PATH, 303, headers={"cache-control": "no-store"})
+
+    async def _show_page(self, request: Request) -> Response:
+        del request
+        return Response(
+            self._page, media_type="text/html", headers={**HEADERS, "cache-control": "no-cache", "etag": self._etag()}
+        )
+
+    async def _show_file(self, request: Request) -> Response:
+        file = self._files.get(request.path_params["name"])
+        if file is None:
+            return PlainTextResponse("There is no such file.\n", 404)
+        # A page of an earlier release that asks for a module by its old address gets today's, and keeps it for nothing.
+        is_current = request.path_params["version"] == self.version
+        keep = _FOR_EVER if is_current else "no-store"
+        headers = {**HEADERS, "cache-control": keep, "etag": self._etag(), "content-type": file.media_type}
+        if is_current and request.headers.get("if-none-match") == self._etag():
+            return Response(status_code=304, headers=headers)
+        return Response(file.content, headers=headers)
+
+    def _etag(self) -> str:
+        return f'"{self.version}"'

@@ -1,0 +1,194 @@
+// The frame of the console: sign-in, navigation, the workspace in hand, and the live region that tells what happened.
+
+import { Part, faultNote, html, icon, nothing, waiting } from "./shared/element.js";
+import { Fault, graphql } from "./shared/api.js";
+import { session } from "./shared/session.js";
+import { FRAME } from "./operations/frame.js";
+import "./screens/sign-in.js";
+
+// A screen is in the list when it is done, and shown to callers who may perform `action`.
+const SCREENS = [
+  { name: "ask", title: "Ask", action: "ASK" },
+  { name: "knowledge", title: "Knowledge", action: "READ" },
+  { name: "runs", title: "Runs", action: "READ" },
+  { name: "jobs", title: "Jobs", action: "READ" },
+];
+
+class RagApp extends Part {
+  static properties = {
+    state: { state: true },
+    route: { state: true },
+    workspaceId: { state: true },
+    isMenuOpen: { state: true },
+    told: { state: true },
+  };
+
+  constructor() {
+    super();
+    this.state = "starting";
+    this.reason = "";
+    this.route = { name: "ask", rest: [] };
+    this.isMenuOpen = false;
+    this.told = "";
+    this.addEventListener("rag-tell", (event) => this.announce(event.detail));
+    this.addEventListener("rag-workspaces", (event) => this.reload(event.detail));
+    this.addEventListener("rag-signed-in", () => this.start());
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    session.addEventListener("ended", (event) => {
+      this.reason = event.detail;
+      this.state = "signed-out";
+    });
+    addEventListener("hashchange", () => this.arrive());
+    this.start();
+  }
+
+  async start() {
+    this.state = "starting";
+    this.reason = await session.takeLink();
+    if (!session.token) {
+      this.state = "signed-out";
+      return;
+    }
+    await this.reload();
+    if (this.frame) this.arrive();
+  }
+
+  // What the frame shows: who asks, and the workspaces. `chosen`: the one to go to.
+  async reload(chosen) {
+    try {
+      this.frame = await graphql(FRAME);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      if (error.status === 401) return;
+      this.fault = error;
+      this.state = "failed";
+      return;
+    }
+    const ids = this.frame.workspaces.map((one) => one.id);
+    const wanted = chosen ?? session.workspaceId;
+    this.workspaceId = ids.includes(wanted) ? wanted : (ids[0] ?? "");
+    session.workspaceId = this.workspaceId;
+    this.state = "ready";
+    this.requestUpdate();
+  }
+
+  get screens() {
+    return SCREENS.filter((one) => this.frame.caller.allowed.includes(one.action));
+  }
+
+  async arrive() {
+    if (this.state !== "ready") return;
+    const [name, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
+    const screen = this.screens.find((one) => one.name === name) ?? this.screens[0];
+    this.isMenuOpen = false;
+    if (!screen) return;
+    await import(`./screens/${screen.name}.js`);
+    const isOther = this.route.name !== screen.name || !this.hasArrived;
+    this.route = { name: screen.name, rest: screen.name === name ? rest.map(decodeURIComponent) : [] };
+    document.title = `${screen.title} · agentic-rag`;
+    if (isOther && this.hasArrived) {
+      await this.updateComplete;
+      this.querySelector("main")?.focus();
+    }
+    this.hasArrived = true;
+  }
+
+  announce(text) {
+    // The same words twice are two pieces of news.
+    this.told = this.told === text ? `${text}\u00a0` : text;
+  }
+
+  choose(event) {
+    this.workspaceId = session.workspaceId = event.target.value;
+    location.hash = `#/${this.route.name}`;
+  }
+
+  render() {
+    if (this.state === "starting") return html`<main class="alone">${waiting("Opening the console …")}</main>`;
+    if (this.state === "signed-out") return html`<rag-sign-in .reason=${this.reason}></rag-sign-in>`;
+    if (this.state === "failed") {
+      return html`<main class="alone">
+        <div class="card">
+          <h1>The console cannot start</h1>
+          ${faultNote(this.fault)}
+          <div class="row">
+            <button class="main" @click=${() => this.start()}>Try again</button>
+            <button @click=${() => session.end("You signed out.")}>Sign out</button>
+          </div>
+        </div>
+      </main>`;
+    }
+    return html`
+      <a class="skip" href="#main" @click=${this.skip}>Skip to the content</a>
+      ${this.top()}
+      <nav id="menu" class=${this.isMenuOpen ? "open" : ""} aria-label="Screens">
+        ${this.screens.map(
+          (one) =>
+            html`<a href="#/${one.name}" aria-current=${one.name === this.route.name ? "page" : nothing}>
+              ${icon(one.name)} ${one.title}
+            </a>`,
+        )}
+        <div class="who">
+          <span class="small">${this.frame.caller.subject}</span>
+          <span class="small">${this.frame.organisation.name} · ${this.frame.caller.role.toLowerCase()}</span>
+          <button class="plain" @click=${() => session.end("You signed out.")}>Sign out</button>
+        </div>
+      </nav>
+      <main id="main" tabindex="-1">${this.hasArrived ? this.screen() : waiting()}</main>
+      <div class="unseen" role="status" aria-live="polite" id="live">${this.told}</div>
+    `;
+  }
+
+  skip(event) {
+    event.preventDefault();
+    this.querySelector("main").focus();
+  }
+
+  top() {
+    const { workspaces } = this.frame;
+    return html`<header class="top">
+      <button
+        class="plain menu"
+        aria-expanded=${this.isMenuOpen}
+        aria-controls="menu"
+        aria-label="Menu"
+        @click=${() => (this.isMenuOpen = !this.isMenuOpen)}
+      >
+        ${icon("menu")}
+      </button>
+      <a class="brand" href="#/ask"><span class="logo" aria-hidden="true"></span>agentic-rag</a>
+      ${workspaces.length
+        ? html`<label class="workspace">
+            <span>Workspace</span>
+            <select @change=${this.choose}>
+              ${workspaces.map(
+                (one) => html`<option value=${one.id} ?selected=${one.id === this.workspaceId}>${one.name}</option>`,
+              )}
+            </select>
+          </label>`
+        : nothing}
+    </header>`;
+  }
+
+  screen() {
+    const workspace = this.frame.workspaces.find((one) => one.id === this.workspaceId);
+    const given = { workspace, frame: this.frame, rest: this.route.rest };
+    switch (this.route.name) {
+      case "ask":
+        return html`<rag-ask .given=${given}></rag-ask>`;
+      case "knowledge":
+        return html`<rag-knowledge .given=${given}></rag-knowledge>`;
+      case "runs":
+        return html`<rag-runs .given=${given}></rag-runs>`;
+      case "jobs":
+        return html`<rag-jobs .given=${given}></rag-jobs>`;
+      default:
+        return nothing;
+    }
+  }
+}
+
+customElements.define("rag-app", RagApp);

@@ -1,0 +1,162 @@
+// Runs: what was asked, and each run with its stages.
+
+import { Part, empty, faultNote, html, icon, nothing, repeat, svg, waiting } from "../shared/element.js";
+import { graphql } from "../shared/api.js";
+import { ago, count, duration, sentence, when } from "../shared/format.js";
+import { OUTCOMES } from "../shared/outcomes.js";
+import { ONE_RUN, RUNS } from "../operations/runs.js";
+import "../shared/answer.js";
+
+const PAGE = 30;
+
+class RagRuns extends Part {
+  static properties = { given: { attribute: false }, runs: { state: true }, run: { state: true } };
+
+  willUpdate(changed) {
+    if (!changed.has("given")) return;
+    const before = changed.get("given");
+    const [id] = this.given.rest;
+    if (id) {
+      if (this.run?.id !== id) this.open(id);
+      return;
+    }
+    this.run = null;
+    if (!this.runs || before?.rest[0] || before?.workspace?.id !== this.given.workspace?.id) this.load();
+  }
+
+  async load() {
+    if (!this.given.workspace) return;
+    this.runs = null;
+    const page = await this.attempt("load", () => this.page(null));
+    if (page) this.take(page, []);
+  }
+
+  async page(after) {
+    return (await graphql(RUNS, { workspaceId: this.given.workspace.id, after, first: PAGE })).runs;
+  }
+
+  async more() {
+    const page = await this.attempt("more", () => this.page(this.cursor));
+    if (page) this.take(page, this.runs);
+  }
+
+  take(page, before) {
+    this.runs = [...before, ...page.nodes];
+    this.hasMore = page.pageInfo.hasNextPage;
+    this.cursor = page.pageInfo.endCursor;
+  }
+
+  async open(id) {
+    this.run = null;
+    const data = await this.attempt("open", () => graphql(ONE_RUN, { id }));
+    if (!data) return;
+    this.run = data.run;
+    this.isMissing = !data.run;
+  }
+
+  render() {
+    if (!this.given.workspace) return empty("No workspace", "Make one on the screen Ask.");
+    return this.given.rest[0] ? this.one() : this.list();
+  }
+
+  list() {
+    return html`<div class="head">
+        <h1>Runs</h1>
+        <span class="grow"></span>
+        <button @click=${this.load}>Refresh</button>
+      </div>
+      ${faultNote(this.fault)}
+      ${!this.runs
+        ? this.fault
+          ? nothing
+          : waiting()
+        : !this.runs.length
+          ? empty("Nothing was asked yet", "Each question that is asked here, by GraphQL or by an agent leaves a run.")
+          : html`<section class="card">
+              <table class="stack">
+                <thead>
+                  <tr>
+                    <th scope="col">Question</th><th scope="col">Outcome</th><th scope="col">By</th>
+                    <th scope="col">Took</th><th scope="col">When</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  ${repeat(this.runs, (one) => one.id, (one) => this.row(one))}
+                </tbody>
+              </table>
+              ${this.hasMore
+                ? html`<button @click=${this.more} ?disabled=${this.busy === "more"}>Show more</button>`
+                : nothing}
+            </section>`}`;
+  }
+
+  row(one) {
+    const outcome = OUTCOMES[one.outcome];
+    const rating = one.feedback.at(-1)?.rating;
+    return html`<tr>
+      <td><a class="document-title" href="#/runs/${one.id}">${one.question}</a></td>
+      <td>
+        <span class="chip ${outcome.tone}">${outcome.word}</span>
+        ${rating ? html`<span class="small">${icon(rating.toLowerCase())} ${rating === "GOOD" ? "helped" : "did not help"}</span>` : nothing}
+      </td>
+      <td class="small">${one.subject}</td>
+      <td class="figure">${duration(one.seconds)}</td>
+      <td class="small" title=${when(one.createdAt)}>${ago(one.createdAt)}</td>
+    </tr>`;
+  }
+
+  one() {
+    const back = html`<a class="button plain" href="#/runs">${icon("back")} All runs</a>`;
+    if (this.fault) return html`<div class="head">${back}</div>${faultNote(this.fault)}`;
+    if (this.busy === "open" || (!this.run && !this.isMissing)) return html`<div class="head">${back}</div>${waiting()}`;
+    if (!this.run) {
+      return html`<div class="head">${back}</div>
+        ${empty("There is no such run", "It was never there, is past its time, or is not yours to see.")}`;
+    }
+    const { run } = this;
+    return html`<div class="head">${back}</div>
+      <h1 class="question">${run.question}</h1>
+      <rag-answer .run=${run}></rag-answer>
+      <section class="card" aria-labelledby="stages-title">
+        <h2 id="stages-title">Stages</h2>
+        ${waterfall(run)}
+      </section>
+      <section class="card" aria-labelledby="made-title">
+        <h2 id="made-title">Made with</h2>
+        <dl class="facts">
+          <dt>Asked</dt><dd>${when(run.createdAt)} by ${run.subject}</dd>
+          <dt>Corpus version</dt><dd>${count(run.versions.corpusVersion)}</dd>
+          <dt>Models</dt><dd>${run.versions.models.join(", ") || "none: extraction only"}</dd>
+          <dt>Embedding space</dt><dd>${run.versions.space ?? "none"}</dd>
+          <dt>Pipeline</dt><dd>${run.versions.pipelineVersion}</dd>
+          <dt>Cache</dt><dd>${sentence(run.cache)}</dd>
+          <dt>Run</dt><dd class="mono">${run.id}</dd>
+          <dt>Trace</dt><dd class="mono">${run.traceId}</dd>
+        </dl>
+      </section>`;
+  }
+}
+
+// Each stage with when it began and how long it took, on one scale.
+function waterfall(run) {
+  const whole = Math.max(0.000001, ...run.stages.map((one) => one.started + one.seconds));
+  return html`<div class="waterfall">
+    ${run.stages.map((one) => {
+      const tone = /^ok|^skipped/.test(one.outcome) ? "" : one.outcome.startsWith("degraded") ? "warn" : "bad";
+      const x = (one.started / whole) * 1000;
+      const width = Math.max(3, (one.seconds / whole) * 1000);
+      return html`<span>${sentence(one.stage)}</span>
+        ${svg`<svg viewBox="0 0 1000 16" preserveAspectRatio="none" aria-hidden="true">
+          <rect class="lane" width="1000" height="16" rx="3"></rect>
+          <rect class="bar ${tone}" x=${Math.min(x, 997)} width=${width} height="16" rx="3"></rect>
+        </svg>`}
+        <span class="figure small">
+          ${one.outcome.startsWith("skipped") ? one.outcome.replace("skipped: ", "skipped, ") : duration(one.seconds)}${tone
+            ? ` · ${one.outcome}`
+            : ""}
+        </span>`;
+    })}
+  </div>`;
+}
+
+customElements.define("rag-runs", RagRuns);

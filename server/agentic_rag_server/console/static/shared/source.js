@@ -1,0 +1,105 @@
+// The place that a citation names: its lines marked on the page, or in the text around it.
+
+import { Part, faultNote, html, icon, nothing, waiting } from "./element.js";
+import { graphql, save } from "./api.js";
+import { cut } from "./format.js";
+import { placeOf } from "./outcomes.js";
+import { SOURCE_TEXT } from "../operations/ask.js";
+
+const BESIDE = 1500;
+// Code points shown before and after the quote, and by how many the window grows.
+
+class RagSource extends Part {
+  static properties = { citation: { state: true }, source: { state: true } };
+
+  // Shows a citation as it stood at the corpus version.
+  async show(citation, version, runId) {
+    this.citation = citation;
+    this.runId = runId;
+    this.version = version;
+    this.source = null;
+    this.ahead = this.behind = BESIDE;
+    await this.updateComplete;
+    this.querySelector("dialog").showModal();
+    if (citation.document) await this.read();
+  }
+
+  async read() {
+    const { start, end } = this.citation.sourceSpan;
+    const variables = {
+      id: this.citation.document.id,
+      asOf: this.version,
+      start: Math.max(0, start - this.ahead),
+      end: end + this.behind,
+    };
+    const data = await this.attempt("read", () => graphql(SOURCE_TEXT, variables));
+    if (data) this.source = data.document;
+    await this.updateComplete;
+    this.querySelector("mark")?.scrollIntoView({ block: "center" });
+  }
+
+  more(side) {
+    this[side] += 4 * BESIDE;
+    this.read();
+  }
+
+  close() {
+    this.querySelector("dialog").close();
+  }
+
+  render() {
+    const { citation } = this;
+    return html`<dialog class="source" aria-labelledby="source-title" @click=${this.leave}>
+      ${citation
+        ? html`<header>
+              <div class="grow">
+                <h2 id="source-title">${citation.title}</h2>
+                <p class="small">${placeOf(citation)} · <span class="mono">${citation.sourcePath}</span></p>
+              </div>
+              <button class="plain" aria-label="Close" @click=${this.close}>${icon("close")}</button>
+            </header>
+            <div class="content" tabindex="0" role="region" aria-label="The source around the quote">
+              ${this.content()}
+            </div>
+            <footer>
+              ${citation.document
+                ? html`<button @click=${this.saveOriginal} ?disabled=${this.busy === "save"}>Save the original</button>`
+                : nothing}
+              <span class="small">The marked words are the quote, letter by letter as stored.</span>
+            </footer>`
+        : nothing}
+    </dialog>`;
+  }
+
+  leave(event) {
+    if (event.target.localName === "dialog") this.close();
+  }
+
+  content() {
+    const { citation, source } = this;
+    if (!citation.document) {
+      const gone = citation.origin === "corpus" || citation.origin === "section" || citation.origin === "figures";
+      return html`<p class="note">
+          ${gone ? "The document was deleted since; the run keeps its quote." : "This was not quoted from a document."}
+        </p>
+        <blockquote><mark>${citation.snippet}</mark></blockquote>`;
+    }
+    if (this.fault) return html`${faultNote(this.fault)}<blockquote><mark>${citation.snippet}</mark></blockquote>`;
+    if (!source) return waiting("Opening the source …");
+    const { text, start, end, characters } = source.text;
+    const from = citation.sourceSpan.start - start;
+    const to = citation.sourceSpan.end - start;
+    return html`
+      ${start > 0 ? html`<button class="plain" @click=${() => this.more("ahead")}>Show what stands before</button>` : nothing}
+      <div class="source-text">${cut(text, 0, from)}<mark>${cut(text, from, to)}</mark>${cut(text, to)}</div>
+      ${end < characters ? html`<button class="plain" @click=${() => this.more("behind")}>Show what follows</button>` : nothing}
+    `;
+  }
+
+  saveOriginal() {
+    const { downloadPath, fileName } = this.citation.document;
+    this.attempt("save", () => save(downloadPath, fileName));
+  }
+}
+
+customElements.define("rag-source", RagSource);
