@@ -19,7 +19,7 @@ from agentic_rag_cli.commands.evaluation import calibrate, evaluate
 from agentic_rag_cli.commands.ingestion import knowledge, source
 from agentic_rag_cli.commands.jobs import dlq, job
 from agentic_rag_cli.commands.models import embeddings, model, provider_key, spending
-from agentic_rag_cli.commands.operations import doctor, graph, snapshot, verify
+from agentic_rag_cli.commands.operations import backup, doctor, graph, snapshot, verify
 from agentic_rag_cli.commands.programs import config, console, demo, mcp, migrate, serve, up, worker
 from agentic_rag_cli.commands.tenancy import audit, key, token
 from agentic_rag_cli.commands.workspaces import tenant, workspace
@@ -118,6 +118,7 @@ app.add_typer(run.app, name="run")
 app.add_typer(gate.app, name="gate")
 app.add_typer(job.app, name="job")
 app.add_typer(snapshot.app, name="snapshot")
+app.add_typer(backup.app, name="backup")
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(audit.app, name="audit")
 app.add_typer(graph.app, name="graph")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.postgres.operations.archive import PostgresWorkspaceArchive
+from agentic_rag.adapters.postgres.operations.backup import PostgresBackup
 from agentic_rag.adapters.postgres.operations.graph_feed import PostgresGraphFeed
 from agentic_rag.adapters.postgres.operations.inspection import PostgresInspector
 from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresIndexBuilder
@@ -16,6 +17,8 @@ from agentic_rag.erasure.erase_workspace import EraseWorkspace
 from agentic_rag.erasure.ports import ExternalGraph
 from agentic_rag.ingestion.ingest_chunks import IngestChunks
 from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.operations.backups.create import CreateBackup
+from agentic_rag.operations.backups.restore_backup import ReapplyErasures, RestoreBackup
 from agentic_rag.operations.calibrate import CalibrateSupport
 from agentic_rag.operations.calibrate_similarity import CalibrateSimilarity
 from agentic_rag.operations.dead_letters import DeadLetters
@@ -33,6 +36,7 @@ from agentic_rag.operations.vector_index import IndexLimits, MaintainVectorIndex
 from agentic_rag.operations.verify import VerifyStores
 from agentic_rag.retrieval.ports import IndexBuilder
 from agentic_rag_migrations import HEAD
+from agentic_rag_migrations.catalogue import TABLES
 
 if TYPE_CHECKING:
     from agentic_rag_migrations.upgrade import MigrationStatus
@@ -109,6 +113,34 @@ class OperationsParts(WebParts):
     @cached_property
     def restore_snapshot(self) -> RestoreSnapshot:
         return RestoreSnapshot(self.database, self._archive, self.blobs, self.cache, self.telemetry, HEAD)
+
+    @cached_property
+    def backup_database(self) -> PostgresBackup:
+        """The database as backups see it: the login that migrates reads and writes it."""
+
+        async def migrate(to: str) -> object:
+            from agentic_rag_migrations.upgrade import upgrade
+
+            return await upgrade(self.settings.stores.migrating_url, to)
+
+        return PostgresBackup(self.settings.stores.migrating_url, tuple(TABLES), migrate)
+
+    @cached_property
+    def create_backup(self) -> CreateBackup:
+        rows = self.backup_database
+        return CreateBackup(rows.dump, rows.erasures, self.blobs, HEAD, self.telemetry)
+
+    @cached_property
+    def restore_backup(self) -> RestoreBackup:
+        rows = self.backup_database
+        return RestoreBackup(rows.load, rows.finish, self.blobs, HEAD)
+
+    @cached_property
+    def reapply_erasures(self) -> ReapplyErasures:
+        """Erases again what was erased after a backup."""
+        return ReapplyErasures(
+            self.database, self.organisations, self.delete, self.request_erasure, self.cache, self.telemetry
+        )
 
     @cached_property
     def switch_spaces(self) -> SwitchEmbedding:

@@ -1,0 +1,233 @@
+"""`rag backup`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from agentic_rag.embedded.state import write_private
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.formatting import format_count
+from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.in_process import open_system
+from agentic_rag_cli.options import JsonOption
+from agentic_rag_cli.output import terminal
+from agentic_rag_cli.wiring import run_async, wiring_of
+
+if TYPE_CHECKING:
+    from agentic_rag.bootstrap import Container
+    from agentic_rag.documents.ports import BlobStore
+    from agentic_rag.operations.backups.backup import BackupManifest, ErasureRecord
+    from agentic_rag.settings import Settings
+
+app = typer.Typer(help="Backups of the whole system.", no_args_is_help=True, rich_markup_mode=None)
+
+T = TypeVar("T")
+
+ERASURES_BESIDE = "erasures.jsonl"
+"""A list of erasures in the directory of the backups: a restore reads it."""
+
+Directory = Annotated[Path, typer.Argument(metavar="DIRECTORY", help="The directory of the backup.")]
+
+
+@app.command("create")
+def create(context: typer.Context, directory: Directory, as_json: JsonOption = False) -> None:
+    """Write everything that the database and the store of originals hold into a new directory; the product may run.
+
+    The login of AGENTIC_RAG_OWNER_DATABASE_URL, else of DATABASE_URL, must not be bound by row level security. Copy the
+    directory to another machine. Not in it: AGENTIC_RAG_MASTER_KEYS and other settings, snapshots, Neo4j.
+
+    Example: rag backup create /mnt/backups/2026-11-27
+    """
+
+    async def work(container: Container) -> BackupManifest:
+        with terminal.ProgressLine("backup") as line:
+            return await container.create_backup.run(_files(container, directory), line.update)
+
+    manifest = _with_container(context, work)
+    if manifest.missing_originals:
+        terminal.note(f"{format_count(manifest.missing_originals, 'original')} could not be copied: rag verify --full")
+    terminal.show(_manifest_json(manifest), f"{directory}: {_summary(manifest)}", as_json=as_json)
+
+
+@app.command("verify")
+def verify(context: typer.Context, directory: Directory, as_json: JsonOption = False) -> None:
+    """Read a backup from end to end and compare every file with its hash. Exit code 1 when something is wrong.
+
+    Example: rag backup verify /mnt/backups/2026-11-27
+    """
+    from agentic_rag.operations.backups.verify_backup import BackupCheck, verify_backup
+    from agentic_rag_migrations import HEAD
+
+    async def work(container: Container) -> BackupCheck:
+        with terminal.ProgressLine("verify") as line:
+            return await verify_backup(_files(container, _existing(directory)), HEAD, line.update)
+
+    checked = _without_servers(context, work)
+    shown = {**_manifest_json(checked.manifest), "problems": checked.problems}
+    verdict = "\n".join(f"  {problem}" for problem in checked.problems) or "every file is what was written"
+    terminal.show(shown, f"{directory}: {_summary(checked.manifest)}\n{verdict}", as_json=as_json)
+    if checked.problems:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+@app.command("restore")
+def restore(
+    context: typer.Context,
+    directory: Directory,
+    erasures: Annotated[
+        list[Path] | None,
+        typer.Option("--erasures", help="A list of erasures, or a later backup, to apply; may be repeated."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring a backup into an empty database and home, and erase again what was erased since.
+
+    Everything is checked first; nothing is written over what exists. Erasures are read from --erasures, from every
+    backup beside this one, and from erasures.jsonl beside it. Start servers and workers afterwards.
+
+    Example: AGENTIC_RAG_HOME=/srv/rag rag backup restore /mnt/backups/2026-11-27
+    """
+
+    async def work(container: Container) -> tuple[BackupManifest, list[ErasureRecord]]:
+        records = await _records(container, [*(erasures or ()), *_beside(_existing(directory))])
+        with terminal.ProgressLine("restore") as line:
+            return await container.restore_backup.run(_files(container, directory), line.update), records
+
+    wiring = wiring_of(context)
+    with wiring.bare_servers(wiring.settings()) as settings:
+        manifest, records = run_async(_contained(settings, work))
+        erased = run_async(_reapply(settings, records))
+    if settings.stores.neo4j_uri:
+        terminal.note("Neo4j is not in a backup: run `rag graph rebuild` for each workspace")
+    shown = {**_manifest_json(manifest), "erasedAgain": erased}
+    terminal.show(shown, f"restored {_summary(manifest)}\n{_erased_line(erased)}", as_json=as_json)
+
+
+@app.command("erasures")
+def erasures(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; replaced as a whole.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Write the list of everything that was erased: ids and times, no text. Run it often, and keep the file elsewhere:
+    a restore of an older backup erases again what it names.
+
+    Example: rag backup erasures /mnt/backups/erasures.jsonl
+    """
+    from agentic_rag.operations.backups.backup import encode_line
+
+    async def work(container: Container) -> list[bytes]:
+        return [encode_line(one) async for one in container.backup_database.erasures()]
+
+    lines = _with_container(context, work)
+    write_private(file, b"".join(lines).decode())
+    terminal.show({"erasures": len(lines)}, f"{file}: {format_count(len(lines), 'erasure')}", as_json=as_json)
+
+
+@app.command("reapply")
+def reapply(
+    context: typer.Context,
+    sources: Annotated[list[Path], typer.Argument(metavar="ERASURES", help="Lists of erasures, or backups.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Erase again what was erased after the state that the database is in: after a point-in-time recovery of Postgres,
+    or a restore that broke off after its rows were in place. May be repeated.
+
+    Example: rag backup reapply /mnt/backups/erasures.jsonl
+    """
+    wiring = wiring_of(context)
+    with wiring.bare_servers(wiring.settings()) as settings:
+        records = run_async(_contained(settings, lambda container: _records(container, sources)))
+        erased = run_async(_reapply(settings, records))
+    terminal.show(erased, _erased_line(erased), as_json=as_json)
+
+
+async def _reapply(settings: Settings, records: list[ErasureRecord]) -> dict[str, int]:
+    async with open_system(settings) as system:
+        return asdict(await system.container.reapply_erasures.run(records))
+
+
+async def _records(container: Container, sources: list[Path]) -> list[ErasureRecord]:
+    """The erasures that these files and backups name. Errors: `InvalidInput` code ERASURES_UNREADABLE."""
+    from agentic_rag.operations.backups.backup import decode_erasures
+    from agentic_rag.operations.backups.verify_backup import list_erasures, read_manifest
+    from agentic_rag_migrations import HEAD
+
+    found: list[ErasureRecord] = []
+    for source in sources:
+        if source.is_dir():
+            files = _files(container, source)
+            found += await list_erasures(files, await read_manifest(files, HEAD))
+        else:
+            found += decode_erasures(_existing(source).read_bytes(), str(source))
+    return found
+
+
+def _beside(directory: Path) -> Iterator[Path]:
+    """The backup itself, those in the same directory, and the list of erasures there."""
+    from agentic_rag.operations.backups.backup import BACKUP_MANIFEST, ERASURES_LIST
+
+    parent = directory.absolute().parent
+    yield from sorted(
+        one.parent for one in parent.glob(f"*/{BACKUP_MANIFEST}") if (one.parent / ERASURES_LIST).is_file()
+    )
+    if (parent / ERASURES_BESIDE).is_file():
+        yield parent / ERASURES_BESIDE
+
+
+def _existing(path: Path) -> Path:
+    if not path.exists():
+        raise InvalidInput(f"There is no {path}.", path=("directory",))
+    return path
+
+
+def _files(container: Container, directory: Path) -> BlobStore:
+    return container.directory_blobs(directory.absolute())
+
+
+def _with_container(context: typer.Context, work: Callable[[Container], Awaitable[T]]) -> T:
+    """Run `work` with a container on the servers of the settings, at whatever schema they are."""
+    wiring = wiring_of(context)
+    with wiring.bare_servers(wiring.settings()) as settings:
+        return run_async(_contained(settings, work))
+
+
+def _without_servers(context: typer.Context, work: Callable[[Container], Awaitable[T]]) -> T:
+    return run_async(_contained(wiring_of(context).settings(), work))
+
+
+async def _contained(settings: Settings, work: Callable[[Container], Awaitable[T]]) -> T:
+    from agentic_rag.bootstrap import build_container
+
+    quiet = settings if settings.operations.log_level == "debug" else settings.change(operations={"log_level": "error"})
+    async with build_container(quiet) as container:
+        return await work(container)
+
+
+def _summary(manifest: BackupManifest) -> str:
+    rows, originals = format_count(manifest.rows, "row"), format_count(manifest.original_count, "original")
+    size = format_count(manifest.size, "byte")
+    return f"{rows}, {originals}, {size}, of {manifest.taken_at} at schema {manifest.schema}"
+
+
+def _manifest_json(manifest: BackupManifest) -> dict[str, Any]:
+    return {
+        "takenAt": manifest.taken_at,
+        "schema": manifest.schema,
+        "product": manifest.product,
+        "server": manifest.server,
+        "rows": {one.table.name: one.rows for one in manifest.tables},
+        "originals": manifest.original_count,
+        "missingOriginals": manifest.missing_originals,
+        "bytes": manifest.size,
+    }
+
+
+def _erased_line(erased: dict[str, int]) -> str:
+    parts = [format_count(number, name.removesuffix("s")) for name, number in erased.items() if number]
+    return f"erased again: {', '.join(parts)}" if parts else "nothing was erased since"

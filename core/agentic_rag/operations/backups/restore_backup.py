@@ -1,0 +1,168 @@
+"""Brings a backup into an empty database and store of originals, then applies again what was erased since."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+
+from agentic_rag.answering.ports import AnswerCache
+from agentic_rag.documents.ports import BlobStore
+from agentic_rag.erasure.delete import DeleteDocument
+from agentic_rag.erasure.request_erasure import RequestErasure
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.operations.backups.backup import (
+    BackupManifest,
+    DatabaseLoad,
+    ErasureRecord,
+    TellProgress,
+    damaged_backup,
+)
+from agentic_rag.operations.backups.streams import read_file, read_stored
+from agentic_rag.operations.backups.verify_backup import verify_backup
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.ports import OrganisationRegister
+
+RESTORE_ACTOR = "system:restore"
+"""The subject of what a restore does in the audit log."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReappliedErasures:
+    """What was erased again after a restore."""
+
+    documents: int = 0
+    workspaces: int = 0
+    organisations: int = 0
+
+
+class RestoreBackup:
+    """All or nothing: one transaction writes the rows and ends after the originals are in place."""
+
+    def __init__(
+        self,
+        load: Callable[[str], AbstractAsyncContextManager[DatabaseLoad]],
+        migrate: Callable[[], Awaitable[object]],
+        blobs: BlobStore,
+        head: str,
+    ) -> None:
+        self._load = load
+        self._migrate = migrate
+        self._blobs = blobs
+        self._head = head
+
+    async def run(self, source: BlobStore, tell: TellProgress) -> BackupManifest:
+        """Check everything, then write it, then bring the schema to the newest revision.
+
+        Errors: `Permanent` codes BACKUP_DAMAGED and BACKUP_TOO_NEW, `NotFound` code BACKUP_NOT_FOUND, `Misconfigured`
+        code SCHEMA_TOO_NEW, `InvalidInput` code RESTORE_TARGET_NOT_EMPTY, `DependencyUnavailable`.
+        """
+        checked = await verify_backup(source, self._head, tell)
+        if checked.problems:
+            raise damaged_backup("; ".join(checked.problems[:3]))
+        manifest = checked.manifest
+        done, total = 0, manifest.rows
+        async with self._load(manifest.schema) as database:
+            for one in manifest.tables:
+                tell(done, total, one.table.name)
+                rows = await database.write(one.table, read_file(source, one.file))
+                if rows != one.rows:
+                    raise damaged_backup(f"{one.file.key} holds {rows} rows instead of {one.rows}")
+                done += rows
+            for original in checked.originals:
+                tell(done, total, original.key)
+                if not original.is_missing:
+                    stored = read_stored(source, original.stored_key, original.size, original.sha256)
+                    await self._put(original.key, stored)
+        tell(total, total, "")
+        await self._migrate()
+        return manifest
+
+    async def _put(self, key: str, pieces: AsyncIterator[bytes]) -> None:
+        # A stream needs an unused key: one that an interrupted restore left holds the same bytes, or older ones.
+        await self._blobs.delete(key)
+        await self._blobs.put_stream(key, pieces)
+
+
+class ReapplyErasures:
+    """Erases again, through the ordinary use cases, what was erased after a backup was taken."""
+
+    def __init__(
+        self,
+        database: Database,
+        organisations: OrganisationRegister,
+        documents: DeleteDocument,
+        workspaces: RequestErasure,
+        cache: AnswerCache,
+        telemetry: Telemetry,
+    ) -> None:
+        self._database = database
+        self._organisations = organisations
+        self._documents = documents
+        self._workspaces = workspaces
+        self._cache = cache
+        self._telemetry = telemetry
+
+    async def run(self, records: Iterable[ErasureRecord]) -> ReappliedErasures:
+        """Apply each record that the restored database does not know, and empty the caches: corpus versions are used
+        again. Workspaces and organisations are hidden at once, a worker empties them. Errors: `DependencyUnavailable`.
+        """
+        known = {one.org_id for one in await self._organisations.all()}
+        documents = workspaces = organisations = 0
+        # Documents first: what a workspace held before it went has its own certificate.
+        for record in sorted(set(records), key=lambda one: (one.document_id is None, one.erased_at)):
+            if record.org_id not in known:
+                continue
+            if record.workspace_id is None:
+                await self._erase_organisation(record)
+                organisations += 1
+                known.discard(record.org_id)
+            elif record.document_id is None:
+                workspaces += await self._erase_workspace(record)
+            else:
+                documents += await self._erase_document(record)
+        for org_id in known:
+            async with self._database.transaction(org_id) as transaction:
+                present = [one.ref for one in await transaction.workspaces.all()]
+            for ref in present:
+                await self._cache.forget(ref)
+        self._telemetry.event(
+            "rag_erasures_reapplied", documents=documents, workspaces=workspaces, organisations=organisations
+        )
+        return ReappliedErasures(documents, workspaces, organisations)
+
+    async def _erase_document(self, record: ErasureRecord) -> bool:
+        workspace, document_id = _workspace_of(record), record.document_id
+        if document_id is None:
+            raise AssertionError("a record of a document names it")
+        async with self._database.transaction(record.org_id) as transaction:
+            if await transaction.documents.get(workspace, document_id) is None:
+                return False
+            last = await transaction.erasures.certificate(workspace, document_id)
+            past = await transaction.erasures.past(workspace, document_id)
+        if record.version in {one.version for one in (*past, *([last] if last else []))}:
+            return False
+        await self._documents.run(workspace, document_id, RESTORE_ACTOR)
+        return True
+
+    async def _erase_workspace(self, record: ErasureRecord) -> bool:
+        workspace = _workspace_of(record)
+        async with self._database.transaction(record.org_id) as transaction:
+            found = await transaction.workspaces.get(workspace.workspace_id)
+        if found is None:
+            return False
+        await self._workspaces.workspace(workspace, found.name, RESTORE_ACTOR, cancel_jobs=True)
+        return True
+
+    async def _erase_organisation(self, record: ErasureRecord) -> None:
+        async with self._database.transaction(record.org_id) as transaction:
+            found = await transaction.organisations.current()
+        await self._workspaces.organisation(record.org_id, found.name, RESTORE_ACTOR, cancel_jobs=True)
+
+
+def _workspace_of(record: ErasureRecord) -> WorkspaceRef:
+    if record.workspace_id is None:
+        raise NotFound("The record names no workspace.")
+    return WorkspaceRef(record.org_id, record.workspace_id)
