@@ -109,6 +109,10 @@ gate: install-dev ## When the documents will do: decisions, leave to look outsid
 documents: install-dev ## What is read of documents, by engines beside the product's; writes build/reports/documents.json
 	@$(BIN)/python -m tests.documents $(DOCUMENTS_ARGS)
 
+.PHONY: operate
+operate: install-dev ## What an operator relies on: a restore drill of 20,000 chunks; writes build/reports/operate.json
+	@$(BIN)/python -m tests.operate $(OPERATE_ARGS)
+
 .PHONY: frameworks
 frameworks: install-dev ## The examples of docs/agents.md that need frameworks, with their released versions; not in `make test`
 	@$(BIN)/python -m tests.frameworks

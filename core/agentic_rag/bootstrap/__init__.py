@@ -5,7 +5,14 @@ from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.collector import loop_factory, settle_collector
 from agentic_rag.adapters.vault.envelope import fresh_master as new_master_key
 from agentic_rag.bootstrap.container import Container, build_container
-from agentic_rag.bootstrap.programs import local_space, obtain_model, open_chat_model, reads_units, route_library_logs
+from agentic_rag.bootstrap.programs import (
+    local_space,
+    obtain_model,
+    open_chat_model,
+    open_directory,
+    reads_units,
+    route_library_logs,
+)
 
 __all__ = [
     "Container",
@@ -16,6 +23,7 @@ __all__ = [
     "new_master_key",
     "obtain_model",
     "open_chat_model",
+    "open_directory",
     "opens_servers",
     "reads_units",
     "route_library_logs",

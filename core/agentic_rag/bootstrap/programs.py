@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
+from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 from agentic_rag.adapters.onnx.embedder import OnnxEmbedder
 from agentic_rag.adapters.onnx.model_files import InstalledModel, ModelSource, find_model, obtain
 from agentic_rag.adapters.onnx.unit_reader import find_reader
 from agentic_rag.adapters.openai.chat import OpenAIChatModel
 from agentic_rag.adapters.openai.client import open_client
 from agentic_rag.adapters.telemetry.logging import route_standard_logging
+from agentic_rag.documents.ports import BlobStore
 from agentic_rag.models.chat.ports import ChatModel
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.settings import Settings
@@ -20,6 +23,11 @@ def open_chat_model(settings: Settings) -> ChatModel:
     models = settings.models
     client = open_client(models.openai_base_url, models.openai_api_key, models.timeout_seconds)
     return OpenAIChatModel(client, models.chat_model, temperature=models.temperature)
+
+
+def open_directory(directory: Path) -> BlobStore:
+    """The files of a directory, such as a backup."""
+    return DirectoryBlobStore(directory)
 
 
 def route_library_logs(settings: Settings) -> None:

@@ -46,7 +46,9 @@ def create(context: typer.Context, directory: Directory, as_json: JsonOption = F
 
     async def work(container: Container) -> BackupManifest:
         with terminal.ProgressLine("backup") as line:
-            return await container.create_backup.run(_files(container, directory), line.update)
+            return await container.create_backup.run(_files(directory), line.update)
+
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     manifest = _with_container(context, work)
     if manifest.missing_originals:
@@ -55,7 +57,7 @@ def create(context: typer.Context, directory: Directory, as_json: JsonOption = F
 
 
 @app.command("verify")
-def verify(context: typer.Context, directory: Directory, as_json: JsonOption = False) -> None:
+def verify(directory: Directory, as_json: JsonOption = False) -> None:
     """Read a backup from end to end and compare every file with its hash. Exit code 1 when something is wrong.
 
     Example: rag backup verify /mnt/backups/2026-11-27
@@ -63,11 +65,11 @@ def verify(context: typer.Context, directory: Directory, as_json: JsonOption = F
     from agentic_rag.operations.backups.verify_backup import BackupCheck, verify_backup
     from agentic_rag_migrations import HEAD
 
-    async def work(container: Container) -> BackupCheck:
+    async def work() -> BackupCheck:
         with terminal.ProgressLine("verify") as line:
-            return await verify_backup(_files(container, _existing(directory)), HEAD, line.update)
+            return await verify_backup(_files(_existing(directory)), HEAD, line.update)
 
-    checked = _without_servers(context, work)
+    checked = run_async(work())
     shown = {**_manifest_json(checked.manifest), "problems": checked.problems}
     verdict = "\n".join(f"  {problem}" for problem in checked.problems) or "every file is what was written"
     terminal.show(shown, f"{directory}: {_summary(checked.manifest)}\n{verdict}", as_json=as_json)
@@ -94,9 +96,9 @@ def restore(
     """
 
     async def work(container: Container) -> tuple[BackupManifest, list[ErasureRecord]]:
-        records = await _records(container, [*(erasures or ()), *_beside(_existing(directory))])
+        records = await _records([*(erasures or ()), *_beside(_existing(directory))])
         with terminal.ProgressLine("restore") as line:
-            return await container.restore_backup.run(_files(container, directory), line.update), records
+            return await container.restore_backup.run(_files(directory), line.update), records
 
     wiring = wiring_of(context)
     with wiring.bare_servers(wiring.settings()) as settings:
@@ -142,8 +144,7 @@ def reapply(
     """
     wiring = wiring_of(context)
     with wiring.bare_servers(wiring.settings()) as settings:
-        records = run_async(_contained(settings, lambda container: _records(container, sources)))
-        erased = run_async(_reapply(settings, records))
+        erased = run_async(_reapply(settings, run_async(_records(sources))))
     terminal.show(erased, _erased_line(erased), as_json=as_json)
 
 
@@ -152,7 +153,7 @@ async def _reapply(settings: Settings, records: list[ErasureRecord]) -> dict[str
         return asdict(await system.container.reapply_erasures.run(records))
 
 
-async def _records(container: Container, sources: list[Path]) -> list[ErasureRecord]:
+async def _records(sources: list[Path]) -> list[ErasureRecord]:
     """The erasures that these files and backups name. Errors: `InvalidInput` code ERASURES_UNREADABLE."""
     from agentic_rag.operations.backups.backup import decode_erasures
     from agentic_rag.operations.backups.verify_backup import list_erasures, read_manifest
@@ -161,7 +162,7 @@ async def _records(container: Container, sources: list[Path]) -> list[ErasureRec
     found: list[ErasureRecord] = []
     for source in sources:
         if source.is_dir():
-            files = _files(container, source)
+            files = _files(source)
             found += await list_erasures(files, await read_manifest(files, HEAD))
         else:
             found += decode_erasures(_existing(source).read_bytes(), str(source))
@@ -186,8 +187,10 @@ def _existing(path: Path) -> Path:
     return path
 
 
-def _files(container: Container, directory: Path) -> BlobStore:
-    return container.directory_blobs(directory.absolute())
+def _files(directory: Path) -> BlobStore:
+    from agentic_rag.bootstrap import open_directory
+
+    return open_directory(directory.absolute())
 
 
 def _with_container(context: typer.Context, work: Callable[[Container], Awaitable[T]]) -> T:
@@ -195,10 +198,6 @@ def _with_container(context: typer.Context, work: Callable[[Container], Awaitabl
     wiring = wiring_of(context)
     with wiring.bare_servers(wiring.settings()) as settings:
         return run_async(_contained(settings, work))
-
-
-def _without_servers(context: typer.Context, work: Callable[[Container], Awaitable[T]]) -> T:
-    return run_async(_contained(wiring_of(context).settings(), work))
 
 
 async def _contained(settings: Settings, work: Callable[[Container], Awaitable[T]]) -> T:

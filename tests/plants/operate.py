@@ -1,0 +1,58 @@
+"""The lies of `make operate`, by row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from tests.plants import Mutant, Patch, nothing_awaited
+
+
+def _slow(patch: Patch) -> None:
+    import asyncio
+
+    from agentic_rag.operations.backups import create
+
+    write = create.write_file
+
+    async def slowly(*arguments: Any) -> Any:
+        await asyncio.sleep(3)
+        return await write(*arguments)
+
+    patch(create, "write_file", slowly)
+
+
+def _without(table: str) -> Any:
+    def plant(patch: Patch) -> None:
+        from agentic_rag.adapters.postgres.operations import backup
+
+        patch(backup, "NOT_IN_A_BACKUP", backup.NOT_IN_A_BACKUP | {table})
+
+    return plant
+
+
+def _forgotten(patch: Patch) -> None:
+    from agentic_rag.operations.backups.restore_backup import ReapplyErasures
+
+    patch(ReapplyErasures, "run", nothing_awaited)
+
+
+def _without_originals(patch: Patch) -> None:
+    from agentic_rag.operations.backups.create import _Originals
+
+    async def missing(_: Any, one: Any) -> Any:
+        return replace(one, is_missing=True)
+
+    patch(_Originals, "_copy", missing)
+
+
+MUTANTS: Mapping[str, Mutant] = {
+    "seconds": Mutant("each file takes three seconds more", _slow, "backup and restore", is_slow=True),
+    "answers": Mutant("postings are left out of the backup", _without("rag_segments"), "bytes that changed"),
+    "erased": Mutant("what was erased since is not erased again", _forgotten, "came back"),
+    "verified": Mutant("mentions are left out of the backup", _without("rag_mentions"), "rag verify", is_slow=True),
+    "originals": Mutant(
+        "originals are left out of the backup", _without_originals, "originals that it lost", is_slow=True
+    ),
+}
