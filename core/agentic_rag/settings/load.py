@@ -20,6 +20,7 @@ from agentic_rag.settings.models import ModelsConfig
 from agentic_rag.settings.operations import OperationsConfig
 from agentic_rag.settings.removed import REMOVED, upgrade_warnings
 from agentic_rag.settings.retrieval import RetrievalConfig
+from agentic_rag.settings.secret_files import read_secret_files, without_files_of
 from agentic_rag.settings.server import PRODUCTION, ServerConfig
 from agentic_rag.settings.stores import StoresConfig
 from agentic_rag.settings.tenancy import TenancyConfig
@@ -121,11 +122,12 @@ def load_settings(
     """
     merged = dict(read_dotenv(dotenv if dotenv is not None else Path(".env")))
     merged.update(os.environ if environ is None else environ)
-    merged.update(overrides or {})
+    merged = without_files_of(merged, overrides or {}) | dict(overrides or {})
     if merged.get("AGENTIC_RAG_PROFILE", "").strip() == PRODUCTION:
         merged |= {name: value for name, value in _CLOSED.items() if not merged.get(name)}
     known = variables()
-    problems = _unknown(merged, [variable.name for variable in known])
+    merged, problems = read_secret_files(merged, known)
+    problems += _unknown(merged, [variable.name for variable in known])
     values: dict[str, dict[str, Any]] = {name: {} for name in _groups()}
     for variable in known:
         raw = merged.get(variable.name)
@@ -146,7 +148,7 @@ def load_settings(
 
 def child_environment(overrides: Mapping[str, str]) -> dict[str, str]:
     """The environment for a process that this one starts: our own, with `overrides`."""
-    return {**os.environ, **overrides}
+    return {**without_files_of(os.environ, overrides), **overrides}
 
 
 def mask_secrets(settings: Settings) -> dict[str, str]:
