@@ -41,7 +41,7 @@ def configuration_page() -> str:
         "Everything is validated at start and every problem is reported at once; an unknown `AGENTIC_RAG_…` or",
         "`HYBRID_…` variable is a problem too. `rag config show` prints what is in force, secrets masked.",
         "",
-        "A secret may lie in a file, as orchestrators mount them: `NAME_FILE` has its path instead of `NAME` its value, for",
+        "A secret may lie in a file, as orchestrators mount them: `NAME_FILE` has its path in the place of `NAME`, for",
         f"{', '.join(f'`{name}`' for name in sorted(file_names(variables())))}.",
         "",
         _NOTE,

@@ -13,6 +13,7 @@ import typer.main
 
 from agentic_rag.settings import variables
 from agentic_rag.settings.removed import REMOVED
+from agentic_rag.settings.secret_files import file_names
 from agentic_rag_cli.main import app
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,7 +95,7 @@ def anchors_of(page: Path) -> set[str]:
 
 def faults_of(page: Path, text: str) -> list[str]:
     """Everything a page names that does not exist."""
-    known = {variable.name for variable in variables()}
+    known = {variable.name for variable in variables()} | file_names(variables())
     faults: list[str] = []
     for snippet in snippets(text):
         for words in RAG.findall(snippet):

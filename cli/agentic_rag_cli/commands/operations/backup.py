@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from agentic_rag.embedded.state import write_private
-from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import open_system
@@ -46,7 +46,16 @@ def create(context: typer.Context, directory: Directory, as_json: JsonOption = F
 
     async def work(container: Container) -> BackupManifest:
         with terminal.ProgressLine("backup") as line:
-            return await container.create_backup.run(_files(directory), line.update)
+            try:
+                return await container.create_backup.run(_files(directory), line.update)
+            except DependencyUnavailable as error:
+                if (error.dependency, error.code) != ("blobs", "STORAGE_FULL"):
+                    raise
+                raise DependencyUnavailable(
+                    f"The disk of {directory} is full: free some space there. Nothing of the backup is left.",
+                    dependency="disk",
+                    code="STORAGE_FULL",
+                ) from error
 
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
 
