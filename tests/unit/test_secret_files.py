@@ -18,6 +18,7 @@ SECRETS = {
     "AGENTIC_RAG_MASTER_KEYS": "one:" + "A" * 43 + "=",
     "AGENTIC_RAG_JWT_SECRET": "s" * 40,
     "AGENTIC_RAG_JWKS_URL": "https://issuer.example/jwks",
+    "AGENTIC_RAG_SEARCH": "brave://key@",
     "AGENTIC_RAG_TOKEN": "t" * 40,
 }
 """A value that passes the checks, where any text would not."""
