@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag_server.auth.failed_credentials import FailedCredentials
@@ -15,6 +15,9 @@ from agentic_rag_server.body_limits import BodyLimits
 from agentic_rag_server.console.files import ConsoleFiles
 from agentic_rag_server.console.sample import sample_routes
 from agentic_rag_server.console.sign_in import SignIn
+from agentic_rag_server.graphql.http.persisted import load_persisted_operations
+from agentic_rag_server.graphql.http.socket import SocketEndpoint
+from agentic_rag_server.graphql.http.streams import OpenStreams
 from agentic_rag_server.graphql.http.view import GraphQLEndpoint
 from agentic_rag_server.graphql.schema import RagSchema, build_schema
 from agentic_rag_server.mcp import endpoint as mcp
@@ -41,13 +44,20 @@ def build_app(parts: ServerParts, schema: RagSchema | None = None) -> Starlette:
                 parts.telemetry.shutdown()
 
     tools = mcp.McpEndpoint(parts)
-    endpoint = GraphQLEndpoint(parts, schema or build_schema(introspection=parts.options.introspection))
+    options, open_ = parts.options, OpenStreams()
+    schema = schema or build_schema(introspection=options.introspection)
+    persisted = load_persisted_operations(options.persisted_operations, only=options.persisted_only)
     served = operations(parts)
-    options = parts.options
     sign_in = SignIn(options.development_secret, options.claims, options.token_issuer, options.token_audience)
     console = [*sign_in.routes(), *sample_routes(), *ConsoleFiles().routes()]
     app = Starlette(
-        routes=[Route("/graphql", endpoint), Route(mcp.PATH, tools, methods=["POST"]), *routes(served), *console],
+        routes=[
+            Route("/graphql", GraphQLEndpoint(parts, schema, persisted, open_)),
+            WebSocketRoute("/graphql", SocketEndpoint(parts, schema, persisted, open_, ())),
+            Route(mcp.PATH, tools, methods=["POST"]),
+            *routes(served),
+            *console,
+        ],
         middleware=[
             Middleware(FailedCredentials, telemetry=parts.telemetry, clock=parts.clock),
             Middleware(BodyLimits),
@@ -63,4 +73,5 @@ def build_app(parts: ServerParts, schema: RagSchema | None = None) -> Starlette:
     )
     # A redirect to the path without its slash would be built from the client's Host header.
     app.router.redirect_slashes = False
+    app.state.open_streams = open_
     return app

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from agentic_rag.kernel.telemetry import Telemetry
 
@@ -76,6 +77,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._body_bytes = 0
         self._was_paused = False
+        self._is_socket = False
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:
@@ -97,14 +99,14 @@ class GuardedProtocol(HttpToolsProtocol):
         """Parse in pieces, and refuse a head as soon as it is too large."""
         view = memoryview(data)
         for start in range(0, len(view), _PIECE):
-            if self.transport.is_closing():
+            if self.transport.is_closing() or self._is_socket:
                 return
             piece = bytes(view[start : start + _PIECE])
             self._is_head_only = self._in_head
             super().data_received(piece)
             if self._is_head_only and not self.transport.is_closing():
                 self._count_head(len(piece))
-        if self._timer is None and not self.transport.is_closing():
+        if self._timer is None and not self._is_socket and not self.transport.is_closing():
             if not self._in_head:
                 self._body_bytes, self._was_paused = 0, False
                 self._arm(self.gate.limits.window_seconds, self._judge_body)
@@ -151,6 +153,12 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._in_head and not self.pipeline:
             self.gate.waiting[self] = None
         super().on_response_complete()
+
+    def handle_websocket_upgrade(self) -> None:
+        """From here on the connection is a WebSocket's, with rules of its own."""
+        self._is_socket = True
+        self._disarm()
+        super().handle_websocket_upgrade()
 
     def send_400_response(self, msg: str) -> None:
         """Once refused, nothing more is said."""
@@ -206,6 +214,17 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+class GuardedSocket(WebSocketsSansIOProtocol):
+    """uvicorn's WebSocket. One whose client answers no ping is dropped with what it did not read: closing would wait
+    for it to be read.
+    """
+
+    def keepalive_timeout(self) -> None:
+        """No pong came."""
+        super().keepalive_timeout()
+        self.transport.abort()
 
 
 def guarded_protocol(telemetry: Telemetry, limits: ConnectionLimits) -> type[GuardedProtocol]:

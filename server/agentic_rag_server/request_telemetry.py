@@ -19,6 +19,10 @@ _CONSOLE = "/console"
 _WHOLE = (_GRAPHQL, "/mcp")
 """Paths that are routes of their own."""
 
+_STREAM = "agentic_rag.is_stream"
+STREAM_ROUTE = "/graphql (events)"
+"""The label of streams, which last as long as their readers."""
+
 OTHER_ROUTE = "other"
 """The label of unknown paths."""
 
@@ -26,6 +30,11 @@ OTHER_ROUTE = "other"
 def trace_id_of(scope: Scope) -> str:
     """The trace id of the request: 32 hex digits."""
     return str(scope.get(_TRACE_ID, "0" * 32))
+
+
+def mark_stream(scope: Scope) -> None:
+    """The answer of this request is a stream: how long it lasts says nothing of the server."""
+    scope[_STREAM] = True
 
 
 class RequestTelemetry:
@@ -71,6 +80,7 @@ class RequestTelemetry:
             finally:
                 span.set("http.response.status_code", status)
                 seconds = time.perf_counter() - began
+                route = STREAM_ROUTE if _STREAM in scope else route
                 self._telemetry.observe("rag_http_request_seconds", seconds, route=route, status=str(status))
 
     def _name_of(self, path: str) -> str:

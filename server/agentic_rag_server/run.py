@@ -12,7 +12,8 @@ import uvicorn
 
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag_server.app import build_app
-from agentic_rag_server.connections import ConnectionLimits, connection_limits, guarded_protocol
+from agentic_rag_server.connections import ConnectionLimits, GuardedSocket, connection_limits, guarded_protocol
+from agentic_rag_server.graphql.http.streams import OpenStreams
 from agentic_rag_server.parts import ServerOptions, ServerParts
 
 
@@ -51,24 +52,42 @@ def _listen_error(error: OSError, where: str) -> Misconfigured:
     return Misconfigured(f"Cannot listen on {where}: set AGENTIC_RAG_HOST.", code="HOST_UNKNOWN")
 
 
+class DrainingServer(uvicorn.Server):
+    """A server whose streams of events end when it stops: they have no end of their own."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the streams, then as uvicorn does."""
+        self.open_streams.closing.set()
+        await super().shutdown(sockets)
+
+    def __init__(self, config: uvicorn.Config, open_streams: OpenStreams) -> None:
+        super().__init__(config)
+        self.open_streams = open_streams
+
+
 def build_server(parts: ServerParts, limits: ConnectionLimits | None = None) -> uvicorn.Server:
     """A uvicorn server of the application, by default with the limits that this process allows. `should_exit`, SIGINT
     and SIGTERM stop it.
     """
     limits = limits or connection_limits()
+    app = build_app(parts)
     config = uvicorn.Config(
-        build_app(parts),
+        app,
         http=guarded_protocol(parts.telemetry, limits),
         limit_concurrency=limits.connections + 1,
         timeout_keep_alive=limits.idle_seconds,
-        ws="none",
+        ws=GuardedSocket,
+        ws_max_size=parts.options.max_body_bytes,
+        # Compressed replies would let who sees their sizes guess what stands in them; and each connection would hold
+        # a window of memory.
+        ws_per_message_deflate=False,
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=parts.options.drain_seconds,
     )
-    return uvicorn.Server(config)
+    return DrainingServer(config, app.state.open_streams)
 
 
 def run(open_parts: Callable[[], Awaitable[ServerParts]], options: ServerOptions) -> None:

@@ -15,6 +15,7 @@ from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.answering.answer import Answer, AnswerDebug, Citation, Outcome, SelfCheckReport, TextSpan
 from agentic_rag.answering.gate_decision import Directives, FeatureContribution, GateDecision
+from agentic_rag.answering.live.events import RunEvent, RunEventKind, Watch
 from agentic_rag.answering.plan import AnswerType, Plan, SubQuestion
 from agentic_rag.answering.question import Question
 from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecord
@@ -203,12 +204,22 @@ class FakeAnswer:
 
     result: Run | Exception = field(default_factory=a_run)
     asked: list[tuple[Principal, Question]] = field(default_factory=list)
+    cancelled: list[UUID] = field(default_factory=list)
 
-    async def ask(self, principal: Principal, question: Question) -> Run:
+    async def ask(self, principal: Principal, question: Question, watch: Watch | None = None) -> Run:
         self.asked.append((principal, question))
         if isinstance(self.result, Exception):
             raise self.result
+        if watch is not None:
+            watch(RunEvent(RunEventKind.RUN_STARTED, run_id=self.result.run_id))
+            watch(RunEvent(RunEventKind.DRAFT, draft="The valve opens at 3 bar."))
         return self.result
+
+    async def cancel(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> bool:
+        if workspace != REF:
+            raise NotFound("There is no such run.", code="RUN_NOT_FOUND")
+        self.cancelled.append(run_id)
+        return True
 
 
 @dataclass

@@ -82,6 +82,11 @@ FIELDS: Mapping[str, Request] = {
     ),
     "Query.gateStatus": Request("gateStatus(workspaceId: %(workspace)s) { mode }"),
     "Query.gateReport": Request('gateReport(workspaceId: %(workspace)s, since: "2026-01-01T00:00:00Z") { runs }'),
+    "Subscription.ragAnswerStream": Request(
+        f'ragAnswerStream(input: {{workspaceId: %(workspace)s, question: "{QUESTION}"}}) '
+        f"{{ answer {{ outcome {FAULTS} }} }}"
+    ),
+    "Mutation.cancelRun": Request(f"cancelRun(id: %(run)s) {{ cancelled {FAULTS} }}"),
     "Mutation.submitFeedback": Request(f"submitFeedback(input: {{runId: %(run)s, rating: GOOD}}) {{ {FAULTS} }}"),
     "Query.gateReplay": Request('gateReplay(workspaceId: %(workspace)s, since: "2026-01-01T00:00:00Z") { runs }'),
     "Query.evalRun": Request("evalRun(jobId: %(evaluation)s) { dataset }"),

@@ -23,6 +23,7 @@ from agentic_rag_server.mcp import resources
 from agentic_rag_server.mcp.tools.table import TOOLS as SERVED_TOOLS
 from agentic_rag_server.rest.api import operations
 from agentic_rag_server.rest.http.operations import OperationSpec
+from tests.security.events import deciding_event
 from tests.security.operation_requests import FIELDS, FILE, PARENTS, ROUTES, TOOLS, Request
 from tests.security.rights_world import Caller, Relation, RightsWorld, quoted
 
@@ -95,7 +96,7 @@ def _by_right(right: DocumentRight | Sight, relation: Relation, *, is_manager: b
 async def ask_field(world: RightsWorld, name: str, request: Request, caller: Caller) -> str:
     """What a field says, in the words of `Outcome`, or as the code of another refusal."""
     ids = await world.prepare(request.needs, caller.relation)
-    operation = "mutation" if name.startswith("Mutation") else "query"
+    operation = name.partition(".")[0].lower() if name.startswith(("Mutation.", "Subscription.")) else "query"
     headers = {"authorization": f"Bearer {caller.token}"}
     asked = request.text % quoted(ids)
     if "$file" in request.text:
@@ -105,11 +106,17 @@ async def ask_field(world: RightsWorld, name: str, request: Request, caller: Cal
             "map": (None, json.dumps({"0": ["variables.file"]})),
             "0": FILE,
         }
-        response = await world.http.post("/graphql", files=files, headers={**headers, "x-requested-with": "matrix"})
+        body = (
+            await world.http.post("/graphql", files=files, headers={**headers, "x-requested-with": "matrix"})
+        ).json()
+    elif operation == "subscription":
+        _, body = await deciding_event(world.http, {"query": f"subscription {{ it: {asked} }}"}, headers)
     else:
-        response = await world.http.post("/graphql", json={"query": f"{operation} {{ it: {asked} }}"}, headers=headers)
-    body = response.json()
+        sent = {"query": f"{operation} {{ it: {asked} }}"}
+        body = (await world.http.post("/graphql", json=sent, headers=headers)).json()
     value = (body.get("data") or {}).get("it")
+    if isinstance(value, dict) and isinstance(value.get("answer"), dict):
+        value = value["answer"]
     faults = [one["extensions"]["code"] for one in body.get("errors", ())]
     if isinstance(value, dict):
         faults += [one["code"] for one in value.get("userErrors") or ()]
@@ -118,7 +125,7 @@ async def ask_field(world: RightsWorld, name: str, request: Request, caller: Cal
             value = None
     if faults:
         return _by_code(faults[0])
-    return _seen(value is not None, response.text, request, ids)
+    return _seen(value is not None, json.dumps(body), request, ids)
 
 
 async def ask_route(world: RightsWorld, method: str, request: Request, caller: Caller) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from http import HTTPStatus
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
@@ -26,6 +27,7 @@ from agentic_rag.kernel.errors import (
 from agentic_rag.kernel.pagination import MAX_PAGE
 from agentic_rag.kernel.public_ids import NodeKind, encode_workspace
 from agentic_rag_cli.client import queries
+from agentic_rag_cli.client.event_lines import read_events
 from agentic_rag_cli.client.ids import choose_workspace, node_id, workspaces_in
 
 if TYPE_CHECKING:
@@ -62,6 +64,10 @@ _SLACK_SECONDS = 5.0
 _CONNECT_SECONDS = 5.0
 
 LONG_SECONDS = 3600.0
+
+_EVENTS = "text/event-stream"
+_SILENCE_SECONDS = 40.0
+"""Without a sign of life on a stream, which comes every ten seconds."""
 
 _PREFLIGHT = {"GraphQL-Require-Preflight": "1"}
 
@@ -146,6 +152,32 @@ class GraphQLClient:
         asked = {"question": question, "workspaceId": workspace_id, **wish}
         return (await self.fetch(queries.ASK, input=asked))["run"]
 
+    async def events(self, query: str, **variables: Any) -> AsyncGenerator[Any]:
+        """The only root field of each event of a subscription. Leaving ends it at the server. Errors: those of a call,
+        and `DependencyUnavailable` code SERVER_UNREACHABLE where the stream breaks off.
+        """
+        async with self._streamed({"query": query, "variables": variables}) as response:
+            if not response.headers.get("content-type", "").startswith(_EVENTS):
+                await response.aread()
+                self._data(response)
+                return
+            async for event in read_events(response.aiter_lines()):
+                if event.get("errors"):
+                    raise _server_error(event["errors"][0].get("extensions") or {}, event["errors"][0]["message"])
+                (found,) = event["data"].values()
+                yield found
+
+    @asynccontextmanager
+    async def _streamed(self, body: Mapping[str, Any]) -> AsyncIterator[httpx2.Response]:
+        import httpx2
+
+        patience = httpx2.Timeout(_SILENCE_SECONDS, connect=_CONNECT_SECONDS)
+        with self._transport_errors():
+            async with self._http.stream(
+                "POST", "/graphql", json=body, headers={"Accept": _EVENTS}, timeout=patience
+            ) as response:
+                yield response
+
     async def upload(
         self,
         workspace_id: str,
@@ -171,17 +203,19 @@ class GraphQLClient:
 
     async def _post(self, **request: Any) -> Any:
         (found,) = self._data(await self._send(request)).values()
-        errors = found.get("userErrors") if isinstance(found, dict) else None
-        if errors:
-            raise _user_error(errors[0]["code"], errors[0]["message"])
-        return found
+        return require_no_fault(found)
 
     async def _send(self, request: Mapping[str, Any]) -> httpx2.Response:
         """The server's response, whatever its status."""
+        with self._transport_errors():
+            return await self._http.post("/graphql", **request)
+
+    @contextmanager
+    def _transport_errors(self) -> Generator[None]:
         import httpx2
 
         try:
-            return await self._http.post("/graphql", **request)
+            yield
         except httpx2.TimeoutException as error:
             raise DependencyUnavailable(
                 f"{self.base_url} did not answer in time.", dependency="server", code="SERVER_TIMEOUT"
@@ -214,6 +248,14 @@ class GraphQLClient:
             dependency="server",
             code="SERVER_FAULT",
         )
+
+
+def require_no_fault(found: Any) -> Any:
+    """A payload without `userErrors`. Errors: the first of them, with the server's code."""
+    errors = found.get("userErrors") if isinstance(found, dict) else None
+    if errors:
+        raise _user_error(errors[0]["code"], errors[0]["message"])
+    return found
 
 
 def _kind_of(code: str, otherwise: type[AgenticRagError]) -> type[AgenticRagError]:

@@ -222,18 +222,16 @@ mutation ($workspaceId: ID!, $name: String!) {{
 }}
 """
 
-ASK = f"""
-mutation ($input: RagAnswerInput!) {{
-  ragAnswer(input: $input) {{
-    run {{
-      {_ANSWER}
-      versions {{ corpusVersion }}
-      debug {{ standaloneQuestion candidates {{ sourceId }} }}
-    }}
-    {FAULTS}
-  }}
+ANSWERED = f"""
+run {{
+  {_ANSWER}
+  versions {{ corpusVersion }}
+  debug {{ standaloneQuestion candidates {{ sourceId }} }}
 }}
+{FAULTS}
 """
+
+ASK = f"mutation ($input: RagAnswerInput!) {{ ragAnswer(input: $input) {{ {ANSWERED} }} }}"
 
 QUOTES = """
 query ($id: ID!) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -13,11 +13,14 @@ from agentic_rag.answering.assemble import assemble, is_cacheable
 from agentic_rag.answering.gate.tell_decision import tell_decision
 from agentic_rag.answering.gate.weights import IN_FORCE
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
+from agentic_rag.answering.live.events import RunEvent, RunEventKind, RunFeed, Watch, without_text
+from agentic_rag.answering.live.running import RunningRuns
 from agentic_rag.answering.options import AnswerDefaults, effective, validate
 from agentic_rag.answering.ports import AnswerCache, RunStore, UnitReader
 from agentic_rag.answering.question import CacheMode, Question
 from agentic_rag.answering.run import CacheOutcome, EncodedAnswer, Run, RunVersions, StageRecord
 from agentic_rag.answering.run_state import RunState, StageResult
+from agentic_rag.answering.runs.ask_request import AskRequest, PipelineResult, context_read
 from agentic_rag.answering.runs.cache_entry import TenantGuard, decode_entry
 from agentic_rag.answering.runs.cache_key import AnswerContext, answer_key, input_hash
 from agentic_rag.answering.runs.read import ReadRuns
@@ -25,19 +28,19 @@ from agentic_rag.answering.runs.record import CacheFill, RunRecorder
 from agentic_rag.answering.shapes.kind_threshold import threshold_for
 from agentic_rag.answering.stages.stage import StageStep, record_stage
 from agentic_rag.answering.state_machine import PIPELINE_VERSION, Stage, StageEvent, next_stage, stage_seconds
-from agentic_rag.answering.understood_question import UnderstoodQuestion, understand
+from agentic_rag.answering.understood_question import understand
 from agentic_rag.kernel.clock import Clock, Deadline
 from agentic_rag.kernel.concurrency import SingleFlight, WaitingRoom
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.dependency import Dependency
-from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, no_such_workspace
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, NotFound, no_such_workspace
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.kernel.text import strip_unstorable
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.models.providers.llm_client import LlmClients
-from agentic_rag.tenancy.access import ReadScope, read_identity
+from agentic_rag.tenancy.access import read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.tenancy.shown_versions import find_version
 from agentic_rag.workspaces.workspace import CorpusHead
@@ -61,41 +64,6 @@ class AnswerPorts:
     ids: Ids
     reader: UnitReader | None = None
     """None where none is installed: the units' own scores decide."""
-
-
-@dataclass(frozen=True, slots=True)
-class _AskRequest:
-    """A question with everything its answer depends on."""
-
-    run_id: UUID
-    question: UnderstoodQuestion
-    principal: Principal
-    input_hash: bytes | None
-    """The hash of the request as it came; None without an idempotency key."""
-    began: float
-    trace_id: str
-    context: AnswerContext
-    key: str
-    newest_version: int
-    """The newest corpus version when the question came."""
-    space: EmbeddingSpace
-    """The space that the workspace answered in then."""
-
-
-@dataclass(frozen=True, slots=True)
-class PipelineResult:
-    """An answer, and the corpus it was read from."""
-
-    workspace: WorkspaceRef
-    answer: Answer
-    stages: tuple[StageRecord, ...]
-    corpus_version: int
-    graph_version: int
-    space: EmbeddingSpace
-    access: ReadScope | None = None
-    """What the caller might read then; None when nothing was read."""
-    evidence_truncated: bool = False
-    """Time ran out before all evidence was read: with more time the answer may be another."""
 
 
 class AnswerQuestion:
@@ -122,45 +90,77 @@ class AnswerQuestion:
         self._ttl = ttl_seconds
         self._runs = ReadRuns(ports.database, ports.runs, ports.clock, recorder)
         self._flights: SingleFlight[PipelineResult] = SingleFlight()
+        self._feeds: dict[Hashable, RunFeed] = {}
+        self._running = RunningRuns()
         self._guard = TenantGuard(ports.telemetry)
 
-    async def ask(self, principal: Principal, question: Question) -> Run:
-        """Answer a question. Abstaining is an outcome; what makes answering impossible is an error.
+    async def ask(self, principal: Principal, question: Question, watch: Watch | None = None) -> Run:
+        """Answer a question, and tell `watch` how it goes. Abstaining is an outcome; what makes answering impossible is
+        an error.
 
         Errors: `InvalidInput` (QUESTION_EMPTY, QUESTION_TOO_LONG, HISTORY_TOO_LONG, OPTION_OUT_OF_RANGE,
         AS_OF_UNAVAILABLE, EMBEDDING_MODEL_UNKNOWN), `MissingProviderKey` before any work, `NotFound`
         (WORKSPACE_NOT_FOUND, RUN_NOT_FOUND), `IdempotencyConflict`, `DependencyUnavailable`, `SpaceMismatch`,
-        `Overloaded`.
+        `Overloaded`, `RunCancelled`.
         """
         validate(question)
-        telemetry, mode, run_id = self._ports.telemetry, question.options.cache, self._ports.ids.new()
+        telemetry, run_id = self._ports.telemetry, self._ports.ids.new()
+        if watch is not None:
+            watch(RunEvent(RunEventKind.RUN_STARTED, run_id=run_id))
         with telemetry.span("rag.run") as span, telemetry.bind(run_id=str(run_id)):
-            request = await self._prepare(principal, question, run_id, span.trace_id)
-            if isinstance(request, Run):
-                run = request
-            elif mode is CacheMode.DEFAULT and (cached := await self._read_cache(request)) is not None:
-                hit = self._run_of(request, request.context, cached.answer, CacheOutcome.HIT, encoded=cached)
-                run = await self._keep(request, hit, None)
-            else:
-                cache_down = mode is CacheMode.DEFAULT and not self._ports.cache.available
-                outcome = CacheOutcome.BYPASS if mode is CacheMode.BYPASS else CacheOutcome.MISS
-                if mode is CacheMode.BYPASS:
-                    result = await self._run_stages(request)
-                else:
-                    flight = (question.workspace, request.key, mode, question.options.timeout_ms)
-                    result, is_joined = await self._flights.run(flight, lambda: self._run_stages(request))
-                    if is_joined and self._may_share(request, result):
-                        outcome = CacheOutcome.JOINED
-                    elif is_joined:
-                        result = await self._run_stages(request)
-                run = await self._finish(request, result, outcome, cache_down=cache_down)
+            async with self._running.enter(run_id, question.workspace, principal.subject_id):
+                request = await self._prepare(principal, question, run_id, span.trace_id)
+                run = request if isinstance(request, Run) else await self._answer(request, watch)
             span.set("rag.run.id", str(run.run_id))
             span.set("rag.run.cache", run.cache.value)
         telemetry.count("rag_runs_total", outcome=run.answer.outcome.value)
         telemetry.count("rag_cache_requests_total", outcome=run.cache.value)
         return run
 
-    async def _prepare(self, principal: Principal, question: Question, run_id: UUID, trace: str) -> _AskRequest | Run:
+    async def cancel(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> bool:
+        """Stop a run that goes on in this process; False for one that has ended. Errors: `NotFound` code
+        RUN_NOT_FOUND, for a run that is not there or that somebody else asked for.
+        """
+        if self._running.cancel(principal, workspace, run_id):
+            return True
+        if await self._runs.get(principal, workspace, run_id) is None:
+            raise NotFound("There is no such run.", code="RUN_NOT_FOUND")
+        return False
+
+    async def _answer(self, request: AskRequest, watch: Watch | None) -> Run:
+        """The answer from the cache, or else by the stages."""
+        mode = request.question.asked.options.cache
+        if mode is CacheMode.DEFAULT and (cached := await self._read_cache(request)) is not None:
+            hit = self._run_of(request, request.context, cached.answer, CacheOutcome.HIT, encoded=cached)
+            return await self._keep(request, hit, None)
+        cache_down = mode is CacheMode.DEFAULT and not self._ports.cache.available
+        if mode is CacheMode.BYPASS:
+            with request.feed.watched(watch):
+                result, outcome = await self._run_stages(request), CacheOutcome.BYPASS
+        else:
+            result, outcome = await self._share_stages(request, watch)
+        return await self._finish(request, result, outcome, cache_down=cache_down)
+
+    async def _share_stages(self, request: AskRequest, watch: Watch | None) -> tuple[PipelineResult, CacheOutcome]:
+        """The stages' result, from the run of a caller who asked the same a moment ago where there is one."""
+        asked = request.question.asked
+        flight = (asked.workspace, request.key, asked.options.cache, asked.options.timeout_ms)
+        feed = self._feeds[flight] if self._flights.is_under_way(flight) else request.feed
+        self._feeds[flight] = feed
+        try:
+            with feed.watched(watch if feed is request.feed else without_text(watch)):
+                result, is_joined = await self._flights.run(flight, lambda: self._run_stages(request))
+        finally:
+            if not self._flights.is_under_way(flight):
+                self._feeds.pop(flight, None)
+        if not is_joined:
+            return result, CacheOutcome.MISS
+        if self._may_share(request, result):
+            return result, CacheOutcome.JOINED
+        with request.feed.watched(watch):
+            return await self._run_stages(request), CacheOutcome.MISS
+
+    async def _prepare(self, principal: Principal, question: Question, run_id: UUID, trace: str) -> AskRequest | Run:
         """The question with its context; the stored run of its idempotency key where there is one."""
         began = self._ports.clock.monotonic()
         head = await self._head(principal, question.workspace)
@@ -181,7 +181,7 @@ class AnswerQuestion:
         version = head.version if at is None else at
         context = self._context(version, space, head, () if llm is None else (llm.model,))
         key = answer_key(understood, context)
-        return _AskRequest(run_id, understood, principal, sent, began, trace, context, key, head.version, space)
+        return AskRequest(run_id, understood, principal, sent, began, trace, context, key, head.version, space)
 
     async def _head(self, principal: Principal, workspace: WorkspaceRef) -> CorpusHead:
         """The newest version, and its space, of a workspace of the caller's organisation."""
@@ -213,7 +213,7 @@ class AnswerQuestion:
             today=self._ports.clock.now().date(),
         )
 
-    async def _read_cache(self, request: _AskRequest) -> EncodedAnswer | None:
+    async def _read_cache(self, request: AskRequest) -> EncodedAnswer | None:
         workspace = request.question.asked.workspace
         if (waiting := self._recorder.filling(workspace, request.key)) is not None:
             return EncodedAnswer(waiting)
@@ -226,12 +226,12 @@ class AnswerQuestion:
             return None
         return cached if self._guard.check_owner(workspace, owner, "answer cache") else None
 
-    def _may_share(self, request: _AskRequest, result: PipelineResult) -> bool:
+    def _may_share(self, request: AskRequest, result: PipelineResult) -> bool:
         """True for the run of a caller who may read the same. Rights may have changed before that run read."""
         is_own = self._guard.check_owner(request.question.asked.workspace, result.workspace, "shared run")
         return is_own and result.access in (None, request.context.access)
 
-    async def _run_stages(self, request: _AskRequest) -> PipelineResult:
+    async def _run_stages(self, request: AskRequest) -> PipelineResult:
         """As `_walk_stages`. A session that ended on the way (the process had no processor time, Postgres restarted)
         costs the run its snapshot: it walks once more, over a new one. A server that is away is not waited for twice.
         """
@@ -243,7 +243,7 @@ class AnswerQuestion:
             self._ports.telemetry.event("rag_read_repeated", code=error.code, reason=error.reason or None)
         return await self._walk_stages(replace(request, began=self._ports.clock.monotonic()))
 
-    async def _walk_stages(self, request: _AskRequest) -> PipelineResult:
+    async def _walk_stages(self, request: AskRequest) -> PipelineResult:
         """From the gate to an answer, once there is room; the wait takes nothing of the run's time. Errors:
         `DependencyUnavailable`, `NotFound`, `InvalidInput`, `SpaceMismatch`, `Overloaded`.
         """
@@ -254,6 +254,7 @@ class AnswerQuestion:
             began = ports.clock.monotonic()
             state = self._first_state(request, began - came)
             while stage is not Stage.DONE:
+                request.feed.tell_start(stage)
                 with record_stage(stage, began, records, ports.telemetry, ports.clock) as ending:
                     seconds = stage_seconds(state.deadline, stage, ports.clock.monotonic())
                     result = StageResult(state, StageEvent.OUT_OF_TIME, "BUDGET")
@@ -267,6 +268,7 @@ class AnswerQuestion:
                 state = result.state
                 if stage is Stage.EMBED and result.event is StageEvent.OUT_OF_TIME:
                     state = replace(state, degraded=(*state.degraded, Dependency.EMBEDDER))
+                request.feed.tell_end(stage, records[-1], state)
                 stage = next_stage(stage, result.event)
         if state.question.gate is None:
             raise AgenticRagError("A run ended without a decision of the gate.")
@@ -283,7 +285,7 @@ class AnswerQuestion:
             evidence_truncated=retrieved.evidence_truncated,
         )
 
-    def _first_state(self, request: _AskRequest, waited: float) -> RunState:
+    def _first_state(self, request: AskRequest, waited: float) -> RunState:
         context = request.context
         options = effective(
             request.question.asked.options,
@@ -304,7 +306,7 @@ class AnswerQuestion:
         )
 
     async def _finish(
-        self, request: _AskRequest, result: PipelineResult, outcome: CacheOutcome, *, cache_down: bool
+        self, request: AskRequest, result: PipelineResult, outcome: CacheOutcome, *, cache_down: bool
     ) -> Run:
         """Record the run, and cache its answer when it is this caller's own."""
         answer = result.answer
@@ -315,12 +317,12 @@ class AnswerQuestion:
         now = self._ports.clock.now()
         for read_at in (one.read_at for one in answer.citations if one.read_at is not None):
             self._ports.telemetry.observe("rag_document_age_seconds", max(0.0, (now - read_at).total_seconds()))
-        run = self._run_of(request, _context_read(request.context, result), answer, outcome, result.stages)
+        run = self._run_of(request, context_read(request.context, result), answer, outcome, result.stages)
         return await self._keep(
             request, run, self._fill(request, result, answer) if outcome is CacheOutcome.MISS else None
         )
 
-    def _fill(self, request: _AskRequest, result: PipelineResult, answer: Answer) -> CacheFill | None:
+    def _fill(self, request: AskRequest, result: PipelineResult, answer: Answer) -> CacheFill | None:
         """The cache entry, under the version that was read: a publish may have come between. None for an answer that
         may be another next time, and where the graph was not at the version of the corpus.
         """
@@ -329,13 +331,13 @@ class AnswerQuestion:
         context, key = request.context, request.key
         read = (result.corpus_version, result.access or context.access)
         if read != (context.corpus_version, context.access):
-            key = answer_key(request.question, _context_read(context, result))
+            key = answer_key(request.question, context_read(context, result))
         seen = max(request.newest_version, result.corpus_version)
         return CacheFill(request.question.asked.workspace, key, answer, self._ttl, seen)
 
     def _run_of(
         self,
-        request: _AskRequest,
+        request: AskRequest,
         context: AnswerContext,
         answer: Answer,
         cache: CacheOutcome,
@@ -369,7 +371,7 @@ class AnswerQuestion:
             encoded=encoded,
         )
 
-    async def _keep(self, request: _AskRequest, run: Run, fill: CacheFill | None) -> Run:
+    async def _keep(self, request: AskRequest, run: Run, fill: CacheFill | None) -> Run:
         """Store the run behind the response, or before it when an idempotency key promises that it is kept."""
         if (key := run.idempotency_key) is None:
             self._recorder.submit(run, fill)
@@ -379,15 +381,3 @@ class AnswerQuestion:
             self._recorder.fill(fill)
         # Of concurrent equal requests the store keeps the first run; all of them return it.
         return await self._runs.by_idempotency_key(request.principal, run.workspace, key, run.input_hash) or run
-
-
-def _context_read(context: AnswerContext, result: PipelineResult) -> AnswerContext:
-    """The context of what was read in the end: a publish or a switch may have come between."""
-    return replace(
-        context,
-        access=result.access or context.access,
-        corpus_version=result.corpus_version,
-        graph_version=result.graph_version,
-        space=result.space.name,
-        models=(result.space.model, *context.models[1:]),
-    )

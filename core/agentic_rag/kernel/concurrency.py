@@ -46,6 +46,10 @@ class SingleFlight(Generic[Result]):
                     flight.task.cancel()
                     await asyncio.wait([flight.task])
 
+    def is_under_way(self, key: Hashable) -> bool:
+        """Whether the next caller of the key joins another one's."""
+        return key in self._flights
+
     @staticmethod
     async def _fly(work: Callable[[], Awaitable[Result]]) -> Result:
         return await work()

@@ -11,6 +11,7 @@
     ├── MissingProviderKey    402: store a key first
     ├── BudgetExceeded
     ├── PolicyRefused
+    ├── RunCancelled          the caller, or who manages the workspace, cancelled the run
     ├── Misconfigured         an operator must change a setting or a server
     ├── DependencyUnavailable a server did not answer; the work may be tried again
     ├── Retryable             try again, after `retry_after_seconds` when given
@@ -164,6 +165,12 @@ class PolicyRefused(AgenticRagError):
     """A policy forbids the action."""
 
     code = "POLICY_REFUSED"
+
+
+class RunCancelled(AgenticRagError):
+    """The run was cancelled while it went on: there is no answer, and nothing of it is stored."""
+
+    code = "RUN_CANCELLED"
 
 
 class Misconfigured(AgenticRagError):

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag_server.auth.bearer import WRONG_CREDENTIAL
 
 REFUSED = "rag_credentials_refused_total"
 
@@ -38,7 +39,9 @@ class _Failures:
 
 
 class FailedCredentials:
-    """ASGI middleware: keeps a 401 back that answers a credential. Other answers and other addresses are not slowed."""
+    """ASGI middleware: keeps a 401, or the end of a WebSocket, back that answers a credential. Other answers and other
+    addresses are not slowed.
+    """
 
     def __init__(
         self,
@@ -59,11 +62,13 @@ class FailedCredentials:
         """Serve one request."""
 
         async def send_slowly(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] == 401:
+            if message.get("status") == 401 or message.get("code") == WRONG_CREDENTIAL:
                 await self._slow(_network(scope))
             await send(message)
 
-        is_attempt = scope["type"] == "http" and any(name == b"authorization" for name, _ in scope["headers"])
+        is_attempt = scope["type"] == "websocket" or (
+            scope["type"] == "http" and any(name == b"authorization" for name, _ in scope["headers"])
+        )
         await self._app(scope, receive, send_slowly if is_attempt else send)
 
     async def _slow(self, network: str) -> None:

@@ -4,6 +4,7 @@ import strawberry
 
 from agentic_rag_server.graphql.answering.answers import AnswerMutation
 from agentic_rag_server.graphql.answering.feedback import FeedbackMutation
+from agentic_rag_server.graphql.answering.stream import CancelRunMutation
 from agentic_rag_server.graphql.documents.documents import DocumentMutation
 from agentic_rag_server.graphql.documents.updates import UpdateMutation
 from agentic_rag_server.graphql.documents.uploads import UploadMutation
@@ -31,6 +32,7 @@ from agentic_rag_server.graphql.workspaces.workspaces import WorkspaceMutation
 @strawberry.type
 class Mutation(
     AnswerMutation,
+    CancelRunMutation,
     FeedbackMutation,
     UploadMutation,
     DocumentMutation,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from functools import lru_cache
 from inspect import isawaitable
@@ -16,6 +17,7 @@ from graphql import (
     OperationDefinitionNode,
     OperationType,
     execute,
+    subscribe,
     validate,
 )
 from strawberry.execution.is_awaitable import optimized_is_awaitable
@@ -33,6 +35,7 @@ from agentic_rag_server.graphql.http.responses import GraphQLRequest, RequestFau
 from agentic_rag_server.graphql.http.rows import require_few_rows
 from agentic_rag_server.graphql.mutation import Mutation
 from agentic_rag_server.graphql.query import Query
+from agentic_rag_server.graphql.subscription import Subscription
 
 CACHED_DOCUMENTS = 256
 """Documents that are kept as they were read. Clients send few distinct ones and put values in variables."""
@@ -42,6 +45,8 @@ _IS_AWAITABLE: Any = optimized_is_awaitable
 
 QUERIES = frozenset({OperationType.QUERY})
 QUERIES_AND_MUTATIONS = frozenset({OperationType.QUERY, OperationType.MUTATION})
+QUERIES_AND_EVENTS = frozenset({OperationType.QUERY, OperationType.SUBSCRIPTION})
+EVERYTHING = frozenset(OperationType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,7 @@ class RagSchema(strawberry.Schema):
         super().__init__(
             query=Query,
             mutation=Mutation,
+            subscription=Subscription,
             config=StrawberryConfig(scalar_map={UploadedFile: FILE}),
             execution_context_class=PlainExecutor,
         )
@@ -77,11 +83,48 @@ class RagSchema(strawberry.Schema):
     async def run(
         self, request: GraphQLRequest, context: RequestContext, allowed: Collection[OperationType]
     ) -> ExecutionResult:
-        """Execute an operation. Its objects are counted, and it against the limits of its organisation, before any
-        field runs.
+        """Execute a query or a mutation. Errors: those of `admit`. What else is wrong is in the result."""
+        document = await self.admit(request, context, allowed)
+        return document if isinstance(document, ExecutionResult) else await self._execute(document, request, context)
+
+    async def results(
+        self, document: ReadDocument, request: GraphQLRequest, context: RequestContext
+    ) -> AsyncGenerator[ExecutionResult]:
+        """The results of an admitted operation: of a subscription each event's, of others their one. An error of
+        a subscription is its last result.
+        """
+        if document.operations[request.operation_name] is not OperationType.SUBSCRIPTION:
+            yield await self._execute(document, request, context)
+            return
+        source: Any = subscribe(
+            self._schema,
+            document.parsed,
+            context_value=context,
+            variable_values=request.variables,
+            operation_name=request.operation_name,
+            executor_class=self.execution_context_class,
+            plain=document.plain,
+        )
+        results = await source if isawaitable(source) else source
+        if isinstance(results, ExecutionResult):
+            yield results
+            return
+        async with aclosing(results):
+            try:
+                async for result in results:
+                    context.forget_loaded()
+                    yield result
+            except Exception as error:  # noqa: BLE001 - as a field's: a fault of the program is logged and masked
+                yield ExecutionResult(None, [GraphQLError(str(error), original_error=error)])
+
+    async def admit(
+        self, request: GraphQLRequest, context: RequestContext, allowed: Collection[OperationType]
+    ) -> ReadDocument | ExecutionResult:
+        """The document of a request that may run; else what is wrong with it. Its objects are counted, and it against
+        the limits of its organisation.
 
         Errors: `RequestFault` for an operation that is not there or not allowed; `RateLimited`; those of
-        `Admission.admit`. What else is wrong is in the result.
+        `Admission.admit`.
         """
         try:
             document = self.read_document(request.query)
@@ -102,7 +145,7 @@ class RagSchema(strawberry.Schema):
             return ExecutionResult(data=None, errors=[refused])
         demand = self._demand(request.query, request.operation_name)
         await context.parts.admission.admit(context.principal, remaining_demand(demand, context.counted))
-        return await self._execute(document, request, context)
+        return document
 
     async def _execute(
         self, document: ReadDocument, request: GraphQLRequest, context: RequestContext
@@ -139,7 +182,12 @@ class RagSchema(strawberry.Schema):
 
 def _wrong_operation(allowed: Collection[OperationType]) -> RequestFault:
     if OperationType.MUTATION in allowed:
-        return RequestFault(400, "BAD_REQUEST", "Subscriptions are not served: send a query or a mutation.")
+        return RequestFault(
+            400,
+            "BAD_REQUEST",
+            "A subscription is asked for with `Accept: text/event-stream`, or over a WebSocket with the subprotocol "
+            "graphql-transport-ws.",
+        )
     return RequestFault(405, "METHOD_NOT_ALLOWED", "Send mutations by POST.", {"allow": "POST"})
 
 

@@ -16,6 +16,7 @@ from graphql import (
     GraphQLInputType,
     GraphQLList,
     GraphQLNonNull,
+    GraphQLObjectType,
     GraphQLOutputType,
     GraphQLSchema,
     get_named_type,
@@ -34,6 +35,7 @@ from agentic_rag_migrations.catalogue import TABLES, TableClass
 from agentic_rag_server.graphql.schema import build_schema
 from tests.bench.reports import Row, exactly
 from tests.security.alike import Pair, all_alike
+from tests.security.events import deciding_event
 from tests.security.ground import Ground
 from tests.security.table import Measure
 from tests.security.tenants import Tenant, TwoTenants, two_tenants
@@ -72,10 +74,15 @@ class Asked:
     body: str
 
 
+def roots(schema: GraphQLSchema) -> Mapping[str, GraphQLObjectType]:
+    """The root type of each kind of operation."""
+    found = {"query": schema.query_type, "mutation": schema.mutation_type, "subscription": schema.subscription_type}
+    return {operation: root for operation, root in found.items() if root is not None}
+
+
 def places(schema: GraphQLSchema) -> Iterator[Place]:
     """Every id that any field takes."""
-    for operation, root in (("query", schema.query_type), ("mutation", schema.mutation_type)):
-        assert root is not None
+    for operation, root in roots(schema).items():
         for name, field in root.fields.items():
             for argument, described in field.args.items():
                 for path in _ids(described.type, (argument,)):
@@ -158,6 +165,9 @@ async def ask(world: TwoTenants, field: GraphQLField, place: Place, tried: str) 
     variables = {name: one for name, one in given.items() if one is not Undefined}
     operation = {"query": document(place, field), "variables": variables}
     headers = {"authorization": f"Bearer {world.ours.token}"}
+    if place.operation == "subscription":
+        status, event = await deciding_event(world.http, operation, headers)
+        return _asked(status, json.dumps(event), world, tried)
     uploads = [name for name, argument in field.args.items() if get_named_type(argument.type).name == "Upload"]
     if uploads:
         files = {
@@ -168,10 +178,13 @@ async def ask(world: TwoTenants, field: GraphQLField, place: Place, tried: str) 
         response = await world.http.post("/graphql", files=files, headers={**headers, "graphql-require-preflight": "1"})
     else:
         response = await world.http.post("/graphql", json=operation, headers=headers)
-    body = response.text
+    return _asked(response.status_code, response.text, world, tried)
+
+
+def _asked(status: int, body: str, world: TwoTenants, tried: str) -> Asked:
     for spelling in (tried, _in_ours(tried, world.ours)):
         body = body.replace(spelling, "THE-ID")
-    return Asked(response.status_code, json.dumps(_comparable(json.loads(body)), sort_keys=True))
+    return Asked(status, json.dumps(_comparable(json.loads(body)), sort_keys=True))
 
 
 def _in_ours(tried: str, ours: Tenant) -> str:
@@ -241,9 +254,7 @@ async def foreign_ids(ground: Ground, short: bool) -> list[Row]:
         before = await contents(world.database_url, world.theirs.org_id)
         answers, without_kind = list[Pair](), list[str]()
         for place in places(schema):
-            root = schema.query_type if place.operation == "query" else schema.mutation_type
-            assert root is not None
-            field = root.fields[place.field]
+            field = roots(schema)[place.operation].fields[place.field]
             kinds = await kinds_of(world, field, place)
             if not kinds:
                 without_kind.append(str(place))
@@ -298,9 +309,7 @@ async def _hidden_pairs(world: TwoTenants, unknown_ids: Mapping[NodeKind, str]) 
     """What our own ids are answered, and ids of nothing, wherever the schema takes them."""
     schema, answers = build_schema()._schema, list[Pair]()
     for place in places(schema):
-        root = schema.query_type if place.operation == "query" else schema.mutation_type
-        assert root is not None
-        field = root.fields[place.field]
+        field = roots(schema)[place.operation].fields[place.field]
         for kind, unknown_id in unknown_ids.items():
             unknown = await ask(world, field, place, unknown_id)
             if INVALID in unknown.body:

@@ -37,6 +37,7 @@ from agentic_rag.answering.gate.decide import GateRules
 from agentic_rag.answering.gate.observe import ObserveGate
 from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
 from agentic_rag.answering.gate_decision import Directives, GateDecision
+from agentic_rag.answering.live.events import RunEvent, RunEventKind, Watch
 from agentic_rag.answering.prompts.grade import Grade, GradeLevel
 from agentic_rag.answering.question import Question
 from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecord
@@ -50,6 +51,7 @@ from agentic_rag.answering.runs.explanation import (
     explain_candidates,
 )
 from agentic_rag.answering.runs.read import ReadRuns
+from agentic_rag.answering.state_machine import Stage
 from agentic_rag.documents.document import ChunkDraft, Document, DocumentFault, DocumentStatus, Revision
 from agentic_rag.documents.document_access import DocumentAccess
 from agentic_rag.documents.read_chunk import ReadChunk
@@ -440,9 +442,12 @@ class Product:
         """What was said of the runs, as a `GateLog`."""
         return self.said
 
-    async def _ask(self, principal: Principal, question: Question) -> Run:
+    async def _ask(self, principal: Principal, question: Question, watch: Watch | None = None) -> Run:
         self.asked.append(question)
-        return self.answers[question.text]
+        run = self.answers[question.text]
+        for record in run.stages if watch is not None else ():
+            watch(RunEvent(RunEventKind.STAGE_ENDED, Stage(record.stage), record=record))
+        return run
 
     async def _explain(
         self, principal: Principal, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID]

@@ -28,6 +28,22 @@ def test_an_answer_shows_its_numbered_citations_with_place_score_and_quoted_span
     assert "“The audit is signed off by Oona Pellgrave.”" in shown.stdout
 
 
+def test_a_streamed_answer_tells_its_stages_beside_the_result() -> None:
+    plain, streamed = (terminal().rag("ask", "Who signs?", "--json", *more) for more in ((), ("--stream",)))
+
+    assert streamed.stdout == plain.stdout
+    assert [line.split() for line in streamed.stderr.splitlines()] == [
+        [one.stage, f"{one.seconds * 1000:.1f}", "ms", one.outcome] for one in answered().stages
+    ]
+    assert plain.stderr == ""
+
+
+def test_a_streamed_question_that_is_refused_ends_as_any_other() -> None:
+    shown = terminal().rag("ask", "Who signs?", "--stream", "--workspace", "nowhere")
+
+    assert (shown.exit_code, "WORKSPACE_NOT_FOUND" in shown.stderr) == (1, True)
+
+
 def test_a_citation_of_a_paged_format_names_the_page() -> None:
     assert "[1] policy.md, page 4" in terminal().rag("ask", "Which page?").stdout
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
+from contextlib import aclosing
 from typing import Annotated, Any
 
 import typer
 
-from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound
 from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.client.access import asked_server
-from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.client.graphql_client import GraphQLClient, require_no_fault
 from agentic_rag_cli.client.ids import node_id, require_id
+from agentic_rag_cli.client.live_queries import ASK_STREAM
 from agentic_rag_cli.options import JsonOption, UrlOption, WhereOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.answer_view import answer_json, answer_text
@@ -30,6 +32,9 @@ def ask(
         typer.Option(metavar="RUN", help="The run that this question follows (“And when?”): its id, or `last`."),
     ] = None,
     where: WhereOption = None,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="Tell on standard error how it goes: one line a stage.")
+    ] = False,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -40,6 +45,8 @@ def ask(
     Example: rag ask "Who signs off the annual isolation audit?" --workspace handbook
 
     Example: rag ask --after last "And when?"
+
+    Example: rag ask --stream "What does the audit say of the pumps?"
 
     Example: rag ask "What is the limit?" --where "tag=policy date>=2024-01-01"
     """
@@ -52,10 +59,24 @@ def ask(
     async def work(client: GraphQLClient) -> dict[str, Any]:
         chosen = await client.workspace_id(workspace, *filter(None, [after]))
         options = {} if where is None else {"options": {"filter": {"where": where}}}
-        return await client.ask(text, chosen, after=await _run_to_follow(client, chosen, after), **options)
+        follows = await _run_to_follow(client, chosen, after)
+        if stream:
+            return await _ask_aloud(client, {"question": text, "workspaceId": chosen, "after": follows, **options})
+        return await client.ask(text, chosen, after=follows, **options)
 
     run = on_graphql(context, work, address=asked_server(wiring_of(context).settings(), url))
     terminal.show(answer_json(run), answer_text(run), as_json=as_json)
+
+
+async def _ask_aloud(client: GraphQLClient, asked: dict[str, Any]) -> dict[str, Any]:
+    """The run that answers a question, with a line for each stage that ended. Leaving cancels it."""
+    async with aclosing(client.events(ASK_STREAM, input=asked)) as events:
+        async for event in events:
+            if event["kind"] == "STAGE_ENDED":
+                terminal.note(f"{event['stage']:<10} {event['seconds'] * 1000:>7.1f} ms  {event['outcome']}")
+            elif event["answer"] is not None:
+                return require_no_fault(event["answer"])["run"]
+    raise DependencyUnavailable("The server ended the stream before the answer came.", dependency="server")
 
 
 async def _run_to_follow(client: GraphQLClient, workspace_id: str, after: str | None) -> str | None:

@@ -57,7 +57,11 @@ async def ask_question(info: Info, input: RagAnswerInput) -> RagAnswerPayload:
     """Answers one question over one workspace."""
     context = info.context
     question = read_question(input, await context.named_workspace(input.workspace_id, input.workspace))
-    run = await context.parts.answer.ask(context.principal, question)
+    return show_answer(await context.parts.answer.ask(context.principal, question))
+
+
+def show_answer(run: run_values.Run) -> RagAnswerPayload:
+    """The answer of a run."""
     answer = run.answer
     return RagAnswerPayload(answer=answer.text, outcome=answer.outcome, degraded=list(answer.degraded), source=run)
 

@@ -79,6 +79,11 @@ class RequestContext:
             return self.ref(decode(workspace_id, NodeKind.WORKSPACE, path=(*path, "workspaceId")))
         return await self.workspace_by_name(name or "", (*path, "workspace"))
 
+    def forget_loaded(self) -> None:
+        """What was read for one event of a subscription is no longer true at the next."""
+        for name in ("documents", "access_sets", "job_attempts", "queue_places"):
+            self.__dict__.pop(name, None)
+
     @cached_property
     def documents(self) -> DataLoader[tuple[UUID, UUID], Document | None]:
         """Documents by (workspace, document), one transaction per query level. None for a missing or hidden one."""

@@ -2,7 +2,8 @@
 conversions that they share: payloads, Relay's objects with a global id, pages of a list by keyset cursors.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from dataclasses import fields
 from functools import lru_cache, wraps
 from typing import Any, Generic, TypeVar
@@ -30,6 +31,7 @@ class Payload:
 Item = TypeVar("Item")
 Shown = TypeVar("Shown")
 Resolver = Callable[..., Awaitable[Any]]
+Events = Callable[..., AsyncGenerator[Any]]
 Decorator = Callable[[Resolver], Any]
 
 _RULE = "rule"
@@ -78,6 +80,23 @@ def mutation(
     return decorate
 
 
+def subscription(action: Action, *, right: DocumentRight | Sight, description: str) -> Callable[[Events], Any]:
+    """A field of events for callers who may perform the action and have the right. Errors end the subscription."""
+    rule = _rule((action,), right, None)
+
+    def decorate(resolve: Events) -> Any:
+        @wraps(resolve)
+        async def guard(*args: Any, info: Info, **arguments: Any) -> AsyncGenerator[Any]:
+            await _require(info, rule, arguments)
+            async with aclosing(resolve(*args, info=info, **arguments)) as events:
+                async for event in events:
+                    yield event
+
+        return strawberry.subscription(guard, description=description, metadata={_RULE: rule})
+
+    return decorate
+
+
 def inner(*actions: Action, right: DocumentRight | Sight, is_hidden: bool = False, description: str) -> Decorator:
     """A field of an object that asks the stores. The object's own rule was checked before; `is_hidden` answers null
     instead of FORBIDDEN.
@@ -102,7 +121,7 @@ def rules_of(schema: strawberry.Schema) -> Mapping[str, Rule]:
     a schema is not served.
     """
     rules: dict[str, Rule] = {}
-    roots = {one.__strawberry_definition__.name for one in (schema.query, schema.mutation) if one}
+    roots = {one.__strawberry_definition__.name for one in (schema.query, schema.mutation, schema.subscription) if one}
     for kind, shown in schema.schema_converter.type_map.items():
         definition = shown.definition
         for one in getattr(definition, "fields", ()):
@@ -111,7 +130,7 @@ def rules_of(schema: strawberry.Schema) -> Mapping[str, Rule]:
                 continue
             name = f"{kind}.{schema.config.name_converter.get_graphql_name(one)}"
             if _RULE not in one.metadata:
-                raise ValueError(f"{name} does not declare who may ask it: make it with `field`, `mutation` or `inner`")
+                raise ValueError(f"{name} does not declare who may ask it: make it by one of the decorators here")
             rules[name] = one.metadata[_RULE]
     return rules
 

@@ -18,7 +18,8 @@ from agentic_rag_server.auth.bearer import address_of, principal_of
 from agentic_rag_server.graphql.documents.uploads import read_multipart, require_preflight
 from agentic_rag_server.graphql.http.context import RequestContext
 from agentic_rag_server.graphql.http.errors import present, response_error
-from agentic_rag_server.graphql.http.persisted import load_persisted_operations
+from agentic_rag_server.graphql.http.event_stream import EventStream, wants_events
+from agentic_rag_server.graphql.http.persisted import PersistedOperations
 from agentic_rag_server.graphql.http.responses import (
     GRAPHQL_RESPONSE,
     JSON,
@@ -27,8 +28,9 @@ from agentic_rag_server.graphql.http.responses import (
     read_operation,
     response_type,
 )
+from agentic_rag_server.graphql.http.streams import OpenStreams
 from agentic_rag_server.graphql.ide.page import QueryPage
-from agentic_rag_server.graphql.schema import QUERIES, QUERIES_AND_MUTATIONS, RagSchema
+from agentic_rag_server.graphql.schema import EVERYTHING, QUERIES, QUERIES_AND_EVENTS, QUERIES_AND_MUTATIONS, RagSchema
 from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.request_telemetry import trace_id_of
 from agentic_rag_server.rest.http.errors import headers_of, status_of
@@ -42,11 +44,13 @@ A_FILE: Demand = {Traffic.WRITE: 1}
 class GraphQLEndpoint:
     """An ASGI application. It answers in the client's media type, also requests that are not GraphQL."""
 
-    def __init__(self, parts: ServerParts, schema: RagSchema) -> None:
+    def __init__(
+        self, parts: ServerParts, schema: RagSchema, persisted: PersistedOperations, open_: OpenStreams
+    ) -> None:
         self._parts = parts
         self._schema = schema
-        options = parts.options
-        self._persisted = load_persisted_operations(options.persisted_operations, only=options.persisted_only)
+        self._persisted = persisted
+        self._open = open_
         self._page = QueryPage() if parts.options.graphiql else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -55,7 +59,8 @@ class GraphQLEndpoint:
         if self._page is not None and _wants_page(request):
             await self._page.response()(scope, receive, send)
             return
-        media = response_type(request.headers.get("accept", ""))
+        accept = request.headers.get("accept", "")
+        media = JSON if wants_events(accept) else response_type(accept)
         trace_id = trace_id_of(scope)
         try:
             response = await self._answer(request, media, trace_id)
@@ -77,12 +82,24 @@ class GraphQLEndpoint:
             await self._parts.admission.admit(principal, counted)
         operation = self._persisted.resolve_document(await self._read(request))
         context = RequestContext(self._parts, principal, trace_id, operation.operation_name, counted)
+        if wants_events(request.headers.get("accept", "")):
+            return await self._stream(request, operation, context)
         with on_behalf_of(principal, address_of(request)):
             allowed = QUERIES_AND_MUTATIONS if request.method == "POST" else QUERIES
             result = await self._schema.run(operation, context, allowed)
         overload = _overload(result)
         if overload is not None:
             raise overload
+        return self._respond(result, media, trace_id)
+
+    async def _stream(self, request: Request, operation: GraphQLRequest, context: RequestContext) -> Response:
+        allowed = EVERYTHING if request.method == "POST" else QUERIES_AND_EVENTS
+        document = await self._schema.admit(operation, context, allowed)
+        if isinstance(document, ExecutionResult):
+            return self._respond(document, GRAPHQL_RESPONSE, context.trace_id)
+        return EventStream(self._schema.results(document, operation, context), context, self._open)
+
+    def _respond(self, result: ExecutionResult, media: str, trace_id: str) -> Response:
         if not result.errors:
             return Response(orjson.dumps({"data": result.data}), media_type=media, headers=NOT_STORED)
         errors = present(result.errors, trace_id, self._parts.telemetry)

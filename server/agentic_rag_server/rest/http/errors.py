@@ -27,6 +27,7 @@ from agentic_rag.kernel.errors import (
     PolicyRefused,
     RateLimited,
     Retryable,
+    RunCancelled,
     Unauthenticated,
     UploadTooLarge,
 )
@@ -44,6 +45,7 @@ STATUS: dict[type[AgenticRagError], int] = {
     PolicyRefused: 403,
     NotFound: 404,
     IdempotencyConflict: 409,
+    RunCancelled: 409,
     UploadTooLarge: 413,
     ContentUnsupported: 415,
     ContentRefused: 422,
