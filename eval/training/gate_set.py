@@ -87,7 +87,9 @@ async def labelled_cases(system: System, given: QuestionsToAsk) -> list[GateCase
     """The cases of a set. Errors: those of a run."""
     clock = MovableClock()
     # By rules, and the gate by a clock that the conditions move.
-    answer = system.container.build_answer(replaced={Stage.SEARCH: DirectStage(clock)}, unrecorded=True)
+    answer = system.container.build_answer(
+        replaced={Stage.SEARCH: DirectStage(clock, system.container.telemetry)}, unrecorded=True
+    )
     workspace = (await system.ensure_workspace(f"gate-{given.name}")).ref
     await _ingest(system, workspace, given)
     ids = {one.source_path: one.document_id for one in await system.documents(workspace)}

@@ -9,8 +9,10 @@ from statistics import median
 
 from agentic_rag.answering.gate.decide import GateRules
 from agentic_rag.answering.options import AnswerDefaults
+from agentic_rag.answering.outside import Outside, OutsideReport, OutsideRequest
 from agentic_rag.answering.question import AnswerOptions, CacheMode
 from agentic_rag.answering.run import Run
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.web_access import WebAccess
 from tests.bench.reports import Row, at_most
 from tests.unit.answering.answering_world import World
@@ -37,7 +39,9 @@ def corpus() -> Corpus:
 
 
 def dials(short: bool) -> Row:
-    """Every combination of what lets a run look outside; where all let it, it has to."""
+    """Every combination of what lets a run look outside; where all let it, it has to. Counts both what the decision
+    allows and what is dialled.
+    """
     closed, opened = asyncio.run(_dialling(OUTSIDE[:1] if short else (*OUTSIDE, *INSIDE)))
     count = len(MODES) * len(REQUESTS) * 2**4
     name = f"{count} combinations of policy and flags: runs that dial with one of them off"
@@ -50,20 +54,33 @@ async def _dialling(asked: Sequence[str]) -> tuple[int, int]:
     closed = opened = 0
     for mode, searches, budget in itertools.product(MODES, (False, True), (0.0, 1.0)):
         rules = GateRules(mode=mode, can_search=searches, can_crawl=True, budget_left=budget, profile=1.0)
-        world = World(corpus(), AnswerDefaults(gate=rules))
+        dialled: list[OutsideRequest] = []
+        world = World(corpus(), AnswerDefaults(gate=rules), outside=_outside(dialled, budget))
         switches = searches, budget, mode == "on"
         for organisation, workspace, request in itertools.product((False, True), (False, True), REQUESTS):
             world.corpus.organisation_allows_web = organisation
             world.corpus.web = WebAccess(allow=workspace, care=1.0)
             options = AnswerOptions(cache=CacheMode.BYPASS, allow_web=request)
             for question in asked:
+                dialled.clear()
                 run = await world.ask(question, options=options)
                 if all((*switches, organisation, workspace, request is not False)):
-                    opened += _dials(run)
+                    opened += _dials(run) and bool(dialled)
                 else:
-                    closed += _dials(run)
+                    closed += _dials(run) or bool(dialled)
         await world.recorder.aclose()
     return closed, opened
+
+
+def _outside(dialled: list[OutsideRequest], budget: float) -> Outside:
+    async def look(request: OutsideRequest) -> OutsideReport:
+        dialled.append(request)
+        return OutsideReport(searches=1)
+
+    async def share_left(workspace: WorkspaceRef) -> float:
+        return budget
+
+    return Outside(look, share_left)
 
 
 def _dials(run: Run) -> bool:

@@ -25,6 +25,8 @@ NEVER_IN_A_PAYLOAD = {
     # Outcomes of tools inside an answer.
     *("ADDRESS_REFUSED", "FETCH_ENCODING", "FETCH_TOO_LARGE", "FETCH_TYPE", "CALC_DIVISION_BY_ZERO", "CALC_SYNTAX"),
     *("CALC_TOO_DEEP", "CALC_TOO_LARGE", "CALC_TOO_LONG", "CALC_UNSUPPORTED"),
+    # Of pages of the web: the answer tells them in `outside.refusals`.
+    *("PAGE_NOINDEX", "ROBOTS_REFUSED", "SOURCE_PATH_TAKEN"),
     # Commands, workers and their files.
     *("BLOB_KEY_INVALID", "JOB_MESSAGE_INVALID", "MODEL_UNKNOWN", "NOTHING_TO_ASK", "ERASURE_NOT_FOUND"),
     *("SNAPSHOT_AMBIGUOUS", "SOURCE_NOT_FOUND", "SETTINGS_FILE_INVALID", "PROJECT_AMBIGUOUS", "SOURCE_UNREADABLE"),

@@ -172,6 +172,7 @@ _HOP = "kind via fromChunkId fromTitle toChunkId toTitle"
 
 _CITATION = (
     "marker sourcePath title page lineStart lineEnd headingPath snippet score verified documentId: sourceId readAt "
+    "url origin fetchedAt "
     f"path {{ {_HOP} }} document {{ unreadPages {{ count pages unit }} }}"
 )
 
@@ -180,6 +181,7 @@ id question answer outcome
 abstention {{ reason explanation nearest {{ {_CITATION} }} }}
 citations {{ {_CITATION} }}
 degraded cache seconds stages {{ stage started seconds outcome }}
+outside {{ searches pages ready known pending partial refusals }}
 """
 
 SEARCH = f"""

@@ -58,6 +58,7 @@ def answer_json(run: Mapping[str, Any]) -> dict[str, Any]:
         "seconds": run["seconds"],
         "stageSeconds": {stage["stage"]: stage["seconds"] for stage in run["stages"]},
         "standaloneQuestion": run["debug"]["standaloneQuestion"],
+        "outside": run.get("outside"),
     }
 
 
@@ -78,6 +79,8 @@ def answer_text(run: Mapping[str, Any]) -> str:
         parts += [_citation_text(one) for one in abstention["nearest"]]
     if run["degraded"]:
         parts.append(f"Degraded, missing: {', '.join(map(_missing, run['degraded']))}")
+    if run.get("outside"):
+        parts.append(_wrap(_outside_text(run["outside"])))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -99,6 +102,16 @@ def path_text(path: Sequence[Mapping[str, Any]]) -> str:
     return " ".join((path[0]["fromTitle"], *steps))
 
 
+def _outside_text(outside: Mapping[str, Any]) -> str:
+    found = (
+        f"Looked outside: searches answered: {outside['searches']}, "
+        f"{format_count(outside['pages'], 'page')} fetched, {outside['ready']} new"
+    )
+    late = f", {outside['pending']} still being ingested: ask again" if outside["pending"] else ""
+    refused = f". Not done: {', '.join(outside['refusals'])}" if outside["refusals"] else ""
+    return f"{found}{late}{refused}."
+
+
 def _missing(part: str) -> str:
     return f"{part} ({'rag graph status' if part == Dependency.GRAPH.value else 'rag doctor'} says why)"
 
@@ -108,10 +121,11 @@ def _citation_text(citation: Mapping[str, Any], *, dated: bool = False) -> str:
     quoted = indent(fill(f"“{' '.join(citation['snippet'].split())}”", _WIDTH - 4), "    ")
     read = f", read {citation['readAt'][:10]}" if dated and citation["readAt"] else ""
     head = f"[{citation['marker']}] {citation_place(citation)}{read}  (score {citation['score']:.2f}, {proof})"
+    page = [f"    {citation['url']}, fetched {citation['fetchedAt'][:16]}"] if citation.get("fetchedAt") else []
     reached = [f"    reached: {path_text(citation['path'])}"] if citation["path"] else []
     unread = (citation.get("document") or {}).get("unreadPages")
     missing = [f"    {unread_text(unread)} of this file could not be read"] if unread else []
-    return "\n".join((head, quoted, *reached, *missing))
+    return "\n".join((head, quoted, *page, *reached, *missing))
 
 
 def unread_text(unread: Mapping[str, Any]) -> str:

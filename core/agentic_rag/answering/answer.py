@@ -8,8 +8,10 @@ from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.answering.gate_decision import FeatureContribution, GateDecision
+from agentic_rag.answering.outside import OutsideReport
 from agentic_rag.answering.plan import Plan, ToolCall
 from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.documents.web_pages import WebOrigin
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.language.prompt_injection import Suspicion
 from agentic_rag.models.chat.request import ChatSpend
@@ -54,6 +56,9 @@ class TextSpan:
     end: int
 
 
+_WEB_ORIGINS = frozenset(origin.value for origin in WebOrigin)
+
+
 @dataclass(frozen=True, slots=True)
 class Citation:
     """A quoted span of a stored revision: `snippet == revision.text[source_span.start:source_span.end]`.
@@ -81,7 +86,7 @@ class Citation:
     arms: tuple[ArmScore, ...]
     origin: str
     """`corpus`, `section` (beside a passage that was found; scores and arms are its own), `figures` (looked for by the
-    measure asked for) or a tool's name.
+    measure asked for) or a tool's name; of a page that the web gave to the corpus, `WEB_SEARCH` or `CRAWL`.
     """
     verified: bool
     path: tuple[Hop, ...] = ()
@@ -90,6 +95,11 @@ class Citation:
     """When the cited text was read from its source; it shows which of two conflicting sources is newer."""
     flags: tuple[Suspicion, ...] = ()
     """Signs that the quoted passage was written to steer a model."""
+
+    @property
+    def is_web(self) -> bool:
+        """Whether the cited document is a page that the web gave to the workspace."""
+        return self.origin in _WEB_ORIGINS
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,3 +199,10 @@ class Answer:
     degraded: tuple[Dependency, ...]
     gate: GateDecision
     debug: AnswerDebug
+    outside: OutsideReport | None = None
+    """What looking outside brought; None for a run that did not look."""
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether something was asked for outside that this answer had to do without."""
+        return self.outside is not None and self.outside.is_partial

@@ -270,6 +270,7 @@ class AnswerQuestion:
                     state = replace(state, degraded=(*state.degraded, Dependency.EMBEDDER))
                 request.feed.tell_end(stage, records[-1], state)
                 stage = next_stage(stage, result.event)
+        state = state.settled
         if state.question.gate is None:
             raise AgenticRagError("A run ended without a decision of the gate.")
         retrieved = state.retrieved

@@ -48,6 +48,7 @@ def assemble(state: RunState, gate: GateDecision) -> Answer:
             fetched=retrieved.fetched,
             chat=state.spent,
         ),
+        outside=None if state.outside is None else state.outside.report,
     )
 
 
@@ -55,7 +56,7 @@ def is_cacheable(answer: Answer) -> bool:
     """True when another run of the same question would give the same answer: no dependency was missing, no budget was
     short, and no tool was called that may return something else by then.
     """
-    if answer.degraded or any(call.tool in UNCACHEABLE_TOOLS for call in answer.debug.tool_calls):
+    if answer.degraded or answer.is_partial or any(call.tool in UNCACHEABLE_TOOLS for call in answer.debug.tool_calls):
         return False
     return answer.abstention is None or answer.abstention.reason not in _UNCACHED_REASONS
 

@@ -12,6 +12,7 @@ from agentic_rag.answering.cells.finder import TableCells
 from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.figures.finder import FinancialFigures
 from agentic_rag.answering.options import AnswerDefaults
+from agentic_rag.answering.outside import Outside
 from agentic_rag.answering.ports import HypotheticalPassages
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.answering.stages.embed import EmbedStage
@@ -67,10 +68,13 @@ def answer_question(
     link_hosts: HostList = NO_HOSTS,
     ttl_seconds: int = DEFAULT_TTL_SECONDS,
     room: WaitingRoom | None = None,
+    outside: Outside | None = None,
     replaced: Mapping[Stage, StageStep] = MappingProxyType({}),
 ) -> AnswerQuestion:
     """The use case with its stages, or those of `replaced` in their place; `tools` are the tools that need ports;
-    `finders` are the domains with evidence of their own. The caller closes `recorder`."""
+    `finders` are the domains with evidence of their own; without `outside` runs only decide about the web. The caller
+    closes `recorder`.
+    """
     switched_on = switch_on(tools)
     stages: dict[Stage, StageStep] = {
         Stage.GATE: GateStage(),
@@ -82,7 +86,7 @@ def answer_question(
         Stage.TOOLS: ToolsStage(switched_on, ports.clock),
         Stage.SYNTHESIZE: SynthesizeStage(finders, ports.reader),
         Stage.SELF_CHECK: SelfCheckStage(link_hosts),
-        Stage.SEARCH: DirectStage(ports.clock),
+        Stage.SEARCH: DirectStage(ports.clock, ports.telemetry, outside),
     }
     llm_clients = None if chat is None else chat.llm_clients
     if chat is not None:

@@ -38,6 +38,7 @@ class DowngradeCause(enum.Enum):
     BUDGET = "budget"
     NO_SEARCH = "no_search"
     NO_CRAWLER = "no_crawler"
+    AS_OF = "as_of"
     UNKNOWN = "unknown"
     """Of a decision stored before causes were kept."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentic_rag.answering.answer import (
     Abstention,
@@ -15,8 +15,10 @@ from agentic_rag.answering.answer import (
 )
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans
+from agentic_rag.answering.gate_decision import GateDecision
 from agentic_rag.answering.messages import RunMessage
 from agentic_rag.answering.options import EffectiveOptions
+from agentic_rag.answering.outside import OutsideReport
 from agentic_rag.answering.plan import ToolCall
 from agentic_rag.answering.state_machine import StageEvent
 from agentic_rag.answering.understood_question import UnderstoodQuestion
@@ -136,6 +138,16 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
+class LookedOutside:
+    """A run that looked outside, and how it stood before."""
+
+    report: OutsideReport
+    decision: GateDecision
+    """The decision to look."""
+    before: RunState
+
+
+@dataclass(frozen=True, slots=True)
 class RunState:
     """Everything a stage may read. Each stage replaces the value it makes and leaves the others."""
 
@@ -154,6 +166,25 @@ class RunState:
     ending: Ending | None = None
     degraded: tuple[Dependency, ...] = ()
     spent: ChatSpend | None = None
+    outside: LookedOutside | None = None
+    """None until the run looks outside, which it does once."""
+
+    @property
+    def settled(self) -> RunState:
+        """The state to answer from: where looking outside led to no answer, or to none in time, what the documents gave
+        before.
+        """
+        looked = self.outside
+        if looked is None or looked.before.ending is None:
+            return self
+        before, ending = looked.before, self.ending
+        is_worse = ending is None or (
+            ending.outcome is Outcome.ABSTAINED
+            and before.ending is not None
+            and before.ending.outcome is not Outcome.ABSTAINED
+        )
+        kept = before if is_worse else self
+        return replace(kept, question=replace(kept.question, gate=looked.decision), outside=looked, spent=self.spent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from agentic_rag.kernel.clock import Deadline
 
-PIPELINE_VERSION = "spine-32"
+PIPELINE_VERSION = "spine-33"
 """Changes whenever equal input may give another answer: part of every cache key and run."""
 
 
@@ -40,6 +40,10 @@ class StageEvent(enum.Enum):
     """Sentences of the draft were refused: write it again without them."""
     FINISH = "finish"
     """The documents have had their say: straight to the question whether to look outside."""
+    RETRIEVE_AGAIN = "retrieve_again"
+    """Looking outside brought documents: search them with the same plan."""
+    BEGIN_AGAIN = "begin_again"
+    """Looking outside brought the first documents: the run had no plan to search them by."""
     OUT_OF_TIME = "out_of_time"
     """The deadline passed inside the stage."""
 
@@ -66,11 +70,13 @@ TRANSITIONS: Mapping[tuple[Stage, StageEvent], Stage] = MappingProxyType(
         (Stage.EMBED, StageEvent.OUT_OF_TIME): Stage.RETRIEVE,
         (Stage.PLAN, StageEvent.WITHOUT_RETRIEVAL): Stage.TOOLS,
         (Stage.SELF_CHECK, StageEvent.REPAIR): Stage.SYNTHESIZE,
+        (Stage.SEARCH, StageEvent.RETRIEVE_AGAIN): Stage.RETRIEVE,
+        (Stage.SEARCH, StageEvent.BEGIN_AGAIN): Stage.GATE,
     }
 )
 """Every legal transition; a missing pair is a bug. Whether to look outside is judged last, by the answer that the
 documents gave. When the embedder runs out of time, the arms that need no vector
-remain. A self-check may send the draft back once (`MAX_REPAIRS`)."""
+remain. A self-check may send the draft back once (`MAX_REPAIRS`), and looking outside the run (`RunState.outside`)."""
 
 MAX_REPAIRS = 1
 

@@ -20,6 +20,7 @@ from agentic_rag.answering.gate.observe import ObserveGate
 from agentic_rag.answering.hyde.queued_passages import QueuedPassages
 from agentic_rag.answering.hyde.write_passage import WritePassage
 from agentic_rag.answering.options import AnswerDefaults
+from agentic_rag.answering.outside import Outside
 from agentic_rag.answering.ports import PassageExchange, UnitReader
 from agentic_rag.answering.runs.explain import ExplainRun
 from agentic_rag.answering.runs.read import ReadRuns
@@ -106,7 +107,13 @@ class AnsweringParts(DocumentParts):
             finders=finders,
             replaced=replaced,
             room=self._room,
+            outside=None if unrecorded else self._outside,
         )
+
+    @cached_property
+    def _outside(self) -> Outside | None:
+        """How runs look outside; the parts above know."""
+        return None
 
     @cached_property
     def _room(self) -> WaitingRoom:
@@ -138,7 +145,11 @@ class AnsweringParts(DocumentParts):
             support_threshold=settings.min_support,
             chat=" ".join(sorted(task.value for task in self.settings.models.tasks)),
             reranker=None if self._reranker is None else self._reranker.name,
-            gate=GateRules(mode=settings.gate_mode),
+            gate=GateRules(
+                mode=settings.gate_mode,
+                can_search=settings.engine is not None,
+                can_crawl=settings.engine is not None,
+            ),
             outside=f"{settings.enable_http_fetch} {settings.link_hosts}",
         )
 

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from agentic_rag.answering.outside import Outside
 from agentic_rag.bootstrap.ingestion import IngestionParts
+from agentic_rag.ingestion.web.keep_pages import KeepPages
+from agentic_rag.ingestion.web.look_outside import LookOutsideForRun
+from agentic_rag.ingestion.web.read_pages import ReadPages
 from agentic_rag.ingestion.web.search_web import SearchEngine, SearchWeb
+from agentic_rag.web.fetch_policy import TEXT_TYPES, FetchPolicy
+from agentic_rag.web.robots import MAX_ROBOTS_BYTES
+from agentic_rag.web.search import SearchFilters
+from agentic_rag.web.url_policy import HostList
+
+ROBOTS_SECONDS = 4.0
 
 
 class WebParts(IngestionParts):
@@ -25,3 +35,49 @@ class WebParts(IngestionParts):
         from agentic_rag.adapters.web.engines.table import open_engine
 
         return SearchEngine(address.engine, open_engine(address), address.filters, address.usd)
+
+    @property
+    def _page_filters(self) -> SearchFilters:
+        engine = self.settings.answering.engine
+        return SearchFilters() if engine is None else engine.filters
+
+    @cached_property
+    def read_pages(self) -> ReadPages:
+        """Fetches pages through the guarded client."""
+        from agentic_rag.adapters.web.fetcher import GuardedFetcher
+
+        filters = self._page_filters
+        pages = GuardedFetcher(FetchPolicy(filters.hosts, without=filters.without))
+        # A site's own file, whatever type it is served as; a page in its place is no rule.
+        policy = FetchPolicy(
+            HostList(("*",)),
+            MAX_ROBOTS_BYTES,
+            ROBOTS_SECONDS,
+            media_types=TEXT_TYPES | {"application/octet-stream"},
+            without=filters.without,
+        )
+        robots = GuardedFetcher(policy)
+        return ReadPages(pages.fetch_if_new, robots.fetch, self.web_envelope, self.clock, filters)
+
+    @cached_property
+    def keep_pages(self) -> KeepPages:
+        return KeepPages(
+            self.database,
+            self.blobs,
+            self.original_keys,
+            self.parser,
+            self.embedders,
+            self.clock,
+            self.telemetry,
+            self._chunk_profile,
+            self._stored_mb,
+        )
+
+    @cached_property
+    def _outside(self) -> Outside | None:
+        if self._search_engine is None:
+            return None
+        look = LookOutsideForRun(
+            self.database, self.search_web, self.read_pages, self.keep_pages, self.queue, self.telemetry
+        )
+        return Outside(look, self.web_envelope.share_left)

@@ -225,6 +225,8 @@ class RevisionSpan:
     page: int | None
     read_at: datetime | None = None
     """When this revision was read from its source; None where the store has no date."""
+    web_origin: str | None = None
+    """How a page of the web came to the corpus (`ingestion.web`); None for every other document."""
 
 
 @dataclass(frozen=True, slots=True)

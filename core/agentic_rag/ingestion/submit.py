@@ -10,7 +10,7 @@ from agentic_rag.documents.document import Document, DocumentStatus, revision_id
 from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange
 from agentic_rag.documents.ports import NewDocument, Parser
 from agentic_rag.ingestion.ingest_run import CONTENT_ARGUMENT, FORCE_ARGUMENT
-from agentic_rag.jobs.job import JobKind, JobRef, NewJob
+from agentic_rag.jobs.job import JobKind, JobRef, NewJob, QueueName
 from agentic_rag.kernel.database import Transaction
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -75,6 +75,7 @@ def ingest_job(
     carrier: Mapping[str, str],
     *,
     force: bool = False,
+    queue: QueueName = QueueName.BULK,
 ) -> NewJob:
     """The job that ingests one original of a document. The content is part of the key: newer bytes are newer work.
     With `force` nothing that is published is kept.
@@ -85,6 +86,7 @@ def ingest_job(
         kind=JobKind.INGEST,
         key=f"{document_id}:{content_hash.hex()}",
         arguments={CONTENT_ARGUMENT: content_hash.hex(), **forced},
+        queue=queue,
         trace_carrier=carrier,
         document_id=document_id,
     )
@@ -96,7 +98,9 @@ async def describe(transaction: Transaction, submission: Submission) -> None:
         await transaction.documents.describe(submission.workspace, [submission.document_id], submission.metadata)
 
 
-async def submit(transaction: Transaction, submission: Submission, carrier: Mapping[str, str]) -> SubmissionResult:
+async def submit(
+    transaction: Transaction, submission: Submission, carrier: Mapping[str, str], queue: QueueName = QueueName.BULK
+) -> SubmissionResult:
     """Register the document and enqueue its ingestion, in place of older unfinished work on the same document. The
     bytes are stored before: no job ever names an original that is not there.
 
@@ -125,6 +129,6 @@ async def submit(transaction: Transaction, submission: Submission, carrier: Mapp
     for kind in (JobKind.INGEST, JobKind.DELETE):
         await transaction.jobs.cancel_for_document(workspace, document_id, kind)
     ref, _ = await transaction.jobs.enqueue(
-        ingest_job(workspace, document_id, submission.content_hash, carrier, force=submission.is_renamed)
+        ingest_job(workspace, document_id, submission.content_hash, carrier, force=submission.is_renamed, queue=queue)
     )
     return SubmissionResult(ref, key)

@@ -137,7 +137,9 @@ class MemoryDocumentReader:
         # The page of a span is the last one that starts at or before its first character.
         place = bisect_right([page.start for page in pages], request.start)
         text = stored.revision.text[request.start : max(request.start, request.end)]
-        return RevisionSpan(text, pages[place - 1].number if place else None, stored.created_at)
+        document = self._state.documents.get(stored.revision.document_id)
+        origin = None if document is None else document.provenance.get("web_origin")
+        return RevisionSpan(text, pages[place - 1].number if place else None, stored.created_at, origin)
 
 
 def _names(document: Document) -> tuple[str, str]:

@@ -17,6 +17,7 @@ from agentic_rag.adapters.deterministic.hashed_embedding import embed_texts
 from agentic_rag.answering.ask import AnswerPorts, AnswerQuestion
 from agentic_rag.answering.build import ChatUse, answer_question
 from agentic_rag.answering.options import AnswerDefaults
+from agentic_rag.answering.outside import Outside
 from agentic_rag.answering.ports import UnitReader
 from agentic_rag.answering.question import AnswerOptions, Question, Turn
 from agentic_rag.answering.run import Run
@@ -207,6 +208,7 @@ class World:
         chat: Callable[[Telemetry], ChatUse] | None = None,
         http_fetch: HttpFetch | None = None,
         reader: UnitReader | None = None,
+        outside: Outside | None = None,
     ) -> None:
         self.corpus = corpus
         self.telemetry = Telemetry()
@@ -224,6 +226,7 @@ class World:
             defaults or AnswerDefaults(),
             chat=use,
             tools=() if http_fetch is None else (http_fetch,),
+            outside=outside,
         )
 
     async def ask(

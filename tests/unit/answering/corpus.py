@@ -76,7 +76,7 @@ class Corpus:
     web: WebAccess = WebAccess()
     organisation_allows_web: bool = False
 
-    def add(self, path: str, title: str, *pages: str, whole: bool = False) -> None:
+    def add(self, path: str, title: str, *pages: str, whole: bool = False, url: str | None = None) -> None:
         document_id = document_id_for(WORKSPACE, path)
         revision_id = UUID(bytes=sha256(path.encode()).digest()[:16])
         text = "\n\n".join(pages)
@@ -97,7 +97,7 @@ class Corpus:
                 Chunk(
                     len(self.chunks), chunk_id, document_id, revision_id, index, piece, start, at,
                     self.page(text, starts, start),
-                    line, line + piece.count("\n"), heading, title, path, None, "text/plain",
+                    line, line + piece.count("\n"), heading, title, path, url, "text/plain",
                 )
             )  # fmt: skip
         self.version += 1
@@ -241,7 +241,8 @@ class Documents:
             broken = self.corpus.corrupt or held.ordinal in self.corpus.corrupt_ordinals
             span = text[request.start : request.end]
             page = Corpus.page(text, starts, request.start)
-            spans.append(RevisionSpan(f"not {span}" if broken else span, page, READ_AT))
+            origin = "WEB_SEARCH" if held.url else None
+            spans.append(RevisionSpan(f"not {span}" if broken else span, page, READ_AT, origin))
         return spans
 
     async def find_documents(self, name: str, access_ids: Sequence[int], limit: int) -> list[Document]:

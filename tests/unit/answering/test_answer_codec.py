@@ -140,7 +140,7 @@ def test_an_answer_survives_storing_exactly(answer: Answer) -> None:
 
 def test_every_field_of_an_answer_is_carried() -> None:
     assert [one.name for one in fields(Answer)] == [
-        "text", "outcome", "abstention", "citations", "degraded", "gate", "debug",
+        "text", "outcome", "abstention", "citations", "degraded", "gate", "debug", "outside",
     ]  # fmt: skip
 
 
@@ -153,6 +153,7 @@ def test_an_answer_that_the_former_codec_stored_is_read_whole() -> None:
         citation["read_at"] = citation["read_at"].replace("Z", "+00:00")
     stored["debug"] |= {"chat": None, "certainty": None}  # Younger than the stored answer.
     stored["debug"]["search"] |= {"similarity_exponent": None}
+    stored["outside"] = None
     stored["gate"] |= {"care": 0.5}
     stored["gate"]["directives"] |= {"search_seeds": [], "crawl_seeds": []}
     stored["gate"]["downgrades"] = [{**one, "cause": "unknown"} for one in stored["gate"]["downgrades"]]

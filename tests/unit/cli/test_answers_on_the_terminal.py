@@ -155,6 +155,7 @@ def test_the_field_names_of_the_json_answer_are_stable() -> None:
         "seconds",
         "stageSeconds",
         "standaloneQuestion",
+        "outside",
     ]
     assert list(answer["citations"][0]) == [
         "marker",
@@ -169,6 +170,9 @@ def test_the_field_names_of_the_json_answer_are_stable() -> None:
         "verified",
         "documentId",
         "readAt",
+        "url",
+        "origin",
+        "fetchedAt",
         "path",
         "document",
     ]

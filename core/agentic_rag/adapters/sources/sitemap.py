@@ -8,12 +8,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from agentic_rag.adapters.web.fetcher import GuardedFetcher, PageGone
+from agentic_rag.adapters.web.fetcher import GuardedFetcher
 from agentic_rag.ingestion.ports import UNKNOWN_SIZE, Changes, SourceConnector, SourceContent, SourceItem
 from agentic_rag.ingestion.sources.listing import MAX_ITEMS, changes_of, require_few
 from agentic_rag.ingestion.sources.source import NewSource
 from agentic_rag.kernel.errors import InvalidInput, NotFound, PolicyRefused
 from agentic_rag.kernel.secret import Secret
+from agentic_rag.web.fetch_errors import PageGone
 from agentic_rag.web.fetch_policy import TEXT_TYPES, FetchPolicy
 from agentic_rag.web.url_policy import AddressRefused, HostList, Target, parse_target
 

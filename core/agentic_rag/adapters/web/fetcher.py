@@ -25,6 +25,7 @@ from agentic_rag.adapters.web.dialling import (
 )
 from agentic_rag.adapters.web.response_body import content_length, read_whole, uses_gzip
 from agentic_rag.kernel.errors import ContentUnsupported, PolicyRefused, Retryable
+from agentic_rag.web.fetch_errors import PageGone, StatusRefused
 from agentic_rag.web.fetch_policy import FetchedPage, FetchPolicy, looks_like_text
 from agentic_rag.web.url_policy import AddressRefused, Target, parse_target, resolve_redirect, shares_domain
 
@@ -37,21 +38,6 @@ _KEPT_HEADERS = frozenset(
     {b"content-type", b"date", b"etag", b"last-modified", b"cache-control", b"content-language", _ROBOTS}
 )
 """Of a response, those that are kept with it."""
-
-
-class StatusRefused(Retryable):
-    """The server answered with a status that brings no page."""
-
-    code = "FETCH_FAILED"
-
-    def __init__(self, status: int, retry_after: str = "") -> None:
-        seconds = float(retry_after[:6]) if retry_after.isascii() and retry_after.isdigit() else None
-        super().__init__(f"The page's server answered {status}.", retry_after_seconds=seconds)
-        self.status = status
-
-
-class PageGone(StatusRefused):
-    """The server has no such page (any more)."""
 
 
 class GuardedFetcher:

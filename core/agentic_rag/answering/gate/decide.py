@@ -50,6 +50,8 @@ class GateRules:
     can_crawl: bool = False
     care: float = 0.5
     """The knob: 0 looks outside as seldom as it may, 1 as readily."""
+    is_past: bool = False
+    """The question is asked of an earlier version, to which nothing can be added."""
     mode: str = "on"
     """off, shadow (says what it would do) or on."""
 
@@ -136,6 +138,8 @@ def _causes(wanted: str, rules: GateRules) -> Iterator[Downgrade]:
         yield Downgrade(wanted, "retrieve", "the budget for looking outside is spent", DowngradeCause.BUDGET)
     if not rules.can_search:
         yield Downgrade(wanted, "retrieve", "no search engine is configured", DowngradeCause.NO_SEARCH)
+    if rules.is_past:
+        yield Downgrade(wanted, "retrieve", "the question is asked of an earlier version", DowngradeCause.AS_OF)
     if rules.mode == "shadow":
         yield Downgrade(wanted, "retrieve", "the gate only watches (mode shadow)", DowngradeCause.MODE)
     if wanted == "full_loop" and not rules.can_crawl:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from agentic_rag.answering.gate.decide import Seeds, decide
+from agentic_rag.answering.gate.decide import GateRules, Seeds, decide
 from agentic_rag.answering.gate.intent import find_intent
 from agentic_rag.answering.gate.signals import (
     NOTHING_FOUND,
@@ -18,12 +18,24 @@ from agentic_rag.answering.gate.signals import (
     read_question,
 )
 from agentic_rag.answering.gate.time_need import find_time_need, measure_freshness
+from agentic_rag.answering.gate_decision import GateDecision
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
+from agentic_rag.answering.outside import LEAST_SECONDS, OUTSIDE_SHARE, Outside, OutsideReport, OutsideRequest
 from agentic_rag.answering.query.planner import detect_answer_type
-from agentic_rag.answering.run_state import Ending, RunState, StageResult
+from agentic_rag.answering.run_state import (
+    Checked,
+    Draft,
+    Ending,
+    LookedOutside,
+    Retrieved,
+    RunState,
+    StageResult,
+)
+from agentic_rag.answering.state_machine import StageEvent
 from agentic_rag.answering.tools.calc import find_arithmetic
 from agentic_rag.answering.tools.web_pages import find_addresses
 from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.telemetry import Telemetry
 
 
 class GateStage:
@@ -45,27 +57,90 @@ class GateStage:
 
 
 class DirectStage:
-    """Decides about the web from what the run found and answered: its own retrieval is the probe."""
+    """Decides about the web from what the run found and answered: its own retrieval is the probe. Then looks outside
+    where the decision says so, once a run.
+    """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, telemetry: Telemetry, outside: Outside | None = None) -> None:
         self._clock = clock
+        self._telemetry = telemetry
+        self._outside = outside
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
-        """Attach the gate's whole decision. Nothing looks outside yet."""
+        """Attach the gate's whole decision; go back to retrieval where pages came."""
         question, ending = state.question, state.ending
+        if state.outside is not None:
+            return StageResult(state, outcome="skipped: the run looked outside already")
         if ending is None or question.signs is None:
             return StageResult(state, outcome="skipped: no answer to judge")
         if state.options.gate.mode == "off":
             return StageResult(state, outcome="skipped: the gate is off")
         probe = NOTHING_FOUND if not question.allows_retrieval else probe_signs(state, ending, self._today)
-        decision = decide(question.signs, probe, state.options.gate, find_seeds(state))
-        why = "; ".join(one.reason for one in decision.downgrades) or "the documents will do"
-        outcome = "ok" if decision.directives.use_search else f"skipped: {why}"
-        return StageResult(replace(state, question=replace(question, gate=decision)), outcome=outcome)
+        rules = await self._rules(state)
+        decision = decide(question.signs, probe, rules, find_seeds(state))
+        state = replace(state, question=replace(question, gate=decision))
+        if not decision.directives.use_search:
+            why = "; ".join(one.reason for one in decision.downgrades) or "the documents will do"
+            return StageResult(state, outcome=f"skipped: {why}")
+        return StageResult(state) if self._outside is None else await self._look(self._outside, state, decision, reads)
+
+    async def _rules(self, state: RunState) -> GateRules:
+        """The run's rules with what is left of the envelope. It is read where nothing else forbids to look."""
+        rules = replace(state.options.gate, is_past=state.question.asked.as_of is not None)
+        if self._outside is None or rules.policy.refused_by is not None or rules.mode != "on" or rules.is_past:
+            return rules
+        return replace(rules, budget_left=await self._outside.share_left(state.question.asked.workspace))
+
+    async def _look(
+        self, outside: Outside, state: RunState, decision: GateDecision, reads: LazySnapshot
+    ) -> StageResult:
+        seconds = state.deadline.remaining(self._clock.monotonic()) * OUTSIDE_SHARE
+        if seconds < LEAST_SECONDS:
+            report = OutsideReport(refusals=("BUDGET",))
+        else:
+            # Nothing is read meanwhile, and pages that come are of a later version.
+            await reads.release()
+            asked, seeds = state.question.asked, decision.directives
+            report = await outside.look(OutsideRequest(asked.workspace, seeds.search_seeds, seeds.crawl_seeds, seconds))
+        self._tell(report)
+        looked = LookedOutside(report, decision, state)
+        if report.version is None:
+            return StageResult(replace(state, outside=looked), outcome=_outcome(report))
+        # What is answered from the same text again needs no second plan.
+        event = StageEvent.RETRIEVE_AGAIN if state.question.allows_retrieval else StageEvent.BEGIN_AGAIN
+        again = replace(
+            state,
+            question=state.question if state.question.allows_retrieval else replace(state.question, gate=None),
+            corpus_version=report.version,
+            retrieved=Retrieved(),
+            draft=Draft(),
+            checked=Checked(),
+            ending=None,
+            outside=looked,
+        )
+        return StageResult(again, event, _outcome(report))
+
+    def _tell(self, report: OutsideReport) -> None:
+        """The run's id is bound already."""
+        self._telemetry.event(
+            "rag_looked_outside",
+            searches=report.searches,
+            pages=report.pages,
+            ready=report.ready,
+            known=report.known,
+            pending=report.pending,
+            refusals=" ".join(report.refusals) or None,
+        )
 
     @property
     def _today(self) -> date:
         return self._clock.now().date()
+
+
+def _outcome(report: OutsideReport) -> str:
+    if report.is_partial:
+        return f"partial: {', '.join(report.refusals) or f'{report.pending} pages came too late'}"
+    return f"ok: {report.ready} new pages"
 
 
 def probe_signs(state: RunState, ending: Ending, today: date) -> ProbeSigns:

@@ -96,7 +96,7 @@ def cite(
         heading_path=chunk.heading_path,
         score=passage.candidate.score,
         arms=passage.candidate.arms,
-        origin=passage.origin,
+        origin=stored.web_origin or passage.origin,
         verified=True,
         path=passage.candidate.path,
         read_at=stored.read_at,

@@ -9,6 +9,7 @@ from agentic_rag_server.graphql.answering.citations import Citation
 from agentic_rag_server.graphql.answering.debug import AnswerDebug, show_debug
 from agentic_rag_server.graphql.answering.gate import GateDecision, show_gate
 from agentic_rag_server.graphql.answering.inputs import RagAnswerInput, read_question
+from agentic_rag_server.graphql.answering.outside import OutsideReport, show_outside
 from agentic_rag_server.graphql.answering.runs import (
     Abstention,
     Dependency,
@@ -47,6 +48,10 @@ class RagAnswerPayload(Payload):
     @strawberry.field(description="What the gate decided, and why; null on user errors.")
     def gate(self) -> GateDecision | None:
         return show_gate(self.source.answer.gate) if self.source else None
+
+    @strawberry.field(description="What looking outside brought; null for a run that did not look.")
+    def outside(self) -> OutsideReport | None:
+        return show_outside(self.source.answer.outside) if self.source else None
 
     @strawberry.field(description="How the answer came about; null on user errors.")
     def debug(self) -> AnswerDebug | None:

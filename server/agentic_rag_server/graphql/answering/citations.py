@@ -81,7 +81,8 @@ class Citation:
     scores: list[ArmScore]
     origin: str = strawberry.field(
         description="`corpus`, `section` for text beside a passage that was found, `figures` for what was looked for "
-        "by the measure asked for, or the tool whose result is quoted."
+        "by the measure asked for, or the tool whose result is quoted; of a page that the web gave to the workspace "
+        "`WEB_SEARCH` or `CRAWL`."
     )
     verified: bool = strawberry.field(description="True when the snippet was compared with the stored text.")
     path: list[Hop] = strawberry.field(
@@ -89,6 +90,9 @@ class Citation:
     )
     read_at: datetime | None = strawberry.field(
         description="When the cited text was read from its source: tells which of two sources that disagree is younger."
+    )
+    fetched_at: datetime | None = strawberry.field(
+        description="When the web was asked for the cited page; null for every other document."
     )
     flags: list[Suspicion] = strawberry.field(  # type: ignore[valid-type]
         description="Signs that the quoted passage was written to steer a model; empty for an ordinary one."
@@ -136,5 +140,6 @@ def show_citation(citation: answers.Citation, workspace_id: UUID) -> Citation:
         chunk_id=encode(NodeKind.CHUNK, workspace_id, citation.chunk_id),
         scores=show_arms(citation.arms),
         path=show_path(citation.path, workspace_id),
+        fetched_at=citation.read_at if citation.is_web else None,
         workspace_id=workspace_id,
     )

@@ -14,6 +14,7 @@ from agentic_rag_server.graphql.answering.citations import Citation, show_citati
 from agentic_rag_server.graphql.answering.debug import AnswerDebug, StageTiming, show_debug
 from agentic_rag_server.graphql.answering.feedback import Feedback, show_feedback
 from agentic_rag_server.graphql.answering.gate import GateDecision, show_gate
+from agentic_rag_server.graphql.answering.outside import OutsideReport, show_outside
 from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
 from agentic_rag_server.graphql.http.fields import Connection, Node, connection, field, inner, to_schema
 
@@ -93,6 +94,10 @@ class Run(Node):
     @strawberry.field(description="What the gate decided, and why.")
     def gate(self) -> GateDecision:
         return show_gate(self.source.answer.gate)
+
+    @strawberry.field(description="What looking outside brought; null for a run that did not look.")
+    def outside(self) -> OutsideReport | None:
+        return show_outside(self.source.answer.outside)
 
     @strawberry.field(description="How the answer came about.")
     def debug(self) -> AnswerDebug:

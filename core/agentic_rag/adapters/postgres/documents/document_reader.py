@@ -94,9 +94,13 @@ REVISION_SPANS = """
 SELECT asked.place,
        substr(r.text, asked.first + 1, greatest(asked.last - asked.first, 0)) AS text,
        nullif(width_bucket(asked.first, r.page_starts), 0) AS page_place,
-       r.page_numbers, r.created_at
+       r.page_numbers,
+       CASE WHEN d.revision_id = r.revision_id THEN coalesce((d.provenance ->> 'fetched_at')::timestamptz, r.created_at)
+            ELSE r.created_at END AS created_at,
+       d.provenance ->> 'web_origin' AS web_origin
 FROM unnest($3::uuid[], $4::integer[], $5::integer[]) WITH ORDINALITY AS asked(revision_id, first, last, place)
 JOIN rag_revisions r ON r.org_id = $1 AND r.workspace_id = $2 AND r.revision_id = asked.revision_id
+JOIN rag_documents d ON d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = r.document_id
 """
 
 LAYOUT = """
@@ -197,7 +201,10 @@ class PostgresDocumentReader:
         for row in rows:
             place = row["page_place"]
             spans[row["place"] - 1] = RevisionSpan(
-                row["text"], None if place is None else row["page_numbers"][place - 1], row["created_at"]
+                row["text"],
+                None if place is None else row["page_numbers"][place - 1],
+                row["created_at"],
+                row["web_origin"],
             )
         return spans
 

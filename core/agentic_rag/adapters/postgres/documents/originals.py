@@ -33,6 +33,8 @@ WITH gone AS (
     WHERE o.org_id = $1 AND o.workspace_id = $2 AND o.document_id = ANY ($3::uuid[])
       AND d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = o.document_id
       AND o.content_hash IS DISTINCT FROM d.content_hash
+      -- Of a page of the web every response stays that a citation may rest on.
+      AND NOT d.provenance ? 'web_origin'
       AND encode(o.content_hash, 'hex') IS DISTINCT FROM d.provenance ->> 'content_sha256'
     RETURNING o.blob_key, o.document_id
 )

@@ -1,0 +1,50 @@
+"""Documents that are pages of the web: their paths, and what is kept of how they came."""
+
+from __future__ import annotations
+
+import hashlib
+from enum import Enum
+
+from agentic_rag.web.url_policy import AddressRefused, Target, parse_target
+
+PREFIX = "web/"
+"""Begins the path of every page that the web gave to a workspace."""
+ORIGIN = "web_origin"
+"""The provenance entry that says how a page came: a `WebOrigin`."""
+FETCHED_AT = "fetched_at"
+"""The provenance entry with the time at which the server was asked last, in ISO 8601."""
+SEARCH_QUERY = "search_query"
+CRAWL_DEPTH = "crawl_depth"
+ETAG = "etag"
+RESPONSE_HEADERS = "response_headers"
+"""Headers of the response as a JSON object."""
+MAX_PATH = 400
+"""Characters of a path; what is longer ends in a digest."""
+
+
+class WebOrigin(Enum):
+    """How a page came to a workspace."""
+
+    WEB_SEARCH = "WEB_SEARCH"
+    """A search engine named it."""
+    CRAWL = "CRAWL"
+    """A caller named it, or a page that a crawl read."""
+
+
+def page_path(target: Target) -> str:
+    """The path of a page's document. The same address has the same path."""
+    path = f"{PREFIX}{target.authority}{target.request}"
+    if len(path) <= MAX_PATH:
+        return path
+    digest = hashlib.sha256(target.url.encode()).hexdigest()[:16]
+    return f"{path[: MAX_PATH - len(digest) - 1]}~{digest}"
+
+
+def page_host(source_path: str, url: str | None) -> str | None:
+    """The host of a page of the web; None for any other document."""
+    if url is None or not source_path.startswith(PREFIX):
+        return None
+    try:
+        return parse_target(url).host
+    except AddressRefused:
+        return None

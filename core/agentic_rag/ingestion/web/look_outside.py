@@ -1,0 +1,147 @@
+"""Looks outside for a run: search, fetch, ingest through the ordinary path, and wait as long as the run can."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from time import monotonic
+
+from agentic_rag.answering.outside import OutsideReport, OutsideRequest
+from agentic_rag.documents.document import DocumentFault, DocumentStatus
+from agentic_rag.documents.web_pages import WebOrigin
+from agentic_rag.ingestion.web.keep_pages import KeepPages, KeptPage
+from agentic_rag.ingestion.web.read_pages import FoundPage, ReadPages
+from agentic_rag.ingestion.web.search_web import SearchWeb, require_web
+from agentic_rag.jobs.job import QueueName
+from agentic_rag.jobs.ports import JobQueue
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.web.search import SearchRequest
+
+MAX_PAGES = 6
+"""Pages that one run reads."""
+RESULTS_PER_SEARCH = 4
+FETCH_SHARE = 0.6
+"""Share of the time by which pages have to be fetched, so that what came can still be ingested."""
+POLL_SECONDS = 0.1
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What happened so far; a run that is cut off reports it."""
+
+    searches: int = 0
+    fetched: int = 0
+    kept: list[KeptPage] = field(default_factory=list[KeptPage])
+    ready: int = 0
+    known: int = 0
+    pending: int = 0
+    refusals: dict[str, None] = field(default_factory=dict[str, None])
+    version: int | None = None
+
+    def report(self) -> OutsideReport:
+        """The report so far."""
+        return OutsideReport(
+            self.searches, self.fetched, self.ready, self.known, self.pending, tuple(self.refusals), self.version
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LookOutsideForRun:
+    """Implements `answering.outside.LookOutside`."""
+
+    database: Database
+    search: SearchWeb
+    pages: ReadPages
+    keep: KeepPages
+    queue: JobQueue
+    telemetry: Telemetry
+
+    async def __call__(self, request: OutsideRequest) -> OutsideReport:
+        """Look. What fails is in the report."""
+        tally, until = _Tally(), monotonic() + request.seconds
+        try:
+            async with asyncio.timeout(request.seconds * FETCH_SHARE):
+                await self._bring(request, tally)
+        except TimeoutError:
+            tally.refusals["BUDGET"] = None
+        except AgenticRagError as error:
+            tally.refusals[error.code] = None
+        try:
+            await self._wait(request.workspace, tally, until)
+        except AgenticRagError as error:
+            tally.refusals[error.code] = None
+        return tally.report()
+
+    async def _bring(self, request: OutsideRequest, tally: _Tally) -> None:
+        """Search and fetch; pages are handed over as they come."""
+        await require_web(self.database, request.workspace)
+        await self.keep.admit(request.workspace)
+        found = await asyncio.gather(*(self._search(request.workspace, text, tally) for text in request.searches))
+        named = [FoundPage(url, WebOrigin.CRAWL) for url in request.addresses]
+        chosen = list({page.url: page for page in [*named, *_in_turn(found)]}.values())[:MAX_PAGES]
+        await asyncio.gather(*(self._read(request.workspace, page, tally) for page in chosen))
+
+    async def _search(self, workspace: WorkspaceRef, text: str, tally: _Tally) -> list[FoundPage]:
+        try:
+            answer = await self.search.run(workspace, SearchRequest(text, top_k=RESULTS_PER_SEARCH))
+        except AgenticRagError as error:
+            tally.refusals[error.code] = None
+            return []
+        tally.searches += 1
+        return [FoundPage(one.url, WebOrigin.WEB_SEARCH, text, published=one.published) for one in answer.results]
+
+    async def _read(self, workspace: WorkspaceRef, page: FoundPage, tally: _Tally) -> None:
+        try:
+            if await self.keep.is_fresh(workspace, page.url):
+                tally.known += 1
+                return
+            fetched = await self.pages.fetch(workspace, page)
+            if fetched is None:
+                return
+            tally.fetched += 1
+            kept = await self.keep.run(workspace, page, fetched, QueueName.INTERACTIVE)
+        except AgenticRagError as error:
+            tally.refusals[error.code] = None
+            return
+        if kept.job is None:
+            tally.known += 1
+            return
+        tally.kept.append(kept)
+        # The dispatcher would offer it too, at its next poll.
+        await self.queue.offer(QueueName.INTERACTIVE, [kept.job])
+
+    async def _wait(self, workspace: WorkspaceRef, tally: _Tally, until: float) -> None:
+        """Until every page that was handed over is done, or the time is up."""
+        waiting = {one.document_id for one in tally.kept}
+        while waiting:
+            async with self.database.transaction(workspace.org_id) as transaction:
+                found = [await transaction.documents.get(workspace, one) for one in sorted(waiting)]
+            for document_id, document in zip(sorted(waiting), found, strict=True):
+                if document is None:
+                    waiting.discard(document_id)
+                elif document.status in (DocumentStatus.READY, DocumentStatus.FAILED):
+                    waiting.discard(document_id)
+                    _count_done(document.status, document.fault, tally)
+            if not waiting or monotonic() + POLL_SECONDS >= until:
+                break
+            await asyncio.sleep(POLL_SECONDS)
+        tally.pending = len(waiting)
+        if tally.ready:
+            tally.version = await self.database.corpus_version(workspace)
+
+
+def _count_done(status: DocumentStatus, fault: DocumentFault | None, tally: _Tally) -> None:
+    if status is DocumentStatus.READY:
+        tally.ready += 1
+    elif fault is not None:
+        tally.refusals[fault.code] = None
+
+
+def _in_turn(found: Sequence[Sequence[FoundPage]]) -> list[FoundPage]:
+    """The best of each search first, then the second ones."""
+    return [page for row in zip_longest(*found) for page in row if page is not None]

@@ -1,0 +1,111 @@
+"""Fetches single pages of the web: policy, robots.txt, budget, the guarded client, then what the page itself asks."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from agentic_rag.documents.web_pages import WebOrigin
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.errors import ContentRefused, PolicyRefused, Retryable
+from agentic_rag.kernel.ttl_cache import TtlCache
+from agentic_rag.models.billing.usage import UsageKind
+from agentic_rag.models.billing.web_envelope import WebEnvelope
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.web.fetch_errors import StatusRefused
+from agentic_rag.web.fetch_policy import FetchedPage
+from agentic_rag.web.robots import ALLOW_ALL, CLOSED, PageDirectives, RobotsRules, parse_robots, read_directives
+from agentic_rag.web.search import SearchFilters
+from agentic_rag.web.url_policy import AddressRefused, Target, parse_target
+
+ROBOTS_SECONDS = 3_600.0
+"""How long a robots.txt is known; RFC 9309 allows a day."""
+MAX_SITES = 4_096
+PROVIDER = "web"
+"""How pages are called in the table of usage."""
+
+FetchIfNew = Callable[[str, str], Awaitable[FetchedPage | None]]
+"""`GuardedFetcher.fetch_if_new`: the page at an address, None while it has the validator."""
+FetchPlain = Callable[[str], Awaitable[FetchedPage]]
+"""`GuardedFetcher.fetch`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """A page that may be read, and how it was found."""
+
+    url: str
+    origin: WebOrigin
+    query: str = ""
+    """The search that named it."""
+    depth: int = 0
+    """Links between it and a page that somebody named."""
+    published: str = ""
+    """When it was published, as the search engine tells it."""
+
+
+class ReadPages:
+    """Keeps what it knows of each site's robots.txt."""
+
+    def __init__(
+        self,
+        fetch: FetchIfNew,
+        fetch_robots: FetchPlain,
+        envelope: WebEnvelope,
+        clock: Clock,
+        filters: SearchFilters,
+    ) -> None:
+        self._fetch = fetch
+        self._fetch_robots = fetch_robots
+        self._envelope = envelope
+        self._filters = filters
+        self._rules = TtlCache(self._load_rules, clock, seconds=ROBOTS_SECONDS, most=MAX_SITES)
+
+    async def fetch(self, workspace: WorkspaceRef, page: FoundPage, validator: str = "") -> FetchedPage | None:
+        """The page, which may be kept; None while it has the validator. Errors: those of the guarded client;
+        `PolicyRefused` codes ADDRESS_REFUSED, ROBOTS_REFUSED, PAGE_NOINDEX; `BudgetExceeded`. A refusal before the
+        budget dials nothing but the site's robots.txt.
+        """
+        target = self.check(page.url)
+        if not (await self.rules(target)).allows(target.url):
+            raise PolicyRefused("The site's robots.txt does not let this page be fetched.", code="ROBOTS_REFUSED")
+        await self._envelope.reserve(workspace, UsageKind.PAGE, PROVIDER)
+        fetched = await self._fetch(target.url, validator)
+        if fetched is None:
+            return None
+        if not self._filters.allows(parse_target(fetched.url).host):
+            raise PolicyRefused("The page moved to a host that is not to be read.", code="ADDRESS_REFUSED")
+        if directives_of(fetched).noindex:
+            raise PolicyRefused("The page asks not to be kept (noindex).", code="PAGE_NOINDEX")
+        return fetched
+
+    def check(self, url: str) -> Target:
+        """The target of an address that may be asked. Errors: `PolicyRefused` code ADDRESS_REFUSED."""
+        try:
+            target = parse_target(url)
+        except AddressRefused as refused:
+            raise PolicyRefused(f"The address is not allowed: {refused}.", code="ADDRESS_REFUSED") from refused
+        if not self._filters.allows(target.host):
+            raise PolicyRefused("The address is of a host that is not to be read.", code="ADDRESS_REFUSED")
+        return target
+
+    async def rules(self, target: Target) -> RobotsRules:
+        """The rules of a page's site."""
+        return await self._rules.get(f"{target.scheme.value}://{target.authority}")
+
+    async def _load_rules(self, site: str, before: RobotsRules | None) -> RobotsRules:
+        """RFC 9309 §2.3.1: without a file all is allowed; a site that cannot tell allows nothing."""
+        try:
+            return parse_robots((await self._fetch_robots(f"{site}/robots.txt")).body)
+        except StatusRefused as error:
+            return ALLOW_ALL if 400 <= error.status < 500 and error.status != 429 else CLOSED
+        except ContentRefused as error:
+            # A page in the place of the file is no file; one that is too large is not read.
+            return CLOSED if error.code == "FETCH_TOO_LARGE" else ALLOW_ALL
+        except (Retryable, PolicyRefused):
+            return CLOSED
+
+
+def directives_of(page: FetchedPage) -> PageDirectives:
+    """What a page asks of robots."""
+    return read_directives(page.headers.get("x-robots-tag", ""), page.body)
