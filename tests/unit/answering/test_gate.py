@@ -141,6 +141,7 @@ def test_a_plan_is_lowered_by_every_cause_that_holds_and_no_other(
     expected = set() if refused is None else {DowngradeCause(refused)}
     expected |= {DowngradeCause.BUDGET} if bounds.budget_left == 0 else set()
     expected |= set() if bounds.can_search else {DowngradeCause.NO_SEARCH}
+    expected |= {DowngradeCause.AS_OF} if bounds.is_past else set()
     expected |= {DowngradeCause.MODE} if bounds.mode == "shadow" else set()
     expected |= {DowngradeCause.NO_CRAWLER} if wanted == {"full_loop"} and not bounds.can_crawl else set()
     assert causes == expected

@@ -10,6 +10,8 @@ DETOURS = {
     ("plan", "without_retrieval"): "tools",
     ("self_check", "repair"): "synthesize",
     ("embed", "out_of_time"): "retrieve",
+    ("search", "retrieve_again"): "retrieve",
+    ("search", "begin_again"): "gate",
 }
 
 

@@ -50,10 +50,10 @@ class GateRules:
     can_crawl: bool = False
     care: float = 0.5
     """The knob: 0 looks outside as seldom as it may, 1 as readily."""
-    is_past: bool = False
-    """The question is asked of an earlier version, to which nothing can be added."""
     mode: str = "on"
     """off, shadow (says what it would do) or on."""
+    is_past: bool = False
+    """The question is asked of an earlier version, to which nothing can be added."""
 
 
 @dataclass(frozen=True, slots=True)
