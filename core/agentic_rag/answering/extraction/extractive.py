@@ -22,8 +22,7 @@ from agentic_rag.answering.extraction.contradiction import (
     jaccard_similarity,
     order_in_time,
 )
-from agentic_rag.answering.extraction.disagreement import find_contradiction
-from agentic_rag.answering.extraction.outvoted import find_outvoted
+from agentic_rag.answering.extraction.disagreement import find_contradiction, find_outvoted
 from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.term_matching import weight_of
 from agentic_rag.answering.extraction.text_blocks import RankedBlock
