@@ -11,12 +11,12 @@ from agentic_rag.answering.gate_decision import FeatureContribution, GateDecisio
 from agentic_rag.answering.outside import OutsideReport
 from agentic_rag.answering.plan import Plan, ToolCall
 from agentic_rag.documents.document import DocumentFilter
-from agentic_rag.documents.web_pages import WebOrigin
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.language.prompt_injection import Suspicion
 from agentic_rag.models.chat.request import ChatSpend
 from agentic_rag.retrieval.candidates import ArmScore, CandidateTrace, Hop
 from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
+from agentic_rag.web.page_paths import WebOrigin
 
 
 class Outcome(enum.Enum):

@@ -16,8 +16,8 @@ from agentic_rag.answering.extraction.term_matching import weight_of
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.documents.document import Chunk
-from agentic_rag.documents.web_pages import page_host
 from agentic_rag.retrieval.candidates import Passage
+from agentic_rag.web.page_paths import page_host
 
 MAX_SIDES = 3
 """Units, best first, that a contradiction is looked for."""

@@ -15,15 +15,6 @@ from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
 from agentic_rag.documents.ports import BlobStore, DocumentLabel, Parser
-from agentic_rag.documents.web_pages import (
-    CRAWL_DEPTH,
-    ETAG,
-    FETCHED_AT,
-    ORIGIN,
-    RESPONSE_HEADERS,
-    SEARCH_QUERY,
-    page_path,
-)
 from agentic_rag.ingestion.storage import require_storage
 from agentic_rag.ingestion.submit import Submission, is_published, submit
 from agentic_rag.ingestion.web.read_pages import FoundPage
@@ -35,6 +26,15 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.web.fetch_policy import FetchedPage
+from agentic_rag.web.page_paths import (
+    CRAWL_DEPTH,
+    ETAG,
+    FETCHED_AT,
+    ORIGIN,
+    RESPONSE_HEADERS,
+    SEARCH_QUERY,
+    page_path,
+)
 from agentic_rag.web.url_policy import Target, parse_target
 from agentic_rag.workspaces.workspace import Workspace, effective_settings
 

@@ -10,7 +10,6 @@ from time import monotonic
 
 from agentic_rag.answering.outside import OutsideReport, OutsideRequest
 from agentic_rag.documents.document import DocumentFault, DocumentStatus
-from agentic_rag.documents.web_pages import WebOrigin
 from agentic_rag.ingestion.web.keep_pages import KeepPages, KeptPage
 from agentic_rag.ingestion.web.read_pages import FoundPage, ReadPages
 from agentic_rag.ingestion.web.search_web import SearchWeb, require_web
@@ -20,6 +19,7 @@ from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.web.page_paths import WebOrigin
 from agentic_rag.web.search import SearchRequest
 
 MAX_PAGES = 6

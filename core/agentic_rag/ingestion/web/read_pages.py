@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from agentic_rag.documents.web_pages import WebOrigin
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.errors import ContentRefused, PolicyRefused, Retryable
 from agentic_rag.kernel.ttl_cache import TtlCache
@@ -14,6 +13,7 @@ from agentic_rag.models.billing.web_envelope import WebEnvelope
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.web.fetch_errors import StatusRefused
 from agentic_rag.web.fetch_policy import FetchedPage
+from agentic_rag.web.page_paths import WebOrigin
 from agentic_rag.web.robots import ALLOW_ALL, CLOSED, PageDirectives, RobotsRules, parse_robots, read_directives
 from agentic_rag.web.search import SearchFilters
 from agentic_rag.web.url_policy import AddressRefused, Target, parse_target
