@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from protego import Protego
+if TYPE_CHECKING:
+    from protego import Protego
 
 AGENT = "agentic-rag"
 """How this product is called in robots.txt."""
@@ -47,6 +49,9 @@ CLOSED = RobotsRules(is_closed=True)
 
 def parse_robots(body: bytes) -> RobotsRules:
     """The rules of a robots.txt; what is no rule in it is skipped."""
+    # Read where pages are, not at the start of every process.
+    from protego import Protego
+
     text = body[:MAX_ROBOTS_BYTES].decode("utf-8", "replace")
     return RobotsRules(Protego.parse(text))
 
