@@ -141,7 +141,6 @@ def settings_for(database_url: str, redis_url: str, home: Path, stub: ProviderSt
             "compatible_urls": f"gemini={stub.gemini_url},anthropic={stub.base_url},{stub.base_url}",
         },
         jobs={"queue_name": f"own-keys-{uuid4().hex[:8]}", "backoff_ms": 10},
-        ingestion={"compute_processes": 0},
     )
 
 

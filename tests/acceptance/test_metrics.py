@@ -140,7 +140,6 @@ def product(migrated_database: str) -> Iterator[Product]:
         issuer = exits.enter_context(serving(rsa_key()))
         environ = environment(home, migrated_database, queues.start()) | {
             "AGENTIC_RAG_JOB_ATTEMPTS": "1",
-            "AGENTIC_RAG_COMPUTE_PROCESSES": "0",
             "AGENTIC_RAG_RATE_LIMITS": f"asks={ASKS}",
             "AGENTIC_RAG_SCHEDULE": "canaries_minutes=0.1",
             "AGENTIC_RAG_JWKS_URL": issuer.url,

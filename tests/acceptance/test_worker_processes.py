@@ -55,7 +55,6 @@ def test_a_killed_process_is_started_again_and_one_signal_stops_all(migrated_url
             "AGENTIC_RAG_HOME": str(open_home("workers-")),
             "AGENTIC_RAG_WORKER_METRICS_PORT": str(port),
             "AGENTIC_RAG_DRAIN_SECONDS": "2",
-            "AGENTIC_RAG_COMPUTE_PROCESSES": "0",
         },
         stderr=subprocess.PIPE,
     )

@@ -163,9 +163,9 @@ async def statements_of_answers(container: Container, workspace: WorkspaceRef, q
     sent: list[str] = []
     run = PostgresConnection._run
 
-    async def counted(self: PostgresConnection, call: Any, *arguments: Any) -> Any:
+    async def counted(self: PostgresConnection, call: Any, *arguments: Any, **options: Any) -> Any:
         sent.append(arguments[0])
-        return await run(self, call, *arguments)
+        return await run(self, call, *arguments, **options)
 
     asker = Principal(DEFAULT_ORG_ID, "bench", Role.ADMIN)
     counts: list[int] = []

@@ -65,7 +65,6 @@ async def opened_server(ground: Ground, **variables: str) -> AsyncIterator[tuple
         "AGENTIC_RAG_LOG_LEVEL": "error",
         "AGENTIC_RAG_QUEUE_NAME": f"security-{uuid4().hex}",
         "AGENTIC_RAG_BLOB_STORE": str(servers.home / f"blobs-{uuid4().hex}"),
-        "AGENTIC_RAG_COMPUTE_PROCESSES": "0",
         **variables,
     }
     container = Container(load_settings(given))

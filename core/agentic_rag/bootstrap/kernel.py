@@ -29,6 +29,10 @@ class Closable(Protocol):
 T = TypeVar("T", bound=Closable)
 
 
+COMPUTE_PROCESSES = 2
+"""Of one process, for embedding and indexing large batches; they start with the first."""
+
+
 class KernelParts:
     """The base of the container. A part is made on first use; what holds connections is closed with the container."""
 
@@ -72,7 +76,7 @@ class KernelParts:
 
     @cached_property
     def _compute(self) -> Compute:
-        return self._owned(ProcessCompute(self.settings.ingestion.compute_processes))
+        return self._owned(ProcessCompute(COMPUTE_PROCESSES))
 
     def _owned(self, part: T) -> T:
         """The part, which is closed with the container."""

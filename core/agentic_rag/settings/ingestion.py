@@ -21,8 +21,6 @@ class IngestionConfig:
     """The directory `rag ingest` reads without --source."""
     chunk_profile: Annotated[Literal["default", "small", "agent"], Env("AGENTIC_RAG_CHUNK_PROFILE")] = "default"
     """default 512/64 tokens, small 256/32 tokens, agent 1000/200 characters."""
-    compute_processes: Annotated[int, Env("AGENTIC_RAG_COMPUTE_PROCESSES"), Meta(ge=0, le=64)] = 2
-    """Processes of one worker for embedding and indexing; 0 for a thread of its own."""
     parser_memory_mb: Annotated[int, Env("AGENTIC_RAG_PARSER_MEMORY_MB"), Meta(ge=64)] = 512
     """Memory limit of a parsing child."""
     max_upload_bytes: Annotated[int, Env("AGENTIC_RAG_MAX_UPLOAD_BYTES"), Meta(ge=1024)] = 26_214_400

@@ -31,6 +31,8 @@ class RetrievalConfig:
     """Share of the graph arm in fusion."""
     lexical_share: Annotated[str, Env("HYBRID_LEXICAL_SHARE", check=parse_lexical_share)] = "auto"
     """Lexical part of the text arms' share, 0 to 1, or `auto` (per question)."""
+    resident_mb: Annotated[int, Env("AGENTIC_RAG_RESIDENT_MB"), Meta(ge=0, le=65536)] = 256
+    """Memory in MiB for vectors that a process holds and scans itself; 0 scans in the database only."""
 
     @property
     def shares(self) -> tuple[float, float, float | None]:

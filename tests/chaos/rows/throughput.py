@@ -60,8 +60,6 @@ async def _round(servers: Servers, chunks: Sequence[PreparedChunk]) -> _Round:
     settings = {
         "RAG_EMBEDDER": "deterministic", "AGENTIC_RAG_JOB_LEASE_SECONDS": "30", "AGENTIC_RAG_WORKER_CONCURRENCY": "16",
         "AGENTIC_RAG_CHUNK_PROFILE": "small",
-        # As many workers as cores: computing in processes of their own would only add handing over.
-        "AGENTIC_RAG_COMPUTE_PROCESSES": "0",
     }  # fmt: skip
     async with new_ground(servers, **settings) as ground, crew(ground) as workers:
         folder = ground.home / "source"

@@ -32,6 +32,10 @@ class WatchedConnection:
         self._statements.append(query)
         return await self._inner.execute(query, *arguments)
 
+    async def copy_rows(self, query: str, *arguments: Any) -> bytes:
+        self._statements.append(query)
+        return await self._inner.copy_rows(query, *arguments)
+
     async def executemany(self, query: str, rows: Sequence[Sequence[Any]]) -> None:
         self._statements.append(query)
         await self._inner.executemany(query, rows)

@@ -26,10 +26,8 @@ STATEMENTS = {
     "version": "rag_corpus_head",
     "begin": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     "header": "w.oldest_version",
-    "vectors": "WITH candidates AS MATERIALIZED",
     "vicinity": "array_agg(m.ordinal ORDER BY m.ordinal) AS ordinals",
     "titles": "SELECT c.ordinal, d.title",
-    "cosines": ") AS v\n",
     "texts": "c.chunk_id, c.document_id, c.revision_id",
     "quotes": "page_place",
 }
@@ -48,7 +46,7 @@ class WatchedContainer(Container):
         return self._owned(WatchedPool(self.settings.stores.database_url, options, self.statements))
 
 
-async def test_an_uncached_answer_waits_for_eleven_statements(
+async def test_an_uncached_answer_waits_for_nine_statements(
     migrated_database: str, redis_url: str, tmp_path: Path
 ) -> None:
     settings: dict[str, Any] = {
@@ -56,7 +54,6 @@ async def test_an_uncached_answer_waits_for_eleven_statements(
         "REDIS_URL": redis_url,
         "AGENTIC_RAG_HOME": str(tmp_path),
         "AGENTIC_RAG_QUEUE_NAME": f"statements-{uuid4().hex}",
-        "AGENTIC_RAG_COMPUTE_PROCESSES": "0",
     }
     container = WatchedContainer(load_settings(settings, dotenv=tmp_path / "none"))
     await container.first_access.ensure_organisation()
@@ -79,6 +76,8 @@ async def test_an_uncached_answer_waits_for_eleven_statements(
     try:
         await ask("Why was the rotor of unit 7 replaced?")
         await eventually(is_recorded, "the record of the first answer is behind us too")
+        # A server that has been asked before holds the vectors; the first question has the table scanned.
+        await container._residents.settled()
         waited = await ask("Why was the rotor of unit 9 replaced?")
     finally:
         await container.aclose()
@@ -87,6 +86,5 @@ async def test_an_uncached_answer_waits_for_eleven_statements(
     # Behind the response: the record of the run, whose transaction may have begun, and the end of the snapshot.
     waited = [one for one in waited if "synchronous_commit = off" not in one]
     assert [next(name for name, words in STATEMENTS.items() if words in one) for one in waited] == [
-        *("version", "begin", "header", "vectors", "vicinity"),
-        *("titles", "cosines", "vicinity", "texts", "texts", "quotes"),
+        *("version", "begin", "header", "vicinity", "titles", "vicinity", "texts", "texts", "quotes"),
     ]

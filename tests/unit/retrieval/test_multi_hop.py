@@ -130,6 +130,50 @@ def test_an_entity_of_the_question_links_nothing_new() -> None:
     assert not asked[1, :5].any()
 
 
+def slow_link_features(corpus: Corpus, pool: CandidatePool, asked: frozenset[UUID], origin: int) -> list[list[float]]:
+    """`link_features` link by link."""
+    found = [[0.0] * 6 for _ in pool.ordinals]
+    here = pool.rows[origin]
+    for entity_id in corpus.around.passage_entities.get(origin, ()):
+        weight = corpus.around.specificity(entity_id)
+        for ordinal in corpus.around.passages_of(entity_id) if weight > 0 else ():
+            row = pool.rows.get(ordinal)
+            if row is None:
+                continue
+            is_ours, is_theirs = entity_id in pool.titles[here], entity_id in pool.titles[row]
+            if is_theirs:
+                kind = 3 if is_ours else 0
+            elif is_ours:
+                kind = 1
+            elif entity_id in asked:
+                continue
+            else:
+                kind = 2
+            found[row][kind] = max(found[row][kind], weight)
+    found[here] = [0.0] * 6
+    for row in found:
+        row[4] = max(*row[:2], max(row[2:4]) / 2)
+        row[5] = float(row[4] == 0)
+    return found
+
+
+NAMES = ("Anton Berg", "Elsa Lind", "Otto Falk", "Kiruna", "Umea", "Norrland")
+said = st.lists(st.sampled_from(NAMES), min_size=1, max_size=4).map(lambda names: " met ".join(names) + " there.")
+
+
+@given(st.dictionaries(st.sampled_from([*NAMES, "Notes"]), said, min_size=2, max_size=7), said, st.data())
+def test_links_on_arrays_are_those_found_link_by_link(
+    texts: dict[str, str], question: str, data: st.DataObject
+) -> None:
+    corpus = Corpus(texts)
+    kept = sorted(data.draw(st.sets(st.sampled_from(range(len(texts))), min_size=1)))
+    pool, asked = corpus.pool(question, kept), corpus.asked(question)
+
+    for origin in kept:
+        found = link_features(pool, corpus.around, asked, origin)
+        assert found.tolist() == slow_link_features(corpus, pool, asked, origin)
+
+
 def test_a_trail_shares_out_what_it_has_and_keeps_what_ends_there(corpus: Corpus) -> None:
     pool = corpus.pool(QUESTION)
     trails = start_paths(pool, range(4))

@@ -120,15 +120,16 @@ class _PassageFeatures:
             kept = sorted(self._titles.keys() & set(ordinals))
             titles = [self._titles[ordinal] for ordinal in kept]
             terms = await self._snapshot.lexical.profile(asked.terms, kept, asked.scope)
-            meant = [self._meaning(title) for title in titles]
+            # The passages of a document share its title.
+            meant = {title: self._meaning(title) for title in dict.fromkeys(titles)}
             documents = score_title_match(asked.text, titles)
             self._cosines |= await reading
         return CandidatePool(
             ordinals=np.array(kept, np.int64),
-            cosine=np.array([max(0.0, self._cosines.get(ordinal, 0.0)) for ordinal in kept]),
+            cosine=np.maximum(0.0, np.array([self._cosines.get(ordinal, 0.0) for ordinal in kept])),
             terms=terms,
-            titles=[entities for entities, _ in meant],
-            named=np.array([named for _, named in meant]),
+            titles=[meant[title][0] for title in titles],
+            named=np.array([meant[title][1] for title in titles]),
             documents=documents,
             lexical_share=asked.lexical_share,
         )
@@ -140,7 +141,7 @@ class _PassageFeatures:
         return await self._snapshot.vectors.cosines(asked.vector, asked.space_id, ordinals)
 
     def _meaning(self, title: str) -> tuple[frozenset[UUID], float]:
-        """The passages of a document share its title."""
+        """The entities of a title, and how specific the likeliest is that the question names."""
         known = self._meant.get(title)
         if known is None:
             entities = title_entities(self._asked.workspace_id, title)

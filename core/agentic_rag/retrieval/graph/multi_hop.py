@@ -19,6 +19,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import accumulate, chain
 from uuid import UUID
 
 import numpy as np
@@ -90,6 +91,8 @@ class StepWeights:
 
 _STEP_WEIGHTS = fields(StepWeights)
 _LINK = [one.name for one in _STEP_WEIGHTS].index("link")
+_NO_LINK = 6
+"""In the place of a column of `link_features`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +117,25 @@ class CandidatePool:
     def rows(self) -> dict[int, int]:
         """Ordinal → row."""
         return {ordinal: row for row, ordinal in enumerate(self.ordinals.tolist())}
+
+    def rows_of(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(m,) the row of each ordinal; −1 for those that the pool does not hold."""
+        if not len(self.ordinals):
+            return np.full(len(ordinals), -1, np.int64)
+        rows = np.minimum(self.ordinals.searchsorted(ordinals), len(self.ordinals) - 1)
+        return np.where(self.ordinals[rows] == ordinals, rows, -1)
+
+    @cached_property
+    def rows_by_title_entity(self) -> dict[UUID, list[int]]:
+        """Entity → rows of the passages whose title it is in."""
+        by_titles: dict[frozenset[UUID], list[int]] = {}
+        for row, entities in enumerate(self.titles):
+            by_titles.setdefault(entities, []).append(row)
+        found: dict[UUID, list[int]] = {}
+        for entities, rows in by_titles.items():
+            for entity_id in entities:
+                found.setdefault(entity_id, []).extend(rows)
+        return found
 
     @cached_property
     def bm25(self) -> Floats:
@@ -182,6 +204,17 @@ class GraphNeighbourhood:
         """Ascending; none of an entity that links nothing."""
         known = self.entity_passages.get(entity_id)
         return () if known is None else known.ordinals
+
+    def links_of(self, ordinal: int) -> tuple[list[UUID], Floats, list[int], NDArray[np.int64]]:
+        """What links a passage to others: (m,) entities in it and how specific each is, and the passages of all of
+        them, those of entity i at `spans[i]:spans[i + 1]`.
+        """
+        held = [(one, self.specificity(one)) for one in self.passage_entities.get(ordinal, ())]
+        entities = [one for one, weight in held if weight > 0]
+        passages = [self.passages_of(one) for one in entities]
+        spans = [0, *accumulate(map(len, passages))]
+        flat = np.fromiter(chain.from_iterable(passages), np.int64, spans[-1])
+        return entities, np.array([weight for _, weight in held if weight > 0]), spans, flat
 
     def neighbours_of(self, ordinals: Iterable[int]) -> set[int]:
         """Passages that share a linking entity with one of these, and they themselves."""
@@ -288,26 +321,20 @@ def link_features(pool: CandidatePool, around: GraphNeighbourhood, asked: frozen
     """(n, 6): forward, backward, shared, same, link and unlinked of each passage seen from the passage `origin`."""
     found = np.zeros((len(pool.ordinals), 6))
     here = pool.rows[origin]
-    ours = pool.titles[here]
-    for entity_id in around.passage_entities.get(origin, ()):
-        weight = around.specificity(entity_id)
-        if weight <= 0:
-            continue
-        of_ours = entity_id in ours
-        for ordinal in around.passages_of(entity_id):
-            row = pool.rows.get(ordinal)
-            if row is None:
-                continue
-            if entity_id in pool.titles[row]:
-                kind = 3 if of_ours else 0
-            elif of_ours:
-                kind = 1
-            elif entity_id in asked:
-                continue
-            else:
-                kind = 2
-            if weight > found[row, kind]:
-                found[row, kind] = weight
+    entities, weights, spans, ordinals = around.links_of(origin)
+    if entities:
+        ours = pool.titles[here]
+        rows = pool.rows_of(ordinals)
+        plain = [1 if one in ours else _NO_LINK if one in asked else 2 for one in entities]
+        lengths = np.diff(spans)
+        kinds = np.repeat(np.array(plain), lengths)
+        for place, entity_id in enumerate(entities):
+            titled = pool.rows_by_title_entity.get(entity_id)
+            if titled is not None:
+                span = slice(spans[place], spans[place + 1])
+                kinds[span][np.isin(rows[span], titled)] = 3 if entity_id in ours else 0
+        links = (rows >= 0) & (kinds != _NO_LINK)
+        np.maximum.at(found, (rows[links], kinds[links]), np.repeat(weights, lengths)[links])
     found[here] = 0.0
     found[:, 4] = np.maximum(found[:, :2].max(axis=1), found[:, 2:4].max(axis=1) / 2)
     found[:, 5] = found[:, 4] == 0

@@ -1,9 +1,10 @@
-"""`retrieval.ports.VectorReader` on Postgres: an exact scan of the workspace's rows, or its approximate index where
-that is READY.
+"""`retrieval.ports.VectorReader` on Postgres: an exact scan of the workspace's rows, in the database or, of those that
+this process holds, here; or the workspace's approximate index where that is READY.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,12 +15,16 @@ from agentic_rag.adapters.postgres.session.halfvec import from_query, to_matrix
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, SearchScope
 from agentic_rag.retrieval.ports import VectorSearch
+from agentic_rag.retrieval.resident_vectors import ResidentVectors
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 MARGIN = 16
 """Extra candidates beyond the limit: pgvector ranks by half-precision distances whose last bits differ by CPU, so rows
 near the last rank may swap when they are scored again.
 """
+
+WORTH_A_THREAD = 8_000_000
+"""From this many components on, a scan in this process takes milliseconds, and another thread does it."""
 
 # Exact: approximate indexes are built on an expression with the space's dimensions, which this ordering does not use.
 # Vectors have unit length, so the inner product ranks like the cosine, for a third of the arithmetic. The candidates'
@@ -74,12 +79,14 @@ class PostgresVectorReader:
         version: int,
         space: RegisteredSpace | None,
         is_indexed: bool = False,
+        resident: ResidentVectors | None = None,
     ) -> None:
         self._connection = connection
         self._key = workspace.key
         self._version = version
         self._space = space
         self._is_indexed = is_indexed
+        self._resident = resident
         self._known: dict[bytes, dict[int, float]] = {}
         """Cosines by ordinal, by the bytes of the query: within a snapshot a passage keeps its vector."""
 
@@ -112,8 +119,13 @@ class PostgresVectorReader:
                 EF_SEARCH,
             )
         if len(rows) < limit and search is not VectorSearch.INDEXED:
+            if self._resident is not None:
+                return await self._scan_here(self._resident, self._space, query, limit, scope)
             rows = await self._scan(query, space_id, limit, scope)
-        return _rank(query, rows, limit, self._space.space)
+        if not rows:
+            return []
+        ordinals = np.array([row["ordinal"] for row in rows], np.int64)
+        return _rank(query, ordinals, to_matrix([row["v"] for row in rows]), limit, self._space.space)
 
     async def cosines(self, query: NDArray[np.float32], space_id: int, ordinals: Sequence[int]) -> dict[int, float]:
         if self._space is None or not ordinals:
@@ -121,12 +133,43 @@ class PostgresVectorReader:
         self._space.require(space_id, len(query))
         known = self._known.setdefault(query.tobytes(), {})
         unknown = [ordinal for ordinal in ordinals if ordinal not in known]
-        rows = await self._connection.fetch(BY_ORDINAL, *self._key, space_id, unknown) if unknown else ()
-        found = [(row["ordinal"], row["v"]) for row in rows if row["v"] is not None]
-        if found:
-            cosines = _cosines(query.astype(np.float64), to_matrix([vector for _, vector in found]), self._space.space)
-            known.update(zip([ordinal for ordinal, _ in found], cosines.tolist(), strict=True))
+        if unknown:
+            held, vectors = await self._stored(space_id, unknown)
+            if held:
+                cosines = _cosines(query.astype(np.float64), vectors, self._space.space)
+                known.update(zip(held, cosines.tolist(), strict=True))
         return {ordinal: known[ordinal] for ordinal in ordinals if ordinal in known}
+
+    async def _stored(self, space_id: int, ordinals: Sequence[int]) -> tuple[list[int], NDArray[np.float64]]:
+        """Those of the ordinals that have a vector, and their vectors."""
+        if self._resident is not None:
+            rows = self._resident.rows_of(np.array(ordinals, np.int64))
+            rows = rows[rows >= 0]
+            return self._resident.ordinals[rows].tolist(), self._resident.vectors[rows].astype(np.float64)
+        read = await self._connection.fetch(BY_ORDINAL, *self._key, space_id, ordinals)
+        found = [(row["ordinal"], row["v"]) for row in read if row["v"] is not None]
+        if not found:
+            return [], np.zeros((0, 0))
+        return [ordinal for ordinal, _ in found], to_matrix([vector for _, vector in found])
+
+    async def _scan_here(
+        self,
+        resident: ResidentVectors,
+        registered: RegisteredSpace,
+        query: NDArray[np.float32],
+        limit: int,
+        scope: SearchScope,
+    ) -> list[ArmHit]:
+        """As `_scan`, of vectors in this process."""
+        version, space = self._version, registered.space
+
+        def scan() -> list[ArmHit]:
+            shown = resident.visible(version, scope.access_ids, scope.ordinals)
+            rows = resident.nearest(query, limit + MARGIN, shown)
+            ordinals = resident.ordinals[rows].astype(np.int64)
+            return _rank(query, ordinals, resident.vectors[rows].astype(np.float64), limit, space)
+
+        return scan() if resident.vectors.size < WORTH_A_THREAD else await asyncio.to_thread(scan)
 
     async def _scan(self, query: NDArray[np.float32], space_id: int, limit: int, scope: SearchScope) -> Sequence[Row]:
         only = scope.access_ids[0] if len(scope.access_ids) == 1 else None
@@ -138,12 +181,15 @@ class PostgresVectorReader:
         return await self._connection.fetch(statement.replace(*_AMONG), *arguments, sorted(scope.ordinals))
 
 
-def _rank(query: NDArray[np.float32], rows: Sequence[Row], limit: int, space: EmbeddingSpace) -> list[ArmHit]:
+def _rank(
+    query: NDArray[np.float32],
+    ordinals: NDArray[np.int64],
+    vectors: NDArray[np.float64],
+    limit: int,
+    space: EmbeddingSpace,
+) -> list[ArmHit]:
     """Candidates scored from their stored vectors, best first, ties by ordinal."""
-    if not rows:
-        return []
-    ordinals = np.array([row["ordinal"] for row in rows], np.int64)
-    cosines = _cosines(query.astype(np.float64), to_matrix([row["v"] for row in rows]), space)
+    cosines = _cosines(query.astype(np.float64), vectors, space)
     order = np.lexsort((ordinals, -cosines))[:limit]
     return [
         ArmHit(ordinal, cosine, max(0.0, cosine))
@@ -154,7 +200,8 @@ def _rank(query: NDArray[np.float32], rows: Sequence[Row], limit: int, space: Em
 def _cosines(query: NDArray[np.float64], vectors: NDArray[np.float64], space: EmbeddingSpace) -> NDArray[np.float64]:
     """Cosines counted from the space's floor, rounded to `SCORE_DIGITS`; those of a null vector are 0 before."""
     norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(query)
-    products: NDArray[np.float64] = vectors @ query
+    # Each row by itself, in this thread: a score hangs neither on the rows beside it nor on the threads of BLAS.
+    products: NDArray[np.float64] = np.einsum("ij,j->i", vectors, query)
     cosines = np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
     cosines = (cosines - space.floor) / (1.0 - space.floor)
     return np.round(cosines, SCORE_DIGITS).astype(np.float64) + 0.0

@@ -70,9 +70,19 @@ class PostgresConnection:
     async def executemany(self, query: str, rows: Sequence[Sequence[Any]]) -> None:
         await self._run(self._driver.executemany, query, rows)
 
-    async def _run(self, call: Callable[..., Awaitable[Any]], *arguments: Any) -> Any:
+    async def copy_rows(self, query: str, *arguments: Any) -> bytes:
+        """All rows of a query in COPY's binary form: a fraction of the cost of reading them as values."""
+        received = bytearray()
+
+        async def receive(data: bytes) -> None:
+            received.extend(data)
+
+        await self._run(self._driver.copy_from_query, query, *arguments, output=receive, format="binary")
+        return bytes(received)
+
+    async def _run(self, call: Callable[..., Awaitable[Any]], *arguments: Any, **options: Any) -> Any:
         async with self._turn:
             with driver_errors():
-                found = await call(*arguments)
+                found = await call(*arguments, **options)
             self._pulse.beat()
             return found

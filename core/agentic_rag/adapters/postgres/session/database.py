@@ -26,6 +26,7 @@ from agentic_rag.adapters.postgres.operations.eval_runs import PostgresEvalRunSt
 from agentic_rag.adapters.postgres.operations.snapshots import PostgresSnapshotStore
 from agentic_rag.adapters.postgres.retrieval.graph import PostgresGraphReader
 from agentic_rag.adapters.postgres.retrieval.lexical import PostgresLexicalReader
+from agentic_rag.adapters.postgres.retrieval.resident import CorpusState, ResidentVectorStore
 from agentic_rag.adapters.postgres.retrieval.segments import SegmentCache
 from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresVectorIndexStore
 from agentic_rag.adapters.postgres.retrieval.vectors import PostgresVectorReader
@@ -67,12 +68,15 @@ SELECT w.corpus_version, w.oldest_version, w.access_version, pg_postmaster_start
        (SELECT max(g.access_id) FROM rag_access_sets g
         WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id) AS newest_set,
        s.space_id, s.provider, s.model, s.dimensions, s.precision,
+       w.active_space,
        ARRAY (
            SELECT segment_id FROM rag_segments g
            WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id
-             AND g.visible_from <= coalesce($3, w.corpus_version)
            ORDER BY visible_from, segment_id
        ) AS segment_ids,
+       (SELECT count(*) FROM rag_segments g
+        WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id
+          AND g.visible_from <= coalesce($3, w.corpus_version)) AS segments_seen,
        EXISTS (
            SELECT FROM rag_vector_indexes i
            WHERE i.org_id = w.org_id AND i.workspace_id = w.workspace_id AND i.space_id = s.space_id
@@ -125,8 +129,10 @@ class PostgresCorpusSnapshot:
         cache: SegmentCache,
         graph: GraphStore | None,
         hidden: HiddenVersions,
+        residents: ResidentVectorStore | None,
     ) -> None:
-        segments = tuple(header["segment_ids"])
+        # In the order of their versions, so that an older version sees the first of them.
+        segments = tuple(header["segment_ids"][: header["segments_seen"]])
         state = (header["corpus_version"], access.version, segments)
         documents = PostgresDocumentReader(connection, workspace, version, cache, state)
         self._connection, self._workspace, self._hidden = connection, workspace, hidden
@@ -134,8 +140,9 @@ class PostgresCorpusSnapshot:
         self.space = None if header["space_id"] is None else space_from(header)
         self.access = access
         self.documents: DocumentReader = documents
+        held = None if residents is None else residents.find(workspace, CorpusState.of(header, self.space))
         self.vectors: VectorReader = PostgresVectorReader(
-            connection, workspace, version, self.space, header["is_indexed"]
+            connection, workspace, version, self.space, header["is_indexed"], held
         )
         self.lexical: LexicalReader = PostgresLexicalReader(
             connection, workspace, version, segments, cache, self.access.version
@@ -186,7 +193,8 @@ class PostgresDatabase:
     Opening a snapshot costs two round trips (begin with the tenant setting; versions, space and segments), and one more
     for access sets that this process has not seen for the caller; ending it costs one. With a `graph` outside Postgres,
     snapshots of the newest version read that graph. It keeps no older versions, so snapshots of those read the Postgres
-    tables. With `refuses_owners` the check refuses a login that may become the owner of the tables.
+    tables. With `residents`, vectors that this process holds are not scanned in the database. With `refuses_owners` the
+    check refuses a login that may become the owner of the tables.
     """
 
     def __init__(
@@ -197,6 +205,7 @@ class PostgresDatabase:
         graph: GraphStore | None = None,
         *,
         refuses_owners: bool = False,
+        residents: ResidentVectorStore | None = None,
     ) -> None:
         self._pool = pool
         self._schema_head = schema_head
@@ -204,6 +213,7 @@ class PostgresDatabase:
         self._cache = cache or SegmentCache()
         self._scopes = ReadScopes()
         self._graph = graph
+        self._residents = residents
 
     @asynccontextmanager
     async def snapshot(
@@ -220,7 +230,15 @@ class PostgresDatabase:
             version = _version(row, as_of)
             access = await self._scope(connection, workspace, readers, row)
             yield PostgresCorpusSnapshot(
-                connection, workspace, version, row, access, self._cache, self._graph, self._scopes.hidden
+                connection,
+                workspace,
+                version,
+                row,
+                access,
+                self._cache,
+                self._graph,
+                self._scopes.hidden,
+                self._residents,
             )
 
     @asynccontextmanager

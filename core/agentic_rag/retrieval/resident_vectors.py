@@ -1,0 +1,90 @@
+"""The vectors of one workspace and embedding space as arrays in this process: what a scan of the table finds, without
+the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Mask = NDArray[np.bool_]
+
+STILL_VISIBLE = 2**31 - 1
+"""In the place of `visible_to` of a chunk that no version has closed."""
+
+_UNIT_ROUNDOFF = 2.0**-24
+
+
+@dataclass(frozen=True, eq=False)
+class ResidentVectors:
+    """Every stored vector with the versions and the access set that show it, ascending by ordinal. Arrays are not to be
+    written to.
+    """
+
+    ordinals: NDArray[np.int32]
+    """(n,) ascending, no repeats."""
+    access: NDArray[np.int32]
+    """(n,)"""
+    visible_from: NDArray[np.int32]
+    """(n,)"""
+    visible_to: NDArray[np.int32]
+    """(n,) the version that closed the chunk, else `STILL_VISIBLE`."""
+    vectors: NDArray[np.float32]
+    """(n, dimensions) the stored half-precision components, which single precision holds exactly."""
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+        return sum(getattr(self, array.name).nbytes for array in fields(self))
+
+    def visible(self, version: int, access_ids: Sequence[int], among: Collection[int] | None = None) -> Mask:
+        """(n,) which chunks a reader of `access_ids` sees at a version; `among` narrows them to these ordinals."""
+        shown = (self.visible_from <= version) & (self.visible_to > version)
+        if len(access_ids) == 1:
+            shown &= self.access == access_ids[0]
+        else:
+            shown &= np.isin(self.access, np.array(access_ids, np.int32))
+        if among is not None:
+            shown &= np.isin(self.ordinals, np.fromiter(among, np.int32, len(among)))
+        return shown
+
+    def nearest(self, query: NDArray[np.float32], limit: int, shown: Mask) -> NDArray[np.int64]:
+        """The rows of the `limit` greatest inner products with `query` rounded to half precision, as pgvector compares
+        them; best first, ties by ordinal.
+
+        A product of single precision chooses the contenders; its error has a bound in any order of summation, so the
+        contenders hold all of the best. These are compared in double precision.
+        """
+        rounded = query.astype(np.float16)
+        # Not by BLAS: its threads take as long to wake up as one core needs, and wait for each other on a busy machine.
+        products: NDArray[np.float32] = np.einsum("ij,j->i", self.vectors, rounded.astype(np.float32))
+        contenders = np.flatnonzero(shown)
+        if limit < len(contenders):
+            found = products[contenders]
+            last = float(np.partition(found, len(found) - limit)[len(found) - limit])
+            contenders = contenders[found >= last - 2 * self._error(rounded)]
+        # Row by row, so that equal vectors have equal products wherever they stand.
+        exact = np.einsum("ij,j->i", self.vectors[contenders].astype(np.float64), rounded.astype(np.float64))
+        return contenders[np.lexsort((contenders, -exact))[:limit]]
+
+    def rows_of(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(m,) the row of each ordinal; −1 for those that have no vector."""
+        if not len(self.ordinals):
+            return np.full(len(ordinals), -1, np.int64)
+        rows = np.minimum(self.ordinals.searchsorted(ordinals), len(self.ordinals) - 1)
+        return np.where(self.ordinals[rows] == ordinals, rows, -1)
+
+    def _error(self, query: NDArray[np.float16]) -> float:
+        """The most by which a product in single precision can be wrong, in whatever order its terms are added."""
+        length = float(np.linalg.norm(query.astype(np.float64)))
+        return 2 * len(query) * _UNIT_ROUNDOFF * self._longest * length
+
+    @cached_property
+    def _longest(self) -> float:
+        """The length of the longest vector, and a little more."""
+        squares = np.einsum("ij,ij->i", self.vectors, self.vectors)
+        return 1.001 * float(np.sqrt(squares.max(initial=0.0)))

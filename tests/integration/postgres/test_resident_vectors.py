@@ -1,0 +1,196 @@
+"""What a process holds of vectors answers as the table does, and never with what is stale, erased or foreign."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from tests.builders import DIMENSIONS, half
+from tests.contract.backends import Backend
+from tests.contract.tenancy.test_access_store_contract import NIGHT, restrict
+from tests.integration.postgres.statements import WatchedPool
+from tests.waiting import eventually
+
+from agentic_rag.adapters.postgres.retrieval.resident import WHOLE, CorpusState, ResidentVectorStore
+from agentic_rag.adapters.postgres.session.database import PostgresDatabase
+from agentic_rag.documents.document import document_id_for
+from agentic_rag.retrieval.candidates import ArmHit, SearchScope
+from agentic_rag.tenancy.access import ANONYMOUS_READER, UNRESTRICTED_READER, ReadIdentity
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag_migrations import HEAD
+
+pytestmark = pytest.mark.integration
+
+READERS = (ANONYMOUS_READER, UNRESTRICTED_READER, ReadIdentity(NIGHT))
+DRAW = np.random.default_rng(3)
+QUERIES = [*np.eye(DIMENSIONS, dtype=np.float32)[:2], *DRAW.standard_normal((2, DIMENSIONS)).astype(np.float32)]
+SCANS = "WITH candidates AS MATERIALIZED"
+
+
+@dataclass
+class Process:
+    """A serving process that holds vectors."""
+
+    pool: WatchedPool
+    residents: ResidentVectorStore
+    database: PostgresDatabase
+
+    def scans(self) -> int:
+        """How often the table was scanned."""
+        return sum(SCANS in one for one in self.pool.statements)
+
+
+@pytest.fixture
+async def process(migrated_url: str) -> AsyncIterator[Process]:
+    pool = WatchedPool(migrated_url)
+    residents = ResidentVectorStore(pool, 1 << 20)
+    yield Process(pool, residents, PostgresDatabase(pool, HEAD, residents=residents))
+    await residents.aclose()
+    await pool.aclose()
+
+
+async def nearest(
+    database: PostgresDatabase, workspace: WorkspaceRef, as_of: int | None = None
+) -> list[tuple[list[ArmHit], dict[int, float]]]:
+    """The hits and cosines of every query for every reader, whole and among few, of few and of many."""
+    found = []
+    for readers in READERS:
+        async with database.snapshot(workspace, as_of, readers=readers) as snapshot:
+            access = snapshot.access.access_ids
+            for query in QUERIES:
+                for scope in (SearchScope(access), SearchScope(access, frozenset(range(0, 40, 3)))):
+                    for limit in (2, 30):
+                        hits = await snapshot.vectors.nearest(query, 1, limit, scope)
+                        cosines = await snapshot.vectors.cosines(query, 1, [hit.ordinal for hit in hits])
+                        found.append((hits, cosines))
+    return found
+
+
+async def erase(stores: Backend, workspace: WorkspaceRef, path: str) -> None:
+    async with stores.database.transaction(workspace.org_id) as transaction:
+        await transaction.publisher.erase(workspace, document_id_for(workspace, path))
+
+
+async def compact(stores: Backend, workspace: WorkspaceRef) -> None:
+    async with stores.database.transaction(workspace.org_id) as transaction:
+        await transaction.publisher.compact(workspace)
+
+
+def texts(name: str, count: int) -> tuple[list[str], dict[str, bytes]]:
+    """Passages, every third of them with one and the same vector."""
+    passages = [f"{name} {number}" for number in range(count)]
+    vectors = {text: half(DRAW.standard_normal(DIMENSIONS)) for text in passages}
+    return passages, {**vectors, **dict.fromkeys(passages[::3], half([1, 2, 0, 0, 0, 0, 0, 0]))}
+
+
+async def test_what_is_held_answers_as_the_table_through_all_that_changes_it(stores: Backend, process: Process) -> None:
+    workspace = await stores.workspace()
+
+    async def publish(path: str, count: int) -> None:
+        passages, vectors = texts(f"{path} {uuid4()}", count)
+        await stores.publish(workspace, path, passages, vectors=vectors)
+
+    async def grow() -> None:
+        passages, vectors = texts("kept", 30)
+        await stores.publish(workspace, "kept.md", [*passages, "one more"], vectors=vectors)
+
+    for change in (
+        lambda: publish("a.md", 12),
+        lambda: publish("b.md", 40),
+        grow,
+        lambda: publish("c.md", 1),
+        lambda: publish("a.md", 9),
+        lambda: restrict(stores, workspace, "b.md", NIGHT),
+        lambda: publish("c.md", 2),
+        lambda: erase(stores, workspace, "a.md"),
+        lambda: compact(stores, workspace),
+        lambda: restrict(stores, workspace, "b.md", ("user:ada",)),
+        lambda: publish("a.md", 3),
+    ):
+        await change()
+        version = await stores.database.corpus_version(workspace)
+        for as_of in (None, version and version - 1):
+            expected = await nearest(stores.database, workspace, as_of)  # type: ignore[arg-type]
+            assert await nearest(process.database, workspace, as_of) == expected, "while it is read"
+            await process.residents.settled()
+            before = process.scans()
+            assert await nearest(process.database, workspace, as_of) == expected, "once it is held"
+            assert process.scans() == before
+
+
+async def test_what_was_erased_answers_no_question_even_while_it_is_held(stores: Backend, process: Process) -> None:
+    workspace = await stores.workspace()
+    for path in ("kept.md", "secret.md"):
+        await stores.publish(workspace, path, [path], vectors={path: half(QUERIES[0])})
+    await nearest(process.database, workspace)
+    await process.residents.settled()
+    async with process.database.snapshot(workspace) as snapshot:
+        assert len(await snapshot.vectors.nearest(QUERIES[0], 1, 5, SearchScope((0,)))) == 2
+    held = process.residents.nbytes
+
+    await erase(stores, workspace, "secret.md")
+
+    async with process.database.snapshot(workspace) as snapshot:
+        hits = await snapshot.vectors.nearest(QUERIES[0], 1, 5, SearchScope((0,)))
+    assert [hit.ordinal for hit in hits] == [0]
+    await process.residents.settled()
+    assert process.residents.nbytes == held // 2, "and the first question after it lets go of the vector"
+
+
+async def test_the_same_state_of_another_workspace_or_organisation_finds_nothing(
+    stores: Backend, process: Process
+) -> None:
+    workspace = await stores.workspace()
+    await stores.publish(workspace, "a.md", ["one"])
+    await nearest(process.database, workspace)
+    await process.residents.settled()
+    [entry] = process.residents._held.values()
+    state: CorpusState = entry.state
+
+    assert process.residents.find(workspace, state) is not None
+    assert process.residents.find(WorkspaceRef(uuid4(), workspace.workspace_id), state) is None
+    assert process.residents.find(WorkspaceRef(workspace.org_id, uuid4()), state) is None
+    await process.residents.settled()
+    assert len(process.residents._held) == 1, "row level security shows a stranger's read nothing"
+
+
+async def test_memory_is_bounded_and_the_vectors_asked_for_last_stay(
+    stores: Backend, process: Process, migrated_url: str
+) -> None:
+    workspaces = [await stores.workspace() for _ in range(3)]
+    for workspace in workspaces:
+        await stores.publish(workspace, "a.md", [f"passage {one}" for one in range(10)])
+    one = 10 * (4 * DIMENSIONS + 16)
+    residents = ResidentVectorStore(process.pool, 2 * one)
+    database = PostgresDatabase(process.pool, HEAD, residents=residents)
+
+    for workspace in workspaces:
+        await nearest(database, workspace)
+        await residents.settled()
+
+    assert residents.nbytes == 2 * one
+    assert [key[0] for key in residents._held] == workspaces[1:]
+    tiny = ResidentVectorStore(process.pool, one - 1)
+    await nearest(PostgresDatabase(process.pool, HEAD, residents=tiny), workspaces[0])
+    await tiny.settled()
+    assert (tiny.nbytes, tiny._loading) == (0, {}), "what does not fit is not read"
+    await residents.aclose()
+
+
+async def test_what_nobody_asks_for_is_dropped_in_time(
+    stores: Backend, process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentic_rag.adapters.postgres.retrieval.resident.IDLE_SECONDS", 0.05)
+    workspace = await stores.workspace()
+    await stores.publish(workspace, "a.md", ["one"])
+    await nearest(process.database, workspace)
+    await process.residents.settled()
+
+    async def is_empty() -> bool:
+        return not process.residents.nbytes
+
+    assert WHOLE in process.pool.statements, "they were read"
+    await eventually(is_empty, "the vectors are dropped")
