@@ -25,6 +25,7 @@ import asyncpg
 import httpx2
 import pypdf
 import pytest
+from tests.programs import Program, run
 from tests.stack import POSTGRES, Stack, open_home, redis_sources
 from tests.waiting import wait_until
 
@@ -121,7 +122,7 @@ def command(*arguments: str) -> list[str]:
 
 def start(environ: dict[str, str], name: str) -> subprocess.Popen[bytes]:
     with (Path(environ["HOME"]) / f"{name}.log").open("ab") as log:
-        return subprocess.Popen(command(name), cwd=environ["HOME"], env=environ, stdout=log, stderr=log)
+        return Program(command(name), cwd=environ["HOME"], env=environ, stdout=log, stderr=log)
 
 
 def answers(client: httpx2.Client, path: str) -> bool:
@@ -165,13 +166,13 @@ def environ(session_stack: Stack) -> Iterator[dict[str, str]]:
 def product(environ: dict[str, str]) -> Iterator[Product]:
     """Migrated, serving, working; the sample corpus went through the queue."""
     home = environ["HOME"]
-    subprocess.run(command("migrate", "up"), cwd=home, env=environ, check=True, capture_output=True)
+    run(command("migrate", "up"), cwd=home, env=environ, check=True)
     http, worker = client_of(environ["AGENTIC_RAG_PORT"]), client_of(environ["AGENTIC_RAG_WORKER_METRICS_PORT"])
     processes = [start(environ, name) for name in ("serve", "worker")]
     try:
         wait_until(lambda: answers(http, "/readyz") and answers(worker, "/readyz"), "server and worker are ready", 40)
         ingest = command("ingest", "--source", str(ROOT / "simulated_ingestion"), "--workspace", "handbook", "--wait")
-        subprocess.run(ingest, cwd=home, env=environ, check=True, capture_output=True)
+        run(ingest, cwd=home, env=environ, check=True)
         found = http.post("/graphql", json={"query": '{ workspaceByName(name: "handbook") { id } }'}).json()
         yield Product(http, worker, environ["DATABASE_URL"], found["data"]["workspaceByName"]["id"], environ)
         codes = [stop(process) for process in processes]

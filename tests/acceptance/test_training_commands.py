@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 from eval.training.gate_set import TIMES
+from tests.programs import run
 from tests.stack import open_home
 
 from agentic_rag.answering.evidence.answerability import AnswerabilityFeatures
@@ -86,7 +86,7 @@ def environment(home: Path) -> dict[str, str]:
 def run_module(home: Path, module: str, *arguments: str) -> Any:
     """What a module prints as JSON."""
     command = [sys.executable, "-m", module, *arguments]
-    ran = subprocess.run(command, cwd=home, env=environment(home), capture_output=True, text=True, timeout=120)
+    ran = run(command, cwd=home, env=environment(home), text=True)
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from tests.programs import PYTHONPATH, Program
 from tests.stack import open_home
 
 from agentic_rag.embedded.loopback import free_port
@@ -45,11 +46,11 @@ def test_a_killed_process_is_started_again_and_one_signal_stops_all(migrated_url
     port = free_port()
     while not _is_free(port + 1):
         port = free_port()
-    supervisor = subprocess.Popen(
+    supervisor = Program(
         [sys.executable, "-m", "agentic_rag_cli", "worker", "--processes", "2"],
         env={
             "PATH": os.environ["PATH"],
-            "PYTHONPATH": os.pathsep.join(sys.path),
+            "PYTHONPATH": PYTHONPATH,
             "DATABASE_URL": migrated_url,
             "REDIS_URL": redis_url,
             "AGENTIC_RAG_HOME": str(open_home("workers-")),

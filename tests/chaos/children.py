@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.chaos.ground import PATIENCE_SECONDS, ROOT, Ground, until
+from tests.programs import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ class Crew:
             command = [sys.executable, "-m", "tests.chaos.worker_main"]
             environment |= {"CHAOS_PLANS": json.dumps([asdict(plan) for plan in plans]), "CHAOS_FOLDER": str(folder)}
         with log.open("wb") as file:
-            process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=file, stderr=file)
+            process = Program(command, env=environment, cwd=ROOT, stdout=file, stderr=file)
         worker = WorkerProcess(process, log, folder)
         self.members.append(worker)
         return worker

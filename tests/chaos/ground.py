@@ -166,7 +166,7 @@ class Ground:
 
     def environment(self, **more: str) -> dict[str, str]:
         """The environment of a child process."""
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         return {
             **kept,
             **self.variables,

@@ -27,6 +27,8 @@ PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")
 NURSERY = Path(__file__).with_name("nursery.py")
 
 _ROOTS = [str(ROOT / package) for package in PACKAGES]
+PYTHONPATH = os.pathsep.join([str(ROOT), *_ROOTS])
+"""For programs of the product, and for modules of `tests`."""
 _KNOWN_PATHS = {str(ROOT), *_ROOTS, str(ROOT / "clients" / "python")}
 _READ_AT_START = ("PYTHON", "LD_", "LC_", "LANG", "MALLOC_", "GLIBC_", "OPENBLAS_", "OMP_", "OPENSSL_")
 """Beginnings of variables that interpreters and native libraries read before any module is imported."""

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import random
 import re
-import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -24,6 +23,7 @@ from agentic_rag.tenancy.principals import Role
 from agentic_rag.workspaces.administer import NewWorkspace
 from tests.chaos.ground import Ground as Plane
 from tests.chaos.ground import new_ground, until
+from tests.programs import Program
 from tests.security.ground import Ground
 from tests.security.servers import end
 from tests.security.span_receiver import SpanReceiver, receiving_spans
@@ -164,7 +164,7 @@ def _process(plane: Plane, program: str, command: str) -> Iterator[None]:
         notes = str(plane.home / f"{command}.notes")
         arguments = [sys.executable, "-m", program, command]
         environment = plane.environment(MUTANT_NOTES=notes)
-        process = subprocess.Popen(arguments, env=environment, stdout=log, stderr=log, cwd=plane.home)
+        process = Program(arguments, env=environment, stdout=log, stderr=log, cwd=plane.home)
     try:
         yield
     finally:

@@ -12,6 +12,7 @@ import httpx2
 
 from agentic_rag.embedded.loopback import free_port
 from tests.chaos.ground import TOKEN, Servers, new_ground, until
+from tests.programs import Program
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ async def running_server(servers: Servers, **more: str) -> AsyncIterator[Served]
     port = free_port()
     async with new_ground(servers, AGENTIC_RAG_PORT=str(port), **more) as ground:
         with (ground.home / "serve.log").open("ab") as log:
-            process = subprocess.Popen(  # noqa: ASYNC220 - it starts at once
+            process = Program(
                 [sys.executable, "-m", "agentic_rag_cli", "serve"],
                 env=ground.environment(),
                 stdout=log,

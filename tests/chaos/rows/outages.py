@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-import subprocess
 import sys
 import time
 from dataclasses import asdict
@@ -21,6 +20,7 @@ from tests.chaos import corpus
 from tests.chaos.children import Plan, WorkerProcess, crew
 from tests.chaos.clean import clean_run, end_state
 from tests.chaos.ground import LEASE_SECONDS, ROOT, Ground, Servers, new_ground, until
+from tests.programs import Program
 from tests.provider_stub import Fault
 
 BACK_SECONDS = 10.0
@@ -175,7 +175,7 @@ async def _die_submitting(ground: Ground, path: Path, step: str) -> None:
     shutil.copy2(path, folder / "source" / path.name)
     plans = json.dumps([asdict(Plan(step))])
     with (folder / "log").open("wb") as log:
-        child = subprocess.Popen(  # noqa: ASYNC220
+        child = Program(
             [sys.executable, "-m", "tests.chaos.submit_main", folder / "source", str(ground.workspace.workspace_id)],
             env=ground.environment(CHAOS_PLANS=plans, CHAOS_FOLDER=str(folder)), cwd=ROOT, stdout=log, stderr=log,
         )  # fmt: skip

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -18,6 +19,7 @@ import asyncpg
 import pytest
 from tests.integration.jobs.data_plane import QUICK, DataPlane, paragraphs, until
 from tests.memory_store.telemetry import RecordingTelemetry
+from tests.programs import PYTHONPATH, Program
 
 from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 from agentic_rag.adapters.postgres.operations.archive import ARCHIVED, LEFT_OUT
@@ -38,7 +40,6 @@ pytestmark = pytest.mark.integration
 
 _FIRST = PageRequest()
 ROOT = Path(__file__).resolve().parents[3]
-PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")
 
 
 class _Still:
@@ -533,17 +534,14 @@ async def die_at(plane: DataPlane, write: int, folder: str | None = None) -> Non
         "fatal": write,
         "folder": folder,
     }
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.integration.jobs.snapshot_victim", stdin=asyncio.subprocess.PIPE, cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *(str(ROOT / one) for one in PACKAGES)])},
-    )  # fmt: skip
-    try:
-        async with asyncio.timeout(30):
-            await process.communicate(json.dumps(task).encode())
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-        raise
+    command = [sys.executable, "-m", "tests.integration.jobs.snapshot_victim"]
+    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": PYTHONPATH}
+    with Program(command, cwd=ROOT, env=environ, stdin=subprocess.PIPE) as process:
+        try:
+            await asyncio.to_thread(process.communicate, json.dumps(task).encode(), timeout=30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
     assert process.returncode == -signal.SIGKILL
 
 

@@ -15,6 +15,7 @@ import pytest
 import redis.asyncio
 from arq.connections import ArqRedis
 from tests.integration.jobs.data_plane import QUICK, DataPlane, paragraphs, until
+from tests.programs import PYTHONPATH, Program
 
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.jobs.job import GiveUp, JobRef, JobState, QueueName
@@ -166,11 +167,11 @@ async def test_kill_9_in_the_middle_of_embedding_pays_for_no_finished_batch_agai
     (folder / "a.md").write_text(paragraphs(*[f"part{n}" for n in range(10)]))
     await plane.sync(folder)
     log = tmp_path / "paid.jsonl"
-    victim = subprocess.Popen(  # noqa: ASYNC220 - starting is quick
+    victim = Program(
         [sys.executable, "-m", "tests.integration.jobs.victim"],
         stdin=subprocess.PIPE,
         cwd=Path(__file__).parents[3],
-        env={"PYTHONPATH": ":".join(sys.path), "PATH": "/usr/bin:/bin"},
+        env={"PYTHONPATH": PYTHONPATH, "PATH": "/usr/bin:/bin"},
     )
     assert victim.stdin is not None
     victim.stdin.write(

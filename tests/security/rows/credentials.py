@@ -22,6 +22,7 @@ import asyncpg
 from agentic_rag.embedded.loopback import free_port
 from tests.bench.reports import Row, exactly
 from tests.chaos.ground import PATHS, ROOT, Servers, started_servers, until
+from tests.programs import Program
 from tests.rag_terminal import RagTerminal
 from tests.security.credentials import DECLARED, credentials_of, undeclared
 from tests.security.ground import Ground
@@ -38,13 +39,13 @@ class Operator:
 
     @property
     def environment(self) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         paths = os.pathsep.join([str(ROOT), *PATHS])
         return {**kept, "AGENTIC_RAG_HOME": str(self.home), "PYTHONPATH": paths, **self.variables}
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         with (self.home.parent / "commands.log").open("ab") as log:
-            return subprocess.Popen(
+            return Program(
                 [sys.executable, "-m", "agentic_rag_cli", *arguments],
                 env=self.environment,
                 cwd=self.home.parent,
