@@ -73,7 +73,10 @@ class WorkerProcess:
                 raise AssertionError(f"worker {self.pid} ended with {self.process.returncode}: {self.tail()}")
             return self.reached >= count
 
-        await until(there, f"worker {self.pid} reached its step: {self.tail()}", seconds, poll=0.005)
+        try:
+            await until(there, f"worker {self.pid} reached its step", seconds, poll=0.005)
+        except AssertionError as error:
+            raise AssertionError(f"{error}: {self.tail()}") from None
 
     async def ended(self, seconds: float) -> float:
         """Seconds until the process was gone."""
