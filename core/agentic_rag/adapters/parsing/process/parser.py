@@ -30,7 +30,7 @@ _PARSER = "parsing"
 _OWN_VERSION = 10
 """Raise it when a loader gives another text or other blocks for the same bytes."""
 _START_SECONDS = 60.0
-"""A child starts in 0.1 s; a busy machine may need much longer."""
+"""A child starts in 0.6 s; a busy machine may need much longer."""
 _READ_BUFFER = 1 << 20
 _MODULE = "agentic_rag.adapters.parsing.process.child"
 _STOPPED_FROM_OUTSIDE = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
