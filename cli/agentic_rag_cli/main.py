@@ -13,7 +13,7 @@ from agentic_rag import __version__
 from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag_cli.client.url_option import add_url_option
-from agentic_rag_cli.commands.answering import ask, explain, gate, run, search, template
+from agentic_rag_cli.commands.answering import ask, explain, gate, prove, run, search, template
 from agentic_rag_cli.commands.documents import doc, ingest, upload
 from agentic_rag_cli.commands.evaluation import calibrate, evaluate
 from agentic_rag_cli.commands.ingestion import knowledge, source
@@ -106,6 +106,7 @@ app.command("ask")(ask.ask)
 app.command("search")(search.search)
 app.command("context")(search.prepare_context)
 app.command("explain")(explain.explain)
+app.command("prove")(prove.prove)
 app.add_typer(template.app, name="template")
 app.add_typer(tenant.app, name="tenant")
 app.add_typer(key.app, name="key")

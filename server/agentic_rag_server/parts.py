@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agentic_rag.answering.gate.observe import ObserveGate
     from agentic_rag.answering.runs.explain import ExplainRun
     from agentic_rag.answering.runs.read import ReadRuns
+    from agentic_rag.answering.runs.replay import ReplayRun
     from agentic_rag.documents.document_access import DocumentAccess
     from agentic_rag.documents.ports import BlobStore
     from agentic_rag.documents.read_chunk import ReadChunk
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from agentic_rag.operations.dead_letters import DeadLetters
     from agentic_rag.operations.graph.sync import GraphSync
     from agentic_rag.operations.leak_canaries import LeakCanaries
+    from agentic_rag.operations.proof.prove_run import ProveRun
+    from agentic_rag.operations.proof.verify_run import VerifyRun
     from agentic_rag.operations.prove_erased import ProveErasure
     from agentic_rag.operations.prove_workspace_erased import ProveWorkspaceErasure
     from agentic_rag.operations.snapshots.restore import RestoreSnapshot
@@ -117,6 +120,9 @@ class ServerParts:
     gate: ObserveGate
     feedback: GiveFeedback
     read_runs: ReadRuns
+    replay: ReplayRun
+    verify_run: VerifyRun
+    prove_run: ProveRun
     upload: UploadDocument
     sources: ManageSources
     push_source: PushSource

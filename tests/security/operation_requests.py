@@ -76,6 +76,10 @@ FIELDS: Mapping[str, Request] = {
     "Query.run": Request("run(id: %(run)s) { id }"),
     "Query.runs": Request("runs(workspaceId: %(workspace)s) { nodes { id } }", seen="run"),
     "Query.explainRun": Request("explainRun(runId: %(run)s) { searches }"),
+    "Query.verifyRun": Request("verifyRun(id: %(run)s) { holds }"),
+    "Query.proveRun": Request("proveRun(id: %(run)s) { key }"),
+    "Query.diffAnswers": Request("diffAnswers(before: %(run)s, after: %(run)s) { same }"),
+    "Mutation.replayRun": Request(f"replayRun(id: %(run)s) {{ comparison {{ same }} {FAULTS} }}"),
     "Query.gateDecision": Request(
         f'gateDecision(input: {{workspaceId: %(workspace)s, question: "{QUESTION}"}}) '
         f"{{ decision {{ score }} {FAULTS} }}"

@@ -21,6 +21,7 @@ NAMES_A_CODE = re.compile(r"\bcode\b[^=\n]*=")
 NEVER_IN_A_PAYLOAD = {
     # Queries, which show the code as it is in `extensions`.
     *("CURSOR_INVALID", "PAGE_SIZE", "EVALUATION_NOT_FOUND", "RUN_SPACE_GONE", "RUN_VERSION_GONE"),
+    "PROOF_TOO_LARGE",
     *("TEXT_NOT_PUBLISHED", "TOO_MANY_CHUNKS"),
     # Outcomes of tools inside an answer.
     *("ADDRESS_REFUSED", "FETCH_ENCODING", "FETCH_TOO_LARGE", "FETCH_TYPE", "CALC_DIVISION_BY_ZERO", "CALC_SYNTAX"),

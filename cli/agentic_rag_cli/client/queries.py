@@ -170,7 +170,7 @@ mutation (
 
 _HOP = "kind via fromChunkId fromTitle toChunkId toTitle"
 
-_CITATION = (
+CITATION = (
     "marker sourcePath title page lineStart lineEnd headingPath snippet score verified documentId: sourceId readAt "
     "url origin fetchedAt "
     f"path {{ {_HOP} }} document {{ unreadPages {{ count pages unit }} }}"
@@ -178,8 +178,8 @@ _CITATION = (
 
 _ANSWER = f"""
 id question answer outcome
-abstention {{ reason explanation nearest {{ {_CITATION} }} }}
-citations {{ {_CITATION} }}
+abstention {{ reason explanation nearest {{ {CITATION} }} }}
+citations {{ {CITATION} }}
 degraded cache seconds stages {{ stage started seconds outcome }}
 outside {{ searches pages ready known pending partial refusals }}
 """

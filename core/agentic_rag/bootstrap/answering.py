@@ -25,6 +25,7 @@ from agentic_rag.answering.ports import PassageExchange, UnitReader
 from agentic_rag.answering.runs.explain import ExplainRun
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.record import RunRecorder
+from agentic_rag.answering.runs.replay import ReplayRun
 from agentic_rag.answering.stages.stage import StageStep
 from agentic_rag.answering.state_machine import Stage
 from agentic_rag.answering.tools.http_fetch import HttpFetch
@@ -186,6 +187,10 @@ class AnsweringParts(DocumentParts):
     @cached_property
     def feedback(self) -> GiveFeedback:
         return GiveFeedback(self.gate_log, self.read_runs, self.clock, self.telemetry)
+
+    @cached_property
+    def replay(self) -> ReplayRun:
+        return ReplayRun(self.database, self.read_runs, self.answer)
 
     @cached_property
     def explain(self) -> ExplainRun:

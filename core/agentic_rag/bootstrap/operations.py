@@ -25,6 +25,8 @@ from agentic_rag.operations.dead_letters import DeadLetters
 from agentic_rag.operations.graph.sync import GraphCheck, GraphSync
 from agentic_rag.operations.leak_canaries import LeakCanaries
 from agentic_rag.operations.measure_switch import MeasureSwitch
+from agentic_rag.operations.proof.prove_run import ProveRun
+from agentic_rag.operations.proof.verify_run import VerifyRun
 from agentic_rag.operations.prove_erased import ProveErasure
 from agentic_rag.operations.prove_workspace_erased import ProveWorkspaceErasure
 from agentic_rag.operations.snapshots.ports import WorkspaceArchive
@@ -85,6 +87,14 @@ class OperationsParts(WebParts):
     @cached_property
     def prove_erasure(self) -> ProveErasure:
         return ProveErasure(self.database, self.cache, self._graph_traces)
+
+    @cached_property
+    def verify_run(self) -> VerifyRun:
+        return VerifyRun(self.database, self.read_runs, self.clock)
+
+    @cached_property
+    def prove_run(self) -> ProveRun:
+        return ProveRun(self.database, self.verify_run)
 
     @cached_property
     def prove_workspace_erasure(self) -> ProveWorkspaceErasure:

@@ -4,6 +4,7 @@ import strawberry
 
 from agentic_rag_server.graphql.answering.answers import AnswerMutation
 from agentic_rag_server.graphql.answering.feedback import FeedbackMutation
+from agentic_rag_server.graphql.answering.replays import ReplayMutation
 from agentic_rag_server.graphql.answering.stream import CancelRunMutation
 from agentic_rag_server.graphql.documents.documents import DocumentMutation
 from agentic_rag_server.graphql.documents.updates import UpdateMutation
@@ -34,6 +35,7 @@ class Mutation(
     AnswerMutation,
     CancelRunMutation,
     FeedbackMutation,
+    ReplayMutation,
     UploadMutation,
     DocumentMutation,
     UpdateMutation,

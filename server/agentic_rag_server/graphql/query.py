@@ -10,6 +10,7 @@ from agentic_rag_server.graphql.answering.explanations import ExplanationQuery
 from agentic_rag_server.graphql.answering.gate_reports import GateQuery
 from agentic_rag_server.graphql.answering.passages import PassageQuery
 from agentic_rag_server.graphql.answering.prompt_context import ContextQuery
+from agentic_rag_server.graphql.answering.replays import ReplayQuery
 from agentic_rag_server.graphql.answering.runs import RunQuery, find_run
 from agentic_rag_server.graphql.documents.chunks import ChunkQuery
 from agentic_rag_server.graphql.documents.documents import DocumentQuery, find_document
@@ -28,6 +29,7 @@ from agentic_rag_server.graphql.models.spaces import SpaceQuery
 from agentic_rag_server.graphql.models.spending import SpendingQuery
 from agentic_rag_server.graphql.operations.evaluations import EvaluationQuery
 from agentic_rag_server.graphql.operations.inspections import InspectionQuery
+from agentic_rag_server.graphql.operations.proofs import ProofQuery
 from agentic_rag_server.graphql.operations.snapshots import SnapshotQuery
 from agentic_rag_server.graphql.tenancy.audit import AuditQuery
 from agentic_rag_server.graphql.tenancy.callers import CallerQuery
@@ -50,6 +52,8 @@ class Query(
     AnswerQuery,
     RunQuery,
     ExplanationQuery,
+    ReplayQuery,
+    ProofQuery,
     GateQuery,
     PassageQuery,
     ContextQuery,

@@ -51,6 +51,7 @@ from agentic_rag.answering.runs.explanation import (
     explain_candidates,
 )
 from agentic_rag.answering.runs.read import ReadRuns
+from agentic_rag.answering.runs.replay import ReplayRun
 from agentic_rag.answering.state_machine import Stage
 from agentic_rag.documents.document import ChunkDraft, Document, DocumentFault, DocumentStatus, Revision
 from agentic_rag.documents.document_access import DocumentAccess
@@ -77,6 +78,8 @@ from agentic_rag.operations.findings import Finding, Severity
 from agentic_rag.operations.graph.projection import GraphCounts
 from agentic_rag.operations.graph.sync import GraphStatus
 from agentic_rag.operations.leak_canaries import CanaryReport
+from agentic_rag.operations.proof.prove_run import ProveRun
+from agentic_rag.operations.proof.verify_run import VerifyRun
 from agentic_rag.operations.prove_erased import ErasureProof
 from agentic_rag.operations.start_evaluation import Evaluations
 from agentic_rag.operations.switch_embedding import SwitchStart
@@ -337,6 +340,9 @@ class Product:
             self.database, cast("Any", self), self.read_runs, lambda: cast("Any", self.answer), GateRules()
         )
         self.feedback = GiveFeedback(cast("Any", self), self.read_runs, self.clock, self.telemetry)
+        self.replay = ReplayRun(self.database, self.read_runs, cast("Any", self.answer))
+        self.verify_run = VerifyRun(self.database, self.read_runs, self.clock)
+        self.prove_run = ProveRun(self.database, self.verify_run)
         self.explain = SimpleNamespace(run=self._explain)
         self.upload = SimpleNamespace(run=self._upload)
         self.delete = SimpleNamespace(run=self._delete)

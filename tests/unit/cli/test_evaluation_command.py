@@ -296,11 +296,15 @@ def test_a_run_is_asked_again_of_the_version_it_read() -> None:
     at.product.stored_run = answered()
     at.product.answers = {"Who signs?": replace(abstained("Who signs?"), run_id=UUID(int=501))}
     changed = json.loads(at.rag("run", "replay", run_id, "--newest", "--json").stdout)
+    shown = at.rag("run", "replay", run_id, "--newest")
 
     assert "The same as run" in same.stdout
-    assert [one.as_of for one in at.product.asked] == [7, None]
-    assert changed["differs"] == ["outcome", "answer", "citations"]
-    assert (changed["before"]["outcome"], changed["outcome"]) == ("GROUNDED", "ABSTAINED")
+    assert [one.as_of for one in at.product.asked] == [7, None, None]
+    assert [one.options.cache.value for one in at.product.asked] == ["BYPASS"] * 3
+    assert not changed["same"]
+    assert (changed["before"]["outcome"], changed["after"]["outcome"]) == ("GROUNDED", "ABSTAINED")
+    assert f"They part in the stage {changed['differences'][0]['stage']}" in shown.stdout
+    assert f"- {changed['removed'][0]}" in shown.stdout
 
 
 def in_background(at: Terminal, dataset: str) -> str:

@@ -20,7 +20,7 @@ from agentic_rag.kernel.errors import (
     NotFound,
     Unauthenticated,
 )
-from agentic_rag_cli.client import deletion_queries, live_queries, operator_queries, queries
+from agentic_rag_cli.client import deletion_queries, live_queries, operator_queries, proof_queries, queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_server import graphql
 
@@ -106,8 +106,14 @@ def test_every_query_is_valid_against_the_committed_schema() -> None:
 
     published = build_schema((Path(graphql.__file__).parent / "schema.graphql").read_text(encoding="utf-8"))
 
-    named = {**vars(queries), **vars(operator_queries), **vars(deletion_queries), **vars(live_queries)}
-    pieces = ("FAULTS", "ANSWERED")
+    named = {
+        **vars(queries),
+        **vars(operator_queries),
+        **vars(deletion_queries),
+        **vars(live_queries),
+        **vars(proof_queries),
+    }
+    pieces = ("FAULTS", "ANSWERED", "CITATION")
     documents = [
         document for name, document in named.items() if name.isupper() and name[0] != "_" and name not in pieces
     ]

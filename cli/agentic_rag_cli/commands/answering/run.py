@@ -12,10 +12,11 @@ from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import node_id, require_id
+from agentic_rag_cli.commands.answering import compare, prove
 from agentic_rag_cli.commands.answering.rate import rate
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.output.answer_view import answer_json, answer_text, citation_place
+from agentic_rag_cli.output.answer_view import answer_json, answer_text
 from agentic_rag_cli.wiring import on_graphql
 
 app = typer.Typer(
@@ -71,42 +72,9 @@ def _spend_text(chat: dict[str, Any] | None) -> str:
     return f"\n\nChat model: {calls}, {chat['inputTokens']} + {chat['outputTokens']} tokens, {cost}"
 
 
-@app.command("replay")
-def replay(
-    context: typer.Context,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of the run.")],
-    workspace: WorkspaceOption = None,
-    newest: Annotated[
-        bool, typer.Option("--newest", help="Read the newest corpus version, not the one that the run read.")
-    ] = False,
-    as_json: JsonOption = False,
-) -> None:
-    """Ask a run's question again, with the settings in force, and tell what became different. A follow-up is asked as
-    the stand-alone question that it was understood as. The new answer is a run of its own.
-
-    Example: rag run replay UgGYwN4AAHAA…
-    """
-
-    async def work(client: GraphQLClient) -> tuple[dict[str, Any], dict[str, Any]]:
-        chosen, before = await _stored_run(client, workspace, run)
-        question = before["debug"]["standaloneQuestion"] or before["question"]
-        version = None if newest else before["versions"]["corpusVersion"]
-        return before, await client.ask(question, chosen, asOf=version, options={"cache": "BYPASS"})
-
-    before, after = on_graphql(context, work)
-    rows = [row for row in zip(_COMPARED, _compared(before), _compared(after), strict=True) if row[1] != row[2]]
-    if as_json:
-        differs = [row[0] for row in rows]
-        terminal.result_json({**answer_json(after), "before": answer_json(before), "differs": differs})
-        return
-    terminal.result(f"Q: {after['question']}\n\n{answer_text(after)}\n")
-    if not rows:
-        terminal.result(f"The same as run {before['id']}; this one is {after['id']}.")
-        return
-    terminal.result(terminal.table(("DIFFERS", "BEFORE", "NOW"), rows))
-    terminal.result(f"\nThis is run {after['id']}.")
-
-
+app.command("replay")(compare.replay)
+app.command("diff")(compare.diff)
+app.command("verify")(prove.verify)
 app.command("rate")(rate)
 
 
@@ -118,15 +86,6 @@ async def _stored_run(client: GraphQLClient, workspace: str | None, run: str) ->
     if found is None:
         raise NotFound(f"There is no run {run}; `rag run list` shows them.", code="RUN_NOT_FOUND")
     return chosen, found
-
-
-_COMPARED = ("outcome", "answer", "citations", "corpus version")
-
-
-def _compared(run: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    """The parts of an answer that a replay compares."""
-    places = "; ".join(map(citation_place, run["citations"]))
-    return run["outcome"], run["answer"], places, str(run["versions"]["corpusVersion"])
 
 
 def _row_json(run: Mapping[str, Any]) -> dict[str, Any]:

@@ -43,6 +43,19 @@ class ReadRuns:
         run = await self._find(principal, workspace, run_id)
         return None if run is None else await self.redact_for(principal, run)
 
+    async def get_with_hidden(
+        self, principal: Principal, workspace: WorkspaceRef, run_id: UUID
+    ) -> tuple[Run, tuple[int, ...]] | None:
+        """As `get`, with the markers of the citations that are left out because the caller may not read their
+        documents. Errors: `DependencyUnavailable`.
+        """
+        run = await self._find(principal, workspace, run_id)
+        shown = None if run is None else await self.redact_for(principal, run)
+        if run is None or shown is None:
+            return None
+        kept = {one.marker for one in shown.answer.citations}
+        return shown, tuple(one.marker for one in run.answer.citations if one.marker not in kept)
+
     async def page(self, principal: Principal, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
         """Runs, newest first. Errors: `InvalidInput` (cursor, page size), `DependencyUnavailable`."""
         subject = None if may_manage_access(principal) else principal.subject_id

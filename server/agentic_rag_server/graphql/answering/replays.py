@@ -1,0 +1,88 @@
+"""Runs asked again, and runs compared."""
+
+import strawberry
+
+from agentic_rag.answering.runs import replay as replays
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.public_ids import NodeKind, decode
+from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.auth.rules import Sight
+from agentic_rag_server.graphql.answering.citations import Citation, show_citation
+from agentic_rag_server.graphql.answering.runs import Run, show_run
+from agentic_rag_server.graphql.http.context import Info
+from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_schema
+
+
+@strawberry.type(description="One thing that a stage made in both runs, and made differently.")
+class StageDifference:
+    stage: str = strawberry.field(description="As in `stages` of a run.")
+    what: str
+    before: str = strawberry.field(description="From where they differ on, at most 300 characters.")
+    after: str
+
+
+@strawberry.type(description="Two runs, and how the second differs from the first.")
+class RunComparison:
+    before: Run
+    after: Run
+    same: bool = strawberry.field(description="Whether no stage made anything differently.")
+    differences: list[StageDifference] = strawberry.field(
+        description="In the order of the stages: the first tells where the runs part."
+    )
+    kept: list[str] = strawberry.field(description="Sentences of both answers, without markers.")
+    removed: list[str] = strawberry.field(description="Sentences of the first answer only.")
+    added: list[str] = strawberry.field(description="Sentences of the second answer only.")
+    citations_removed: list[Citation]
+    citations_added: list[Citation]
+
+
+@strawberry.type(description="The run beside the one that it repeats; or, in `userErrors`, what to change.")
+class ReplayRunPayload(Payload):
+    comparison: RunComparison | None = None
+
+
+@strawberry.type
+class ReplayQuery:
+    @field(Action.READ, right=Sight.ASKER, description="Compare two stored runs of a workspace, stage by stage.")
+    async def diff_answers(self, info: Info, before: strawberry.ID, after: strawberry.ID) -> RunComparison:
+        """NOT_FOUND for an unknown run; RUN_NOT_COMPARABLE."""
+        first = decode(before, NodeKind.RUN, path=("before",))
+        second = decode(after, NodeKind.RUN, path=("after",))
+        if first.workspace_id != second.workspace_id:
+            raise InvalidInput("The runs are of different workspaces.", code="RUN_NOT_COMPARABLE", path=("after",))
+        context = info.context
+        found = await context.parts.replay.diff(context.principal, context.ref(first), first.key, second.key)
+        return _show(found)
+
+
+@strawberry.type
+class ReplayMutation:
+    @mutation(
+        Action.ASK,
+        ReplayRunPayload,
+        right=Sight.ASKER,
+        description="Ask the question of a run again, with the options that it ran with, at its corpus version or "
+        "(`newest`) the newest one, past the cache; and tell in which stage the new run parts from it.",
+    )
+    async def replay_run(self, info: Info, id: strawberry.ID, newest: bool = False) -> ReplayRunPayload:
+        context, node = info.context, decode(id, NodeKind.RUN)
+        found = await context.parts.replay.replay(context.principal, context.ref(node), node.key, newest=newest)
+        return ReplayRunPayload(comparison=_show(found))
+
+
+def _show(found: replays.RunComparison) -> RunComparison:
+    workspace_id = found.before.workspace.workspace_id
+    answer = found.answer
+    return to_schema(
+        RunComparison,
+        answer,
+        before=show_run(found.before),
+        after=show_run(found.after),
+        same=not found.differences,
+        differences=[to_schema(StageDifference, one, stage=one.stage.value) for one in found.differences],
+        kept=list(answer.kept),
+        removed=list(answer.removed),
+        added=list(answer.added),
+        citations_removed=[show_citation(one, workspace_id) for one in answer.citations_removed],
+        citations_added=[show_citation(one, workspace_id) for one in answer.citations_added],
+    )
