@@ -7,6 +7,7 @@ import contextlib
 import math
 from collections.abc import Sequence
 
+from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.jobs.job import JobKind, JobState, MaintenanceTask, QueueName
 from agentic_rag.jobs.ports import JobBoard, JobQueue
 from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
@@ -22,6 +23,10 @@ UPKEEP_STEP = 100
 """Workspaces whose upkeep is enqueued in one look, each in a transaction of its own. Schedules come due in all of them
 at once; jobs that people wait for are handed over in between.
 """
+
+
+_GAUGES = ("rag_jobs", "rag_job_oldest_seconds", "rag_documents", "rag_store_lag")
+"""Of the whole system: only the leader exports them."""
 
 
 class Dispatcher:
@@ -62,9 +67,11 @@ class Dispatcher:
         self._next_expiry = 0.0
         self._next_beat = 0.0
         self._next_counts = 0.0
+        self._next_corpus = 0.0
         self._next_upkeep = 0.0
         self._upkeep_due: Sequence[MaintenanceTask] = ()
         self._last_turns = LastTurns()
+        self._exports = False
         self._counted: set[tuple[JobState, JobKind]] = set()
         self._stopping = asyncio.Event()
         self.leads = False
@@ -115,6 +122,9 @@ class Dispatcher:
         if now >= self._next_counts:
             self._next_counts = now + self._timings.counts
             await self._count()
+        if now >= self._next_corpus:
+            self._next_corpus = now + self._timings.corpus
+            await self._count_corpus()
         if not self._upkeep_due and now >= self._next_upkeep:
             self._next_upkeep = now + self._timings.upkeep
             self._upkeep_due = await self._board.upkeep()
@@ -144,13 +154,25 @@ class Dispatcher:
 
     async def _count(self) -> None:
         counts = await self._board.counts()
+        self._exports = True
         self._counted |= counts.keys()
         for state, kind in self._counted:
             self._telemetry.gauge("rag_jobs", counts.get((state, kind), 0), state=state.value, kind=kind.value)
+        waits = await self._board.oldest_waits()
+        for kind in {kind for _, kind in self._counted}:
+            self._telemetry.gauge("rag_job_oldest_seconds", waits.get(kind, 0.0), kind=kind.value)
+
+    async def _count_corpus(self) -> None:
+        documents, lag = await self._board.corpus_counts()
+        for status in DocumentStatus:
+            self._telemetry.gauge("rag_documents", documents.get(status.value, 0), status=status.value)
+        self._telemetry.gauge("rag_store_lag", lag, store="graph")
 
     def _forget_counts(self) -> None:
         """Only the leader counts: a value that it left behind would stand for ever."""
-        if self._counted:
+        if self._exports:
+            self._exports = False
             self._counted.clear()
-            self._next_counts = 0.0
-            self._telemetry.clear("rag_jobs")
+            self._next_counts = self._next_corpus = 0.0
+            for metric in _GAUGES:
+                self._telemetry.clear(metric)

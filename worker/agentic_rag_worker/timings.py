@@ -19,6 +19,8 @@ class WorkerTimings:
     """How often a dispatcher that does not lead tries to."""
     expire: float = 1.0
     counts: float = 5.0
+    corpus: float = 20.0
+    """How often the leader counts documents: a look at a row of each."""
     upkeep: float = 15.0
     """How often the leader looks for maintenance that is due."""
     grace: float = 25.0

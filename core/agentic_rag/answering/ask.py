@@ -115,6 +115,10 @@ class AnswerQuestion:
             span.set("rag.run.cache", run.cache.value)
         telemetry.count("rag_runs_total", outcome=run.answer.outcome.value)
         telemetry.count("rag_cache_requests_total", outcome=run.cache.value)
+        if run.answer.abstention is not None:
+            telemetry.count("rag_abstentions_total", reason=run.answer.abstention.reason.value)
+        for dependency in run.answer.degraded:
+            telemetry.count("rag_degraded_total", dependency=dependency.value)
         return run
 
     async def cancel(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> bool:

@@ -18,6 +18,7 @@ from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.retrieval.ports import Reranker
 from agentic_rag.settings import Settings
+from agentic_rag_migrations import HEAD
 
 
 class Closable(Protocol):
@@ -70,6 +71,7 @@ class KernelParts:
             )
         )
         self._closing.callback(telemetry.shutdown)
+        telemetry.gauge("rag_build_info", 1, version=__version__, schema=HEAD)
         for warning in self.settings.warnings:
             telemetry.event("rag_setting_removed", level="warning", detail=warning)
         return telemetry

@@ -42,7 +42,7 @@ class StoreParts(KernelParts):
         return self._open_pool(PoolOptions(max_size=self.settings.stores.database_pool_size))
 
     def _open_pool(self, options: PoolOptions) -> PostgresPool:
-        return self._owned(PostgresPool(self.settings.stores.database_url, options))
+        return self._owned(PostgresPool(self.settings.stores.database_url, options, self.telemetry))
 
     def _database_on(self, pool: PostgresPool, residents: ResidentVectorStore | None = None) -> Database:
         is_production = self.settings.server.is_production

@@ -177,6 +177,16 @@ class JobBoard(Protocol):
         """Unfinished jobs and dead letters by state and kind, for the metrics."""
         ...
 
+    async def oldest_waits(self) -> dict[JobKind, float]:
+        """Seconds that the oldest due job of each kind has waited, for the metrics."""
+        ...
+
+    async def corpus_counts(self) -> tuple[dict[str, int], int]:
+        """Documents of all tenants by status, and the corpus versions that the graph of the workspace furthest behind
+        is behind, for the metrics.
+        """
+        ...
+
     async def aclose(self) -> None:
         """Give up the lead and the connection."""
         ...

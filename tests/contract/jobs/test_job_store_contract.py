@@ -6,6 +6,7 @@ from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
+from tests.builders import new_document
 from tests.contract.backends import Backend
 
 from agentic_rag.jobs.job import GiveUp, Job, JobAttempt, JobKind, JobRef, JobState, Lease, NewJob, QueueName, Retry
@@ -316,9 +317,22 @@ async def test_jobs_are_counted_by_state_and_kind(adapter: Backend) -> None:
         before = await board.counts()
         await enqueue(adapter, workspace, "a")
         await taken(adapter, await enqueue(adapter, workspace, "b"))
-        after = await board.counts()
+        after, waits = await board.counts(), await board.oldest_waits()
 
     assert [after[state] - before.get(state, 0) for state in states] == [1, 1]
+    assert waits[JobKind.INGEST] >= 0
+
+
+async def test_documents_are_counted_over_all_organisations(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    async with board_of(adapter) as board:
+        before, _ = await board.corpus_counts()
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            await transaction.documents.register(workspace, new_document(workspace, "one.md"))
+        after, lag = await board.corpus_counts()
+
+    assert after["PENDING"] - before.get("PENDING", 0) == 1
+    assert lag >= 0
 
 
 async def test_one_board_leads_until_it_closes(adapter: Backend) -> None:

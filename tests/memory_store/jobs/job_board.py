@@ -125,6 +125,23 @@ class MemoryJobBoard:
             )
         )
 
+    async def oldest_waits(self) -> dict[JobKind, float]:
+        """Seconds that the oldest due job of each kind has waited, for the metrics."""
+        now = self._store.clock.now()
+        waits: dict[JobKind, float] = {}
+        for state in self._store.committed.values():
+            for job in (stored.job for stored in state.jobs.values()):
+                if job.state is JobState.QUEUED and job.run_after <= now:
+                    waits[job.kind] = max(waits.get(job.kind, 0.0), (now - job.run_after).total_seconds())
+        return waits
+
+    async def corpus_counts(self) -> tuple[dict[str, int], int]:
+        """Documents of all tenants by status, and how far the graph is behind, for the metrics."""
+        documents = Counter(
+            one.status.value for state in self._store.committed.values() for one in state.documents.values()
+        )
+        return dict(documents), 0
+
     async def aclose(self) -> None:
         """Give up the lead."""
         if self._store.leader is self:

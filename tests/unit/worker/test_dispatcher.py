@@ -198,7 +198,7 @@ async def test_the_gauge_falls_to_zero_and_a_former_leader_exports_none() -> Non
     dispatcher = Dispatcher(board, MemoryJobQueue(), upkeep, SystemClock(), telemetry, timings, WORKER, window=10)
 
     async def shows(*values: float) -> bool:
-        return tuple(telemetry.gauges.values()) == values
+        return tuple(value for (name, _), value in telemetry.gauges.items() if name == "rag_jobs") == values
 
     running = asyncio.create_task(dispatcher.run())
     await eventually(lambda: shows(3), "the gauge shows what waits")

@@ -54,6 +54,14 @@ METRICS: tuple[Metric, ...] = (
         FAST,
     ),
     Metric("rag_runs_total", MetricKind.COUNTER, "Runs, by how they ended.", ("outcome",)),
+    Metric("rag_abstentions_total", MetricKind.COUNTER, "Runs that did not answer, by reason.", ("reason",)),
+    Metric("rag_degraded_total", MetricKind.COUNTER, "Answers that lack a dependency, by which.", ("dependency",)),
+    Metric(
+        "rag_graphql_fields_total",
+        MetricKind.COUNTER,
+        "Root fields of GraphQL, by how they ended (`OK`, or the code of an error).",
+        ("field", "code"),
+    ),
     Metric(
         "rag_contexts_total",
         MetricKind.COUNTER,
@@ -77,6 +85,21 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric("rag_document_age_seconds", MetricKind.HISTOGRAM, "Age of cited documents.", (), AGE),
     Metric("rag_jobs", MetricKind.GAUGE, "Jobs in the outbox.", ("state", "kind")),
+    Metric("rag_job_oldest_seconds", MetricKind.GAUGE, "How long the oldest due job has waited.", ("kind",)),
+    Metric("rag_documents", MetricKind.GAUGE, "Documents, by status.", ("status",)),
+    Metric(
+        "rag_store_lag",
+        MetricKind.GAUGE,
+        "Corpus versions that a store outside Postgres is behind, of the workspace furthest behind.",
+        ("store",),
+    ),
+    Metric("rag_database_wait_seconds", MetricKind.HISTOGRAM, "Time until a database connection was had.", (), FAST),
+    Metric(
+        "rag_build_info",
+        MetricKind.GAUGE,
+        "1, with the version of the program and the newest schema that it knows.",
+        ("version", "schema"),
+    ),
     Metric("rag_job_seconds", MetricKind.HISTOGRAM, "Time one attempt of a job took.", ("kind",), JOB),
     Metric("rag_dead_letters_total", MetricKind.COUNTER, "Jobs that gave up.", ("kind",)),
     Metric(

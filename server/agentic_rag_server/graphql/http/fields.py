@@ -34,6 +34,9 @@ Resolver = Callable[..., Awaitable[Any]]
 Events = Callable[..., AsyncGenerator[Any]]
 Decorator = Callable[[Resolver], Any]
 
+OK = "OK"
+"""In the place of a code."""
+
 _RULE = "rule"
 """Where the metadata of a field hold its rule."""
 
@@ -45,8 +48,14 @@ def field(*actions: Action, right: DocumentRight | Sight, document: str | None =
     def decorate(resolve: Resolver) -> Any:
         @wraps(resolve)
         async def guard(*args: Any, info: Info, **arguments: Any) -> Any:
-            await _require(info, rule, arguments)
-            return await resolve(*args, info=info, **arguments)
+            try:
+                await _require(info, rule, arguments)
+                answered = await resolve(*args, info=info, **arguments)
+            except AgenticRagError as error:
+                _count(info, error.code)
+                raise
+            _count(info, OK)
+            return answered
 
         return strawberry.field(guard, description=description, metadata={_RULE: rule})
 
@@ -71,9 +80,14 @@ def mutation(
         async def guard(*args: Any, info: Info, **arguments: Any) -> Any:
             try:
                 await _require(info, rule, arguments)
-                return await resolve(*args, info=info, **arguments)
-            except (*USER_ERRORS, *more) as error:
+                answered = await resolve(*args, info=info, **arguments)
+            except AgenticRagError as error:
+                _count(info, error.code)
+                if not isinstance(error, (*USER_ERRORS, *more)):
+                    raise
                 return payload(user_errors=[user_error(error)])
+            _count(info, OK)
+            return answered
 
         return strawberry.mutation(guard, description=description, metadata={_RULE: rule})
 
@@ -148,6 +162,11 @@ async def _require(info: Info, rule: Rule, arguments: Mapping[str, Any]) -> None
     if rule.document is not None:
         node = decode(arguments[rule.document], NodeKind.DOCUMENT, path=(to_camel_case(rule.document),))
         await rule.require(context.parts.document_access, context.principal, context.ref(node), node.key)
+
+
+def _count(info: Info, code: str) -> None:
+    """Count how a field of the roots ended; names of the schema bound the label."""
+    info.context.parts.telemetry.count("rag_graphql_fields_total", field=info.field_name, code=code)
 
 
 def to_schema(kind: type[Shown], /, *values: object, **different: Any) -> Shown:

@@ -142,6 +142,19 @@ class PostgresJobBoard:
             counted[JobState(row["state"]), job_kind_from(row["kind"])] += row["jobs"]
         return dict(counted)
 
+    async def oldest_waits(self) -> dict[JobKind, float]:
+        rows = await self._fetch(sql.OLDEST_WAITS)
+        return {job_kind_from(row["kind"]): row["seconds"] for row in rows}
+
+    async def corpus_counts(self) -> tuple[dict[str, int], int]:
+        rows = await self._fetch(sql.CORPUS_COUNTS)
+        lag = max((row["graph_lag"] for row in rows), default=0)
+        documents: Counter[str] = Counter()
+        for row in rows:
+            if row["status"] is not None:
+                documents[row["status"]] += row["documents"]
+        return dict(documents), lag
+
     async def aclose(self) -> None:
         self._leading = False
         connection, self._connection = self._connection, None

@@ -64,6 +64,13 @@ WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relforcerowsec
 ORDER BY relname
 """
 
+FOREIGN_KEYS = """
+SELECT c.relname::text AS name, k.conname::text AS key, pg_get_constraintdef(k.oid) AS definition
+FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
+WHERE k.contype = 'f' AND k.connamespace = 'public'::regnamespace AND c.relname LIKE 'rag\\_%'
+ORDER BY c.relname, k.conname
+"""
+
 # Names come from the catalogue.
 COUNT = "SELECT count(*) FROM {}"
 
@@ -138,7 +145,18 @@ class PostgresBackup:
             for one in shapes:
                 if await connection.fetchval(HAS_ROWS.format(one.name)):
                     raise _not_empty(f"its table {one.name} has rows")
+            # Checked at the end in one statement each: a look-up for each row takes longer than to write it.
+            keys = await connection.fetch(FOREIGN_KEYS)
+            for one in keys:
+                await connection.execute(f'ALTER TABLE {one["name"]} DROP CONSTRAINT "{one["key"]}"')
             yield DatabaseLoad(partial(_write_rows, connection, {one.name: frozenset(one.columns) for one in shapes}))
+            try:
+                for one in keys:
+                    await connection.execute(
+                        f'ALTER TABLE {one["name"]} ADD CONSTRAINT "{one["key"]}" {one["definition"]}'
+                    )
+            except asyncpg.ForeignKeyViolationError as error:
+                raise damaged_backup("its rows name others that it does not hold") from error
             for name in protected:
                 await connection.execute(f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY")
             with driver_errors():

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Hashable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ import orjson
 from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, PostgresConnection, driver_errors
 from agentic_rag.adapters.postgres.session.prompt_reads import PromptReads, Pulse
 from agentic_rag.kernel.errors import AgenticRagError, Misconfigured, Permanent
+from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.entering import bound_principals
 
 _HALFVEC_SCHEMA = """
@@ -84,9 +86,10 @@ class PoolOptions:
 class PostgresPool:
     """Opens connections lazily; safe to share between tasks of one event loop."""
 
-    def __init__(self, dsn: str, options: PoolOptions | None = None) -> None:
+    def __init__(self, dsn: str, options: PoolOptions | None = None, telemetry: Telemetry | None = None) -> None:
         self._dsn = dsn
         self._options = options or PoolOptions()
+        self._telemetry = telemetry
         self._pool: Any = None
         self._opening = asyncio.Lock()
         self._ending: set[asyncio.Task[None]] = set()
@@ -186,7 +189,12 @@ class PostgresPool:
                 )
             # The driver's time limit takes a third of an acquisition, and a connection that is idle is not waited for.
             limit = None if self._pool.get_idle_size() else options.connect_seconds
-            return self._pool, await self._pool.acquire(timeout=limit)
+            if self._telemetry is None:
+                return self._pool, await self._pool.acquire(timeout=limit)
+            began = time.perf_counter()
+            driver = await self._pool.acquire(timeout=limit)
+            self._telemetry.observe("rag_database_wait_seconds", time.perf_counter() - began)
+            return self._pool, driver
 
     async def _begin_session(self, driver: Any) -> None:
         self._pulse.beat()

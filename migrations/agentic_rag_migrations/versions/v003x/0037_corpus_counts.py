@@ -1,0 +1,10 @@
+"""Counts of documents and of the graph's lag over all tenants, for the metrics."""
+
+from agentic_rag_migrations.script import run_sql
+
+revision = "0037"
+down_revision = "0036"
+
+
+def upgrade() -> None:
+    run_sql("0037_corpus_counts.sql")

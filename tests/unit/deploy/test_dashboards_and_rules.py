@@ -1,0 +1,101 @@
+"""Dashboards and rules name only metrics and labels that the product exports, and every rule has its runbook."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from scripts.make_dashboards import DASHBOARDS, FOLDER, render
+
+from agentic_rag.adapters.telemetry.metrics import METRICS, MetricKind
+
+ROOT = Path(__file__).resolve().parents[3]
+RULES = ROOT / "deploy" / "prometheus" / "rules.yml"
+TESTS = ROOT / "deploy" / "prometheus" / "rules.test.yml"
+
+NAME = re.compile(r"\b(?:rag|process)_[a-z_]+(?:\{[^}]*\})?")
+LABEL = re.compile(r"(\w+)\s*(?:=~|!=|!~|=)")
+OF_SCRAPES = {"job", "instance", "le"}
+OF_PROCESSES = {"process_resident_memory_bytes", "process_cpu_seconds_total", "process_open_fds"}
+
+
+def exported() -> dict[str, set[str]]:
+    """The labels of every series."""
+    found: dict[str, set[str]] = {name: set() for name in OF_PROCESSES}
+    for one in METRICS:
+        names = [one.name]
+        if one.kind is MetricKind.HISTOGRAM:
+            names = [f"{one.name}_{part}" for part in ("bucket", "sum", "count")]
+        found.update({name: set(one.labels) for name in names})
+    return found
+
+
+EXPORTED = exported()
+
+
+def faults_of(expression: str) -> list[str]:
+    """Names and labels of an expression that nothing exports."""
+    faults: list[str] = []
+    for series in NAME.findall(expression):
+        name, _, selector = series.partition("{")
+        labels = set(LABEL.findall(selector)) - OF_SCRAPES
+        if name not in EXPORTED:
+            faults.append(name)
+        elif not labels <= EXPORTED[name]:
+            faults.append(series)
+    return faults
+
+
+def alerts() -> list[dict[str, Any]]:
+    groups = yaml.safe_load(RULES.read_text("utf-8"))["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+def expressions_of(dashboard: dict[str, Any]) -> Iterator[str]:
+    for panel in dashboard["panels"]:
+        for target in panel["targets"]:
+            yield target["expr"]
+
+
+def test_what_nothing_exports_is_found() -> None:
+    assert faults_of("sum(rate(rag_moon_total[5m]))") == ["rag_moon_total"]
+    assert faults_of('rag_jobs{colour="red"}') == ['rag_jobs{colour="red"}']
+    assert faults_of("rag_stage_seconds") == ["rag_stage_seconds"]
+
+
+@pytest.mark.parametrize("name", sorted(DASHBOARDS))
+def test_a_dashboard_shows_what_the_product_exports(name: str) -> None:
+    committed = (FOLDER / f"{name}.json").read_text("utf-8")
+
+    assert committed == render(name), "run `python -m scripts.make_dashboards` and commit the files"
+    assert [fault for one in expressions_of(json.loads(committed)) for fault in faults_of(one)] == []
+
+
+def test_no_dashboard_is_left_of_another_time() -> None:
+    assert {path.stem for path in FOLDER.glob("*.json")} == DASHBOARDS.keys()
+
+
+@pytest.mark.parametrize("alert", alerts(), ids=lambda one: one["alert"])
+def test_an_alert_reads_what_the_product_exports_and_has_a_runbook(alert: dict[str, Any]) -> None:
+    page, _, anchor = alert["annotations"]["runbook"].partition("#")
+    heads = re.findall(r"^## (.+)$", (ROOT / page).read_text("utf-8"), re.M)
+
+    assert faults_of(alert["expr"]) == []
+    assert alert["labels"]["severity"] in {"critical", "warning"}
+    assert anchor in {head.lower() for head in heads}
+
+
+def test_the_tests_of_the_rules_name_rules_that_exist() -> None:
+    tested = {
+        one["alertname"]
+        for test in yaml.safe_load(TESTS.read_text("utf-8"))["tests"]
+        for one in test["alert_rule_test"]
+    }
+
+    assert tested <= {one["alert"] for one in alerts()}
+    assert len(tested) >= 5
