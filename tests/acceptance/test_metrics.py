@@ -169,7 +169,7 @@ def product(migrated_database: str) -> Iterator[Product]:
         clients = [exits.enter_context(client_of(port)) for port in ports]
         for child in started:
             exits.callback(end, child)
-        wait_until(ready, "server and workers are ready", 60)
+        wait_until(ready, "server and workers are ready", 120)
         yield Product(http, workers, migrated_database, queues, environ["AGENTIC_RAG_QUEUE_NAME"])
 
 

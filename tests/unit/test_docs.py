@@ -18,7 +18,7 @@ from agentic_rag_cli.main import app
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations", "tests", "scripts")
+PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations", "tests", "scripts", "deploy")
 
 INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 FENCED = re.compile(r"^```[a-z]*\n(.*?)^```", re.M | re.S)
