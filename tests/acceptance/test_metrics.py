@@ -210,6 +210,8 @@ def raise_every_metric(it: Product) -> str:
         stranger.recv(100)
     it.redis.stop()
     it.ask(first, QUESTION)
+    # No table behind Redis has this answer: it lacks the cache.
+    it.ask(first, "When is the relief valve tested?")
     it.redis.start()
     assert any(it.ask(first, QUESTION).status_code == 429 for _ in range(10 * ASKS))
     return first

@@ -15,6 +15,8 @@ OVER_ALL_TENANTS = {
     "job_sql.WAITING": "The dispatcher takes the next job of any tenant; its login sees only `rag_jobs`.",
     "job_sql.EXPIRE_LEASES": "The dispatcher takes back the leases of lost workers, whoever's.",
     "job_sql.COUNTS": "The gauge of jobs by state and kind, for operators; it returns counts only.",
+    "job_sql.OLDEST_WAITS": "The gauge of how long jobs wait, for operators; it returns seconds by kind only.",
+    "backup.ORIGINALS": "A backup is of all tenants; its login is one of operators alone.",
     "organisation_register.TAKEN": "An operator makes an organisation: its name must be nobody's yet.",
     "organisation_register.ALL": "An operator lists the organisations.",
 }

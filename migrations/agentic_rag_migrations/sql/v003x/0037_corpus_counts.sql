@@ -1,6 +1,6 @@
 -- Run as rag_owner. For the metrics of the leading worker: no id of a tenant, only counts to be added up. The policies
 -- hide a tenant's documents from the owner too, so that it looks into one organisation after the other.
-CREATE FUNCTION rag_corpus_counts() RETURNS TABLE (status text, documents bigint, graph_lag integer)
+CREATE FUNCTION rag_upkeep_corpus_counts() RETURNS TABLE (status text, documents bigint, graph_lag integer)
     LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
     tenant uuid;
@@ -15,5 +15,5 @@ BEGIN
                  FROM rag_workspaces w;
 END
 $$;
-REVOKE ALL ON FUNCTION rag_corpus_counts() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION rag_corpus_counts() TO rag_dispatcher;
+REVOKE ALL ON FUNCTION rag_upkeep_corpus_counts() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION rag_upkeep_corpus_counts() TO rag_dispatcher;

@@ -322,7 +322,7 @@ SELECT kind, extract(epoch FROM now() - min(run_after))::float8 AS seconds
 FROM rag_jobs WHERE state = 'QUEUED' AND run_after <= now() GROUP BY kind
 """
 
-CORPUS_COUNTS = "SELECT status, documents, graph_lag FROM rag_corpus_counts()"
+CORPUS_COUNTS = "SELECT status, documents, graph_lag FROM rag_upkeep_corpus_counts()"
 
 BEAT = """
 INSERT INTO rag_workers (worker, host, pid, version, slots) VALUES ($1, $2, $3, $4, $5)
