@@ -11,7 +11,7 @@ from agentic_rag.adapters.cache_chain import ChainedAnswerCache
 from agentic_rag.adapters.postgres.answering.cache_entries import PostgresAnswerCache
 from agentic_rag.adapters.postgres.answering.gate_log import PostgresGateLog
 from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
-from agentic_rag.adapters.postgres.retrieval.resident import ResidentVectorStore
+from agentic_rag.adapters.postgres.retrieval.resident import ResidentCorpusStore
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 from agentic_rag.adapters.redis.cache import RedisAnswerCache
@@ -44,13 +44,13 @@ class StoreParts(KernelParts):
     def _open_pool(self, options: PoolOptions) -> PostgresPool:
         return self._owned(PostgresPool(self.settings.stores.database_url, options, self.telemetry))
 
-    def _database_on(self, pool: PostgresPool, residents: ResidentVectorStore | None = None) -> Database:
+    def _database_on(self, pool: PostgresPool, residents: ResidentCorpusStore | None = None) -> Database:
         is_production = self.settings.server.is_production
         return PostgresDatabase(pool, HEAD, graph=self.graph, refuses_owners=is_production, residents=residents)
 
     @cached_property
-    def _residents(self) -> ResidentVectorStore:
-        return self._owned(ResidentVectorStore(self._pool, self.settings.retrieval.resident_mb << 20))
+    def _residents(self) -> ResidentCorpusStore:
+        return self._owned(ResidentCorpusStore(self._pool, self.settings.retrieval.resident_mb << 20))
 
     @cached_property
     def database(self) -> Database:

@@ -41,12 +41,14 @@ class ResidentVectors:
         """Memory of the arrays."""
         return sum(getattr(self, array.name).nbytes for array in fields(self))
 
-    def visible(self, version: int, access_ids: Sequence[int], among: Collection[int] | None = None) -> Mask:
-        """(n,) which chunks a reader of `access_ids` sees at a version; `among` narrows them to these ordinals."""
+    def visible(self, version: int, access_ids: Sequence[int] | None, among: Collection[int] | None = None) -> Mask:
+        """(n,) which chunks a reader of `access_ids` (None: of all sets) sees at a version, if `among` is given only of
+        these ordinals.
+        """
         shown = (self.visible_from <= version) & (self.visible_to > version)
-        if len(access_ids) == 1:
+        if access_ids is not None and len(access_ids) == 1:
             shown &= self.access == access_ids[0]
-        else:
+        elif access_ids is not None:
             shown &= np.isin(self.access, np.array(access_ids, np.int32))
         if among is not None:
             shown &= np.isin(self.ordinals, np.fromiter(among, np.int32, len(among)))

@@ -1,10 +1,17 @@
-"""`retrieval.ports.GraphReader` on Postgres tables: the embedded backend, always at the snapshot's version."""
+"""`retrieval.ports.GraphReader` on Postgres tables, or on mentions that this process holds: the embedded backend,
+always at the snapshot's version.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from uuid import UUID
 
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.adapters.postgres.retrieval.resident import ResidentCorpus
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.retrieval.candidates import EntityPassages, MentionCount, Neighbour, Subgraph
 from agentic_rag.tenancy.access import ReadScope
@@ -87,12 +94,18 @@ class PostgresGraphReader:
     """Reads of one snapshot; one statement per frontier. Passages that the caller may not read do not count."""
 
     def __init__(
-        self, connection: PostgresConnection, workspace: WorkspaceRef, version: int, access: ReadScope
+        self,
+        connection: PostgresConnection,
+        workspace: WorkspaceRef,
+        version: int,
+        access: ReadScope,
+        resident: ResidentCorpus | None = None,
     ) -> None:
         self._connection = connection
         self._key = workspace.key
         self._version = version
         self._access = access
+        self._resident = resident
 
     @property
     def version(self) -> int:
@@ -108,6 +121,8 @@ class PostgresGraphReader:
     async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Subgraph:
         if not entity_ids and not ordinals:
             return Subgraph((), ())
+        if self._resident is not None and self._resident.mentions is not None:
+            return self._resident.mentions.vicinity(entity_ids, ordinals, cap, self._shown)
         rows = await self._fetch(VICINITY, *self._key, entity_ids, self._version, cap, sorted(set(ordinals)))
         held = [
             (ordinal, row["entity_id"], count)
@@ -135,6 +150,14 @@ class PostgresGraphReader:
             return {}
         rows = await self._connection.fetch(NAMES, *self._key, entity_ids)
         return {row["entity_id"]: row["name"] for row in rows}
+
+    @cached_property
+    def _shown(self) -> NDArray[np.bool_]:
+        """Of each ordinal of the resident corpus, whether the snapshot shows its chunk to the readers."""
+        if self._resident is None or self._resident.mentions is None:
+            return np.zeros(0, np.bool_)
+        access_ids = None if self._access.is_unrestricted else self._access.access_ids
+        return self._resident.shown_below(self._resident.mentions.span, self._version, access_ids)
 
     async def _fetch(self, statement: str, *arguments: object) -> Sequence[Row]:
         if self._access.is_unrestricted:

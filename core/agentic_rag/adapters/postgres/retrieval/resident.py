@@ -1,4 +1,6 @@
-"""Vectors that this process holds: read in the background, found again only by a snapshot of the very same state."""
+"""Vectors and mentions that this process holds: read in the background, found again only by a snapshot of the very
+same state.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,18 @@ from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.kernel.concurrency import detached_task
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.models.embedding.space import RegisteredSpace
+from agentic_rag.retrieval.graph.resident_mentions import Ids, Numbers, ResidentMentions
 from agentic_rag.retrieval.resident_vectors import STILL_VISIBLE, ResidentVectors
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-BYTES_A_ROW = 16
-"""Beside the vector: four numbers."""
+BYTES_A_CHUNK = 600
+"""Beside the vector: four numbers, and 24 mentions with their entities."""
 
 WORTH_A_PATCH = 4
-"""Vectors are read one by one while at most a fourth of them is new."""
+"""Only what is new is read while at most a fourth of the chunks is."""
+
+REST_AFTER_A_READ = 10
+"""Times what the last read took: a workspace that is published to all the time is not read all the time."""
 
 IDLE_SECONDS = 600.0
 """Vectors that no question asked for this long are dropped, whether or not there is room: they may be of documents
@@ -53,12 +59,38 @@ _SHOWN = f"ordinal, access_id, visible_from, coalesce(visible_to, {STILL_VISIBLE
 WHOLE = f"SELECT {_SHOWN}, v FROM rag_embeddings {_ROWS} ORDER BY ordinal"  # noqa: S608 - constants
 VISIBILITY = f"SELECT {_SHOWN} FROM rag_embeddings {_ROWS} ORDER BY ordinal"  # noqa: S608 - constants
 SOME = f"SELECT ordinal, v FROM rag_embeddings {_ROWS} AND ordinal = ANY ($4::integer[])"  # noqa: S608 - constants
+MENTIONS = f"""
+SELECT ordinal, count, access_id, visible_from, coalesce(visible_to, {STILL_VISIBLE}) AS visible_to, entity_id
+FROM rag_mentions WHERE org_id = $1 AND workspace_id = $2
+"""  # noqa: S608 - a constant
+SOME_MENTIONS = f"{MENTIONS} AND ordinal = ANY ($3::integer[])"
 
 # PostgreSQL, "COPY", binary format: a signature, flags and an empty extension; rows of a field count and, for each
 # field, its length and value; a field count of −1.
 _COPY_HEAD = 19
 _COPY_END = 2
 _NUMBERS = ("ordinal", "access_id", "visible_from", "visible_to")
+_OF_MENTIONS = ("ordinal", "count", "access_id", "visible_from", "visible_to")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ResidentCorpus:
+    """What is held of a workspace's active space."""
+
+    vectors: ResidentVectors
+    mentions: ResidentMentions | None
+    """None where some mention is not shown as its chunk's vector is."""
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the arrays."""
+        return self.vectors.nbytes + (0 if self.mentions is None else self.mentions.nbytes)
+
+    def shown_below(self, span: int, version: int, access_ids: Sequence[int] | None) -> NDArray[np.bool_]:
+        """Of each ordinal below `span`, whether its chunk is visible to the access sets (None: to all)."""
+        shown = np.zeros(max(span, int(self.vectors.ordinals[-1]) + 1 if len(self.vectors.ordinals) else 0), np.bool_)
+        shown[self.vectors.ordinals] = self.vectors.visible(version, access_ids)
+        return shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +112,12 @@ class CorpusState:
             return None
         return cls(row["started"], row["corpus_version"], row["access_version"], tuple(row["segment_ids"]), space)
 
+    def leads_to(self, later: CorpusState) -> bool:
+        """Whether only publishes and changes of readers lie between. A publish adds a segment; where one is gone,
+        something was erased, merged or restored: an archive gives numbers of chunks again that it does not hold.
+        """
+        return self.started == later.started and set(self.segment_ids) <= set(later.segment_ids)
+
 
 _Key = tuple[WorkspaceRef, int]
 
@@ -87,15 +125,15 @@ _Key = tuple[WorkspaceRef, int]
 @dataclass(slots=True)
 class _Entry:
     state: CorpusState
-    vectors: ResidentVectors
+    corpus: ResidentCorpus
     used: float
 
 
-class ResidentVectorStore:
+class ResidentCorpusStore:
     """Holds at most `capacity` bytes, those asked for last. 0 holds nothing.
 
-    Each key names organisation, workspace and space, and the vectors are handed out only to a snapshot whose state is
-    that in which they were read, so an answer has nothing stale, erased or foreign. A state that is not held is read
+    Each key names organisation, workspace and space, and a corpus is handed out only to a snapshot whose state is that
+    in which it was read, so an answer has nothing stale, erased or foreign. A state that is not held is read
     in the background, on a snapshot of its own; meanwhile the table is scanned.
     """
 
@@ -106,25 +144,30 @@ class ResidentVectorStore:
         self._loading: dict[_Key, asyncio.Task[None]] = {}
         self._refused: dict[_Key, CorpusState] = {}
         """States that did not fit or could not be read: not tried again."""
+        self._rests_until: dict[_Key, float] = {}
         self._timer: asyncio.TimerHandle | None = None
 
     @property
     def nbytes(self) -> int:
         """Memory of all that is held."""
-        return sum(entry.vectors.nbytes for entry in self._held.values())
+        return sum(entry.corpus.nbytes for entry in self._held.values())
 
-    def find(self, workspace: WorkspaceRef, state: CorpusState | None) -> ResidentVectors | None:
-        """The vectors in that state. None, and a read of them begins, when this process does not hold them."""
+    def find(self, workspace: WorkspaceRef, state: CorpusState | None) -> ResidentCorpus | None:
+        """The corpus in that state. None, and a read of it begins, when this process does not hold it."""
         if not self._capacity or state is None:
             return None
+        now = asyncio.get_running_loop().time()
         key = workspace, state.space.space_id
         entry = self._held.get(key)
         if entry is not None and entry.state == state:
-            entry.used = asyncio.get_running_loop().time()
+            entry.used = now
             self._held.move_to_end(key)
-            return entry.vectors
-        if key not in self._loading and self._refused.get(key) != state:
-            task = self._loading[key] = detached_task(self._load(key, state), "resident vectors")
+            return entry.corpus
+        if entry is not None and state.corpus_version >= entry.state.corpus_version and not entry.state.leads_to(state):
+            # It may hold what was erased.
+            del self._held[key]
+        if key not in self._loading and self._refused.get(key) != state and now >= self._rests_until.get(key, now):
+            task = self._loading[key] = detached_task(self._load(key, state), "resident corpus")
             task.add_done_callback(lambda _: self._loading.pop(key, None))
         return None
 
@@ -158,11 +201,14 @@ class ResidentVectorStore:
         self._timer = None
 
     async def _load(self, key: _Key, wanted: CorpusState) -> None:
+        loop = asyncio.get_running_loop()
+        began = loop.time()
         try:
             await self._read(key, wanted)
         except (AgenticRagError, ValueError):
-            # The scan of the table answers, and says what is wrong where that fails too.
+            # The database answers, and says what is wrong where that fails too.
             self._refuse(key, wanted)
+        self._rests_until[key] = loop.time() + REST_AFTER_A_READ * (loop.time() - began)
 
     def _refuse(self, key: _Key, state: CorpusState) -> None:
         self._held.pop(key, None)
@@ -177,23 +223,25 @@ class ResidentVectorStore:
             if row is None or state is None:
                 self._held.pop(key, None)
                 return
-            if row["vectors"] * (4 * dimensions + BYTES_A_ROW) > self._capacity:
+            if row["vectors"] * (4 * dimensions + BYTES_A_CHUNK) > self._capacity:
                 self._refuse(key, wanted)
                 return
             before = self._held.get(key)
-            vectors = None
-            # A publish adds a segment. Where one is gone, something was erased, merged or restored: numbers of chunks
-            # that an archive does not hold are given again.
-            if before is not None and set(before.state.segment_ids) <= set(state.segment_ids):
-                vectors = await _patched(connection, (*workspace.key, space_id), before.vectors, dimensions)
-            if vectors is None:
-                data = await connection.copy_rows(WHOLE, *workspace.key, space_id)
-                vectors = await asyncio.to_thread(_parse_whole, data, dimensions)
-        self._keep(key, state, vectors)
+            corpus = None
+            if before is not None and before.state.leads_to(state):
+                corpus = await _patched(connection, (*workspace.key, space_id), before.corpus, dimensions)
+            if corpus is None:
+                vectors = await connection.copy_rows(WHOLE, *workspace.key, space_id)
+                mentions = await connection.copy_rows(MENTIONS, *workspace.key)
+                corpus = await asyncio.to_thread(_parse_whole, vectors, mentions, dimensions)
+        if corpus.nbytes > self._capacity:
+            self._refuse(key, state)
+        else:
+            self._keep(key, state, corpus)
 
-    def _keep(self, key: _Key, state: CorpusState, vectors: ResidentVectors) -> None:
+    def _keep(self, key: _Key, state: CorpusState, corpus: ResidentCorpus) -> None:
         self._refused.pop(key, None)
-        self._held[key] = _Entry(state, vectors, asyncio.get_running_loop().time())
+        self._held[key] = _Entry(state, corpus, asyncio.get_running_loop().time())
         self._held.move_to_end(key)
         while self.nbytes > self._capacity:
             self._held.popitem(last=False)
@@ -202,38 +250,72 @@ class ResidentVectorStore:
 
 
 async def _patched(
-    connection: PostgresConnection, key: tuple[UUID, UUID, int], before: ResidentVectors, dimensions: int
-) -> ResidentVectors | None:
-    """The vectors as they are now, of which those known `before` are not read again: a chunk keeps its number and its
-    vector until it goes. None when too many are new.
+    connection: PostgresConnection, key: tuple[UUID, UUID, int], before: ResidentCorpus, dimensions: int
+) -> ResidentCorpus | None:
+    """The corpus as it is now, of which what was known `before` is not read again: a chunk keeps its number, its vector
+    and its mentions until it goes. None when too much is new.
     """
     shown = _parse(await connection.copy_rows(VISIBILITY, *key), _NUMBERS)
-    rows = before.rows_of(shown["ordinal"].astype(np.int64))
+    rows = before.vectors.rows_of(shown["ordinal"].astype(np.int64))
     new = shown["ordinal"][rows < 0].tolist()
-    if WORTH_A_PATCH * len(new) > len(rows):
+    if before.mentions is None or WORTH_A_PATCH * len(new) > len(rows):
         return None
-    read = _parse(await connection.copy_rows(SOME, *key, new), ("ordinal",), dimensions) if new else None
-    return await asyncio.to_thread(_patch, before, shown, rows, read)
+    read = mentions = None
+    if new:
+        read = _parse(await connection.copy_rows(SOME, *key, new), ("ordinal",), dimensions)
+        mentions = _parse(await connection.copy_rows(SOME_MENTIONS, *key[:2], new), _OF_MENTIONS, ids=True)
+    return await asyncio.to_thread(_patch, before, shown, rows, read, mentions)
 
 
 def _patch(
-    before: ResidentVectors, shown: NDArray[Any], rows: NDArray[np.int64], read: NDArray[Any] | None
-) -> ResidentVectors:
+    before: ResidentCorpus,
+    shown: NDArray[Any],
+    rows: NDArray[np.int64],
+    read: NDArray[Any] | None,
+    mentions: NDArray[Any] | None,
+) -> ResidentCorpus:
     """Errors: `ValueError` when a vector is missing."""
-    vectors = np.empty((len(shown), before.vectors.shape[1]), np.float32)
+    components = np.empty((len(shown), before.vectors.vectors.shape[1]), np.float32)
     kept = rows >= 0
-    vectors[kept] = before.vectors[rows[kept]]
+    components[kept] = before.vectors.vectors[rows[kept]]
     if read is not None:
         read = read[np.argsort(read["ordinal"])]
         if not np.array_equal(read["ordinal"], shown["ordinal"][~kept]):
             raise ValueError("the new vectors are not those of the new chunks")
-        vectors[~kept] = read["v"]
-    return _vectors_of(shown, vectors)
+        components[~kept] = read["v"]
+    vectors = _vectors_of(shown, components)
+    held = before.mentions
+    if mentions is not None and held is not None:
+        held = held.with_rows(*_columns_of(mentions)) if _are_shown_alike(vectors, mentions) else None
+    return ResidentCorpus(vectors, held)
 
 
-def _parse_whole(data: bytes, dimensions: int) -> ResidentVectors:
-    rows = _parse(data, _NUMBERS, dimensions)
-    return _vectors_of(rows, rows["v"].astype(np.float32))
+def _parse_whole(vectors: bytes, mentions: bytes, dimensions: int) -> ResidentCorpus:
+    rows = _parse(vectors, _NUMBERS, dimensions)
+    parsed = _vectors_of(rows, rows["v"].astype(np.float32))
+    read = _parse(mentions, _OF_MENTIONS, ids=True)
+    alike = _are_shown_alike(parsed, read)
+    return ResidentCorpus(parsed, ResidentMentions.of(*_columns_of(read)) if alike else None)
+
+
+def _are_shown_alike(vectors: ResidentVectors, mentions: NDArray[Any]) -> bool:
+    """Whether each mention is shown by the versions and to the access set that show the vector of its chunk."""
+    rows = vectors.rows_of(mentions["ordinal"].astype(np.int64))
+    if not len(rows):
+        return True
+    return bool((rows >= 0).all()) and all(
+        np.array_equal(ours[rows], mentions[name])
+        for name, ours in (
+            ("access_id", vectors.access),
+            ("visible_from", vectors.visible_from),
+            ("visible_to", vectors.visible_to),
+        )
+    )
+
+
+def _columns_of(mentions: NDArray[Any]) -> tuple[Ids, Numbers, Numbers]:
+    ids = np.column_stack([mentions["id"]["high"], mentions["id"]["low"]]).astype(np.uint64)
+    return ids, mentions["ordinal"].astype(np.int32), mentions["count"].astype(np.int32)
 
 
 def _vectors_of(shown: NDArray[Any], vectors: NDArray[np.float32]) -> ResidentVectors:
@@ -243,19 +325,21 @@ def _vectors_of(shown: NDArray[Any], vectors: NDArray[np.float32]) -> ResidentVe
     return ResidentVectors(ordinals, access, visible_from, visible_to, vectors)
 
 
-def _parse(data: bytes, numbers: Sequence[str], dimensions: int | None = None) -> NDArray[Any]:
-    """Rows of COPY's binary form: 4-byte numbers and, with `dimensions`, a halfvec `v` behind them. Errors:
-    `ValueError` for anything else.
+def _parse(data: bytes, numbers: Sequence[str], dimensions: int | None = None, *, ids: bool = False) -> NDArray[Any]:
+    """Rows of COPY's binary form: 4-byte numbers and behind them, with `dimensions`, a halfvec `v` or, with `ids`, a
+    UUID `id`. Errors: `ValueError` for anything else.
     """
     layout: list[tuple[Any, ...]] = [("fields", ">i2")]
     for name in numbers:
         layout += [(f"{name} length", ">i4"), (name, ">i4")]
     if dimensions is not None:
         layout += [("v length", ">i4"), ("v dimensions", ">u2"), ("v unused", ">u2"), ("v", ">f2", (dimensions,))]
+    if ids:
+        layout += [("id length", ">i4"), ("id", [("high", ">u8"), ("low", ">u8")])]
     kind = np.dtype(layout)
     rows = np.frombuffer(data, kind, (len(data) - _COPY_HEAD - _COPY_END) // kind.itemsize, _COPY_HEAD)
     fits = _COPY_HEAD + rows.nbytes + _COPY_END == len(data)
-    fits &= bool((rows["fields"] == len(numbers) + (dimensions is not None)).all())
+    fits &= bool((rows["fields"] == len(numbers) + (dimensions is not None) + ids).all())
     fits &= dimensions is None or bool((rows["v dimensions"] == dimensions).all())
     if not fits:
         raise ValueError("the rows do not have the form that was asked for")

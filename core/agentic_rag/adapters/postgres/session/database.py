@@ -26,7 +26,7 @@ from agentic_rag.adapters.postgres.operations.eval_runs import PostgresEvalRunSt
 from agentic_rag.adapters.postgres.operations.snapshots import PostgresSnapshotStore
 from agentic_rag.adapters.postgres.retrieval.graph import PostgresGraphReader
 from agentic_rag.adapters.postgres.retrieval.lexical import PostgresLexicalReader
-from agentic_rag.adapters.postgres.retrieval.resident import CorpusState, ResidentVectorStore
+from agentic_rag.adapters.postgres.retrieval.resident import CorpusState, ResidentCorpusStore
 from agentic_rag.adapters.postgres.retrieval.segments import SegmentCache
 from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresVectorIndexStore
 from agentic_rag.adapters.postgres.retrieval.vectors import PostgresVectorReader
@@ -129,7 +129,7 @@ class PostgresCorpusSnapshot:
         cache: SegmentCache,
         graph: GraphStore | None,
         hidden: HiddenVersions,
-        residents: ResidentVectorStore | None,
+        residents: ResidentCorpusStore | None,
     ) -> None:
         # In the order of their versions, so that an older version sees the first of them.
         segments = tuple(header["segment_ids"][: header["segments_seen"]])
@@ -142,12 +142,12 @@ class PostgresCorpusSnapshot:
         self.documents: DocumentReader = documents
         held = None if residents is None else residents.find(workspace, CorpusState.of(header, self.space))
         self.vectors: VectorReader = PostgresVectorReader(
-            connection, workspace, version, self.space, header["is_indexed"], held
+            connection, workspace, version, self.space, header["is_indexed"], None if held is None else held.vectors
         )
         self.lexical: LexicalReader = PostgresLexicalReader(
             connection, workspace, version, segments, cache, self.access.version
         )
-        self.graph: GraphReader = PostgresGraphReader(connection, workspace, version, self.access)
+        self.graph: GraphReader = PostgresGraphReader(connection, workspace, version, self.access, held)
         if graph is not None and version == header["corpus_version"]:
             visible = partial(documents.visible, access_ids=self.access.access_ids)
             self.graph = graph.reader(workspace, version, self.access, visible)
@@ -193,8 +193,8 @@ class PostgresDatabase:
     Opening a snapshot costs two round trips (begin with the tenant setting; versions, space and segments), and one more
     for access sets that this process has not seen for the caller; ending it costs one. With a `graph` outside Postgres,
     snapshots of the newest version read that graph. It keeps no older versions, so snapshots of those read the Postgres
-    tables. With `residents`, vectors that this process holds are not scanned in the database. With `refuses_owners` the
-    check refuses a login that may become the owner of the tables.
+    tables. With `residents`, vectors and mentions that this process holds are not looked for in the database.
+    With `refuses_owners` the check refuses a login that may become the owner of the tables.
     """
 
     def __init__(
@@ -205,7 +205,7 @@ class PostgresDatabase:
         graph: GraphStore | None = None,
         *,
         refuses_owners: bool = False,
-        residents: ResidentVectorStore | None = None,
+        residents: ResidentCorpusStore | None = None,
     ) -> None:
         self._pool = pool
         self._schema_head = schema_head

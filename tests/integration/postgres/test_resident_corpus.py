@@ -1,23 +1,25 @@
-"""What a process holds of vectors answers as the table does, and never with what is stale, erased or foreign."""
+"""What a process holds of a corpus answers as the tables do, and never with what is stale, erased or foreign."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
 import pytest
-from tests.builders import DIMENSIONS, half
+from tests.builders import DIMENSIONS, entities_of, entity_id, half
 from tests.contract.backends import Backend
 from tests.contract.tenancy.test_access_store_contract import NIGHT, restrict
 from tests.integration.postgres.statements import WatchedPool
 from tests.waiting import eventually
 
-from agentic_rag.adapters.postgres.retrieval.resident import WHOLE, CorpusState, ResidentVectorStore
+from agentic_rag.adapters.postgres.retrieval import resident
+from agentic_rag.adapters.postgres.retrieval.resident import WHOLE, CorpusState, ResidentCorpusStore
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.documents.document import document_id_for
-from agentic_rag.retrieval.candidates import ArmHit, SearchScope
+from agentic_rag.retrieval.candidates import ArmHit, SearchScope, Subgraph
 from agentic_rag.tenancy.access import ANONYMOUS_READER, UNRESTRICTED_READER, ReadIdentity
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_migrations import HEAD
@@ -27,26 +29,29 @@ pytestmark = pytest.mark.integration
 READERS = (ANONYMOUS_READER, UNRESTRICTED_READER, ReadIdentity(NIGHT))
 DRAW = np.random.default_rng(3)
 QUERIES = [*np.eye(DIMENSIONS, dtype=np.float32)[:2], *DRAW.standard_normal((2, DIMENSIONS)).astype(np.float32)]
-SCANS = "WITH candidates AS MATERIALIZED"
+LOOKS = ("WITH candidates AS MATERIALIZED", "AS v\nFROM unnest", "held_ordinals")
+"""Words of the statements that a resident corpus saves."""
+NAMES = ("Ada", "Berg", "Cork", "Delft", "Essen")
 
 
 @dataclass
 class Process:
-    """A serving process that holds vectors."""
+    """A serving process that holds corpora."""
 
     pool: WatchedPool
-    residents: ResidentVectorStore
+    residents: ResidentCorpusStore
     database: PostgresDatabase
 
-    def scans(self) -> int:
-        """How often the table was scanned."""
-        return sum(SCANS in one for one in self.pool.statements)
+    def looks(self) -> int:
+        """How often the tables were looked into."""
+        return sum(any(words in one for words in LOOKS) for one in self.pool.statements)
 
 
 @pytest.fixture
-async def process(migrated_url: str) -> AsyncIterator[Process]:
+async def process(migrated_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Process]:
+    monkeypatch.setattr(resident, "REST_AFTER_A_READ", 0)
     pool = WatchedPool(migrated_url)
-    residents = ResidentVectorStore(pool, 1 << 20)
+    residents = ResidentCorpusStore(pool, 1 << 20)
     yield Process(pool, residents, PostgresDatabase(pool, HEAD, residents=residents))
     await residents.aclose()
     await pool.aclose()
@@ -54,12 +59,17 @@ async def process(migrated_url: str) -> AsyncIterator[Process]:
 
 async def nearest(
     database: PostgresDatabase, workspace: WorkspaceRef, as_of: int | None = None
-) -> list[tuple[list[ArmHit], dict[int, float]]]:
-    """The hits and cosines of every query for every reader, whole and among few, of few and of many."""
-    found = []
+) -> list[tuple[list[ArmHit], dict[int, float]] | Subgraph]:
+    """For every reader the hits and cosines of every query, whole and among few, of few and of many; and what lies
+    around some chunks and entities.
+    """
+    found: list[tuple[list[ArmHit], dict[int, float]] | Subgraph] = []
     for readers in READERS:
         async with database.snapshot(workspace, as_of, readers=readers) as snapshot:
             access = snapshot.access.access_ids
+            entities = [entity_id(name) for name in (*NAMES[:2], "nobody")]
+            for ordinals in (range(0, 90, 7), range(90), ()):
+                found += [await snapshot.graph.vicinity(entities, ordinals, cap) for cap in (2, 40)]
             for query in QUERIES:
                 for scope in (SearchScope(access), SearchScope(access, frozenset(range(0, 40, 3)))):
                     for limit in (2, 30):
@@ -79,28 +89,31 @@ async def compact(stores: Backend, workspace: WorkspaceRef) -> None:
         await transaction.publisher.compact(workspace)
 
 
-def texts(name: str, count: int) -> tuple[list[str], dict[str, bytes]]:
-    """Passages, every third of them with one and the same vector."""
+def texts(name: str, count: int) -> dict[str, Any]:
+    """Arguments of `publish`: passages, every third of them with one and the same vector, and what they mention."""
     passages = [f"{name} {number}" for number in range(count)]
     vectors = {text: half(DRAW.standard_normal(DIMENSIONS)) for text in passages}
-    return passages, {**vectors, **dict.fromkeys(passages[::3], half([1, 2, 0, 0, 0, 0, 0, 0]))}
+    named = {text: entities_of(*DRAW.choice(NAMES, 3).tolist()) for text in passages[1:]}
+    vectors |= dict.fromkeys(passages[::3], half([1, 2, 0, 0, 0, 0, 0, 0]))
+    return {"passages": passages, "vectors": vectors, "entities": named}
 
 
 async def test_what_is_held_answers_as_the_table_through_all_that_changes_it(stores: Backend, process: Process) -> None:
     workspace = await stores.workspace()
 
     async def publish(path: str, count: int) -> None:
-        passages, vectors = texts(f"{path} {uuid4()}", count)
-        await stores.publish(workspace, path, passages, vectors=vectors)
+        await stores.publish(workspace, path, **texts(f"{path} {uuid4()}", count))
 
-    async def grow() -> None:
-        passages, vectors = texts("kept", 30)
-        await stores.publish(workspace, "kept.md", [*passages, "one more"], vectors=vectors)
+    kept = texts("kept", 31)
+
+    async def grow(count: int) -> None:
+        await stores.publish(workspace, "kept.md", **{**kept, "passages": kept["passages"][:count]})
 
     for change in (
         lambda: publish("a.md", 12),
         lambda: publish("b.md", 40),
-        grow,
+        lambda: grow(30),
+        lambda: grow(31),
         lambda: publish("c.md", 1),
         lambda: publish("a.md", 9),
         lambda: restrict(stores, workspace, "b.md", NIGHT),
@@ -116,9 +129,9 @@ async def test_what_is_held_answers_as_the_table_through_all_that_changes_it(sto
             expected = await nearest(stores.database, workspace, as_of)  # type: ignore[arg-type]
             assert await nearest(process.database, workspace, as_of) == expected, "while it is read"
             await process.residents.settled()
-            before = process.scans()
+            before = process.looks()
             assert await nearest(process.database, workspace, as_of) == expected, "once it is held"
-            assert process.scans() == before
+            assert process.looks() == before
 
 
 async def test_what_was_erased_answers_no_question_even_while_it_is_held(stores: Backend, process: Process) -> None:
@@ -129,7 +142,6 @@ async def test_what_was_erased_answers_no_question_even_while_it_is_held(stores:
     await process.residents.settled()
     async with process.database.snapshot(workspace) as snapshot:
         assert len(await snapshot.vectors.nearest(QUERIES[0], 1, 5, SearchScope((0,)))) == 2
-    held = process.residents.nbytes
 
     await erase(stores, workspace, "secret.md")
 
@@ -137,7 +149,22 @@ async def test_what_was_erased_answers_no_question_even_while_it_is_held(stores:
         hits = await snapshot.vectors.nearest(QUERIES[0], 1, 5, SearchScope((0,)))
     assert [hit.ordinal for hit in hits] == [0]
     await process.residents.settled()
-    assert process.residents.nbytes == held // 2, "and the first question after it lets go of the vector"
+    [entry] = process.residents._held.values()
+    assert entry.corpus.vectors.ordinals.tolist() == [0], "and the first question after it lets go of the vector"
+
+
+async def test_what_was_erased_is_let_go_of_before_the_rest_is_read_again(
+    stores: Backend, process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = await stores.workspace()
+    await stores.publish(workspace, "secret.md", ["secret"])
+    await nearest(process.database, workspace)
+    await process.residents.settled()
+    monkeypatch.setattr(process.residents, "_rests_until", {key: float("inf") for key in process.residents._held})
+
+    await erase(stores, workspace, "secret.md")
+    async with process.database.snapshot(workspace):
+        assert (process.residents.nbytes, process.residents._loading) == (0, {})
 
 
 async def test_the_same_state_of_another_workspace_or_organisation_finds_nothing(
@@ -158,13 +185,16 @@ async def test_the_same_state_of_another_workspace_or_organisation_finds_nothing
 
 
 async def test_memory_is_bounded_and_the_vectors_asked_for_last_stay(
-    stores: Backend, process: Process, migrated_url: str
+    stores: Backend, process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(resident, "BYTES_A_CHUNK", 0)
     workspaces = [await stores.workspace() for _ in range(3)]
     for workspace in workspaces:
         await stores.publish(workspace, "a.md", [f"passage {one}" for one in range(10)])
-    one = 10 * (4 * DIMENSIONS + 16)
-    residents = ResidentVectorStore(process.pool, 2 * one)
+    await nearest(process.database, workspaces[0])
+    await process.residents.settled()
+    one = process.residents.nbytes
+    residents = ResidentCorpusStore(process.pool, 2 * one)
     database = PostgresDatabase(process.pool, HEAD, residents=residents)
 
     for workspace in workspaces:
@@ -173,17 +203,17 @@ async def test_memory_is_bounded_and_the_vectors_asked_for_last_stay(
 
     assert residents.nbytes == 2 * one
     assert [key[0] for key in residents._held] == workspaces[1:]
-    tiny = ResidentVectorStore(process.pool, one - 1)
+    tiny = ResidentCorpusStore(process.pool, one - 1)
     await nearest(PostgresDatabase(process.pool, HEAD, residents=tiny), workspaces[0])
     await tiny.settled()
-    assert (tiny.nbytes, tiny._loading) == (0, {}), "what does not fit is not read"
+    assert (tiny.nbytes, tiny._loading) == (0, {}), "what does not fit is not held"
     await residents.aclose()
 
 
 async def test_what_nobody_asks_for_is_dropped_in_time(
     stores: Backend, process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agentic_rag.adapters.postgres.retrieval.resident.IDLE_SECONDS", 0.05)
+    monkeypatch.setattr(resident, "IDLE_SECONDS", 0.05)
     workspace = await stores.workspace()
     await stores.publish(workspace, "a.md", ["one"])
     await nearest(process.database, workspace)
