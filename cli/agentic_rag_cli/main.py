@@ -16,7 +16,7 @@ from agentic_rag_cli.client.url_option import add_url_option
 from agentic_rag_cli.commands.answering import ask, explain, gate, prove, run, search, template
 from agentic_rag_cli.commands.documents import doc, ingest, upload
 from agentic_rag_cli.commands.evaluation import calibrate, evaluate
-from agentic_rag_cli.commands.ingestion import knowledge, source
+from agentic_rag_cli.commands.ingestion import knowledge, source, web
 from agentic_rag_cli.commands.jobs import dlq, job
 from agentic_rag_cli.commands.models import embeddings, model, provider_key, spending
 from agentic_rag_cli.commands.operations import backup, doctor, graph, snapshot, verify
@@ -115,6 +115,8 @@ app.add_typer(workspace.app, name="workspace")
 app.add_typer(doc.app, name="doc")
 app.add_typer(source.app, name="source")
 app.add_typer(knowledge.app, name="knowledge")
+app.command("search-web")(web.search_web)
+app.command("crawl")(web.crawl)
 app.add_typer(run.app, name="run")
 app.add_typer(gate.app, name="gate")
 app.add_typer(job.app, name="job")

@@ -51,6 +51,7 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_sources": TableClass.WORKSPACE,
         "rag_jobs": TableClass.WORKSPACE,
         "rag_job_attempts": TableClass.WORKSPACE,
+        "rag_crawl_pages": TableClass.WORKSPACE,
         "rag_eval_runs": TableClass.WORKSPACE,
         "rag_eval_scores": TableClass.WORKSPACE,
         "rag_runs": TableClass.WORKSPACE,

@@ -35,12 +35,15 @@ if TYPE_CHECKING:
     from agentic_rag.ingestion.sources.manage import ManageSources
     from agentic_rag.ingestion.sources.push import PushSource
     from agentic_rag.ingestion.upload import UploadDocument
+    from agentic_rag.ingestion.web.crawl import CrawlWeb
+    from agentic_rag.ingestion.web.search_web import SearchWeb
     from agentic_rag.jobs.ports import DeadPayloads, JobBoard
     from agentic_rag.kernel.clock import Clock
     from agentic_rag.kernel.database import Database
     from agentic_rag.kernel.ids import Ids
     from agentic_rag.kernel.telemetry import Telemetry
     from agentic_rag.models.billing.manage_budgets import ManageBudgets
+    from agentic_rag.models.billing.web_envelope import WebEnvelope
     from agentic_rag.models.providers.change_models import ChangeModels
     from agentic_rag.models.providers.manage_keys import ManageProviderKeys
     from agentic_rag.operations.calibrate import CalibrateSupport
@@ -125,6 +128,9 @@ class ServerParts:
     prove_run: ProveRun
     upload: UploadDocument
     sources: ManageSources
+    search_web: SearchWeb
+    crawl_web: CrawlWeb
+    web_envelope: WebEnvelope
     push_source: PushSource
     attachments: Attachments
     copy_document: CopyDocument

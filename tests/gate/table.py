@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tests.bench.reports import Row
-from tests.gate import asked, decisions, labelled
+from tests.gate import asked, crawled, decisions, labelled
 
 Measure = Callable[[bool], Row]
 """Measures a row; True asks for the short form."""
@@ -19,6 +19,11 @@ TABLE: Mapping[str, Measure] = {
     "refused": labelled.refused,
     "promoted": labelled.promoted,
     "cost": asked.cost,
+    "rules": crawled.rules,
+    "duplicates": crawled.duplicates,
+    "budgets": crawled.budgets,
+    "maze": crawled.maze,
+    "resumed": crawled.resumed,
 }
 LABELLED = frozenset({"answered", "calls", "refused", "promoted"})
 """Those that need the labelled set."""

@@ -64,6 +64,43 @@ def _slowly(patch: Patch) -> None:
     patch(gate, "decide", late)
 
 
+def _deaf_to_robots(patch: Patch) -> None:
+    from agentic_rag.web.robots import RobotsRules
+
+    patch(RobotsRules, "allows", lambda *_: True)
+
+
+def _without_twins(patch: Patch) -> None:
+    from agentic_rag.ingestion.web import crawl
+
+    patch(crawl._Frontier, "twin", lambda *_: False)
+
+
+def _without_ceilings(patch: Patch) -> None:
+    from agentic_rag.models.billing import web_envelope
+
+    patch(web_envelope, "_check", lambda *_: None)
+
+
+def _ever_deeper(patch: Patch) -> None:
+    from agentic_rag.ingestion.web import crawl
+
+    read = crawl.request_of
+
+    def deeper(arguments: Mapping[str, str]) -> Any:
+        request = read(arguments)
+        object.__setattr__(request, "depth", 50)
+        return request
+
+    patch(crawl, "request_of", deeper)
+
+
+def _forgetful(patch: Patch) -> None:
+    from agentic_rag.ingestion.web import crawl
+
+    patch(crawl._Frontier, "pending", lambda self: list(self.pages.values()))
+
+
 MUTANTS: Mapping[str, Mutant] = {
     "identical": Mutant("the score hangs on the order of a set", _by_hash, "different decisions", where=Where.CHILDREN),
     "summed": Mutant("a signal is left out of the score", _without_the_last, "are not their score"),
@@ -72,5 +109,10 @@ MUTANTS: Mapping[str, Mutant] = {
     "calls": Mutant("everything is looked for outside", _always, "calls"),
     "refused": Mutant("every model is promoted", partial(_promoting, always=True), "a worse model"),
     "promoted": Mutant("no model is promoted", partial(_promoting, always=False), "a better model"),
+    "rules": Mutant("robots.txt is not heard", _deaf_to_robots, "robots and noindex"),
+    "duplicates": Mutant("pages of one text are kept twice", _without_twins, "kept or fetched twice"),
+    "budgets": Mutant("a spent envelope refuses nothing", _without_ceilings, "under a crawl's and a day's budget"),
+    "maze": Mutant("links are followed at any depth", _ever_deeper, "a maze without an end"),
+    "resumed": Mutant("a crawl begins anew", _forgetful, "a resumed crawl"),
     "cost": Mutant("each decision takes two milliseconds more", _slowly, "beyond the probe"),
 }

@@ -72,6 +72,8 @@ FIELDS: Mapping[str, Request] = {
     "Query.embeddingSpaces": Request("embeddingSpaces(workspaceId: %(workspace)s) { done }"),
     "Query.usage": Request('usage(from: "2026-11-01", to: "2026-11-02", workspaceId: %(workspace)s) { pricedOn }'),
     "Query.budgets": Request("budgets(workspaceId: %(workspace)s) { scope }"),
+    "Query.webBudgets": Request("webBudgets(workspaceId: %(workspace)s) { scope }"),
+    "Query.crawlPages": Request("crawlPages(id: %(job)s) { url }"),
     "Query.contextTemplates": Request("contextTemplates(workspaceId: %(workspace)s) { name }"),
     "Query.run": Request("run(id: %(run)s) { id }"),
     "Query.runs": Request("runs(workspaceId: %(workspace)s) { nodes { id } }", seen="run"),
@@ -190,6 +192,10 @@ FIELDS: Mapping[str, Request] = {
     "Mutation.addSource": Request(
         f"addSource(input: {{workspaceId: %(workspace)s, name: %(fresh)s, kind: SITEMAP, everySeconds: 0, "
         f'location: "https://docs.example.com/sitemap.xml"}}) {{ {FAULTS} }}'
+    ),
+    "Mutation.searchWeb": Request(f'searchWeb(input: {{workspaceId: %(workspace)s, query: "tide"}}) {{ {FAULTS} }}'),
+    "Mutation.crawl": Request(
+        f'crawl(input: {{workspaceId: %(workspace)s, urls: ["https://docs.example.com/"]}}) {{ {FAULTS} }}'
     ),
     "Mutation.pushListing": Request(f"pushListing({PUSHED}, file: $file, dryRun: true) {{ {FAULTS} }}"),
     "Mutation.pushFile": Request(f'pushFile({PUSHED}, path: "pushed.md", file: $file) {{ {FAULTS} }}'),

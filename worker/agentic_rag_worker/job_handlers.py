@@ -50,6 +50,8 @@ def job_handlers(container: Container) -> Mapping[JobKind, Handler]:
         ),
         # The slowest single step is fetching a repository; every batch of files is progress.
         JobKind.SYNC: Handler(follow.run, 21_600.0, 1_900.0, follow.record_failure, follow.is_rejection),
+        # The slowest single step is the longest pause that a site may ask for, and one page.
+        JobKind.CRAWL: Handler(container.crawl_web.run, 22_000.0, 300.0, is_rejection=container.crawl_web.is_rejection),
         JobKind.DELETE: Handler(container.delete.run_job, 600.0, 300.0),
         # The slowest single step is dropping a vector index, which waits for the searches that use it.
         JobKind.ERASE: Handler(container.erase_workspace.run, 21_600.0, 900.0),

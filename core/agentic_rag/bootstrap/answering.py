@@ -172,7 +172,7 @@ class AnsweringParts(DocumentParts):
         from agentic_rag.adapters.web.fetcher import GuardedFetcher
 
         policy = FetchPolicy(parse_host_list(self.settings.answering.http_fetch_hosts))
-        return (HttpFetch(GuardedFetcher(policy), self.parser),)
+        return (HttpFetch(GuardedFetcher(policy).fetch, self.parser),)
 
     @cached_property
     def read_runs(self) -> ReadRuns:

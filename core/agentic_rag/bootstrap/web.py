@@ -6,6 +6,7 @@ from functools import cached_property
 
 from agentic_rag.answering.outside import Outside
 from agentic_rag.bootstrap.ingestion import IngestionParts
+from agentic_rag.ingestion.web.crawl import CrawlWeb
 from agentic_rag.ingestion.web.keep_pages import KeepPages
 from agentic_rag.ingestion.web.look_outside import LookOutsideForRun
 from agentic_rag.ingestion.web.read_pages import ReadPages
@@ -72,6 +73,11 @@ class WebParts(IngestionParts):
             self._chunk_profile,
             self._stored_mb,
         )
+
+    @cached_property
+    def crawl_web(self) -> CrawlWeb:
+        """The body of CRAWL jobs."""
+        return CrawlWeb(self.database, self.read_pages, self.keep_pages, self.parser, self.telemetry)
 
     @cached_property
     def _outside(self) -> Outside | None:

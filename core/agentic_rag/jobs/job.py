@@ -24,6 +24,8 @@ class JobKind(enum.Enum):
     """Erase a workspace that was deleted."""
     SYNC = "sync"
     """Bring a workspace up to date with a source that it follows."""
+    CRAWL = "crawl"
+    """Read pages of the web into a workspace."""
     COMPACT = "compact"
     GRAPH = "graph"
     """Bring a graph outside Postgres to the corpus version."""

@@ -73,6 +73,12 @@ class JobStore(Protocol):
         """
         ...
 
+    async def cancel_crawls(self, workspace_id: UUID | None) -> int:
+        """Cancel unfinished crawls of a workspace (None: of the whole organisation), as `cancel_for_document`; how many
+        there were.
+        """
+        ...
+
     async def cancel_for_document(self, workspace: WorkspaceRef, document_id: UUID, kind: JobKind) -> int:
         """Cancel unfinished jobs of a document; a running one loses its fence. Returns their number."""
         ...

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from agentic_rag.erasure.ports import ErasureStore, WorkspaceErasureStore
     from agentic_rag.ingestion.ports import Publisher
     from agentic_rag.ingestion.sources.ports import SourceStore
+    from agentic_rag.ingestion.web.frontier import CrawlStore
     from agentic_rag.jobs.ports import JobStore
     from agentic_rag.models.billing.ports import UsageStore
     from agentic_rag.models.embedding.ports import SpaceStore
@@ -73,6 +74,7 @@ class Transaction(Protocol):
     workspace_erasures: WorkspaceErasureStore
     snapshots: SnapshotStore
     sources: SourceStore
+    crawls: CrawlStore
     eval_runs: EvalRunStore
 
 

@@ -55,6 +55,8 @@ class AuditAction(enum.Enum):
     ADD_SOURCE = "source.add"
     SYNC_SOURCE = "source.sync"
     REMOVE_SOURCE = "source.remove"
+    CRAWL = "web.crawl"
+    SEARCH_WEB = "web.search"
     SET_PROVIDER_KEY = "provider_key.set"
     REMOVE_PROVIDER_KEY = "provider_key.remove"
     SET_BUDGET = "budget.set"

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Awaitable, Callable
 
 from agentic_rag.web.fetch_policy import FetchedPage
 
+FetchPage = Callable[[str], Awaitable[FetchedPage]]
+"""The page at an address, after following permitted redirects.
 
-class Fetcher(Protocol):
-    """Fetches web pages.
+Errors: `PolicyRefused` code ADDRESS_REFUSED (address, name, redirect or host not allowed), `ContentUnsupported` codes
+FETCH_TYPE and FETCH_ENCODING, `ContentRefused` code FETCH_TOO_LARGE, `Retryable` codes FETCH_TIMEOUT and FETCH_FAILED.
+A truncated page is an error and is never returned in part.
+"""
 
-    Errors: `PolicyRefused` code ADDRESS_REFUSED (address, name, redirect or host not allowed), `ContentUnsupported`
-    codes FETCH_TYPE and FETCH_ENCODING, `ContentRefused` code FETCH_TOO_LARGE, `Retryable` codes FETCH_TIMEOUT and
-    FETCH_FAILED. A truncated page is an error and is never returned in part.
-    """
-
-    async def fetch(self, url: str) -> FetchedPage:
-        """The page at an address, after following permitted redirects."""
-        ...
+FetchIfNew = Callable[[str, str], Awaitable[FetchedPage | None]]
+"""The same; None where the page is still the one that had the validator."""

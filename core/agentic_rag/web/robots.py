@@ -73,15 +73,17 @@ def read_directives(header: str, body: bytes) -> PageDirectives:
 
 
 def _header_words(header: str) -> Iterator[str]:
-    """The directives that hold for everybody or for us; `otherbot: noindex` holds for another one only."""
-    for_us = True
-    for part in header.lower().split(","):
-        agent, colon, rest = part.partition(":")
-        if colon and agent.strip() != "unavailable_after":
-            for_us = agent.strip() in (AGENT, "*", "robots")
-            part = rest
-        if for_us:
-            yield part.strip()
+    """The directives that hold for everybody or for us; `otherbot: noindex` holds for another one only, to the end of
+    its line.
+    """
+    for line in header.lower().splitlines():
+        for_us = True
+        for part in line.split(","):
+            agent, colon, rest = part.partition(":")
+            if colon and agent.strip() != "unavailable_after":
+                for_us = agent.strip() in (AGENT, "*", "robots")
+            if for_us:
+                yield (rest if colon else part).strip()
 
 
 def _meta_words(body: bytes) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from agentic_rag.kernel.database import Database, Transaction
@@ -92,7 +93,9 @@ class Administer:
             dimensions = changed.settings.embedding_dimensions
             if dimensions is not None and before and dimensions != before.settings.embedding_dimensions:
                 await _fits(transaction, workspace, dimensions)
-            told = differences(before.settings, changed.settings) if before else {}
+            told: dict[str, Any] = dict(differences(before.settings, changed.settings)) if before else {}
+            if before and before.settings.web.allow and not changed.settings.web.allow:
+                told["purged_crawls"] = await transaction.jobs.cancel_crawls(key)
             await audit(transaction, self._telemetry, AuditAction.CHANGE_WORKSPACE, workspace, key, actor, **told)
         return changed
 
@@ -131,14 +134,19 @@ class Administer:
             await audit(transaction, self._telemetry, AuditAction.RENAME_ORGANISATION, None, org_id, actor, **told)
         return renamed
 
-    async def set_feature(self, org_id: UUID, flag: FeatureFlag, *, on: bool, actor: str) -> Organisation:
-        """Switch a feature of the organisation on or off. Errors: `NotFound`."""
+    async def set_feature(self, org_id: UUID, flag: FeatureFlag, *, on: bool, actor: str) -> tuple[Organisation, int]:
+        """Switch a feature of the organisation on or off; the organisation, and how many crawls that cancelled (of
+        WEB_ACCESS switched off). Errors: `NotFound`.
+        """
         async with self._database.transaction(org_id) as transaction:
             before = (await transaction.organisations.current()).settings.is_on(flag)
             changed = await transaction.organisations.change(lambda settings: settings.with_flag(flag, on=on))
-            told = {"feature": flag.value, "before": before, "after": on}
+            told: dict[str, Any] = {"feature": flag.value, "before": before, "after": on}
+            purged = 0
+            if flag is FeatureFlag.WEB_ACCESS and before and not on:
+                purged = told["purged_crawls"] = await transaction.jobs.cancel_crawls(None)
             await audit(transaction, self._telemetry, AuditAction.CHANGE_ORGANISATION, None, org_id, actor, **told)
-        return changed
+        return changed, purged
 
 
 def _access_text(workspace: Workspace) -> str:

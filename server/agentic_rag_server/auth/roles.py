@@ -33,6 +33,8 @@ class Action(enum.Enum):
     TAKE_SNAPSHOT = "take or list snapshots", Role.ADMIN
     EVALUATE = "start or read evaluations", Role.ADMIN
     MANAGE_SOURCES = "see, add, synchronise or remove sources", Role.ADMIN
+    SEARCH_WEB = "search the web", Role.MEMBER
+    CRAWL_WEB = "read pages of the web into a workspace", Role.ADMIN
     ADD_INTERNAL_SOURCE = "add a source that reaches files or addresses inside", Role.OPERATOR
     SWITCH_SPACE = "switch the embedding model", Role.ADMIN
     MANAGE_PROVIDER_KEYS = "manage keys of providers", Role.ADMIN

@@ -12,6 +12,7 @@ from agentic_rag_server.graphql.documents.uploads import UploadMutation
 from agentic_rag_server.graphql.erasure.workspace_erasures import WorkspaceErasureMutation
 from agentic_rag_server.graphql.ingestion.pushes import PushMutation
 from agentic_rag_server.graphql.ingestion.sources import SourceMutation
+from agentic_rag_server.graphql.ingestion.web import WebMutation
 from agentic_rag_server.graphql.jobs.jobs import JobMutation
 from agentic_rag_server.graphql.jobs.undecodable import UndecodableMutation
 from agentic_rag_server.graphql.models.models import ModelMutation
@@ -40,6 +41,7 @@ class Mutation(
     DocumentMutation,
     UpdateMutation,
     SourceMutation,
+    WebMutation,
     PushMutation,
     JobMutation,
     WorkspaceMutation,

@@ -20,6 +20,7 @@ from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import Node, field
 from agentic_rag_server.graphql.ingestion.pushes import PushQuery
 from agentic_rag_server.graphql.ingestion.sources import SourceQuery
+from agentic_rag_server.graphql.ingestion.web import WebQuery
 from agentic_rag_server.graphql.jobs.jobs import JobQuery, find_job
 from agentic_rag_server.graphql.jobs.undecodable import UndecodableQuery
 from agentic_rag_server.graphql.jobs.workers import WorkerQuery
@@ -61,6 +62,7 @@ class Query(
     DocumentQuery,
     ErasureQuery,
     SourceQuery,
+    WebQuery,
     PushQuery,
     ChunkQuery,
     JobQuery,

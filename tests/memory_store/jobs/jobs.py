@@ -39,8 +39,9 @@ _UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 class MemoryJobStore:
     """Inside a transaction of one organisation; leaving RUNNING for QUEUED or CANCELLED raises the fence."""
 
-    def __init__(self, working: Working) -> None:
+    def __init__(self, working: Working, org_id: UUID) -> None:
         self._working = working
+        self._org_id = org_id
 
     async def enqueue(self, job: NewJob) -> tuple[JobRef, bool]:
         """Write a job, or find the unfinished one of the same workspace, kind and key. Errors: `NotFound`."""
@@ -129,6 +130,19 @@ class MemoryJobStore:
         state = self._working.read(workspace)
         known = {} if state is None else {**state.tombstones, **state.documents}
         return {one for one, held in known.items() if state is not None and state.lists(held, scope)}
+
+    async def cancel_crawls(self, workspace_id: UUID | None) -> int:
+        """Cancel unfinished crawls of one workspace; how many. Nothing here asks for those of all."""
+        if workspace_id is None:
+            return 0
+        unfinished = [
+            stored
+            for stored in self._all(WorkspaceRef(self._org_id, workspace_id))
+            if stored.job.kind is JobKind.CRAWL and stored.job.state in _UNFINISHED
+        ]
+        for stored in unfinished:
+            self._write(_lapsed(_left(stored, JobState.CANCELLED, self._working.now()), self._working.now()))
+        return len(unfinished)
 
     async def cancel_for_document(self, workspace: WorkspaceRef, document_id: UUID, kind: JobKind) -> int:
         """Cancel unfinished jobs of a document; a running one loses its fence. How many."""

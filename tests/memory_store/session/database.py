@@ -14,6 +14,7 @@ from tests.memory_store.documents.originals import MemoryOriginalStore, MemoryUp
 from tests.memory_store.documents.reader import MemoryDocumentReader
 from tests.memory_store.erasure.erasures import MemoryErasureStore
 from tests.memory_store.erasure.workspace_erasures import MemoryWorkspaceErasures
+from tests.memory_store.ingestion.crawls import MemoryCrawlStore
 from tests.memory_store.ingestion.publication import MemoryPublisher
 from tests.memory_store.ingestion.sources import MemorySourceStore
 from tests.memory_store.jobs.jobs import MemoryJobStore
@@ -113,7 +114,7 @@ class MemoryTransaction:
     @property
     def jobs(self) -> MemoryJobStore:
         """The outbox."""
-        return MemoryJobStore(self.working)
+        return MemoryJobStore(self.working, self.org_id)
 
     @property
     def originals(self) -> MemoryOriginalStore:
@@ -169,6 +170,11 @@ class MemoryTransaction:
     def snapshots(self) -> MemorySnapshotStore:
         """What is known of snapshots."""
         return MemorySnapshotStore(self.working)
+
+    @property
+    def crawls(self) -> MemoryCrawlStore:
+        """Frontiers of crawls."""
+        return MemoryCrawlStore(self.working)
 
     @property
     def sources(self) -> MemorySourceStore:

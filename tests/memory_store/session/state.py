@@ -19,6 +19,7 @@ from agentic_rag.documents.metadata import metadata_from
 from agentic_rag.documents.ports import Original, StagedChunk, UploadRecord
 from agentic_rag.erasure.certificate import StoreErasure
 from agentic_rag.ingestion.sources.source import Source
+from agentic_rag.ingestion.web.frontier import FrontierPage
 from agentic_rag.jobs.job import Job, JobAttempt
 from agentic_rag.models.embedding.calibration import CalibrationRecord
 from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate
@@ -206,6 +207,8 @@ class WorkspaceState:
     evals: dict[UUID, StoredEval] = field(default_factory=dict[UUID, StoredEval])
     """By job."""
     sources: dict[UUID, Source] = field(default_factory=dict[UUID, Source])
+    crawls: dict[UUID, dict[str, FrontierPage]] = field(default_factory=dict[UUID, dict[str, FrontierPage]])
+    """By job, the pages by address in the order in which they were added."""
     snapshots: dict[UUID, SnapshotRecord] = field(default_factory=dict[UUID, SnapshotRecord])
     """In the order they were begun."""
     restores: dict[UUID, RestoreRecord] = field(default_factory=dict[UUID, RestoreRecord])
@@ -236,6 +239,7 @@ class WorkspaceState:
             runs=dict(self.runs),
             evals=dict(self.evals),
             sources=dict(self.sources),
+            crawls={job: dict(pages) for job, pages in self.crawls.items()},
             snapshots=dict(self.snapshots),
             restores=dict(self.restores),
             originals=dict(self.originals),

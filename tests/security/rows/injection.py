@@ -76,7 +76,7 @@ def world_of(corpus: Corpus, model: Any, pages: NoPages) -> World:
         return ChatUse(advisor, frozenset(ChatTask), ModelPassages(advisor))
 
     parser: Any = None
-    return World(corpus, chat=None if model is None else use, http_fetch=HttpFetch(pages, parser))
+    return World(corpus, chat=None if model is None else use, http_fetch=HttpFetch(pages.fetch, parser))
 
 
 def faults(run: Run, corpus: WatchedCorpus, pages: NoPages) -> list[str]:

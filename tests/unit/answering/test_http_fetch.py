@@ -53,7 +53,7 @@ class Reader:
 
 
 def world(pages: Pages, corpus: Corpus | None = None) -> World:
-    return World(corpus or filled(), http_fetch=HttpFetch(pages, Reader()))
+    return World(corpus or filled(), http_fetch=HttpFetch(pages.fetch, Reader()))
 
 
 def filled() -> Corpus:

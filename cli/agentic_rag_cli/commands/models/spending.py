@@ -9,7 +9,7 @@ import typer
 
 from agentic_rag.kernel.public_ids import decode
 from agentic_rag.models.billing.limits import DEFAULT_SOFT_SHARE, SpendingLimits, first_of_month
-from agentic_rag_cli.client import queries
+from agentic_rag_cli.client import queries, web_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.options import JsonOption, TenantOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
@@ -76,10 +76,12 @@ def show(context: typer.Context, workspace: WorkspaceOption = None, as_json: Jso
     Example: rag budget show -w handbook
     """
 
-    async def work(client: GraphQLClient) -> list[dict[str, Any]]:
-        return await client.fetch(queries.BUDGETS, workspaceId=await client.workspace_id(workspace))
+    async def work(client: GraphQLClient) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        chosen = await client.workspace_id(workspace)
+        money = await client.fetch(queries.BUDGETS, workspaceId=chosen)
+        return money, await client.fetch(web_queries.WEB_BUDGETS, workspaceId=chosen)
 
-    found = on_graphql(context, work)
+    found, calls = on_graphql(context, work)
     rows = [
         (
             one["scope"],
@@ -90,9 +92,21 @@ def show(context: typer.Context, workspace: WorkspaceOption = None, as_json: Jso
         )
         for one in found
     ]
-    terminal.show(
-        found, terminal.table(("SCOPE", "PERIOD", "LIMIT USD", "SPENT USD", "BEGINS ANEW"), rows), as_json=as_json
-    )
+    counted = [
+        (
+            one["scope"],
+            {"search": "searches", "page": "pages"}[one["kind"]],
+            one["limit"],
+            one["used"],
+            f"{datetime.fromisoformat(one['resetsAt']):%Y-%m-%d %H:%M} UTC",
+        )
+        for one in calls
+    ]
+    tables = [
+        terminal.table(("SCOPE", "PERIOD", "LIMIT USD", "SPENT USD", "BEGINS ANEW"), rows),
+        terminal.table(("SCOPE", "OF THE WEB A DAY", "LIMIT", "MADE", "BEGINS ANEW"), counted),
+    ]
+    terminal.show([*found, *calls], "\n\n".join(tables), as_json=as_json)
 
 
 @app.command("set")
@@ -103,6 +117,12 @@ def set_limits(
     soft_share: Annotated[
         float, typer.Option("--soft-share", help="Share of a limit at which a warning event is logged.")
     ] = DEFAULT_SOFT_SHARE,
+    searches: Annotated[
+        int | None, typer.Option("--searches", help="Searches of the web a day; the default when not given.")
+    ] = None,
+    pages: Annotated[
+        int | None, typer.Option("--pages", help="Pages of the web a day; the default when not given.")
+    ] = None,
     workspace: WorkspaceOption = None,
     tenant: TenantOption = None,
 ) -> None:
@@ -110,15 +130,17 @@ def set_limits(
 
     Example: rag budget set --day 5 --month 100
     """
-    limits = SpendingLimits(day, month, soft_share)
+    limits = SpendingLimits(day, month, soft_share, searches, pages)
 
     async def work(client: GraphQLClient) -> None:
         workspace_id = None if workspace is None else await client.workspace_id(workspace)
         wish = {"workspaceId": workspace_id, "dayUsd": day, "monthUsd": month, "softShare": soft_share}
+        wish |= {"daySearches": searches, "dayPages": pages}
         await client.fetch(queries.SET_BUDGET, input=wish)
 
     on_graphql(context, work, tenant=None if workspace else tenant)
-    terminal.result("set" if limits.has_ceiling else "there is no ceiling any more")
+    has_ceiling = limits.has_ceiling or searches is not None or pages is not None
+    terminal.result("set" if has_ceiling else "there is no ceiling any more")
 
 
 def _line_json(line: dict[str, Any]) -> dict[str, Any]:

@@ -129,6 +129,12 @@ METRICS: tuple[Metric, ...] = (
         "Searches of the web, by how they ended (`ok` or an error code).",
         ("outcome",),
     ),
+    Metric(
+        "rag_crawl_pages_total",
+        MetricKind.COUNTER,
+        "Pages of crawls, by how they ended (`kept`, `duplicate` … or an error code).",
+        ("outcome",),
+    ),
     Metric("rag_search_seconds", MetricKind.HISTOGRAM, "Time one search of the web took.", (), FAST),
     Metric(
         "rag_jwks_fetches_total",

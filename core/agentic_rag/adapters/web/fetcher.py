@@ -142,11 +142,11 @@ class GuardedFetcher:
 
 
 def _named(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, str]:
-    """Headers by name in lower case; several that tell robots what to do are one."""
+    """Headers by name in lower case; several that tell robots what to do are lines of one."""
     named: dict[bytes, str] = {}
     for name, value in headers:
         key, text = name.lower(), value.decode("latin-1").strip()
-        named[key] = f"{named[key]}, {text}" if key == _ROBOTS and key in named else text
+        named[key] = f"{named[key]}\n{text}" if key == _ROBOTS and key in named else text
     return named
 
 

@@ -25,7 +25,7 @@ from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, Passage
 from agentic_rag.retrieval.confidence import MARGIN_RANKS, RankingConfidence
-from agentic_rag.web.ports import Fetcher
+from agentic_rag.web.ports import FetchPage
 
 TIME_SHARE = 0.6
 """Share of the time left that one page may take, so that the run still answers after it."""
@@ -39,13 +39,13 @@ class HttpFetch(Tool):
     name: ClassVar[str] = HTTP_FETCH
     is_cacheable: ClassVar[bool] = False
 
-    def __init__(self, fetcher: Fetcher | None = None, parser: Parser | None = None) -> None:
-        self._fetcher = fetcher
+    def __init__(self, fetch: FetchPage | None = None, parser: Parser | None = None) -> None:
+        self._fetch = fetch
         self._parser = parser
 
     def wanted(self, question: str) -> tuple[str, ...]:
         """The addresses in the question."""
-        return () if self._fetcher is None else find_addresses(question)
+        return () if self._fetch is None else find_addresses(question)
 
     def mask(self, question: str) -> str:
         """The question with “the page” for each address."""
@@ -72,11 +72,11 @@ class HttpFetch(Tool):
 
     async def _read(self, address: str, place: int, seconds: float) -> WebPage | str:
         """The page, or the code of the error that prevents reading it."""
-        if self._fetcher is None or self._parser is None:
+        if self._fetch is None or self._parser is None:
             return "FETCH_SWITCHED_OFF"
         try:
             async with asyncio.timeout(seconds * TIME_SHARE):
-                fetched = await self._fetcher.fetch(address)
+                fetched = await self._fetch(address)
                 name = _FILE_NAMES.get(fetched.media_type, "page.txt")
                 parsed = await self._parser.parse(fetched.body, name, fetched.media_type)
                 return await asyncio.to_thread(web_page, fetched.url, parsed, place, estimate_tokens)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from agentic_rag.kernel.clock import Clock
@@ -14,6 +13,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.web.fetch_errors import StatusRefused
 from agentic_rag.web.fetch_policy import FetchedPage
 from agentic_rag.web.page_paths import WebOrigin
+from agentic_rag.web.ports import FetchIfNew, FetchPage
 from agentic_rag.web.robots import ALLOW_ALL, CLOSED, PageDirectives, RobotsRules, parse_robots, read_directives
 from agentic_rag.web.search import SearchFilters
 from agentic_rag.web.url_policy import AddressRefused, Target, parse_target
@@ -23,11 +23,6 @@ ROBOTS_SECONDS = 3_600.0
 MAX_SITES = 4_096
 PROVIDER = "web"
 """How pages are called in the table of usage."""
-
-FetchIfNew = Callable[[str, str], Awaitable[FetchedPage | None]]
-"""`GuardedFetcher.fetch_if_new`: the page at an address, None while it has the validator."""
-FetchPlain = Callable[[str], Awaitable[FetchedPage]]
-"""`GuardedFetcher.fetch`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +45,7 @@ class ReadPages:
     def __init__(
         self,
         fetch: FetchIfNew,
-        fetch_robots: FetchPlain,
+        fetch_robots: FetchPage,
         envelope: WebEnvelope,
         clock: Clock,
         filters: SearchFilters,

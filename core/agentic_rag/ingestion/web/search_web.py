@@ -10,7 +10,9 @@ from agentic_rag.kernel.errors import AgenticRagError, FeatureDisabled, InvalidI
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.billing.usage import UsageKind
 from agentic_rag.models.billing.web_envelope import WebEnvelope, calls_left
+from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.tenancy.record_audit import audit
 from agentic_rag.web.search import (
     MAX_QUERY_CHARACTERS,
     MAX_RESULTS,
@@ -63,9 +65,11 @@ class SearchWeb:
     telemetry: Telemetry
     engine: SearchEngine | None = None
 
-    async def run(self, workspace: WorkspaceRef, request: SearchRequest) -> SearchResponse:
-        """Search. Errors: `FeatureDisabled` without an engine, `InvalidInput`, `PolicyRefused` code WEB_REFUSED,
-        `BudgetExceeded`, and those of the engine. Refusals dial nothing.
+    async def run(self, workspace: WorkspaceRef, request: SearchRequest, actor: str | None = None) -> SearchResponse:
+        """Search; for an `actor`, who is not a run, with an entry in the audit log.
+
+        Errors: `FeatureDisabled` without an engine, `InvalidInput`, `PolicyRefused` code WEB_REFUSED, `BudgetExceeded`,
+        and those of the engine. Refusals dial nothing.
         """
         engine = self.engine
         if engine is None:
@@ -77,6 +81,10 @@ class SearchWeb:
             raise InvalidInput(f"`topK` takes 1 to {MAX_RESULTS}.", code="OPTION_OUT_OF_RANGE", path=("topK",))
         await require_web(self.database, workspace)
         left = await self.envelope.reserve(workspace, UsageKind.SEARCH, engine.name, usd=engine.usd)
+        if actor is not None:
+            async with self.database.transaction(workspace.org_id) as transaction:
+                act, key = AuditAction.SEARCH_WEB, workspace.workspace_id
+                await audit(transaction, self.telemetry, act, workspace, key, actor, engine=engine.name)
         found = await self._ask(engine, replace(request, query=query[:MAX_QUERY_CHARACTERS]))
         budget = CallsLeft(calls_left(left, UsageKind.SEARCH), calls_left(left, UsageKind.PAGE), engine.usd)
         return SearchResponse(found, budget)

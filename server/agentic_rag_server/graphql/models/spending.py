@@ -19,7 +19,7 @@ from agentic_rag_server.graphql.http.fields import Payload, field, mutation, to_
 class UsageLine:
     workspace_id: strawberry.ID
     day: date
-    kind: str = strawberry.field(description="`embedding` or `chat`.")
+    kind: str = strawberry.field(description="`embedding`, `chat`, `search` or `page`.")
     provider: str
     model: str
     own_key: bool = strawberry.field(description="Paid with the organisation's own key.")
@@ -47,13 +47,24 @@ class BudgetCeiling:
     resets_at: datetime
 
 
-@strawberry.input(description="Ceilings in US dollars; what is null has none.")
+@strawberry.type(description="A ceiling on a day's calls of the web.")
+class WebCeiling:
+    scope: str = strawberry.field(description="`organisation` or `workspace`.")
+    kind: str = strawberry.field(description="`search` or `page`.")
+    limit: int
+    used: int
+    resets_at: datetime
+
+
+@strawberry.input(description="Ceilings in US dollars, and on calls of the web; what is null has none of its own.")
 class SetBudgetInput:
     workspace_id: strawberry.ID | None = strawberry.field(
         default=None, description="The workspace; the whole organisation when null."
     )
     day_usd: float | None = None
     month_usd: float | None = None
+    day_searches: int | None = strawberry.field(default=None, description="Searches of the web a day.")
+    day_pages: int | None = strawberry.field(default=None, description="Pages of the web that may be fetched a day.")
     soft_share: float = strawberry.field(
         default=spending.DEFAULT_SOFT_SHARE, description="Part of a ceiling from which on an event warns."
     )
@@ -95,6 +106,17 @@ class SpendingQuery:
         ceilings = await context.parts.spending.ceilings(await context.workspace(workspace_id))
         return [to_schema(BudgetCeiling, one) for one in ceilings]
 
+    @field(
+        Action.SEE_USAGE,
+        right=Sight.ORGANISATION,
+        description="The ceilings on a day's calls of the web that hold for a workspace. Takes the role admin.",
+    )
+    async def web_budgets(self, info: Info, workspace_id: strawberry.ID) -> list[WebCeiling]:
+        """Includes those of the organisation."""
+        context = info.context
+        found = await context.parts.web_envelope.ceilings(await context.workspace(workspace_id))
+        return [to_schema(WebCeiling, one, kind=one.kind.value) for one in found]
+
 
 @strawberry.type
 class SpendingMutation:
@@ -109,7 +131,9 @@ class SpendingMutation:
         context, caller, workspace = info.context, info.context.principal, None
         if input.workspace_id is not None:
             workspace = (await context.workspace(input.workspace_id, ("input", "workspaceId"))).workspace_id
-        limits = spending.SpendingLimits(input.day_usd, input.month_usd, input.soft_share)
+        limits = spending.SpendingLimits(
+            input.day_usd, input.month_usd, input.soft_share, input.day_searches, input.day_pages
+        )
         await context.parts.spending.set_limits(caller.org_id, workspace, limits, caller.subject_id)
         return SetBudgetPayload(changed=True)
 

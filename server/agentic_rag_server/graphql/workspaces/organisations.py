@@ -79,6 +79,9 @@ class RevokeApiKeyPayload(Payload):
 @strawberry.type(description="The organisation as it is now.")
 class SetFeaturePayload:
     organisation: Organisation
+    purged_crawls: int = strawberry.field(
+        default=0, description="Crawls that were queued or running, and that switching WEB_ACCESS off cancelled."
+    )
 
 
 @strawberry.type(description="The organisation with its new name, or why it has the old one.")
@@ -163,8 +166,8 @@ class OrganisationMutation:
         """Takes effect with the next request."""
         caller, administer = info.context.principal, info.context.parts.administer
         chosen = organisations.FeatureFlag(flag)
-        organisation = await administer.set_feature(caller.org_id, chosen, on=on, actor=caller.subject_id)
-        return SetFeaturePayload(organisation=_show(organisation))
+        organisation, purged = await administer.set_feature(caller.org_id, chosen, on=on, actor=caller.subject_id)
+        return SetFeaturePayload(organisation=_show(organisation), purged_crawls=purged)
 
 
 def _grant_scopes(

@@ -32,6 +32,7 @@ ERASED: Sequence[ErasedTable] = (
         "EXISTS (SELECT FROM rag_jobs j WHERE j.org_id = t.org_id AND j.workspace_id = t.workspace_id "
         "AND j.job_id = t.job_id AND j.kind <> 'erase')",
     ),
+    ErasedTable("rag_crawl_pages"),
     ErasedTable("rag_jobs", "t.kind <> 'erase'"),
     ErasedTable("rag_sources"),
     ErasedTable("rag_run_stages"),

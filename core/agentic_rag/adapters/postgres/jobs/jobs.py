@@ -103,6 +103,12 @@ class PostgresJobStore:
         jobs = tuple(_job(self._org_id, row) for row in rows[:size])
         return Page(jobs, tuple(instant_cursor(job.created_at, job.job_id) for job in jobs), len(rows) > size)
 
+    async def cancel_crawls(self, workspace_id: UUID | None) -> int:
+        rows = await self._connection.fetch(sql.CANCEL_CRAWLS, self._org_id, workspace_id)
+        for row in rows:
+            await self._close_lapsed_attempts(WorkspaceRef(self._org_id, row["workspace_id"]), [row["job_id"]])
+        return len(rows)
+
     async def cancel_for_document(self, workspace: WorkspaceRef, document_id: UUID, kind: JobKind) -> int:
         rows = await self._connection.fetch(
             sql.CANCEL_FOR_DOCUMENT, self._org_id, workspace.workspace_id, document_id, kind.value

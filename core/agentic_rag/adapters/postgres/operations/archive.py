@@ -61,6 +61,7 @@ LEFT_OUT = frozenset(
         "rag_vector_indexes",
         "rag_jobs",
         "rag_job_attempts",
+        "rag_crawl_pages",
         "rag_eval_runs",
         "rag_eval_scores",
         "rag_runs",

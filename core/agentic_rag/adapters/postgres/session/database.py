@@ -15,6 +15,7 @@ from agentic_rag.adapters.postgres.documents.originals import PostgresOriginalSt
 from agentic_rag.adapters.postgres.documents.uploads import PostgresUploadStore
 from agentic_rag.adapters.postgres.erasure.certificates import PostgresErasureStore
 from agentic_rag.adapters.postgres.erasure.workspace_erasures import PostgresWorkspaceErasures
+from agentic_rag.adapters.postgres.ingestion.crawls import PostgresCrawlStore
 from agentic_rag.adapters.postgres.ingestion.publication import PostgresPublisher
 from agentic_rag.adapters.postgres.ingestion.sources import PostgresSourceStore
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
@@ -43,6 +44,7 @@ from agentic_rag.documents.ports import DocumentReader, DocumentStore, OriginalS
 from agentic_rag.erasure.ports import ErasureStore, WorkspaceErasureStore
 from agentic_rag.ingestion.ports import Publisher
 from agentic_rag.ingestion.sources.ports import SourceStore
+from agentic_rag.ingestion.web.frontier import CrawlStore
 from agentic_rag.jobs.ports import JobStore
 from agentic_rag.kernel.database import CorpusSnapshot, Transaction
 from agentic_rag.kernel.errors import InvalidInput, Misconfigured, NotFound
@@ -184,6 +186,7 @@ class PostgresTransaction:
         self.workspace_erasures: WorkspaceErasureStore = PostgresWorkspaceErasures(connection, org_id)
         self.snapshots: SnapshotStore = PostgresSnapshotStore(connection, org_id)
         self.sources: SourceStore = PostgresSourceStore(connection, org_id)
+        self.crawls: CrawlStore = PostgresCrawlStore(connection)
         self.eval_runs: EvalRunStore = PostgresEvalRunStore(connection, org_id)
 
 

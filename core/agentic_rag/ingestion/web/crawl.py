@@ -1,0 +1,249 @@
+"""The use case of CRAWL jobs: reads a few pages of some sites, politely, and hands them over to ingestion."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from uuid import UUID
+
+from agentic_rag.documents.ports import Parser
+from agentic_rag.ingestion.web.frontier import CrawlRequest, FrontierPage, PageState, request_of
+from agentic_rag.ingestion.web.keep_pages import KeepPages
+from agentic_rag.ingestion.web.near_pages import are_near, signature, text_hash
+from agentic_rag.ingestion.web.read_pages import FoundPage, ReadPages, directives_of
+from agentic_rag.ingestion.web.search_web import require_web
+from agentic_rag.jobs.job import JobKind, JobRef, Lease, NewJob
+from agentic_rag.jobs.leases import require_lease
+from agentic_rag.jobs.ports import JobProgress
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import (
+    AgenticRagError,
+    BudgetExceeded,
+    InvalidInput,
+    ParseFailed,
+    PolicyRefused,
+    Retryable,
+)
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.tenancy.audit import AuditAction
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.tenancy.record_audit import audit
+from agentic_rag.web.fetch_policy import FetchedPage
+from agentic_rag.web.links import canonical_url, read_links, same_page
+from agentic_rag.web.page_paths import ETAG, WebOrigin
+from agentic_rag.web.url_policy import parse_target
+
+HOSTS_AT_ONCE = 4
+"""Sites that are asked beside each other; each gets one request at a time."""
+PAUSE_SECONDS = 1.0
+"""Between two requests to a site that asks for no other pause."""
+LONGEST_PAUSE = 30.0
+"""A site that asks for more is given up to it."""
+SHELL_CHARACTERS = 200
+"""A page with a script and less text than this shows its text to browsers only."""
+
+
+@dataclass(slots=True)
+class _Frontier:
+    """A crawl under way."""
+
+    request: CrawlRequest
+    pages: dict[str, FrontierPage]
+    known: set[str] = field(default_factory=set[str])
+    """What the addresses have in common with others of the same page."""
+    fetched: int = 0
+    size: int = 0
+
+    def __post_init__(self) -> None:
+        self.known = {same_page(url) for url in self.pages}
+        self.fetched = sum(one.state.is_fetched for one in self.pages.values())
+        self.size = sum(one.size for one in self.pages.values())
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether one more page may be fetched."""
+        return self.fetched < self.request.max_pages and self.size < self.request.max_bytes
+
+    def pending(self) -> list[FrontierPage]:
+        """Pages that wait, by depth."""
+        waiting = [one for one in self.pages.values() if one.state is PageState.PENDING]
+        return sorted(waiting, key=lambda one: one.depth)
+
+    def twin(self, page: FrontierPage) -> bool:
+        """Whether another page of the crawl has this text, or nearly."""
+        return any(
+            one.url != page.url and (one.text_hash == page.text_hash or are_near(one.signature, page.signature))
+            for one in self.pages.values()
+            if one.text_hash
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlWeb:
+    """What a crawl found survives its worker: the next attempt goes on behind the last recorded page."""
+
+    database: Database
+    pages: ReadPages
+    keep: KeepPages
+    parser: Parser
+    telemetry: Telemetry
+    pause_seconds: float = PAUSE_SECONDS
+
+    async def start(self, workspace: WorkspaceRef, request: CrawlRequest, actor: str) -> JobRef:
+        """Queue a crawl. Errors: `PolicyRefused` code WEB_REFUSED; those of `KeepPages.admit`."""
+        await require_web(self.database, workspace)
+        await self.keep.admit(workspace)
+        for url in request.seeds:
+            self.pages.check(url)
+        key = " ".join(sorted(request.seeds))[:400]
+        job = NewJob(workspace, JobKind.CRAWL, key, request.arguments(), trace_carrier=self.telemetry.carrier())
+        async with self.database.transaction(workspace.org_id) as transaction:
+            ref, _ = await transaction.jobs.enqueue(job)
+            await transaction.crawls.add(ref, [FrontierPage(url, 0) for url in request.seeds])
+            act, seeds = AuditAction.CRAWL, " ".join(request.seeds)[:400]
+            await audit(transaction, self.telemetry, act, workspace, ref.job_id, actor, urls=seeds)
+        return ref
+
+    async def run(self, lease: Lease, progress: JobProgress) -> None:
+        """Crawl until nothing waits or a budget ends. Errors: `PolicyRefused` code WEB_REFUSED, `LeaseLost`."""
+        workspace, request = lease.job.workspace, request_of(lease.job.arguments)
+        await require_web(self.database, workspace)
+        async with self.database.transaction(workspace.org_id) as transaction:
+            await require_lease(transaction.jobs, lease)
+            found = await transaction.crawls.pages(lease.ref)
+        frontier = _Frontier(request, {one.url: one for one in found})
+        until = monotonic() + request.max_seconds
+        while (waiting := frontier.pending()) and frontier.has_budget and monotonic() < until:
+            by_host: dict[str, list[FrontierPage]] = defaultdict(list)
+            depth = waiting[0].depth
+            for page in (one for one in waiting if one.depth == depth):
+                by_host[parse_target(page.url).host].append(page)
+            room = asyncio.Semaphore(HOSTS_AT_ONCE)
+            async with asyncio.TaskGroup() as group:
+                for pages in by_host.values():
+                    group.create_task(self._site(lease, progress, frontier, pages, room, until))
+        self._tell(lease, frontier)
+
+    @staticmethod
+    def is_rejection(error: AgenticRagError) -> bool:
+        """Whether no operator can help: somebody switched the web off."""
+        return error.code == "WEB_REFUSED"
+
+    async def _site(
+        self,
+        lease: Lease,
+        progress: JobProgress,
+        frontier: _Frontier,
+        pages: Sequence[FrontierPage],
+        room: asyncio.Semaphore,
+        until: float,
+    ) -> None:
+        """One site's pages of one depth, one after the other."""
+        async with room:
+            for page in pages:
+                # Counted before it is fetched: sites beside each other share the budget.
+                if not frontier.has_budget or monotonic() >= until:
+                    return
+                frontier.fetched += 1
+                ended, links = await self._page(lease.job.workspace, frontier, page)
+                frontier.fetched -= not ended.state.is_fetched
+                frontier.size += ended.size
+                frontier.pages[page.url] = ended
+                await self._record(lease, frontier, ended, links)
+                progress.advance()
+                if ended.state.is_fetched:
+                    await asyncio.sleep(await self._pause(page.url))
+
+    async def _pause(self, url: str) -> float:
+        asked = (await self.pages.rules(parse_target(url))).delay_seconds
+        return min(LONGEST_PAUSE, asked) if asked else self.pause_seconds
+
+    async def _page(
+        self, workspace: WorkspaceRef, frontier: _Frontier, page: FrontierPage
+    ) -> tuple[FrontierPage, Sequence[str]]:
+        """How a page ended, and where it leads."""
+        found = FoundPage(page.url, WebOrigin.CRAWL, depth=page.depth)
+        known = await self.keep.find(workspace, parse_target(page.url))
+        validator = "" if known is None else known.provenance.get(ETAG, "")
+        try:
+            fetched = await self.pages.fetch(workspace, found, validator)
+            if fetched is None:
+                if known is not None:
+                    await self.keep.touch(known)
+                return replace(page, state=PageState.UNCHANGED), ()
+            return await self._read(workspace, frontier, page, found, fetched)
+        except (PolicyRefused, BudgetExceeded) as error:
+            # The page was asked for where only its own words say that it is not to be kept.
+            state = PageState.FAILED if error.code == "PAGE_NOINDEX" else PageState.REFUSED
+            return replace(page, state=state, code=error.code), ()
+        except (Retryable, InvalidInput, ParseFailed) as error:
+            return replace(page, state=PageState.FAILED, code=error.code), ()
+
+    async def _read(
+        self,
+        workspace: WorkspaceRef,
+        frontier: _Frontier,
+        page: FrontierPage,
+        found: FoundPage,
+        fetched: FetchedPage,
+    ) -> tuple[FrontierPage, Sequence[str]]:
+        size = len(fetched.body)
+        links, own = read_links(fetched.url, fetched.body.decode("utf-8", "replace"))
+        final = canonical_url(fetched.url)
+        others = [one for one in (final, own) if one is not None and same_page(one) != same_page(page.url)]
+        if any(same_page(one) in frontier.known for one in others):
+            return replace(page, state=PageState.DUPLICATE, size=size), ()
+        name = {"text/plain": "page.txt", "text/markdown": "page.md"}.get(fetched.media_type, "page.html")
+        text = (await self.parser.parse(fetched.body, name, None)).text
+        if len(text.strip()) < SHELL_CHARACTERS and b"<script" in fetched.body.lower():
+            return replace(page, state=PageState.NEEDS_SCRIPT, code="NEEDS_SCRIPT", size=size), ()
+        ended = replace(page, size=size, text_hash=text_hash(text), signature=signature(text))
+        follows = () if directives_of(fetched).nofollow or page.depth >= frontier.request.depth else links
+        if frontier.twin(ended):
+            return replace(ended, state=PageState.DUPLICATE, text_hash=b"", signature=()), follows
+        # Told before anything waits, so that a page read beside it is not kept as well.
+        frontier.pages[page.url] = ended
+        kept = await self.keep.run(workspace, found, replace(fetched, url=own_url(page, own)))
+        return replace(ended, state=PageState.KEPT, document_id=kept.document_id), follows
+
+    async def _record(self, lease: Lease, frontier: _Frontier, page: FrontierPage, links: Sequence[str]) -> None:
+        new: list[FrontierPage] = []
+        for url in links:
+            if same_page(url) in frontier.known or not frontier.request.allowed.allows(parse_target(url).host):
+                continue
+            frontier.known.add(same_page(url))
+            new.append(FrontierPage(url, page.depth + 1))
+        async with self.database.transaction(lease.job.workspace.org_id) as transaction:
+            await require_lease(transaction.jobs, lease)
+            await transaction.crawls.record(lease.ref, page)
+            await transaction.crawls.add(lease.ref, new)
+        frontier.pages |= {one.url: one for one in new}
+        self.telemetry.count("rag_crawl_pages_total", outcome=page.code.lower() or page.state.value)
+
+    def _tell(self, lease: Lease, frontier: _Frontier) -> None:
+        counted: dict[str, int] = defaultdict(int)
+        for one in frontier.pages.values():
+            counted[one.state.value] += 1
+        self.telemetry.event("rag_crawl_ended", job_id=str(lease.job.job_id), bytes=frontier.size, **counted)
+
+
+def own_url(page: FrontierPage, own: str | None) -> str:
+    """The address of a page: what it calls its own on its site, else how it was found."""
+    return own if own is not None and parse_target(own).host == parse_target(page.url).host else page.url
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlReport:
+    """How far a crawl is."""
+
+    job_id: UUID
+    pages: Sequence[FrontierPage]
+
+
+async def report_crawl(database: Database, ref: JobRef) -> CrawlReport:
+    """The pages of a crawl. Errors: `DependencyUnavailable`."""
+    async with database.transaction(ref.workspace.org_id) as transaction:
+        return CrawlReport(ref.job_id, await transaction.crawls.pages(ref))

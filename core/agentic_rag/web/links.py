@@ -1,0 +1,113 @@
+"""Links of a page, and the one form of an address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
+
+from agentic_rag.web.url_policy import AddressRefused, Target, parse_target
+
+MAX_LINKS = 500
+"""Of one page."""
+MAX_CRAWLED_CHARACTERS = 512
+MAX_SEGMENTS = 12
+MAX_PARAMETERS = 6
+"""Addresses with more are made by a program, often without an end."""
+_TRACKING = re.compile(
+    r"utm_\w+|fbclid|gclid|dclid|msclkid|mc_[ce]id|_ga|yclid|igshid|phpsessid|jsessionid|sid|sessionid|session_id", re.I
+)
+_SESSION = re.compile(r";jsessionid=[^/?#]*", re.IGNORECASE)
+_INDEX = re.compile(r"/(?:index|default)\.(?:html?|php|aspx?)$", re.IGNORECASE)
+_OTHER_FILES = re.compile(
+    r"\.(?:png|jpe?g|gif|svg|webp|ico|css|js|mjs|json|xml|rss|atom|zip|gz|tar|7z|rar|exe|dmg|iso|mp[34]|m4a|avi|mov|"
+    r"wav|ogg|webm|woff2?|ttf|eot|pdf|docx?|xlsx?|pptx?)$",
+    re.IGNORECASE,
+)
+
+
+def canonical_url(url: str) -> str:
+    """The one form of an address: no fragment, no index file, no tracking or session parameter, parameters in order, no
+    double slash, no slash at the end. Errors: `AddressRefused`.
+    """
+    target = parse_target(url.partition("#")[0])
+    path, _, query = target.request.partition("?")
+    path = urlsplit(urljoin(f"http://host{_SESSION.sub('', path)}", "")).path or path
+    path = re.sub(r"/{2,}", "/", _SESSION.sub("", path))
+    path = urlsplit(urljoin("http://host/", path)).path
+    path = _INDEX.sub("/", path)
+    path = path.rstrip("/") or "/"
+    kept = sorted((name, value) for name, value in parse_qsl(query, keep_blank_values=True) if not _is_tracking(name))
+    request = f"{path}?{urlencode(kept)}" if kept else path
+    return parse_target(f"{target.scheme.value}://{target.authority}{request}").url
+
+
+def same_page(url: str) -> str:
+    """What two addresses of one page have in common: http or https, with www. or without."""
+    scheme, _, rest = url.partition("://")
+    return rest.removeprefix("www.") if scheme else url
+
+
+def is_worth_following(target: Target) -> bool:
+    """Whether a page may be behind it, and no maze."""
+    path, _, query = target.request.partition("?")
+    segments = [one for one in path.split("/") if one]
+    repeated = max((segments.count(one) for one in segments), default=0)
+    return (
+        len(target.url) <= MAX_CRAWLED_CHARACTERS
+        and len(segments) <= MAX_SEGMENTS
+        and repeated < 3
+        and len(parse_qsl(query, keep_blank_values=True)) <= MAX_PARAMETERS
+        and _OTHER_FILES.search(path) is None
+    )
+
+
+def read_links(base: str, body: str) -> tuple[Sequence[str], str | None]:
+    """The canonical addresses that a page links to, in its order, and the one that it calls its own. Links that ask not
+    to be followed are left out.
+    """
+    reader = _Links()
+    reader.feed(body)
+    found: dict[str, None] = {}
+    for address in reader.links[:MAX_LINKS]:
+        try:
+            url = canonical_url(urljoin(reader.base or base, address.strip()))
+            target = parse_target(url)
+        except (AddressRefused, ValueError):
+            continue
+        if is_worth_following(target):
+            found[url] = None
+    own: str | None = None
+    if reader.canonical is not None:
+        try:
+            own = canonical_url(urljoin(base, reader.canonical.strip()))
+        except (AddressRefused, ValueError):
+            own = None
+    return tuple(found), own
+
+
+def _is_tracking(name: str) -> bool:
+    return _TRACKING.fullmatch(name) is not None
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.links: list[str] = []
+        self.canonical: str | None = None
+        self.base: str | None = None
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("a", "link", "base", "area"):
+            return
+        named = dict(attrs)
+        address, relation = named.get("href"), (named.get("rel") or "").lower().split()
+        if not address:
+            return
+        if tag == "link" and "canonical" in relation and self.canonical is None:
+            self.canonical = address
+        elif tag == "base" and self.base is None:
+            self.base = address if address.startswith(("http://", "https://")) else None
+        elif tag in ("a", "area") and "nofollow" not in relation and len(self.links) < MAX_LINKS:
+            self.links.append(address)

@@ -1,0 +1,80 @@
+"""The one form of an address, links of a page, and what robots are asked."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentic_rag.web.links import canonical_url, is_worth_following, read_links, same_page
+from agentic_rag.web.robots import CLOSED, parse_robots, read_directives
+from agentic_rag.web.url_policy import AddressRefused, parse_target
+
+
+@pytest.mark.parametrize(
+    ("url", "form"),
+    [
+        ("HTTP://A.Example.org:80/x/../b//c/#part", "http://a.example.org/b/c"),
+        ("http://a.example.org", "http://a.example.org/"),
+        ("http://a.example.org/index.html?b=2&a=1&utm_source=x&fbclid=9", "http://a.example.org/?a=1&b=2"),
+        ("https://a.example.org/p;jsessionid=7?PHPSESSID=1", "https://a.example.org/p"),
+    ],
+)
+def test_an_address_has_one_form(url: str, form: str) -> None:
+    assert canonical_url(url) == form
+    assert canonical_url(form) == form
+
+
+@given(st.text(alphabet="abc/.?&=;%20#-_", max_size=40))
+def test_the_form_of_a_form_is_itself(path: str) -> None:
+    try:
+        form = canonical_url(f"http://a.example.org/{path}")
+    except AddressRefused:
+        return
+    assert canonical_url(form) == form
+
+
+@pytest.mark.parametrize("path", ["/a/b/a/c/a", "/x.pdf", f"/{'y' * 600}", "/?a=1&b=2&c=3&d=4&e=5&f=6&g=7"])
+def test_mazes_and_other_files_are_not_followed(path: str) -> None:
+    assert not is_worth_following(parse_target(f"http://a.example.org{path}"))
+
+
+def test_links_are_read_in_order_and_each_once() -> None:
+    body = (
+        '<base href="http://a.example.org/sub/"><link rel="canonical" href="/own">'
+        '<a href="b">b</a><a href="/c#x">c</a><a href="/c">c</a><a rel="nofollow" href="/d">d</a>'
+        '<a href="mailto:x@y">m</a><a href="javascript:x()">j</a><a href="http://10.0.0.1/">i</a><a href="e.png">e</a>'
+    )
+
+    assert read_links("http://a.example.org/", body) == (
+        ("http://a.example.org/sub/b", "http://a.example.org/c"),
+        "http://a.example.org/own",
+    )
+    assert same_page("http://www.a.org/x") == same_page("https://a.org/x")
+
+
+def test_rules_of_a_site_hold_for_us_before_those_for_everybody() -> None:
+    rules = parse_robots(b"User-agent: agentic-rag\nDisallow: /p\nCrawl-delay: 3\n\nUser-agent: *\nDisallow: /\n")
+
+    assert not rules.allows("http://a.org/p/1")
+    assert rules.allows("http://a.org/q")
+    assert rules.delay_seconds == 3.0
+    assert not CLOSED.allows("http://a.org/q")
+
+
+@pytest.mark.parametrize(
+    ("header", "body", "noindex", "nofollow"),
+    [
+        ("", b"<meta name=robots content=noindex>", True, False),
+        ("", b"<META CONTENT='NOFOLLOW, noarchive' NAME='Robots'>", False, True),
+        ("", b'<meta name="agentic-rag" content="none">', True, True),
+        ("", b'<meta name="googlebot" content="noindex">', False, False),
+        ("", b'<!-- <meta name="robots" content="noindex"> -->', False, False),
+        ("googlebot: noindex", b"", False, False),
+        ("googlebot: nofollow\nnoindex", b"", True, False),
+        ("agentic-rag: noindex, nofollow", b"", True, True),
+        ("unavailable_after: 25 Jun 2030 15:00:00 PST, noindex", b"", True, False),
+    ],
+)
+def test_a_page_says_what_robots_may_do(header: str, body: bytes, noindex: bool, nofollow: bool) -> None:
+    found = read_directives(header, body)
+
+    assert (found.noindex, found.nofollow) == (noindex, nofollow)
