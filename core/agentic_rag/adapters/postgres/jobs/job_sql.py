@@ -113,13 +113,6 @@ WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 AND kind = $4 AND s
 RETURNING job_id
 """
 
-CANCEL_CRAWLS = """
-UPDATE rag_jobs
-SET state = 'CANCELLED', fence = fence + 1, leased_by = NULL, lease_until = NULL, updated_at = clock_timestamp()
-WHERE org_id = $1 AND ($2::uuid IS NULL OR workspace_id = $2) AND kind = 'crawl' AND state IN ('QUEUED', 'RUNNING')
-RETURNING workspace_id, job_id
-"""
-
 # `lease_until` of a queued job is the end of the lease that lapsed.
 LEASE = f"""
 UPDATE rag_jobs

@@ -34,6 +34,14 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 KNOWN_KINDS = frozenset(kind.value for kind in JobKind if kind is not JobKind.UNKNOWN)
 
 
+CANCEL_CRAWLS = """
+UPDATE rag_jobs
+SET state = 'CANCELLED', fence = fence + 1, leased_by = NULL, lease_until = NULL, updated_at = clock_timestamp()
+WHERE org_id = $1 AND ($2::uuid IS NULL OR workspace_id = $2) AND kind = 'crawl' AND state IN ('QUEUED', 'RUNNING')
+RETURNING workspace_id, job_id
+"""
+
+
 class PostgresJobStore:
     """`jobs.ports.JobStore` on a connection whose transaction is open and set to `org_id`."""
 
@@ -104,7 +112,7 @@ class PostgresJobStore:
         return Page(jobs, tuple(instant_cursor(job.created_at, job.job_id) for job in jobs), len(rows) > size)
 
     async def cancel_crawls(self, workspace_id: UUID | None) -> int:
-        rows = await self._connection.fetch(sql.CANCEL_CRAWLS, self._org_id, workspace_id)
+        rows = await self._connection.fetch(CANCEL_CRAWLS, self._org_id, workspace_id)
         for row in rows:
             await self._close_lapsed_attempts(WorkspaceRef(self._org_id, row["workspace_id"]), [row["job_id"]])
         return len(rows)
