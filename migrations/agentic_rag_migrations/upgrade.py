@@ -14,16 +14,25 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
-from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Misconfigured
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Misconfigured, Retryable
 from agentic_rag_migrations.roles import prepare_database
 
 _LOCK = 0x7261675F6D696772
 """Advisory lock of migrations ("rag_migr"): one at a time in a database."""
 
 _ONE_ALEMBIC = threading.Lock()
+
+LOCK_TIMEOUT = "200ms"
+"""For a lock on a table. Whoever comes after a statement that waits for one waits too, so this is how long a migration
+can stop the product before it has its locks.
+"""
+ATTEMPTS = 30
+PAUSE_SECONDS = 1.0
+"""Between attempts: those who waited behind the last one go on."""
 
 _CURRENT = "SELECT version_num FROM rag_schema_version"
 
@@ -41,8 +50,10 @@ async def upgrade(database_url: str, to: str = "head") -> list[str]:
     """Apply what is missing up to the revision `to`, oldest first, and return the revisions applied (empty when up to
     date).
 
-    Several processes may call it at once: one works, the others wait and find nothing to do.
-    Errors: `Misconfigured` (see `roles.prepare_database`; SCHEMA_TOO_NEW), `DependencyUnavailable`.
+    Several processes may call it at once: one works, the others wait and find nothing to do. Where a table is in use,
+    it gives up after `LOCK_TIMEOUT` and tries again, all or nothing.
+    Errors: `Misconfigured` (see `roles.prepare_database`; SCHEMA_TOO_NEW), `DependencyUnavailable`, `Retryable` code
+    MIGRATION_BLOCKED.
     """
     async with _connected(database_url) as connection:
         await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
@@ -50,7 +61,20 @@ async def upgrade(database_url: str, to: str = "head") -> list[str]:
         await prepare_database(connection)
         if not before.pending:
             return []
-        await asyncio.to_thread(_apply_alone, database_url, to)
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                await asyncio.to_thread(_apply_alone, database_url, to)
+                break
+            except (asyncpg.PostgresError, DBAPIError) as error:
+                if not _is_blocked(error):
+                    raise
+                if attempt == ATTEMPTS:
+                    raise Retryable(
+                        "A table that the migration changes was in use each time: nothing was changed. Look for long "
+                        "transactions (pg_stat_activity), wait for a backup to end, then run `rag migrate up` again.",
+                        code="MIGRATION_BLOCKED",
+                    ) from error
+            await asyncio.sleep(PAUSE_SECONDS)
         return list(before.pending)
 
 
@@ -60,6 +84,12 @@ async def status(database_url: str) -> MigrationStatus:
     """
     async with _connected(database_url) as connection:
         return await _status(connection)
+
+
+def _is_blocked(error: asyncpg.PostgresError | DBAPIError) -> bool:
+    """Whether a lock was not to be had in time."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return getattr(cause, "sqlstate", None) == asyncpg.LockNotAvailableError.sqlstate
 
 
 def _plain(database_url: str) -> str:
@@ -122,7 +152,12 @@ async def _apply(database_url: str, to: str) -> None:
     """Run the scripts as rag_owner, in one transaction."""
 
     async def connect() -> asyncpg.Connection:
-        settings = {"role": "rag_owner", "search_path": "public", "application_name": "rag migrate"}
+        settings = {
+            "role": "rag_owner",
+            "search_path": "public",
+            "application_name": "rag migrate",
+            "lock_timeout": LOCK_TIMEOUT,
+        }
         return await asyncpg.connect(_plain(database_url), server_settings=settings)
 
     def run(connection: Connection) -> None:

@@ -5,6 +5,7 @@ import io
 import json
 import logging
 import re
+import socket
 import time
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -73,6 +74,33 @@ def test_exported_spans_carry_the_operators_resource_attributes(monkeypatch: pyt
 
     assert attributes["deployment.environment"] == "staging"
     assert (attributes["service.name"], attributes["service.version"]) == ("agentic-rag", "1")
+
+
+@pytest.mark.network
+@pytest.mark.parametrize("spans", [1, 2_000])
+def test_a_collector_that_never_answers_delays_the_end_by_less_than_five_seconds(spans: int) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        tracer = OtlpTracer(f"http://127.0.0.1:{silent.getsockname()[1]}", "agentic-rag", "1")
+        for _ in range(spans):
+            with tracer.span("one", None, None):
+                pass
+        began = time.monotonic()
+        tracer.shutdown()
+
+    assert time.monotonic() - began < 5
+
+
+def test_the_sampler_is_the_one_that_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    sampled: dict[str, str] = {}
+    for sampler in ("always_on", "always_off"):
+        monkeypatch.setenv("OTEL_TRACES_SAMPLER", sampler)
+        tracer = OtlpTracer("http://127.0.0.1:1", "agentic-rag", "1")
+        with tracer.span("one", None, None):
+            sampled[sampler] = (tracer.current() or TraceContext("", "")).header()[-2:]
+        tracer._processor._batch_processor._queue.clear()  # type: ignore[attr-defined]
+        tracer.shutdown()
+
+    assert sampled == {"always_on": "01", "always_off": "00"}
 
 
 def test_spans_without_a_carrier_begin_a_trace_each() -> None:

@@ -139,7 +139,7 @@ def load_settings(
             problems.append(f"{variable.name}={variable.show(raw)!r}: {problem}")
     groups = {name: kind(**values[name]) for name, kind in _groups().items()}
     near = _near_misses(merged, [variable.name for variable in known])
-    settings = Settings(**groups, warnings=(*upgrade_warnings(merged), *near))
+    settings = Settings(**groups, warnings=(*upgrade_warnings(merged), *near, *_unspoken_protocol(merged)))
     problems += _contradictions(settings)
     if problems:
         raise SettingsInvalid(tuple(problems))
@@ -185,6 +185,15 @@ def _near_misses(merged: Mapping[str, str], known: list[str]) -> list[str]:
         if merged[name] and close and not name.startswith(OWNED_PREFIXES):
             warnings.append(f"{name} is no setting and is ignored; did you mean {close[0]}?")
     return warnings
+
+
+def _unspoken_protocol(merged: Mapping[str, str]) -> list[str]:
+    """A protocol of the collector that no exporter here speaks."""
+    names = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+    wanted = next((merged[name] for name in names if merged.get(name)), "")
+    if not merged.get("OTEL_EXPORTER_OTLP_ENDPOINT") or wanted in ("", "http/protobuf"):
+        return []
+    return [f"OTLP over {wanted} is not spoken here: spans go as http/protobuf, to port 4318 of most collectors."]
 
 
 def _contradictions(settings: Settings) -> list[str]:

@@ -10,11 +10,13 @@ from uuid import UUID
 
 import asyncpg
 import pytest
+from tests.waiting import eventually
 
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
-from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
+from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured, Retryable
 from agentic_rag_migrations import HEAD, roles
+from agentic_rag_migrations import upgrade as upgrades
 from agentic_rag_migrations.script import backfill_rows
 from agentic_rag_migrations.upgrade import status, upgrade
 
@@ -111,6 +113,33 @@ async def test_a_server_without_pgvector_is_told_how_to_get_it(fresh_database: s
 async def test_a_server_that_does_not_answer_is_named() -> None:
     with pytest.raises(DependencyUnavailable):
         await status("postgresql://nobody@127.0.0.1:1/none")
+
+
+async def test_a_table_in_use_stops_nobody_for_long(fresh_database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    await upgrade(fresh_database, "0001")
+    reader, other = [await asyncpg.connect(fresh_database) for _ in range(2)]
+    await reader.execute("BEGIN; SELECT FROM rag_jobs")
+    monkeypatch.setattr(upgrades, "PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(upgrades, "ATTEMPTS", 2)
+    with pytest.raises(Retryable) as refused:
+        await upgrade(fresh_database, "0002")
+    stands = await other.fetchval("SELECT version_num FROM rag_schema_version")
+
+    monkeypatch.setattr(upgrades, "ATTEMPTS", 100)
+    waiting = asyncio.create_task(upgrade(fresh_database, "0002"))
+    await eventually(lambda: _waits(other), "the migration waits for the table")
+    await reader.execute("COMMIT")
+    applied = await waiting
+    for one in (reader, other):
+        await one.close()
+
+    assert refused.value.code == "MIGRATION_BLOCKED"
+    assert stands == "0001"
+    assert applied == ["0002"]
+
+
+async def _waits(connection: asyncpg.Connection) -> bool:
+    return await connection.fetchval("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND locktype = 'relation')")
 
 
 async def test_every_organisation_of_before_gets_each_feature_switched_off(fresh_database: str) -> None:
