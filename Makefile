@@ -105,6 +105,10 @@ context: install-dev system-packages ## Retrieved text and those who read it, ag
 gate: install-dev ## When the documents will do: decisions, leave to look outside, and the labelled set; writes build/reports/gate.json
 	@$(BIN)/python -m tests.gate $(GATE_ARGS)
 
+.PHONY: console
+console: install-dev system-packages ## The console in a real browser, and marked lines beside another engine; writes build/reports/console.json
+	@$(BIN)/python -m tests.console $(CONSOLE_ARGS)
+
 .PHONY: documents
 documents: install-dev ## What is read of documents, by engines beside the product's; writes build/reports/documents.json
 	@$(BIN)/python -m tests.documents $(DOCUMENTS_ARGS)

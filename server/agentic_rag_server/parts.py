@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agentic_rag.answering.runs.explain import ExplainRun
     from agentic_rag.answering.runs.read import ReadRuns
     from agentic_rag.answering.runs.replay import ReplayRun
+    from agentic_rag.answering.runs.show_page import ShowCitedPage
     from agentic_rag.documents.document_access import DocumentAccess
     from agentic_rag.documents.ports import BlobStore
     from agentic_rag.documents.read_chunk import ReadChunk
@@ -126,6 +127,7 @@ class ServerParts:
     replay: ReplayRun
     verify_run: VerifyRun
     prove_run: ProveRun
+    show_cited_page: ShowCitedPage
     upload: UploadDocument
     sources: ManageSources
     search_web: SearchWeb

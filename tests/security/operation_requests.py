@@ -270,6 +270,7 @@ ROUTES: Mapping[str, Request] = {
     "getDocument": Request(_DOCUMENT),
     "getOriginal": Request("/v1/documents/%(document)s/source"),
     "getDocumentText": Request("/v1/documents/%(document)s/text?start=0&end=4"),
+    "getCitedPage": Request("/v1/runs/%(run)s/citations/1.png"),
     "getChunk": Request("/v1/chunks/%(chunk)s", is_public=True),
     "listModels": Request("/v1/models", owns_nothing=True),
     "createChatCompletion": Request(

@@ -201,6 +201,19 @@ class GraphQLClient:
         }
         return await self._post(headers=_PREFLIGHT, data=form, files={"0": (name, content)}, timeout=seconds)
 
+    async def fetch_file(self, path: str) -> tuple[bytes, Mapping[str, str]]:
+        """What the server has at a path of its REST API, with the headers. Errors: those of a call."""
+        with self._transport_errors():
+            response = await self._http.get(path)
+        if not response.is_success:
+            try:
+                fault = response.json()["error"]
+            except (ValueError, KeyError, TypeError):
+                self._data(response)
+            else:
+                raise _server_error(fault, str(fault["message"]))
+        return response.content, response.headers
+
     async def _post(self, **request: Any) -> Any:
         (found,) = self._data(await self._send(request)).values()
         return require_no_fault(found)

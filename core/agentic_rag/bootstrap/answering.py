@@ -26,6 +26,7 @@ from agentic_rag.answering.runs.explain import ExplainRun
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.answering.runs.replay import ReplayRun
+from agentic_rag.answering.runs.show_page import ShowCitedPage
 from agentic_rag.answering.stages.stage import StageStep
 from agentic_rag.answering.state_machine import Stage
 from agentic_rag.answering.tools.http_fetch import HttpFetch
@@ -177,6 +178,11 @@ class AnsweringParts(DocumentParts):
     @cached_property
     def read_runs(self) -> ReadRuns:
         return ReadRuns(self.database, self.runs, self.clock, self._recorder)
+
+    @cached_property
+    def show_cited_page(self) -> ShowCitedPage:
+        render = self._process_parser.render
+        return ShowCitedPage(self.read_runs, self.document_access, self.database, self.blobs, render, self.telemetry)
 
     @cached_property
     def gate(self) -> ObserveGate:

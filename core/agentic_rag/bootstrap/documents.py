@@ -21,8 +21,12 @@ PARSING_CHILDREN = 1
 class DocumentParts(JobParts):
     """The room `documents`."""
 
-    @cached_property
+    @property
     def parser(self) -> Parser:
+        return self._process_parser
+
+    @cached_property
+    def _process_parser(self) -> ProcessParser:
 
         def report(missing: Sequence[str]) -> None:
             self.telemetry.event("rag_parser_walls_missing", level="warning", missing=", ".join(missing))

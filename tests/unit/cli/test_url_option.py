@@ -64,6 +64,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "source sync": ["docs"],
     "source remove": ["docs"],
     "run show": [ID],
+    "cite show": [ID, "1"],
     "run replay": [ID],
     "run diff": [ID, ID],
     "run verify": [ID],

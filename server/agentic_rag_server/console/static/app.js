@@ -12,6 +12,9 @@ const SCREENS = [
   { name: "knowledge", title: "Knowledge", action: "READ" },
   { name: "runs", title: "Runs", action: "READ" },
   { name: "jobs", title: "Jobs", action: "READ" },
+  { name: "usage", title: "Usage & budgets", action: "SEE_USAGE" },
+  { name: "access", title: "Access", action: "MANAGE_KEYS" },
+  { name: "settings", title: "Settings", action: "READ" },
 ];
 
 class RagApp extends Part {
@@ -185,6 +188,12 @@ class RagApp extends Part {
         return html`<rag-runs .given=${given}></rag-runs>`;
       case "jobs":
         return html`<rag-jobs .given=${given}></rag-jobs>`;
+      case "usage":
+        return html`<rag-usage .given=${given}></rag-usage>`;
+      case "access":
+        return html`<rag-access .given=${given}></rag-access>`;
+      case "settings":
+        return html`<rag-settings .given=${given}></rag-settings>`;
       default:
         return nothing;
     }

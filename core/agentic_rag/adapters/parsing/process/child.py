@@ -20,6 +20,7 @@ from typing import Any, BinaryIO, cast
 
 from agentic_rag.adapters.parsing.dispatch import failure_of, load
 from agentic_rag.adapters.parsing.file_types import FileKind
+from agentic_rag.adapters.parsing.pdf.render import render
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.process.sandbox import raise_walls
 from agentic_rag.adapters.parsing.process.wire import (
@@ -28,8 +29,11 @@ from agentic_rag.adapters.parsing.process.wire import (
     broken_frame,
     failure_frame,
     frame,
+    image_frame,
+    place_of,
     reading_frame,
 )
+from agentic_rag.answering.runs.page_image import QuotedPlace
 from agentic_rag.kernel.errors import ParseFailed
 
 _FORBIDDEN = (
@@ -116,6 +120,8 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
 
 def _reply(content: bytes, header: dict[str, Any], limits: ParserLimits, allowance: CpuLimit) -> bytes:
     try:
+        if "page" in header:
+            return image_frame(render(content, place_of(header)))
         name, media_type, careful = header["file_name"], header["media_type"], header["careful"]
         return reading_frame(*load(content, name, media_type, limits, allowance.page_read, careful=careful))
     except MemoryError:
@@ -135,6 +141,8 @@ def preload() -> None:
             importlib.import_module(f"encodings.{codec.name}")
     for kind in FileKind:
         load(kind.sample(), f"a.{kind.value.extensions[0]}", None, ParserLimits())
+    # PDFium looks for the fonts of the machine when it draws its first page.
+    render(FileKind.PDF.sample(), QuotedPlace(1, "warm"))
 
 
 class CpuLimit:

@@ -12,6 +12,7 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Sequence
 from importlib.metadata import version as version_of
+from typing import TypeVar
 
 from agentic_rag.adapters.parsing.file_types import FileKind, may_hold_pdf
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
@@ -20,9 +21,12 @@ from agentic_rag.adapters.parsing.process.wire import (
     LENGTHS,
     OUT_OF_MEMORY_STATUS,
     decode_document,
+    decode_image,
     frame,
+    page_request,
     require_ready,
 )
+from agentic_rag.answering.runs.page_image import PageImage, QuotedPlace
 from agentic_rag.documents.document import ParsedDocument
 from agentic_rag.kernel.errors import ParseFailed, Retryable
 
@@ -31,6 +35,8 @@ _OWN_VERSION = 10
 """Raise it when a loader gives another text or other blocks for the same bytes."""
 _START_SECONDS = 60.0
 """A child starts in 0.6 s; a busy machine may need much longer."""
+_RENDER_SECONDS = 20.0
+"""Somebody waits for the page; one that takes longer is shown as text."""
 _READ_BUFFER = 1 << 20
 _MODULE = "agentic_rag.adapters.parsing.process.child"
 _STOPPED_FROM_OUTSIDE = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -42,6 +48,9 @@ _FAILURE_BY_SIGNAL = {
 }
 _CRASHES = (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGTRAP)
 """How native libraries end: the file may still be read without them."""
+
+
+Reply = TypeVar("Reply")
 
 
 class ProcessParser:
@@ -97,15 +106,32 @@ class ProcessParser:
         for child in children:
             await child.end()
 
+    async def render(self, content: bytes, place: QuotedPlace) -> PageImage:
+        """A page of a PDF with a quote marked; implements `answering.runs.page_image.RenderPage`.
+
+        Errors: `ParseFailed`, `Retryable`.
+        """
+        if len(content) > self._limits.content_bytes:
+            raise ParseFailed("the file is too large to be drawn", code="PARSE_TOO_LARGE")
+        async with self._free:
+            return await self._exchange(page_request(place, content), decode_image, _RENDER_SECONDS)
+
     async def _read(
         self, content: bytes, file_name: str, media_type: str | None, *, careful: bool = False
     ) -> ParsedDocument:
+        request = frame({"file_name": file_name, "media_type": media_type, "careful": careful}, content)
+
+        def decode(head: bytes, body: bytes) -> ParsedDocument:
+            return decode_document(head, body, _PARSER, self._version)
+
+        return await self._exchange(request, decode, self._limits.wall_seconds)
+
+    async def _exchange(self, request: bytes, decode: Callable[[bytes, bytes], Reply], wall_seconds: float) -> Reply:
         child = await self._child()
         self._busy.add(child)
-        request = frame({"file_name": file_name, "media_type": media_type, "careful": careful}, content)
         try:
-            head, body = await self._ask(child, request)
-            parsed = decode_document(head, body, _PARSER, self._version)
+            head, body = await self._ask(child, request, wall_seconds)
+            reply = decode(head, body)
         except ParseFailed as failure:
             if failure.code in ("PARSE_TOO_LARGE", "PARSE_TIMEOUT") or not child.usable(self._limits):
                 await child.end()
@@ -121,10 +147,9 @@ class ProcessParser:
             self._idle.append(child)
         else:
             await child.end()
-        return parsed
+        return reply
 
-    async def _ask(self, child: _Child, request: bytes) -> tuple[bytes, bytes]:
-        wall = self._limits.wall_seconds
+    async def _ask(self, child: _Child, request: bytes, wall: float) -> tuple[bytes, bytes]:
         try:
             async with asyncio.timeout(wall):
                 return await child.ask(request)

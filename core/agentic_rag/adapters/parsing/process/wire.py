@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Mapping
 from typing import Any, cast
 
 from agentic_rag.adapters.parsing.file_types import FileKind
 from agentic_rag.adapters.parsing.text_builder import LoadedText
+from agentic_rag.answering.runs.page_image import MarkedLine, PageImage, QuotedPlace
 from agentic_rag.documents.document import Block, BlockKind, PageSpan, ParsedDocument
 from agentic_rag.kernel.errors import ParseFailed, Retryable
 
@@ -46,6 +48,29 @@ def reading_frame(kind: FileKind, reading: LoadedText) -> bytes:
     return frame(header, reading.text.encode())
 
 
+def page_request(place: QuotedPlace, content: bytes) -> bytes:
+    """The request for the image of a page."""
+    header = {"page": place.page, "quote": place.quote, "before": place.before, "after": place.after}
+    return frame(header, content)
+
+
+def place_of(header: Mapping[str, Any]) -> QuotedPlace:
+    """The place that a request for an image names."""
+    return QuotedPlace(header["page"], header["quote"], header["before"], header["after"])
+
+
+def image_frame(image: PageImage) -> bytes:
+    """The reply that carries the image of a page."""
+    lines = [(one.left, one.bottom, one.right, one.top) for one in image.lines]
+    return frame({"lines": lines, "first": image.first}, image.png)
+
+
+def decode_image(head: bytes, body: bytes) -> PageImage:
+    """What a reply says. Errors: those of `decode_document`."""
+    header = _said(head)
+    return PageImage(body, tuple(MarkedLine(*line) for line in header["lines"]), header["first"])
+
+
 def failure_frame(failure: ParseFailed) -> bytes:
     """The reply that says why a file cannot be read."""
     return frame({"code": failure.code, "message": failure.message}, b"")
@@ -68,13 +93,18 @@ def _broken(header: dict[str, Any]) -> Retryable:
     return Retryable(f"the parser's own installation is broken: {header['broken']}")
 
 
-def decode_document(head: bytes, body: bytes, parser: str, version: str) -> ParsedDocument:
-    """What a reply says. Raises the ParseFailed that it carries, Retryable when the child is at fault."""
+def _said(head: bytes) -> dict[str, Any]:
     header = cast(dict[str, Any], json.loads(head))
     if "broken" in header:
         raise _broken(header)
     if "code" in header:
         raise ParseFailed(header["message"], code=header["code"])
+    return header
+
+
+def decode_document(head: bytes, body: bytes, parser: str, version: str) -> ParsedDocument:
+    """What a reply says. Raises the ParseFailed that it carries, Retryable when the child is at fault."""
+    header = _said(head)
     flat: list[int] = header["blocks"]
     pages: list[int] = header["pages"]
     return ParsedDocument(

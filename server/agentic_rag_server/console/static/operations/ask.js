@@ -35,8 +35,12 @@ export const RUN = /* GraphQL */ `
 
 export const ASK = /* GraphQL */ `
   ${RUN}
-  query Ask($input: RagAnswerInput!) {
-    ragAnswer(input: $input) { run { ...RunView } userErrors { code message path } }
+  subscription Ask($input: RagAnswerInput!) {
+    ragAnswerStream(input: $input) {
+      kind stage outcome draft
+      citation { marker title }
+      answer { run { ...RunView } userErrors { code message path } }
+    }
   }
 `;
 

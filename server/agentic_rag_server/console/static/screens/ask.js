@@ -1,12 +1,25 @@
 // Ask: a conversation over a workspace.
 
-import { Part, empty, faultNote, html, nothing, repeat, waiting } from "../shared/element.js";
-import { change } from "../shared/api.js";
-import { duration } from "../shared/format.js";
+import { Part, faultNote, html, nothing, repeat } from "../shared/element.js";
+import { events, settled } from "../shared/api.js";
+import { duration, plural } from "../shared/format.js";
 import { spoken } from "../shared/answer.js";
 import { ASK } from "../operations/ask.js";
 import "../shared/answer.js";
 import "../shared/first-run.js";
+
+const DOING = {
+  GATE: "Looking at the question",
+  PLAN: "Planning",
+  REWRITE: "Understanding the question",
+  HYDE: "Thinking of what an answer would say",
+  EMBED: "Looking up its meaning",
+  RETRIEVE: "Searching your documents",
+  TOOLS: "Using tools",
+  SYNTHESIZE: "Writing the answer",
+  SELF_CHECK: "Comparing every quote with the stored text",
+  SEARCH: "Looking outside",
+};
 
 class RagAsk extends Part {
   static properties = { given: { attribute: false }, turns: { state: true }, elapsed: { state: true } };
@@ -52,7 +65,10 @@ class RagAsk extends Part {
     this.asked = question;
     this.every(0.1, () => (this.elapsed = (performance.now() - began) / 1000));
     this.tell("Searching your documents.");
-    const answer = await this.attempt("ask", () => change(ASK, { input }, { signal: this.running.signal }));
+    this.stage = "GATE";
+    this.draft = "";
+    this.verified = 0;
+    const answer = await this.attempt("ask", () => this.follow(input));
     this.stopTimer();
     this.asked = "";
     if (!answer) return;
@@ -61,6 +77,38 @@ class RagAsk extends Part {
     await this.updateComplete;
     this.tell(spoken(answer.run));
     this.querySelector("li.turn:last-of-type")?.scrollIntoView({ block: "start" });
+  }
+
+  // The answer; meanwhile the screen shows what is done for it.
+  async follow(input) {
+    for await (const event of events(ASK, { input }, { signal: this.running.signal })) {
+      if (event.kind === "STAGE_STARTED") this.stage = event.stage.toUpperCase();
+      if (event.kind === "DRAFT") this.draft = event.draft;
+      if (event.kind === "CITATION") this.verified += 1;
+      if (event.kind === "ANSWER") return settled(event.answer);
+      this.requestUpdate();
+    }
+    return undefined;
+  }
+
+  working() {
+    const doing = DOING[this.stage] ?? "Working";
+    return html`<div class="turn">
+      <h2 class="question">${this.asked}</h2>
+      <div class="answer">
+        <div class="stages">
+          <span class="waiting"><span class="spinner" aria-hidden="true"></span>${doing} …</span>
+          <span class="small" aria-hidden="true">${duration(this.elapsed)}</span>
+          ${this.verified ? html`<span class="small">${plural(this.verified, "quote")} verified</span>` : nothing}
+          <span class="grow"></span>
+          <button @click=${() => this.running.abort()}>Stop</button>
+        </div>
+        ${this.draft
+          ? html`<p class="small">A draft: its quotes are being compared with the stored text.</p>
+              <div class="text draft">${this.draft}</div>`
+          : nothing}
+      </div>
+    </div>`;
   }
 
   render() {
@@ -88,16 +136,7 @@ class RagAsk extends Part {
         : this.busy
           ? nothing
           : html`<rag-first-run .given=${this.given} @rag-question=${(event) => this.propose(event.detail)}></rag-first-run>`}
-      ${this.busy === "ask"
-        ? html`<div class="turn">
-            <h2 class="question">${this.asked}</h2>
-            <div class="stages">
-              ${waiting("Searching your documents, then checking every quote …")}
-              <span class="small" aria-hidden="true">${duration(this.elapsed)}</span>
-              <button class="plain" @click=${() => this.running.abort()}>Stop</button>
-            </div>
-          </div>`
-        : nothing}
+      ${this.busy === "ask" ? this.working() : nothing}
       ${faultNote(this.fault)}
       <form class="asking card" @submit=${this.submit}>
         <label for="question">${this.turns.length ? "Ask on, or ask something else" : "Your question"}</label>

@@ -55,7 +55,7 @@ class RagAnswer extends Part {
       ${run.citations.length
         ? html`<h3>Sources</h3>
             <ol class="citations">
-              ${run.citations.map((one) => this.citation(one))}
+              ${run.citations.map((one) => this.citation({ ...one, isNumbered: true }))}
             </ol>`
         : nothing}
       ${this.foot()} ${this.why ? this.explained() : nothing}
@@ -64,7 +64,7 @@ class RagAnswer extends Part {
   }
 
   text(answer) {
-    const known = new Map(this.run.citations.map((one) => [one.marker, one]));
+    const known = new Map(this.run.citations.map((one) => [one.marker, { ...one, isNumbered: true }]));
     const parts = [];
     let from = 0;
     for (const found of answer.matchAll(MARKER)) {

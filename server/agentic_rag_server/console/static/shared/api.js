@@ -54,6 +54,54 @@ export async function graphql(document, variables = {}, { signal, partial = fals
   return body.data;
 }
 
+// The events of a subscription, in their order, as server-sent events. Errors: `Fault`. Aborting hangs up, which ends
+// what the server does for it.
+export async function* events(document, variables = {}, { signal } = {}) {
+  const response = await send("/graphql", {
+    method: "POST",
+    body: JSON.stringify({ query: document, variables }),
+    headers: { "content-type": "application/json", accept: "text/event-stream" },
+    signal,
+  });
+  if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
+    throw faultOf(await response.json().catch(() => null), response.status);
+  }
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) throw new Fault("STREAM_BROKEN", "The connection to the server broke off. Ask again.");
+      text += value.replaceAll("\r\n", "\n");
+      let end;
+      while ((end = text.indexOf("\n\n")) >= 0) {
+        const [name, data] = eventOf(text.slice(0, end));
+        text = text.slice(end + 2);
+        if (name === "complete") return;
+        if (name !== "next" || !data) continue;
+        const body = JSON.parse(data);
+        if (body.errors?.length) throw faultOf(body, response.status);
+        yield Object.values(body.data)[0];
+      }
+    }
+  } catch (error) {
+    if (error instanceof TypeError) throw new Fault("STREAM_BROKEN", "The connection to the server broke off. Ask again.");
+    throw error;
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+function eventOf(block) {
+  let name = "message";
+  const data = [];
+  for (const line of block.split("\n")) {
+    if (line.startsWith("event:")) name = line.slice(6).trim();
+    if (line.startsWith("data:")) data.push(line.slice(5).trimStart());
+  }
+  return [name, data.join("\n")];
+}
+
 // The payload of a mutation; what the caller can put right is raised as a fault too.
 export function settled(payload) {
   const [error] = payload.userErrors;

@@ -1,7 +1,7 @@
-// The place that a citation names: its lines marked on the page, or in the text around it.
+// The place that a citation names: its lines marked on the page of a PDF, and in the text around it.
 
 import { Part, faultNote, html, icon, nothing, waiting } from "./element.js";
-import { graphql, save } from "./api.js";
+import { Fault, evidence, graphql, save } from "./api.js";
 import { cut } from "./format.js";
 import { placeOf } from "./outcomes.js";
 import { SOURCE_TEXT } from "../operations/ask.js";
@@ -10,18 +10,50 @@ const BESIDE = 1500;
 // Code points shown before and after the quote, and by how many the window grows.
 
 class RagSource extends Part {
-  static properties = { citation: { state: true }, source: { state: true } };
+  static properties = {
+    citation: { state: true },
+    source: { state: true },
+    page: { state: true },
+    view: { state: true },
+  };
 
   // Shows a citation as it stood at the corpus version.
   async show(citation, version, runId) {
     this.citation = citation;
     this.runId = runId;
     this.version = version;
-    this.source = null;
+    this.source = this.page = null;
+    this.view = "text";
     this.ahead = this.behind = BESIDE;
     await this.updateComplete;
     this.querySelector("dialog").showModal();
+    // A citation of an answer has a number at the server; a nearest passage has none.
+    if (citation.document?.mediaType === "application/pdf" && citation.page && citation.isNumbered) this.draw();
     if (citation.document) await this.read();
+  }
+
+  // The page as a picture; where the server has none the text is enough.
+  async draw() {
+    const wanted = this.citation;
+    try {
+      const answer = await evidence(`/v1/runs/${this.runId}/citations/${wanted.marker}.png`);
+      const lines = Number(answer.headers.get("x-marked-lines"));
+      const address = URL.createObjectURL(await answer.blob());
+      if (this.citation !== wanted) {
+        URL.revokeObjectURL(address);
+        return;
+      }
+      this.page = { address, lines, first: Number(answer.headers.get("x-first-mark")) };
+      if (lines) this.view = "page";
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      if (this.citation === wanted) this.page = { why: error.message };
+    }
+  }
+
+  forget() {
+    if (this.page?.address) URL.revokeObjectURL(this.page.address);
+    this.page = null;
   }
 
   async read() {
@@ -49,17 +81,18 @@ class RagSource extends Part {
 
   render() {
     const { citation } = this;
-    return html`<dialog class="source" aria-labelledby="source-title" @click=${this.leave}>
+    return html`<dialog class="source" aria-labelledby="source-title" @click=${this.leave} @close=${this.forget}>
       ${citation
         ? html`<header>
               <div class="grow">
                 <h2 id="source-title">${citation.title}</h2>
                 <p class="small">${placeOf(citation)} · <span class="mono">${citation.sourcePath}</span></p>
               </div>
+              ${this.tabs()}
               <button class="plain" aria-label="Close" @click=${this.close}>${icon("close")}</button>
             </header>
             <div class="content" tabindex="0" role="region" aria-label="The source around the quote">
-              ${this.content()}
+              ${this.view === "page" && this.page?.address ? this.picture() : this.content()}
             </div>
             <footer>
               ${citation.document
@@ -69,6 +102,38 @@ class RagSource extends Part {
             </footer>`
         : nothing}
     </dialog>`;
+  }
+
+  tabs() {
+    if (!this.page?.address) return nothing;
+    const views = [
+      ["page", "Page"],
+      ["text", "Text"],
+    ];
+    return html`<div class="tabs" role="group" aria-label="View">
+      ${views.map(
+        ([name, text]) =>
+          html`<button class="plain" aria-pressed=${this.view === name} @click=${() => (this.view = name)}>${text}</button>`,
+      )}
+    </div>`;
+  }
+
+  picture() {
+    const { citation, page } = this;
+    return html`${page.lines
+        ? nothing
+        : html`<p class="note">The quote is not found letter by letter at one place of this page, so nothing is marked.</p>`}
+      <img
+        class="page"
+        src=${page.address}
+        alt="Page ${citation.page} of ${citation.title}${page.lines ? ". Marked: " + citation.snippet : ""}"
+        @load=${this.turnToMark}
+      />`;
+  }
+
+  turnToMark(event) {
+    const area = this.querySelector(".content");
+    area.scrollTop = this.page.first * event.target.clientHeight - area.clientHeight / 3;
   }
 
   leave(event) {

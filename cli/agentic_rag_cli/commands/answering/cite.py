@@ -1,0 +1,57 @@
+"""`rag cite`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.public_ids import NodeKind
+from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.client.ids import node_id, require_id
+from agentic_rag_cli.options import JsonOption, WorkspaceOption
+from agentic_rag_cli.output import terminal
+from agentic_rag_cli.wiring import on_graphql
+
+app = typer.Typer(help="What the citations of an answer name.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def cite() -> None:
+    """What the citations of an answer name."""
+
+
+@app.command("show")
+def show(
+    context: typer.Context,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of the run; `rag run list` shows them.")],
+    marker: Annotated[int, typer.Argument(metavar="N", min=1, max=9999, help="Number of the citation in the answer.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file to write; default: citation-N.png, here.")
+    ] = None,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the page of a PDF that a citation names, with the quoted lines marked, as a PNG. Where it is not sure which
+    words of the page are meant, none is marked; `rag doc text` has the text then.
+
+    Example: rag cite show UgGYwN4AAHAA… 1 --out page.png
+    """
+    require_id(run, NodeKind.RUN)
+    file = out or Path(f"citation-{marker}.png")
+
+    async def work(client: GraphQLClient) -> tuple[bytes, int]:
+        chosen = await client.workspace_id(workspace, run)
+        public_id = node_id(chosen, run, NodeKind.RUN) or run
+        content, headers = await client.fetch_file(f"/v1/runs/{public_id}/citations/{marker}.png")
+        return content, int(headers["x-marked-lines"])
+
+    content, lines = on_graphql(context, work)
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        raise InvalidInput(f"{file} cannot be written: {error.strerror}.", path=("out",)) from error
+    marked = "1 line is marked" if lines == 1 else f"{lines} lines are marked" if lines else "no line is marked"
+    terminal.show({"file": str(file), "markedLines": lines}, f"{file}: {marked}", as_json=as_json)
