@@ -2,9 +2,9 @@
 
 from agentic_rag_migrations.script import run_sql
 
-revision = "0037"
-down_revision = "0036"
+revision = "0038"
+down_revision = "0037"
 
 
 def upgrade() -> None:
-    run_sql("0037_crawls.sql")
+    run_sql("0038_crawls.sql")
