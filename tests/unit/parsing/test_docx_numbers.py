@@ -142,3 +142,22 @@ def test_damaged_numbering_costs_the_numbers_only() -> None:
 
     assert counted.lines()[-1] == "1. one"
     assert len(counted.lines()) == 4
+
+
+def test_of_styles_what_they_are_called_and_count_is_read_and_how_they_look_is_not() -> None:
+    made = Counted()
+    made.way(70, LEGAL)
+    made.list(7, 70)
+    made.number_style("List Number", 7)
+    made.add("Scope", style="Heading 1")
+    made.add("First", style="List Number")
+    heading = next(style for style in made.made.styles if style.name == "Heading 1")
+    cast(Any, heading).element.styleId = "X1"
+    made.made.paragraphs[0].style = heading
+    out = io.BytesIO()
+    made.made.save(out)
+
+    text = load(out.getvalue(), "a.docx", None, ParserLimits())[1]
+
+    assert [block.kind.value for block in text.blocks][:1] == ["heading"]
+    assert text.text.split() == ["Scope", "1.", "First"]
