@@ -75,6 +75,10 @@ class TtlCache(Generic[K, V]):
         else:
             self._found.pop(key, None)
 
+    def knows(self, key: K) -> bool:
+        """Whether something is remembered for the key, however old."""
+        return key in self._found
+
     def items(self) -> Iterable[tuple[K, V]]:
         """What is remembered, the last used at the end."""
         return ((key, found.value) for key, found in self._found.items())

@@ -6,6 +6,7 @@ gets at most its limit times the number of processes, and no request is refused 
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict, replace
 from hashlib import blake2b
 from uuid import UUID
@@ -13,6 +14,7 @@ from uuid import UUID
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import DependencyUnavailable, NotFound, RateLimited, Retryable
+from agentic_rag.kernel.patience import caller_seconds
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.kernel.ttl_cache import TtlCache
 from agentic_rag.tenancy.audit import AuditAction, differences
@@ -27,6 +29,9 @@ FRESH_SECONDS = 5.0
 
 PAUSE_SECONDS = 1.0
 """Seconds without calls to a server that failed."""
+
+_LOOK_SHARE = 0.1
+"""Of the caller's time, for the first look at the limits of an organisation."""
 
 MAX_ORGANISATIONS = 10_000
 _MEANING = {Traffic.ASK: "questions", Traffic.WRITE: "changes", Traffic.READ: "reads"}
@@ -56,10 +61,12 @@ class Admission:
         # A refresh runs in the background: the known limits apply until it ends.
         self._limits = TtlCache(self._read, clock, seconds=FRESH_SECONDS, most=MAX_ORGANISATIONS, goes_on=True)
         self._failed_at: float | None = None
+        self._looks: set[asyncio.Task[RateLimits]] = set()
+        """First looks that somebody started; a late one is remembered when it ends."""
 
     async def admit(self, principal: Principal, demand: Demand) -> None:
         """Admit a request. Errors: `RateLimited`, with the seconds until it would pass."""
-        limits = await self._limits.get(principal.org_id)
+        limits = await self._limits_of(principal.org_id)
         buckets: list[Bucket] = []
         kinds: list[Traffic] = []
         for traffic, count in demand.items():
@@ -73,6 +80,18 @@ class Admission:
         refused = await self._take(principal.org_id, buckets)
         if refused is not None:
             self._refuse(kinds[refused.index], buckets[refused.index], refused)
+
+    async def _limits_of(self, org_id: UUID) -> RateLimits:
+        """The limits of an organisation. The first look takes a share of the caller's time: a database that hangs is
+        told by what the request itself reads. Until it answers the operator's limits hold.
+        """
+        if self._limits.knows(org_id):
+            return await self._limits.get(org_id)
+        looking = asyncio.create_task(self._limits.get(org_id))
+        self._looks.add(looking)
+        looking.add_done_callback(self._looks.discard)
+        await asyncio.wait({looking}, timeout=_LOOK_SHARE * caller_seconds())
+        return looking.result() if looking.done() else self._defaults
 
     async def in_force(self, org_id: UUID) -> RateLimits:
         """The effective limits of an organisation: its own, else the operator's. Errors: `NotFound`."""

@@ -285,3 +285,22 @@ async def test_a_run_of_somebody_else_is_no_run(world: World) -> None:
 
     with pytest.raises(NotFound):
         await proof(world, run, Principal(world.workspace.org_id, "eve", Role.MEMBER))
+
+
+async def test_of_a_hidden_document_only_the_number_of_its_citation_is_told(world: World) -> None:
+    run = await world.ask()
+    hidden = run.answer.citations[0]
+    async with world.database.transaction(world.workspace.org_id) as transaction:
+        secret = await transaction.access.intern(world.workspace, ("user:boss",))
+        await transaction.access.change(world.workspace, hidden.document_id, secret)
+
+    found = await verifier(world).run(world.asker, world.workspace, run.run_id)
+    content = await proof(world, run, whole=True)
+
+    assert found.checks[0] == QuoteCheck(1, QuoteState.HIDDEN, "You may not read the document of this citation.")
+    text = json.dumps(proof_of(content), ensure_ascii=False)
+    assert hidden.snippet not in text
+    assert hidden.source_path not in text
+    assert str(hidden.document_id) not in text
+    assert any("may not read" in line for line in check(content))
+    assert await states(world, run, Principal(world.workspace.org_id, "boss", Role.ADMIN)) == ["VERIFIED"] * 2

@@ -1,5 +1,7 @@
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from time import monotonic
 from uuid import UUID, uuid4
 
 import pytest
@@ -13,6 +15,7 @@ from tests.set_clock import SetClock
 from agentic_rag.adapters.system.rate_buckets import MemoryRateBuckets
 from agentic_rag.kernel.errors import DependencyUnavailable, RateLimited
 from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.kernel.patience import caller_waits
 from agentic_rag.tenancy.principals import Principal, Role
 from agentic_rag.workspaces.enforce_rate_limits import FRESH_SECONDS, PAUSE_SECONDS, Admission
 from agentic_rag.workspaces.rate_limits import Bucket, RateLimitRefusal, RateLimits, Traffic
@@ -170,4 +173,27 @@ async def test_an_organisation_that_was_never_made_goes_by_the_operator_s_limits
     await world.admission.admit(world.caller, ASK)
 
     with pytest.raises(RateLimited):
+        await world.admission.admit(world.caller, ASK)
+
+
+async def test_the_first_look_at_limits_waits_for_no_database_that_hangs() -> None:
+    world = await World(RateLimits(1, 0, 0)).opened()
+    answers, look = asyncio.Event(), world.admission.in_force
+
+    async def held(org_id: UUID) -> RateLimits:
+        await answers.wait()
+        return replace(await look(org_id), asks=3)
+
+    world.admission.in_force = held  # type: ignore[method-assign]
+    began = monotonic()
+    with caller_waits(0.2):
+        await world.admission.admit(world.caller, ASK)
+        with pytest.raises(RateLimited):
+            await world.admission.admit(world.caller, ASK)
+    assert monotonic() - began < 1.0
+
+    answers.set()
+    await asyncio.sleep(0)
+    world.clock.seconds += 60
+    for _ in range(3):
         await world.admission.admit(world.caller, ASK)
