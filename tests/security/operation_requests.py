@@ -80,7 +80,7 @@ FIELDS: Mapping[str, Request] = {
     "Query.explainRun": Request("explainRun(runId: %(run)s) { searches }"),
     "Query.verifyRun": Request("verifyRun(id: %(run)s) { holds }"),
     "Query.proveRun": Request("proveRun(id: %(run)s) { key }"),
-    "Query.diffAnswers": Request("diffAnswers(before: %(run)s, after: %(run)s) { same }"),
+    "Query.diffAnswers": Request("diffAnswers(runId: %(run)s, laterRunId: %(run)s) { same }"),
     "Mutation.replayRun": Request(f"replayRun(id: %(run)s) {{ comparison {{ same }} {FAULTS} }}"),
     "Query.gateDecision": Request(
         f'gateDecision(input: {{workspaceId: %(workspace)s, question: "{QUESTION}"}}) '

@@ -36,4 +36,6 @@ mutation ($id: ID!, $newest: Boolean!) {{
 }}
 """
 
-DIFF = f"query ($before: ID!, $after: ID!) {{ diffAnswers(before: $before, after: $after) {{ {_COMPARED} }} }}"
+DIFF = (
+    f"query ($runId: ID!, $laterRunId: ID!) {{ diffAnswers(runId: $runId, laterRunId: $laterRunId) {{ {_COMPARED} }} }}"
+)

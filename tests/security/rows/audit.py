@@ -96,6 +96,7 @@ AT_THE_END: Mapping[str, str] = {
 WITHOUT_ENTRY: Mapping[str, str] = {
     "ragAnswer": "It changes nothing that anybody else sees; the run itself is kept.",
     "cancelRun": "It changes nothing that is stored.",
+    "replayRun": "As ragAnswer.",
     "submitFeedback": "What it stores says itself who gave it and when.",
     "rebuildGraph": "It makes anew what follows from the documents; the job says so itself.",
     "attackTenants": "It changes nothing that anybody sees.",

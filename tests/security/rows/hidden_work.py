@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import io
 import json
 import re
+import zipfile
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -37,7 +40,11 @@ OWN_ASKING = "Query.runs"
 """What grows by the member's own questions: a key is asked that asks nothing else."""
 READING_POSTS = {"createChatCompletion", "createResponse", "searchVectorStore", "searchPassages", "prepareContext"}
 """Routes that change nothing."""
-VOLATILE = frozenset({"traceId", "trace_id", "run", "runId", "timings", "startedMs", "tookMs", "seconds", "stages"})
+VOLATILE = frozenset({"traceId", "trace_id", "run", "runId", "timings", "startedMs", "tookMs", "seconds", "stages"}) | {
+    "checkedAt", "madeAt", "seal", "signature",
+}  # fmt: skip
+_PACKED = "UEs"
+"""How the Base64 of an archive begins."""
 """What differs between any two replies."""
 TOLD_BY_TIME = frozenset({"cache"})
 """Whether an answer came from the cache, as its time tells too (docs/limits.md)."""
@@ -165,6 +172,9 @@ def _comparable(value: Any) -> Any:
         return {name: _comparable(one) for name, one in value.items() if name not in VOLATILE | TOLD_BY_TIME}
     if isinstance(value, list):
         return [_comparable(one) for one in value]
+    if isinstance(value, str) and value.startswith(_PACKED):
+        with zipfile.ZipFile(io.BytesIO(base64.b64decode(value))) as archive:
+            return _comparable(json.loads(archive.read("proof.json")))
     return _comparable(json.loads(value)) if isinstance(value, str) and value.startswith('{"') else value
 
 

@@ -60,7 +60,7 @@ def diff(
     async def work(client: GraphQLClient) -> dict[str, Any]:
         chosen = await client.workspace_id(workspace, before)
         first, second = (node_id(chosen, one, NodeKind.RUN) for one in (before, after))
-        found: dict[str, Any] = await client.fetch(proof_queries.DIFF, before=first, after=second)
+        found: dict[str, Any] = await client.fetch(proof_queries.DIFF, runId=first, laterRunId=second)
         return found
 
     _show(on_graphql(context, work), as_json=as_json)

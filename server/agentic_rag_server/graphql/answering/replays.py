@@ -44,12 +44,12 @@ class ReplayRunPayload(Payload):
 @strawberry.type
 class ReplayQuery:
     @field(Action.READ, right=Sight.ASKER, description="Compare two stored runs of a workspace, stage by stage.")
-    async def diff_answers(self, info: Info, before: strawberry.ID, after: strawberry.ID) -> RunComparison:
+    async def diff_answers(self, info: Info, run_id: strawberry.ID, later_run_id: strawberry.ID) -> RunComparison:
         """NOT_FOUND for an unknown run; RUN_NOT_COMPARABLE."""
-        first = decode(before, NodeKind.RUN, path=("before",))
-        second = decode(after, NodeKind.RUN, path=("after",))
+        first = decode(run_id, NodeKind.RUN, path=("runId",))
+        second = decode(later_run_id, NodeKind.RUN, path=("laterRunId",))
         if first.workspace_id != second.workspace_id:
-            raise InvalidInput("The runs are of different workspaces.", code="RUN_NOT_COMPARABLE", path=("after",))
+            raise InvalidInput("The runs are of different workspaces.", code="RUN_NOT_COMPARABLE", path=("laterRunId",))
         context = info.context
         found = await context.parts.replay.diff(context.principal, context.ref(first), first.key, second.key)
         return _show(found)
