@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from tests.bench.reports import Row, at_least, exactly
+from tests.console import proofs
 from tests.console.marked_lines import Marks, compare
 from tests.quality.sets import DATA
 
@@ -39,4 +40,4 @@ def marks(short: bool) -> list[Row]:
     ]
 
 
-TABLE: Mapping[str, Measure] = {"marks": marks}
+TABLE: Mapping[str, Measure] = {"marks": marks, "proof": proofs.proof, "replay": proofs.replay}

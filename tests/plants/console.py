@@ -21,6 +21,22 @@ def _one_line_down(patch: Patch) -> None:
     patch(quoted_lines, "_lines", lying)
 
 
+def _sealed_with_nothing(patch: Patch) -> None:
+    """Maker and checker agree on a seal that covers the question only."""
+    from agentic_rag.operations.proof import check_bundle
+
+    patch(check_bundle, "sealed", lambda proof: proof["run"]["question"].encode())
+
+
+def _blind_to_candidates(patch: Patch) -> None:
+    from agentic_rag.answering.runs import difference
+
+    seen = tuple(one for one in difference._BEFORE_THE_DRAFT if one[1] != "candidates")
+    patch(difference, "_BEFORE_THE_DRAFT", seen)
+
+
 MUTANTS: Mapping[str, Mutant] = {
     "marks": Mutant("marks lie a line too low", _one_line_down, "marks on another line"),
+    "proof": Mutant("the seal covers the question only", _sealed_with_nothing, "tamperings that are not found"),
+    "replay": Mutant("candidates are not compared", _blind_to_candidates, "first stage named wrongly"),
 }
