@@ -29,7 +29,7 @@ pytestmark = pytest.mark.integration
 READERS = (ANONYMOUS_READER, UNRESTRICTED_READER, ReadIdentity(NIGHT))
 DRAW = np.random.default_rng(3)
 QUERIES = [*np.eye(DIMENSIONS, dtype=np.float32)[:2], *DRAW.standard_normal((2, DIMENSIONS)).astype(np.float32)]
-LOOKS = ("WITH candidates AS MATERIALIZED", "AS v\nFROM unnest", "held_ordinals")
+LOOKS = ("WITH candidates AS MATERIALIZED", "AS v\nFROM unnest", "held_ordinals", "c.ordinal, d.title")
 """Words of the statements that a resident corpus saves."""
 NAMES = ("Ada", "Berg", "Cork", "Delft", "Essen")
 
@@ -59,17 +59,18 @@ async def process(migrated_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIt
 
 async def nearest(
     database: PostgresDatabase, workspace: WorkspaceRef, as_of: int | None = None
-) -> list[tuple[list[ArmHit], dict[int, float]] | Subgraph]:
+) -> list[tuple[list[ArmHit], dict[int, float]] | Subgraph | dict[int, str]]:
     """For every reader the hits and cosines of every query, whole and among few, of few and of many; and what lies
-    around some chunks and entities.
+    around some chunks and entities, and titles.
     """
-    found: list[tuple[list[ArmHit], dict[int, float]] | Subgraph] = []
+    found: list[tuple[list[ArmHit], dict[int, float]] | Subgraph | dict[int, str]] = []
     for readers in READERS:
         async with database.snapshot(workspace, as_of, readers=readers) as snapshot:
             access = snapshot.access.access_ids
             entities = [entity_id(name) for name in (*NAMES[:2], "nobody")]
             for ordinals in (range(0, 90, 7), range(90), ()):
                 found += [await snapshot.graph.vicinity(entities, ordinals, cap) for cap in (2, 40)]
+                found.append(await snapshot.documents.titles(ordinals, access))
             for query in QUERIES:
                 for scope in (SearchScope(access), SearchScope(access, frozenset(range(0, 40, 3)))):
                     for limit in (2, 30):

@@ -26,7 +26,7 @@ STATEMENTS = {
     "version": "rag_corpus_head",
     "begin": "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     "header": "w.oldest_version",
-    "titles": "SELECT c.ordinal, d.title",
+    "titles": "SELECT document_id, title FROM rag_documents",
     "texts": "c.chunk_id, c.document_id, c.revision_id",
     "quotes": "page_place",
 }

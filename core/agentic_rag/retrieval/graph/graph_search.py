@@ -145,7 +145,7 @@ class _PassageFeatures:
         known = self._meant.get(title)
         if known is None:
             entities = title_entities(self._asked.workspace_id, title)
-            named = max((self._named.get(one, 0.0) for one in entities), default=0.0)
+            named = max((self._named.get(one, 0.0) for one in entities), default=0.0) if self._named else 0.0
             known = self._meant[title] = (entities, named)
         return known
 

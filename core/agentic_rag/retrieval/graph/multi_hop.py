@@ -128,11 +128,12 @@ class CandidatePool:
     @cached_property
     def rows_by_title_entity(self) -> dict[UUID, list[int]]:
         """Entity → rows of the passages whose title it is in."""
-        by_titles: dict[frozenset[UUID], list[int]] = {}
+        # The passages of a title share one set; its hash would be made of that of every entity each time.
+        by_titles: dict[int, tuple[frozenset[UUID], list[int]]] = {}
         for row, entities in enumerate(self.titles):
-            by_titles.setdefault(entities, []).append(row)
+            by_titles.setdefault(id(entities), (entities, []))[1].append(row)
         found: dict[UUID, list[int]] = {}
-        for entities, rows in by_titles.items():
+        for entities, rows in by_titles.values():
             for entity_id in entities:
                 found.setdefault(entity_id, []).extend(rows)
         return found
@@ -328,11 +329,15 @@ def link_features(pool: CandidatePool, around: GraphNeighbourhood, asked: frozen
         plain = [1 if one in ours else _NO_LINK if one in asked else 2 for one in entities]
         lengths = np.diff(spans)
         kinds = np.repeat(np.array(plain), lengths)
+        # One place more for passages outside the pool, whose row is −1.
+        is_titled = np.zeros(len(found) + 1, np.bool_)
         for place, entity_id in enumerate(entities):
             titled = pool.rows_by_title_entity.get(entity_id)
             if titled is not None:
                 span = slice(spans[place], spans[place + 1])
-                kinds[span][np.isin(rows[span], titled)] = 3 if entity_id in ours else 0
+                is_titled[titled] = True
+                kinds[span][is_titled[rows[span]]] = 3 if entity_id in ours else 0
+                is_titled[titled] = False
         links = (rows >= 0) & (kinds != _NO_LINK)
         np.maximum.at(found, (rows[links], kinds[links]), np.repeat(weights, lengths)[links])
     found[here] = 0.0

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.documents.document_rows import DOCUMENT_COLUMNS, document_from
 from agentic_rag.adapters.postgres.documents.filter_sql import matching_statement
+from agentic_rag.adapters.postgres.retrieval.resident import ResidentCorpus
 from agentic_rag.adapters.postgres.retrieval.segments import ORDINAL_BYTES, SegmentCache
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
 from agentic_rag.documents.document import (
@@ -55,6 +56,10 @@ _ORDINALS = {
 CHUNKS = _ASKED_CHUNKS.format(columns=_CHUNK, **_ORDINALS)
 
 TITLES = _ASKED_CHUNKS.format(columns="c.ordinal, d.title", **_ORDINALS)
+
+TITLES_OF = """
+SELECT document_id, title FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = ANY ($3::uuid[])
+"""
 
 # A document has few chunks: they are read by the document's index, whatever condition chooses among them.
 CITED = _ASKED_CHUNKS.format(
@@ -139,8 +144,10 @@ class PostgresDocumentReader:
         version: int,
         cache: SegmentCache,
         state: tuple[int, int, tuple[UUID, ...]],
+        resident: ResidentCorpus | None = None,
     ) -> None:
         """`state`: the newest corpus version, the access version and the segments."""
+        self._resident = resident
         self._cache = cache.matching
         self._state = state
         self._connection = connection
@@ -162,6 +169,11 @@ class PostgresDocumentReader:
     async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
         if not ordinals:
             return {}
+        if self._resident is not None:
+            shown, documents = self._resident.documents_of(ordinals, self._version, access_ids)
+            rows = await self._connection.fetch(TITLES_OF, *self._key, list(set(documents)))
+            titles = {row["document_id"]: row["title"] for row in rows}
+            return {ordinal: titles[one] for ordinal, one in zip(shown, documents, strict=True) if one in titles}
         rows = await self._connection.fetch(TITLES, *self._key, access_ids, self._version, list(ordinals))
         return {row["ordinal"]: row["title"] for row in rows}
 

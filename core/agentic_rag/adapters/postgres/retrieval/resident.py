@@ -63,6 +63,9 @@ MENTIONS = f"""
 SELECT ordinal, count, access_id, visible_from, coalesce(visible_to, {STILL_VISIBLE}) AS visible_to, entity_id
 FROM rag_mentions WHERE org_id = $1 AND workspace_id = $2
 """  # noqa: S608 - a constant
+# A chunk that moved to another revision has a row for each, all of one document.
+DOCUMENTS = "SELECT ordinal, document_id FROM rag_chunks WHERE org_id = $1 AND workspace_id = $2"
+SOME_DOCUMENTS = f"{DOCUMENTS} AND ordinal = ANY ($3::integer[])"
 SOME_MENTIONS = f"{MENTIONS} AND ordinal = ANY ($3::integer[])"
 
 # PostgreSQL, "COPY", binary format: a signature, flags and an empty extension; rows of a field count and, for each
@@ -78,13 +81,25 @@ class ResidentCorpus:
     """What is held of a workspace's active space."""
 
     vectors: ResidentVectors
+    documents: Ids
+    """(n, 2) the id of the document of each vector's chunk, as its upper and lower half."""
     mentions: ResidentMentions | None
     """None where some mention is not shown as its chunk's vector is."""
 
     @property
     def nbytes(self) -> int:
         """Memory of the arrays."""
-        return self.vectors.nbytes + (0 if self.mentions is None else self.mentions.nbytes)
+        return self.vectors.nbytes + self.documents.nbytes + (0 if self.mentions is None else self.mentions.nbytes)
+
+    def documents_of(
+        self, ordinals: Sequence[int], version: int, access_ids: Sequence[int]
+    ) -> tuple[list[int], list[UUID]]:
+        """Those of the ordinals whose chunk is visible to the access sets, and the document of each."""
+        rows = self.vectors.rows_of(np.array(ordinals, np.int64))
+        rows = rows[rows >= 0]
+        rows = rows[self.vectors.visible(version, access_ids)[rows]]
+        ids: list[list[int]] = self.documents[rows].tolist()
+        return self.vectors.ordinals[rows].tolist(), [UUID(int=(high << 64) | low) for high, low in ids]
 
     def shown_below(self, span: int, version: int, access_ids: Sequence[int] | None) -> NDArray[np.bool_]:
         """Of each ordinal below `span`, whether its chunk is visible to the access sets (None: to all)."""
@@ -233,7 +248,8 @@ class ResidentCorpusStore:
             if corpus is None:
                 vectors = await connection.copy_rows(WHOLE, *workspace.key, space_id)
                 mentions = await connection.copy_rows(MENTIONS, *workspace.key)
-                corpus = await asyncio.to_thread(_parse_whole, vectors, mentions, dimensions)
+                documents = await connection.copy_rows(DOCUMENTS, *workspace.key)
+                corpus = await asyncio.to_thread(_parse_whole, vectors, mentions, documents, dimensions)
         if corpus.nbytes > self._capacity:
             self._refuse(key, state)
         else:
@@ -260,11 +276,12 @@ async def _patched(
     new = shown["ordinal"][rows < 0].tolist()
     if before.mentions is None or WORTH_A_PATCH * len(new) > len(rows):
         return None
-    read = mentions = None
+    read = mentions = documents = None
     if new:
         read = _parse(await connection.copy_rows(SOME, *key, new), ("ordinal",), dimensions)
         mentions = _parse(await connection.copy_rows(SOME_MENTIONS, *key[:2], new), _OF_MENTIONS, ids=True)
-    return await asyncio.to_thread(_patch, before, shown, rows, read, mentions)
+        documents = _parse(await connection.copy_rows(SOME_DOCUMENTS, *key[:2], new), ("ordinal",), ids=True)
+    return await asyncio.to_thread(_patch, before, shown, rows, read, mentions, documents)
 
 
 def _patch(
@@ -273,8 +290,9 @@ def _patch(
     rows: NDArray[np.int64],
     read: NDArray[Any] | None,
     mentions: NDArray[Any] | None,
+    documents: NDArray[Any] | None,
 ) -> ResidentCorpus:
-    """Errors: `ValueError` when a vector is missing."""
+    """Errors: `ValueError` when a vector or a document is missing."""
     components = np.empty((len(shown), before.vectors.vectors.shape[1]), np.float32)
     kept = rows >= 0
     components[kept] = before.vectors.vectors[rows[kept]]
@@ -284,18 +302,33 @@ def _patch(
             raise ValueError("the new vectors are not those of the new chunks")
         components[~kept] = read["v"]
     vectors = _vectors_of(shown, components)
+    ids = np.empty((len(shown), 2), np.uint64)
+    ids[kept] = before.documents[rows[kept]]
+    if documents is not None:
+        ids[~kept] = _documents_of(vectors.ordinals[~kept], documents)
     held = before.mentions
     if mentions is not None and held is not None:
         held = held.with_rows(*_columns_of(mentions)) if _are_shown_alike(vectors, mentions) else None
-    return ResidentCorpus(vectors, held)
+    return ResidentCorpus(vectors, ids, held)
 
 
-def _parse_whole(vectors: bytes, mentions: bytes, dimensions: int) -> ResidentCorpus:
+def _parse_whole(vectors: bytes, mentions: bytes, documents: bytes, dimensions: int) -> ResidentCorpus:
     rows = _parse(vectors, _NUMBERS, dimensions)
     parsed = _vectors_of(rows, rows["v"].astype(np.float32))
     read = _parse(mentions, _OF_MENTIONS, ids=True)
     alike = _are_shown_alike(parsed, read)
-    return ResidentCorpus(parsed, ResidentMentions.of(*_columns_of(read)) if alike else None)
+    ids = _documents_of(parsed.ordinals, _parse(documents, ("ordinal",), ids=True))
+    return ResidentCorpus(parsed, ids, ResidentMentions.of(*_columns_of(read)) if alike else None)
+
+
+def _documents_of(ordinals: Numbers, read: NDArray[Any]) -> Ids:
+    """(n, 2) the document of each of the chunks, ascending. Errors: `ValueError` when one is missing."""
+    _, first = np.unique(read["ordinal"], return_index=True)
+    named = read[first]
+    places = np.minimum(named["ordinal"].searchsorted(ordinals), max(len(named) - 1, 0))
+    if len(ordinals) and not (len(named) and np.array_equal(named["ordinal"][places], ordinals)):
+        raise ValueError("a vector's chunk has no document")
+    return _ids_of(named[places] if len(ordinals) else named[:0])
 
 
 def _are_shown_alike(vectors: ResidentVectors, mentions: NDArray[Any]) -> bool:
@@ -314,8 +347,11 @@ def _are_shown_alike(vectors: ResidentVectors, mentions: NDArray[Any]) -> bool:
 
 
 def _columns_of(mentions: NDArray[Any]) -> tuple[Ids, Numbers, Numbers]:
-    ids = np.column_stack([mentions["id"]["high"], mentions["id"]["low"]]).astype(np.uint64)
-    return ids, mentions["ordinal"].astype(np.int32), mentions["count"].astype(np.int32)
+    return _ids_of(mentions), mentions["ordinal"].astype(np.int32), mentions["count"].astype(np.int32)
+
+
+def _ids_of(rows: NDArray[Any]) -> Ids:
+    return np.column_stack([rows["id"]["high"], rows["id"]["low"]]).astype(np.uint64)
 
 
 def _vectors_of(shown: NDArray[Any], vectors: NDArray[np.float32]) -> ResidentVectors:

@@ -136,13 +136,13 @@ class PostgresCorpusSnapshot:
         # In the order of their versions, so that an older version sees the first of them.
         segments = tuple(header["segment_ids"][: header["segments_seen"]])
         state = (header["corpus_version"], access.version, segments)
-        documents = PostgresDocumentReader(connection, workspace, version, cache, state)
         self._connection, self._workspace, self._hidden = connection, workspace, hidden
         self.version = version
         self.space = None if header["space_id"] is None else space_from(header)
         self.access = access
-        self.documents: DocumentReader = documents
         held = None if residents is None else residents.find(workspace, CorpusState.of(header, self.space))
+        documents = PostgresDocumentReader(connection, workspace, version, cache, state, held)
+        self.documents: DocumentReader = documents
         self.vectors: VectorReader = PostgresVectorReader(
             connection, workspace, version, self.space, header["is_indexed"], None if held is None else held.vectors
         )
