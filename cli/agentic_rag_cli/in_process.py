@@ -73,8 +73,7 @@ class System:
 
     @cached_property
     def _transport(self) -> httpx2.ASGITransport:
-        import httpx2
-
+        from agentic_rag_cli.client.event_transport import EventTransport
         from agentic_rag_server.app import build_app
         from agentic_rag_server.main import server_parts
 
@@ -83,7 +82,7 @@ class System:
             parts.options, enabled=True, persisted_only=False, persisted_operations=None, max_body_bytes=_MAX_BODY_BYTES
         )
         served = replace(parts, options=options, identity=_Operators(), admission=_unlimited(parts.admission))
-        return httpx2.ASGITransport(app=build_app(served, _schema()))
+        return EventTransport(build_app(served, _schema()))
 
     async def workspaces(self) -> list[Workspace]:
         """Every workspace, by name."""

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from agentic_rag.erasure.request_erasure import RequestErasure
     from agentic_rag.ingestion.attachments import Attachments
     from agentic_rag.ingestion.copy_document import CopyDocument
+    from agentic_rag.ingestion.live.cancel_job import CancelJob
+    from agentic_rag.ingestion.live.follow_changes import FollowChanges
     from agentic_rag.ingestion.reingest import ReingestDocument
     from agentic_rag.ingestion.sources.manage import ManageSources
     from agentic_rag.ingestion.sources.push import PushSource
@@ -150,6 +152,8 @@ class ServerParts:
     leak_canaries: LeakCanaries
     schema_status: Callable[[], Awaitable[MigrationStatus]]
     reingest: ReingestDocument
+    cancel_job: CancelJob
+    changes: FollowChanges
     dead_letters: DeadLetters
     job_board: Callable[[], JobBoard]
     dead_payloads: Callable[[], DeadPayloads]

@@ -22,6 +22,8 @@ class Request:
     sent: Mapping[str, Any] | None = None
     seen: str | None = None
     owns_nothing: bool = False
+    is_of_reader: bool = False
+    """What it is about belongs to the owner who reads it, so an owner who reads nothing is a stranger to it."""
     is_public: bool = False
     """What it is about is readable by everybody in the organisation."""
 
@@ -92,6 +94,9 @@ FIELDS: Mapping[str, Request] = {
         f'ragAnswerStream(input: {{workspaceId: %(workspace)s, question: "{QUESTION}"}}) '
         f"{{ answer {{ outcome {FAULTS} }} }}"
     ),
+    "Subscription.jobEvents": Request("jobEvents(workspaceId: %(workspace)s) { seq }"),
+    "Subscription.documentEvents": Request("documentEvents(workspaceId: %(workspace)s) { seq }"),
+    "Mutation.cancelJob": Request(f"cancelJob(id: %(job)s) {{ outcome {FAULTS} }}", is_of_reader=True),
     "Mutation.cancelRun": Request(f"cancelRun(id: %(run)s) {{ cancelled {FAULTS} }}"),
     "Mutation.submitFeedback": Request(f"submitFeedback(input: {{runId: %(run)s, rating: GOOD}}) {{ {FAULTS} }}"),
     "Query.gateReplay": Request('gateReplay(workspaceId: %(workspace)s, since: "2026-01-01T00:00:00Z") { runs }'),

@@ -67,6 +67,8 @@ def expected(rule: Rule, caller: Caller, request: Request) -> Outcome:
     if caller.relation is Relation.FOREIGN:
         return Outcome.ALLOWED if request.owns_nothing else Outcome.HIDDEN
     relation = Relation.READER if request.is_public else caller.relation
+    if request.is_of_reader and relation is Relation.ABSENT:
+        relation = Relation.STRANGER
     return _by_right(rule.right, relation, is_manager=caller.role in MANAGERS)
 
 

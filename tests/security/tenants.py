@@ -26,6 +26,7 @@ from agentic_rag.tenancy.manage_api_keys import KeyWish
 from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
 from agentic_rag.workspaces.administer import NewWorkspace
 from agentic_rag.workspaces.workspace import WorkspaceKind
+from agentic_rag_cli.client.event_transport import EventTransport
 from agentic_rag_server.app import build_app
 from agentic_rag_server.main import server_parts
 from tests.security.ground import Ground
@@ -68,7 +69,7 @@ async def opened_server(ground: Ground, **variables: str) -> AsyncIterator[tuple
         **variables,
     }
     container = Container(load_settings(given))
-    transport = httpx2.ASGITransport(app=build_app(server_parts(container)))
+    transport = EventTransport(build_app(server_parts(container)))
     async with httpx2.AsyncClient(transport=transport, base_url="http://server", timeout=60) as http:
         yield container, url, http
     await container.aclose()

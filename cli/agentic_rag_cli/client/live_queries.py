@@ -11,3 +11,11 @@ subscription ($input: RagAnswerInput!) {{
   }}
 }}
 """
+
+DOCUMENT_EVENTS = """
+subscription ($workspaceId: ID!) {
+  documentEvents(workspaceId: $workspaceId) {
+    seq missed document { id sourcePath status chunkCount chunksDone error { code message } }
+  }
+}
+"""

@@ -19,6 +19,8 @@ from agentic_rag.ingestion.estimate import EstimateIngest
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest import IngestDocument
 from agentic_rag.ingestion.ingest_chunks import IngestChunks
+from agentic_rag.ingestion.live.cancel_job import CancelJob
+from agentic_rag.ingestion.live.follow_changes import FollowChanges
 from agentic_rag.ingestion.ports import SourceConnector
 from agentic_rag.ingestion.reingest import ReingestDocument
 from agentic_rag.ingestion.sources.follow import FollowSource
@@ -134,6 +136,14 @@ class IngestionParts(AnsweringParts):
             max_bytes=self.settings.ingestion.max_upload_bytes,
             stored_mb=self._stored_mb,
         )
+
+    @cached_property
+    def changes(self) -> FollowChanges:
+        return FollowChanges(self.database, self.telemetry)
+
+    @cached_property
+    def cancel_job(self) -> CancelJob:
+        return CancelJob(self.database, self.telemetry)
 
     @cached_property
     def reingest(self) -> ReingestDocument:

@@ -156,6 +156,14 @@ class DocumentStore(Protocol):
         """
         ...
 
+    async def changed(
+        self, workspace: WorkspaceRef, seconds: float, most: int, scope: ListScope | None = None
+    ) -> Sequence[Document]:
+        """Documents that changed within the last seconds, by the clock of the store, newest change first; all without
+        `scope`.
+        """
+        ...
+
     async def count(self, workspace: WorkspaceRef, scope: ListScope | None = None) -> Mapping[DocumentStatus, int]:
         """Documents by status, every one without `scope`; every status is present."""
         ...

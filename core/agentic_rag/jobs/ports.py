@@ -79,6 +79,18 @@ class JobStore(Protocol):
         """
         ...
 
+    async def changed(
+        self, workspace: WorkspaceRef, seconds: float, most: int, scope: ListScope | None = None
+    ) -> Sequence[Job]:
+        """Jobs that changed within the last seconds, by the clock of the store, newest change first; with `scope` only
+        those that `page` shows.
+        """
+        ...
+
+    async def cancel(self, ref: JobRef) -> bool:
+        """Cancel an unfinished job; a running one loses its fence. False for one that has ended."""
+        ...
+
     async def cancel_for_document(self, workspace: WorkspaceRef, document_id: UUID, kind: JobKind) -> int:
         """Cancel unfinished jobs of a document; a running one loses its fence. Returns their number."""
         ...

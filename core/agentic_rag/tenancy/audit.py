@@ -31,6 +31,7 @@ class AuditAction(enum.Enum):
 
     UPLOAD_DOCUMENT = "document.upload"
     UPDATE_DOCUMENT = "document.update"
+    CANCEL_JOB = "job.cancel"
     REINGEST_DOCUMENT = "document.reingest"
     READ_ORIGINAL = "document.original"
     READ_TEXT = "document.text"

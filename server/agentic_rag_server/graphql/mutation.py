@@ -14,6 +14,7 @@ from agentic_rag_server.graphql.ingestion.pushes import PushMutation
 from agentic_rag_server.graphql.ingestion.sources import SourceMutation
 from agentic_rag_server.graphql.ingestion.web import WebMutation
 from agentic_rag_server.graphql.jobs.jobs import JobMutation
+from agentic_rag_server.graphql.jobs.live import CancelJobMutation
 from agentic_rag_server.graphql.jobs.undecodable import UndecodableMutation
 from agentic_rag_server.graphql.models.models import ModelMutation
 from agentic_rag_server.graphql.models.provider_keys import ProviderKeyMutation
@@ -44,6 +45,7 @@ class Mutation(
     WebMutation,
     PushMutation,
     JobMutation,
+    CancelJobMutation,
     WorkspaceMutation,
     WorkspaceErasureMutation,
     ContextTemplateMutation,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from uuid import UUID
 
 from tests.memory_store.documents.metadata import merge_json
@@ -112,6 +113,18 @@ class MemoryDocumentStore:
             and passes(document, wanted)
         ]
         return page_by_name(rows, lambda document: document.source_path, request)
+
+    async def changed(
+        self, workspace: WorkspaceRef, seconds: float, most: int, scope: ListScope | None = None
+    ) -> Sequence[Document]:
+        """Documents that changed within the last seconds, newest change first."""
+        since = self._working.now() - timedelta(seconds=seconds)
+        rows = [
+            document
+            for document in self._documents(workspace).values()
+            if document.updated_at > since and self._lists(workspace, document, scope)
+        ]
+        return sorted(rows, key=lambda document: document.updated_at, reverse=True)[:most]
 
     async def count(self, workspace: WorkspaceRef, scope: ListScope | None = None) -> Mapping[DocumentStatus, int]:
         """Documents by status; every status is present."""

@@ -144,6 +144,26 @@ class MemoryJobStore:
             self._write(_lapsed(_left(stored, JobState.CANCELLED, self._working.now()), self._working.now()))
         return len(unfinished)
 
+    async def changed(
+        self, workspace: WorkspaceRef, seconds: float, most: int, scope: ListScope | None = None
+    ) -> Sequence[Job]:
+        """Jobs that changed within the last seconds, newest change first."""
+        readable, since = self._listed(workspace, scope), self._working.now() - timedelta(seconds=seconds)
+        rows = [
+            stored.job
+            for stored in self._all(workspace)
+            if stored.job.updated_at > since and (scope is None or stored.job.document_id in readable)
+        ]
+        return sorted(rows, key=lambda job: job.updated_at, reverse=True)[:most]
+
+    async def cancel(self, ref: JobRef) -> bool:
+        """Cancel an unfinished job; a running one loses its fence."""
+        stored = self._stored(ref)
+        if stored is None or stored.job.state not in _UNFINISHED:
+            return False
+        self._write(_lapsed(_left(stored, JobState.CANCELLED, self._working.now()), self._working.now()))
+        return True
+
     async def cancel_for_document(self, workspace: WorkspaceRef, document_id: UUID, kind: JobKind) -> int:
         """Cancel unfinished jobs of a document; a running one loses its fence. How many."""
         unfinished = [

@@ -59,7 +59,8 @@ MUTATIONS: Mapping[str, str] = {
     "transferOwnership": '(id: %(document)s, to: "user:ada") { %s }',
     "replayDeadLetter": "(id: %(job)s) { %s }",
     "purgeDeadLetter": "(id: %(job)s) { %s }",
-    "reingest": "(documentId: %(document)s, force: true) { %s }",
+    "reingest": "(documentId: %(document)s, force: true) { jobId %s }",
+    "cancelJob": "(id: %(reingest)s) { %s }",
     "createSnapshot": "(workspaceId: %(createWorkspace)s) { %s }",
     "restoreSnapshot": '(id: %(snapshot)s, into: "restored") { %s }',
     "deleteSnapshot": "(id: %(snapshot)s) { %s }",
@@ -224,6 +225,8 @@ class Acting:
         made = (body.get("data") or {}).get("it") or {}
         refused = bool(body.get("errors") or made.get("userErrors"))
         await self.judge(name, response.text if refused else None)
+        if "jobId" in made:
+            self.ids[name] = json.dumps(made["jobId"])
         for value in made.values():
             if isinstance(value, dict) and "id" in value:
                 self.ids[name] = json.dumps(value["id"])

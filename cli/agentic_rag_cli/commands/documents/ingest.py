@@ -11,9 +11,11 @@ import typer
 
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.formatting import format_count
+from agentic_rag.kernel.public_ids import encode_workspace
 from agentic_rag.models.billing.embedding_cost import EmbeddingCost
 from agentic_rag.tenancy.principals import validate_name
 from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.commands.documents.following import FollowOption, following
 from agentic_rag_cli.commands.documents.ingestion import IngestSummary, ingest_directory, plan_directory
 from agentic_rag_cli.corpus import corpus_directory
 from agentic_rag_cli.exits import ExitCode
@@ -52,6 +54,7 @@ def ingest(
         bool, typer.Option("--delete-missing", help="Go on although most files are gone from the folder.")
     ] = False,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until every file is done.")] = True,
+    follow: FollowOption = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, change nothing.")] = False,
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Read and chunk, say what embedding would cost, change nothing.")
@@ -91,25 +94,35 @@ def ingest(
 
     if address:
         options = {"dry_run": dry_run, "delete_missing": delete_missing, "readable_by": readers, "metadata": said}
-        found = _push(context, workspace, directory, options, address, wait=wait)
+        found = _push(context, workspace, directory, options, address, wait=wait or follow, follow=follow)
     elif dry_run:
         found = in_process(context, lambda system: plan_directory(system, workspace, directory))
     else:
-        ingesting = partial(ingest_directory, wait=wait, delete_missing=delete_missing, metadata=said)
-        found = _ingest(context, ingesting, workspace, directory, readers, wait=wait)
+        ingesting = partial(ingest_directory, wait=wait or follow, delete_missing=delete_missing, metadata=said)
+        found = _ingest(context, ingesting, workspace, directory, readers, wait=wait or follow, follow=follow)
     _show_report(found, as_json=as_json)
 
 
 def _push(
-    context: typer.Context, workspace: str, directory: Path, options: dict[str, Any], address: str, *, wait: bool
+    context: typer.Context,
+    workspace: str,
+    directory: Path,
+    options: dict[str, Any],
+    address: str,
+    *,
+    wait: bool,
+    follow: bool,
 ) -> IngestSummary:
     from agentic_rag.ingestion.sync import SyncOptions
-    from agentic_rag_cli.commands.documents.pushing import push_directory
+    from agentic_rag_cli.commands.documents.pushing import ensure_workspace, push_directory
 
     async def work(client: GraphQLClient) -> IngestSummary:
+        run = partial(push_directory, client, workspace, directory, SyncOptions(**options), wait=wait)
+        if follow:
+            async with following(client, await ensure_workspace(client, workspace)):
+                return await run(progress=lambda *_: None)
         with terminal.ProgressLine("ingesting") as bar:
-            run = partial(push_directory, client, workspace, directory, SyncOptions(**options))
-            return await run(wait=wait, progress=bar.update)
+            return await run(progress=bar.update)
 
     return on_graphql(context, work, address=address)
 
@@ -122,11 +135,17 @@ def _ingest(
     readers: tuple[str, ...],
     *,
     wait: bool,
+    follow: bool,
 ) -> IngestSummary:
     async def work(system: System) -> IngestSummary:
+        run = partial(ingesting, system, workspace, directory, readers)
+        if follow:
+            into = encode_workspace((await system.ensure_workspace(workspace)).ref.workspace_id)
+            async with system.client() as client, following(client, into):
+                return await beside_worker(context, system, partial(run, progress=lambda *_: None))
         with terminal.ProgressLine("ingesting") as bar:
-            run = partial(ingesting, system, workspace, directory, readers, progress=bar.update)
-            return await (beside_worker(context, system, run) if wait else run())
+            shown = partial(run, progress=bar.update)
+            return await (beside_worker(context, system, shown) if wait else shown())
 
     return in_process(context, work)
 

@@ -16,6 +16,7 @@ from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.commands.documents.following import FollowOption, following
 from agentic_rag_cli.commands.documents.ingestion import (
     STALL_SECONDS,
     FileOutcome,
@@ -55,6 +56,7 @@ def upload(
         typer.Option("--idempotency-key", help="Makes repeating the command safe; of several files each gets its own."),
     ] = None,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until every file is READY or FAILED.")] = False,
+    follow: FollowOption = False,
     user: UserOption = None,
     key: KeyOption = None,
     group: GroupOption = None,
@@ -77,11 +79,15 @@ def upload(
     address = url or wiring_of(context).settings().client.url
 
     async def send(client: GraphQLClient) -> list[UploadOutcome]:
-        uploads = Uploads(client, await client.workspace_id(workspace), readers, said)
+        workspace_id = await client.workspace_id(workspace)
+        uploads = Uploads(client, workspace_id, readers, said)
+        if follow:
+            async with following(client, workspace_id):
+                return await upload_files(uploads, files, idempotency_key, wait=True, progress=lambda *_: None)
         with terminal.ProgressLine("uploading") as bar:
             return await upload_files(uploads, files, idempotency_key, wait=wait, progress=bar.update)
 
-    outcomes = on_graphql(context, send, address=address, with_worker=wait)
+    outcomes = on_graphql(context, send, address=address, with_worker=wait or follow)
     lines = [one.line() for one in outcomes]
     terminal.show([one.as_json() for one in outcomes], "\n".join(lines), as_json=as_json)
     if any(one.needs_attention for one in outcomes):

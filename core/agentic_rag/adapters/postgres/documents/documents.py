@@ -81,6 +81,14 @@ ORDER BY source_path
 LIMIT $5
 """  # noqa: S608 - a constant list of columns
 
+CHANGED = f"""
+SELECT {DOCUMENT_COLUMNS} FROM rag_documents
+WHERE org_id = $1 AND workspace_id = $2 AND updated_at > now() - make_interval(secs => $3)
+  AND {list_condition("rag_documents", 5)}
+ORDER BY updated_at DESC
+LIMIT $4
+"""  # noqa: S608 - a constant list of columns
+
 COUNT = f"""
 SELECT status, count(*) AS documents FROM rag_documents
 WHERE org_id = $1 AND workspace_id = $2 AND {list_condition("rag_documents", 3)}
@@ -209,6 +217,12 @@ class PostgresDocumentStore(StagingRows):
         rows = await self._connection.fetch(PAGE.replace("{conditions}", conditions), *before, *arguments)
         documents = tuple(document_from(workspace, row) for row in rows[:size])
         return Page(documents, tuple(cursor_after(document.source_path) for document in documents), len(rows) > size)
+
+    async def changed(
+        self, workspace: WorkspaceRef, seconds: float, most: int, scope: ListScope | None = None
+    ) -> Sequence[Document]:
+        rows = await self._connection.fetch(CHANGED, *workspace.key, seconds, most, *scope_arguments(scope))
+        return [document_from(workspace, row) for row in rows]
 
     async def count(self, workspace: WorkspaceRef, scope: ListScope | None = None) -> Mapping[DocumentStatus, int]:
         rows = await self._connection.fetch(COUNT, *workspace.key, *scope_arguments(scope))

@@ -41,14 +41,14 @@ _LIST_CONDITION = """({sets}::integer[] IS NULL OR EXISTS (
   ))"""
 
 
-def _list_condition(first: int) -> str:
+def job_list_condition(first: int) -> str:
     """The condition that a list shows a job: that of its document, which may be gone."""
     return _LIST_CONDITION.format(sets=f"${first}", of_document=list_condition("d", first))
 
 
 GET = f"""
 SELECT {COLUMNS} FROM rag_jobs
-WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND {_list_condition(4)}
+WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND {job_list_condition(4)}
 """  # noqa: S608
 
 # $7: the kinds this version knows; $8: whether to include unknown kinds.
@@ -59,13 +59,13 @@ WHERE org_id = $1 AND workspace_id = $2
   AND (cardinality($5::text[]) = 0 OR state = ANY ($5))
   AND (cardinality($6::text[]) = 0 OR kind = ANY ($6) OR $8 AND kind <> ALL ($7::text[]))
   AND (cardinality($9::text[]) = 0 OR error_code = ANY ($9))
-  AND {_list_condition(11)}
+  AND {job_list_condition(11)}
 ORDER BY created_at DESC, job_id DESC
 LIMIT $10
 """  # noqa: S608
 
 # $4: the most jobs that are counted; $5 and $6: minutes and jobs of the rate. Each look goes along rag_jobs_turns or
-# rag_jobs_finished, workspace by workspace.
+# rag_jobs_changed, workspace by workspace.
 PLACE = """
 WITH own AS (
     SELECT queue, kind, created_at, job_id FROM rag_jobs

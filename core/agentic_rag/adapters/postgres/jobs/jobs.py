@@ -41,6 +41,21 @@ WHERE org_id = $1 AND ($2::uuid IS NULL OR workspace_id = $2) AND kind = 'crawl'
 RETURNING workspace_id, job_id
 """
 
+_CHANGED = f"""
+SELECT {sql.COLUMNS} FROM rag_jobs
+WHERE org_id = $1 AND workspace_id = $2 AND updated_at > now() - make_interval(secs => $3)
+  AND {sql.job_list_condition(5)}
+ORDER BY updated_at DESC
+LIMIT $4
+"""  # noqa: S608 - constants
+
+_CANCEL = """
+UPDATE rag_jobs
+SET state = 'CANCELLED', fence = fence + 1, leased_by = NULL, lease_until = NULL, updated_at = clock_timestamp()
+WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND state IN ('QUEUED', 'RUNNING')
+RETURNING job_id
+"""
+
 
 class PostgresJobStore:
     """`jobs.ports.JobStore` on a connection whose transaction is open and set to `org_id`."""
@@ -116,6 +131,19 @@ class PostgresJobStore:
         for row in rows:
             await self._close_lapsed_attempts(WorkspaceRef(self._org_id, row["workspace_id"]), [row["job_id"]])
         return len(rows)
+
+    async def changed(
+        self, workspace: WorkspaceRef, seconds: float, most: int, scope: ListScope | None = None
+    ) -> Sequence[Job]:
+        key = (self._org_id, workspace.workspace_id)
+        rows = await self._connection.fetch(_CHANGED, *key, seconds, most, *scope_arguments(scope))
+        return [_job(self._org_id, row) for row in rows]
+
+    async def cancel(self, ref: JobRef) -> bool:
+        cancelled = await self._connection.fetchval(_CANCEL, *self._key(ref))
+        if cancelled is not None:
+            await self._close_lapsed_attempts(ref.workspace, [ref.job_id])
+        return cancelled is not None
 
     async def cancel_for_document(self, workspace: WorkspaceRef, document_id: UUID, kind: JobKind) -> int:
         rows = await self._connection.fetch(
