@@ -138,6 +138,8 @@ def fails(request: Any) -> Fault:
 def product(migrated_database: str) -> Iterator[Product]:
     with ExitStack() as exits:
         home = open_home("agentic-rag-metrics-")
+        results = home / "results.jsonl"
+        results.write_text('{"url": "https://example.com/valves", "title": "Valves", "snippet": "Of valves."}\n')
         queues = EmbeddedRedis(home)
         exits.callback(queues.stop)
         stub = exits.enter_context(ProviderStub())
@@ -147,6 +149,7 @@ def product(migrated_database: str) -> Iterator[Product]:
             "AGENTIC_RAG_JOB_ATTEMPTS": "1",
             "AGENTIC_RAG_RATE_LIMITS": f"asks={ASKS}",
             "AGENTIC_RAG_SCHEDULE": "canaries_minutes=0.1",
+            "AGENTIC_RAG_SEARCH": f"file:{results}",
             "AGENTIC_RAG_JWKS_URL": issuer.url,
             "AGENTIC_RAG_JWT_ISSUER": ISSUER,
             "AGENTIC_RAG_JWT_AUDIENCE": AUDIENCE,
@@ -159,6 +162,7 @@ def product(migrated_database: str) -> Iterator[Product]:
         }
         ports = [str(free_port()) for _ in range(2)]
         started = [start(environ, "serve")]
+        environ["AGENTIC_RAG_SEARCH"] += "?without=docs.example.com"
         started += [start(environ | {"AGENTIC_RAG_WORKER_METRICS_PORT": port}, "worker") for port in ports]
         workers = {f"http://127.0.0.1:{port}": child for port, child in zip(ports, started[1:], strict=True)}
         http = exits.enter_context(client_of(environ["AGENTIC_RAG_PORT"]))
@@ -198,6 +202,7 @@ def raise_every_metric(it: Product) -> str:
     it.rate(it.ask(first, "What opens at 3 bar?").json()["data"]["ragAnswer"])
     it.graphql(CONTEXT, workspace=first)
     it.ask(it.workspace("empty"), "Who painted the harbour?")
+    look_outside(it)
     it.execute("REVOKE INSERT ON rag_runs FROM rag_app")
     it.ask(first, "Who tests the relief valve?", cache="BYPASS")
     wait_until(lambda: it.samples().get("rag_runs_unrecorded_total", 0) > 0, "a run is not stored", 20)
@@ -242,6 +247,22 @@ def a_job_that_waits(url: str) -> Iterator[None]:
         runner.run(lock.execute(f"UPDATE rag_jobs SET state = 'DONE' WHERE job_id = '{job}'; COMMIT"))
         for one in (change, lock):
             runner.run(one.close())
+
+
+def look_outside(it: Product) -> None:
+    """A search in a file, and a crawl of a host that workers must not read, which they refuse before they dial. Nobody
+    asks anything in the workspace that may look outside.
+    """
+    workspace = it.workspace("outside")
+    it.graphql("mutation { setFeature(flag: WEB_ACCESS, on: true) { __typename } }")
+    it.graphql(
+        "mutation ($id: ID!) { updateWorkspaceSettings(input: {workspaceId: $id, web: {allow: true}}) "
+        "{ userErrors { code } } }",
+        id=workspace,
+    )
+    for root, wish in (("searchWeb", 'query: "valves"'), ("crawl", 'urls: ["https://docs.example.com/"]')):
+        asked = f"mutation ($id: ID!) {{ {root}(input: {{workspaceId: $id, {wish}}}) {{ userErrors {{ code }} }} }}"
+        assert it.graphql(asked, id=workspace)[root] == {"userErrors": []}
 
 
 def entry_of(queues: redis.Redis, workspace: str) -> bytes:

@@ -23,6 +23,12 @@ pytestmark = pytest.mark.integration
 
 BEFORE = "0022"
 
+PAGES = """
+INSERT INTO rag_crawl_pages (org_id, workspace_id, job_id, url, depth, state, code, size, text_hash, signature)
+SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'https://example.com/', 0, 'waiting', '', 0, '', '{}'
+FROM generate_series(1, 2)
+"""
+
 ORGANISATION = "INSERT INTO rag_organizations (org_id, name) VALUES (gen_random_uuid(), 'acme')"
 
 
@@ -85,6 +91,34 @@ async def test_a_backup_of_an_earlier_schema_is_restored_and_migrated(
     assert (dump.schema, after.schema) == (BEFORE, HEAD)
     assert rows == {"rag_organizations": 1}
     assert schemas[0] == schemas[1]
+
+
+async def test_numbers_go_on_behind_what_a_restore_brought(migrated_database: str) -> None:
+    async def two_pages() -> AsyncIterator[bytes]:
+        async with backup_of(migrated_database).dump() as dump:
+            shape = next(one.shape for one in dump.tables if one.shape.name == "rag_crawl_pages")
+            async for piece in dump.rows_of(shape):
+                yield piece
+
+    backup = backup_of(migrated_database)
+    async with backup.dump() as dump:
+        shapes = {one.shape.name: one.shape for one in dump.tables}
+    assert "place" in shapes["rag_crawl_pages"].columns
+    server = await asyncpg.connect(migrated_database)
+    await server.execute("ALTER TABLE rag_crawl_pages DROP CONSTRAINT rag_crawl_pages_org_id_workspace_id_job_id_fkey")
+    await server.execute(PAGES)
+    rows = b"".join([piece async for piece in two_pages()])
+    await server.execute("DELETE FROM rag_crawl_pages; ALTER SEQUENCE rag_crawl_pages_place_seq RESTART")
+
+    async def stored() -> AsyncIterator[bytes]:
+        yield rows
+
+    async with backup.load(HEAD) as database:
+        await database.write(shapes["rag_crawl_pages"], stored())
+    number = await server.fetchval("SELECT nextval('rag_crawl_pages_place_seq')")
+    await server.close()
+
+    assert number == 3
 
 
 async def shape_of(url: str) -> list[tuple[str, ...]]:

@@ -71,6 +71,17 @@ WHERE k.contype = 'f' AND k.connamespace = 'public'::regnamespace AND c.relname 
 ORDER BY c.relname, k.conname
 """
 
+# Columns that Postgres numbers by itself: what comes after a restore is numbered behind what it brought.
+COUNTERS = """
+SELECT a.attrelid::regclass::text AS name, a.attname::text AS column
+FROM pg_attribute a WHERE a.attidentity <> '' AND a.attrelid::regclass::text = ANY ($1::text[])
+"""
+
+NEXT_NUMBER = (
+    "SELECT setval(pg_get_serial_sequence('{name}', '{column}'), (SELECT coalesce(max({column}), 0) + 1 FROM {name}), "
+    "false)"
+)
+
 # Names come from the catalogue.
 COUNT = "SELECT count(*) FROM {}"
 
@@ -157,6 +168,8 @@ class PostgresBackup:
                     )
             except asyncpg.ForeignKeyViolationError as error:
                 raise damaged_backup("its rows name others that it does not hold") from error
+            for one in await connection.fetch(COUNTERS, [shape.name for shape in shapes]):
+                await connection.execute(NEXT_NUMBER.format(**one))
             for name in protected:
                 await connection.execute(f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY")
             with driver_errors():
