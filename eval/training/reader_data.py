@@ -22,8 +22,6 @@ from agentic_rag.answering.plan import AnswerType
 from agentic_rag.documents.document import Chunk
 from agentic_rag.retrieval.candidates import Candidate, Passage
 
-TRAIN_PAIRS, PAIRS_HELD_BACK = 8900, 600
-"""Lines of the pairs that are trained on; the next ones choose among trainings, the last 2,138 judge."""
 HELD_BACK = 5
 """Every so many documents of work places one is held back."""
 _HEADING = re.compile(r"^(#{1,6}) (.*)$", re.MULTILINE)
@@ -73,18 +71,21 @@ def read_pairs(path: Path) -> Pairs:
 
 
 def read_workplace(folder: Path) -> list[AskedText]:
-    """A text for each document of `questions.jsonl`, in the order of their names; questions whose answer is no unit are
-    left out.
-    """
+    """A text for each document of a folder; questions whose answer is no unit are left out."""
+    return [_asked_text(text, rows) for text, rows in read_questions(folder)]
+
+
+def read_questions(folder: Path) -> list[tuple[str, list[Mapping[str, Any]]]]:
+    """Each document of `questions.jsonl`, in the order of their names, with the questions on it."""
     asked: dict[str, list[Mapping[str, Any]]] = {}
     for line in (folder / "questions.jsonl").read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         asked.setdefault(str(row["document"]), []).append(row)
-    return [_asked_text((folder / name).read_text(encoding="utf-8"), rows) for name, rows in sorted(asked.items())]
+    return [((folder / name).read_text(encoding="utf-8"), rows) for name, rows in sorted(asked.items())]
 
 
 def _asked_text(text: str, rows: Sequence[Mapping[str, Any]]) -> AskedText:
-    passages = list(_sections(text))
+    passages = list(sections_of(text))
     part = build_subquery("?", AnswerType.FACT, {})
     units = sorted(PartUnits(part, 0, passages).all_units(), key=lambda unit: (unit.passage, unit.start, -unit.end))
     placed = [place_unit(unit, passages[unit.passage]) for unit in units]
@@ -119,7 +120,7 @@ def _matching(units: Sequence[CandidateUnit], passages: Sequence[Passage], texts
     return tuple(found)
 
 
-def _sections(text: str) -> Iterator[Passage]:
+def sections_of(text: str) -> Iterator[Passage]:
     """The sections of a Markdown text, each with its headings, outermost first."""
     marks = list(_HEADING.finditer(text))
     title = marks[0][2] if marks else ""

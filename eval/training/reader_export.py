@@ -1,18 +1,26 @@
-"""Writes a trained reader as the product runs it."""
+"""Writes a trained reader as the product runs it.
 
-# pyright: reportMissingImports=false
+    python -m eval.training.reader_export --trained TRAINED/reader --model DIRECTORY --out adapters/onnx/reader
+
+`--trained` names what eval.training.train_reader wrote: DIRECTORY/NAME; of several the mean is taken.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
-from eval.training.reader_model import EPSILON, HEADS, HIDDEN, ReaderModel
+from eval.training.reader_weights import WORDS, quantise_words, read_weights
+from numpy.typing import NDArray
 
 from agentic_rag.adapters.onnx.bert_graph import BertShape, build_reader
-from agentic_rag.adapters.onnx.unit_reader import HEAD, LONGEST, QUESTION_FILE, UNITS_FILE
+from agentic_rag.adapters.onnx.embedder import MODEL_FILE, TOKENIZER_FILE
+from agentic_rag.adapters.onnx.unit_reader import HEAD, LONGEST_JOINT, QUESTION_FILE, UNITS_FILE
 
+HEADS, HIDDEN, EPSILON = 12, 384, 1e-12
 NAMES = {
     "query": "attention.self.query",
     "key": "attention.self.key",
@@ -23,30 +31,58 @@ NAMES = {
     "narrow": "output.dense",
     "norm": "output.LayerNorm",
 }
-"""Those of `ReaderModel` and those of BERT."""
+"""Those of `reader_model.ReaderModel` and those of BERT."""
+
+Weights = dict[str, NDArray[np.float32]]
 
 
-def write_reader(model: ReaderModel, directory: Path) -> None:
+def main() -> None:
+    """Read, take the mean, and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trained", type=Path, nargs="+", required=True)
+    parser.add_argument("--model", type=Path, required=True, help="directory of all-MiniLM-L6-v2 by `rag model get`")
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    states = [read_state(one) for one in options.trained]
+    mean = {name: np.mean([state[name] for state in states], axis=0, dtype=np.float32) for name in states[0]}
+    options.out.mkdir(parents=True, exist_ok=True)
+    write_reader(mean, read_weights(options.model / MODEL_FILE), options.out)
+    shutil.copy(options.model / TOKENIZER_FILE, options.out / TOKENIZER_FILE)
+
+
+def read_state(stem: Path) -> Weights:
+    """The trained weights, which are in several files."""
+    files = sorted(stem.parent.glob(f"{stem.name}-?.npz"))
+    return {name: value.astype(np.float32) for file in files for name, value in np.load(file).items()}
+
+
+def write_reader(state: Weights, base: Weights, directory: Path) -> None:
     """The model in int8, with what its surroundings count."""
-    weights = {
-        "embeddings.word_embeddings.weight": model.words.numpy(),
-        "embeddings.position_embeddings.weight": model.places[:LONGEST].numpy(),
+    words, scales = quantise_words(base[WORDS])
+    weights: Weights = {
+        WORDS: words * scales,
+        "embeddings.position_embeddings.weight": (base["embeddings.position_embeddings.weight"] + base["kind"])[
+            :LONGEST_JOINT
+        ],
         "embeddings.token_type_embeddings.weight": np.zeros((1, HIDDEN), np.float32),
-        "embeddings.LayerNorm.weight": model.scale.numpy(),
-        "embeddings.LayerNorm.bias": model.shift.numpy(),
+        "embeddings.LayerNorm.weight": base["embeddings.LayerNorm.weight"],
+        "embeddings.LayerNorm.bias": base["embeddings.LayerNorm.bias"],
     }
-    state = {name: value.detach().numpy() for name, value in model.state_dict().items()}
+    layers = {"units": 0, "asked": 0}
     for name, value in state.items():
         stack, *rest = name.split(".")
-        if stack in ("units", "asked"):
+        if stack in layers:
             place, part, what = rest
             weights[f"{stack}.layer.{place}.{NAMES[part]}.{what}"] = value
-    weights |= {name: state[name] for name in ("weigh.weight", "weigh.bias")}
-    head = {
-        "heading": float(state["heading"].clip(0, 1)),
-        "before": float(state["before"].clip(0, 1)),
-    }
-    shape = BertShape(len(model.asked), HEADS, HIDDEN, EPSILON)
-    models = build_reader(shape, len(model.units), weights, {HEAD: json.dumps(head)})
+            layers[stack] = max(layers[stack], int(place) + 1)
+    for name in ("weigh", "judged"):
+        weights |= {f"{name}.{what}": state[f"{name}.{what}"] for what in ("weight", "bias")}
+    head = {name: float(state[name].clip(0, 1)) for name in ("heading", "before")}
+    shape = BertShape(layers["asked"], HEADS, HIDDEN, EPSILON)
+    models = build_reader(shape, layers["units"], weights, {HEAD: json.dumps(head)})
     for name, serialised in zip((UNITS_FILE, QUESTION_FILE), models, strict=True):
         (directory / name).write_bytes(serialised)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,6 @@
 """The reader as it is trained: layers of a BERT over frozen word vectors, one stack for units, one for questions. Their
-token vectors are compared (late interaction). Needs torch, which is no dependency of the product.
+token vectors are compared (late interaction); the stack of questions also reads question and unit together and judges
+whether the unit answers. Needs torch and numpy alone.
 """
 
 # pyright: reportMissingImports=false, reportUntypedBaseClass=false
@@ -8,20 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-import onnx
 import torch
-from numpy.typing import NDArray
-from onnx import numpy_helper
 from torch import Tensor, nn
 from torch.nn import functional
 
 HEADS, HIDDEN, EPSILON = 12, 384, 1e-12
-RUN = 16
+RUN = 512
 """Texts of similar length that run together."""
 DROPOUT = 0.1
+
+Ids = Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +61,10 @@ class Layer(nn.Module):
         def heads(part: nn.Linear) -> Tensor:
             return part(hidden).view(texts, tokens, HEADS, -1).transpose(1, 2)
 
+        query, key, value = heads(self.query), heads(self.key), heads(self.value)
         context = functional.scaled_dot_product_attention(
-            heads(self.query), heads(self.key), heads(self.value), bias,
-            dropout_p=DROPOUT if self.training else 0.0,
-        )  # fmt: skip
+            query, key, value, bias.to(query.dtype), dropout_p=DROPOUT if self.training else 0.0
+        )
         context = self._drop(self.joined(context.transpose(1, 2).reshape(texts, tokens, HIDDEN)))
         context = self.joined_norm(context + hidden)
         return self.norm(self._drop(self.narrow(functional.gelu(self.wide(context)))) + context)
@@ -75,12 +74,12 @@ class Layer(nn.Module):
 
 
 class ReaderModel(nn.Module):
-    """Encodes questions and units, and compares them."""
+    """Encodes questions and units, compares them, and judges pairs of them."""
 
     def __init__(self, weights: Mapping[str, Tensor], layers: int, unit_layers: int) -> None:
         super().__init__()
         table = {
-            "words": weights["embeddings.word_embeddings.weight"],
+            "words": weights["words"].float() * weights["scales"],
             "places": weights["embeddings.position_embeddings.weight"] + weights["kind"],
             "scale": weights["embeddings.LayerNorm.weight"],
             "shift": weights["embeddings.LayerNorm.bias"],
@@ -92,40 +91,54 @@ class ReaderModel(nn.Module):
         self.weigh = nn.Linear(HIDDEN, 1)
         nn.init.zeros_(self.weigh.weight)
         nn.init.constant_(self.weigh.bias, 0.54)
+        self.judged = nn.Linear(HIDDEN, 1)
+        nn.init.normal_(self.judged.weight, std=0.02)
+        nn.init.constant_(self.judged.bias, -2.0)
         self.sharpness = nn.Parameter(torch.tensor(3.0))
         self.heading = nn.Parameter(torch.tensor(1.0))
         self.before = nn.Parameter(torch.tensor(0.8))
 
-    def encode(self, ids: Sequence[Sequence[int]], stack: nn.ModuleList) -> Encoded:
+    def encode(self, ids: Sequence[Ids], stack: nn.ModuleList) -> Encoded:
         """The texts through `units` or `asked`."""
-        longest = max(len(one) for one in ids)
-        order = sorted(range(len(ids)), key=lambda place: len(ids[place]))
-        parts: list[Tensor] = []
-        for start in range(0, len(order), RUN):
-            some = [ids[place] for place in order[start : start + RUN]]
-            parts.append(functional.pad(self._run(some, stack), (0, 0, 0, longest - max(map(len, some)))))
-        back = torch.empty(len(order), dtype=torch.long)
-        back[torch.tensor(order)] = torch.arange(len(order))
-        states = torch.cat(parts)[back]
-        mask = torch.zeros(len(ids), longest, dtype=torch.bool)
-        for row, one in enumerate(ids):
-            mask[row, : len(one)] = True
-        return Encoded(functional.normalize(states, dim=-1), mask, states)
+        states, lengths = self._run_all(ids, stack, only_first=False)
+        mask = torch.arange(states.shape[1], device=states.device)[None] < lengths[:, None]
+        return Encoded(functional.normalize(states.float(), dim=-1), mask, states.float())
 
-    def _run(self, ids: Sequence[Sequence[int]], stack: nn.ModuleList) -> Tensor:
-        longest = max(len(one) for one in ids)
-        table = torch.zeros(len(ids), longest, dtype=torch.long)
-        bias = torch.full((len(ids), 1, 1, longest), -1e9)
+    def judge(self, ids: Sequence[Ids]) -> Tensor:
+        """The odds, as a logarithm, that the unit of each joint text answers its question."""
+        states, _ = self._run_all(ids, self.asked, only_first=True)
+        with torch.autocast(self.words.device.type, enabled=False):
+            return self.judged(states.float()).squeeze(-1)
+
+    def _run_all(self, ids: Sequence[Ids], stack: nn.ModuleList, *, only_first: bool) -> tuple[Tensor, Tensor]:
+        """The states, in the order of the texts, and the lengths of these; of the first token alone if so wanted."""
+        lengths = np.array([len(one) for one in ids])
+        order = np.argsort(lengths, kind="stable")
+        longest, parts = int(lengths.max()), []
+        for start in range(0, len(order), RUN):
+            some = order[start : start + RUN]
+            found = self._run([ids[place] for place in some], stack)
+            parts.append(found[:, 0] if only_first else functional.pad(found, (0, 0, 0, longest - found.shape[1])))
+        back = np.empty(len(order), np.int64)
+        back[order] = np.arange(len(order))
+        device = self.words.device
+        return torch.cat(parts)[torch.from_numpy(back).to(device)], torch.from_numpy(lengths).to(device)
+
+    def _run(self, ids: Sequence[Ids], stack: nn.ModuleList) -> Tensor:
+        longest, device = max(map(len, ids)), self.words.device
+        table = np.zeros((len(ids), longest), np.int64)
+        bias = np.full((len(ids), 1, 1, longest), -1e4, np.float32)
         for row, one in enumerate(ids):
-            table[row, : len(one)] = torch.tensor(one)
+            table[row, : len(one)] = one
             bias[row, :, :, : len(one)] = 0
+        held, hidden_bias = torch.from_numpy(table).to(device), torch.from_numpy(bias).to(device)
         with torch.no_grad():
             hidden = functional.layer_norm(
-                self.words[table] + self.places[:longest], (HIDDEN,), self.scale, self.shift, EPSILON
+                self.words[held] + self.places[:longest], (HIDDEN,), self.scale, self.shift, EPSILON
             )
         hidden = functional.dropout(hidden, DROPOUT, self.training)
         for layer in stack:
-            hidden = layer(hidden, bias)
+            hidden = layer(hidden, hidden_bias)
         return hidden
 
     def compare(
@@ -134,6 +147,12 @@ class ReaderModel(nn.Module):
         """The scores: (questions, units). `beside` are further texts; `headings` and `before` say where, among units
         and then further texts, those of each unit stand (-1: none).
         """
+        with torch.autocast(self.words.device.type, enabled=False):
+            return self._compare(asked, units, beside, headings, before)
+
+    def _compare(
+        self, asked: Encoded, units: Encoded, beside: Encoded | None, headings: Tensor, before: Tensor
+    ) -> Tensor:
         others = own = _most_alike(asked, units)
         if beside is not None:
             others = torch.cat([own, _most_alike(asked, beside)], 2)
@@ -151,7 +170,7 @@ def _inner(texts: Encoded) -> Tensor:
     """The tokens without the first and the last, which stand for the whole text."""
     inner = texts.mask.clone()
     inner[:, 0] = False
-    inner[torch.arange(len(inner)), texts.mask.sum(1) - 1] = False
+    inner[torch.arange(len(inner), device=inner.device), texts.mask.sum(1) - 1] = False
     return inner
 
 
@@ -161,19 +180,3 @@ def _most_alike(asked: Encoded, units: Encoded) -> Tensor:
     alike = asked.vectors @ units.vectors.reshape(texts * tokens, HIDDEN).T
     alike = alike.view(*asked.vectors.shape[:2], texts, tokens)
     return alike.masked_fill(~_inner(units), -1.0).amax(-1)
-
-
-def read_weights(model: Path) -> dict[str, Tensor]:
-    """The weights of a `model.onnx` by `rag model get`, under BERT's names; words as int8 keeps them."""
-    held: dict[str, NDArray[np.float32]] = {
-        one.name: numpy_helper.to_array(one) for one in onnx.load(model).graph.initializer
-    }
-    found: dict[str, Tensor] = {}
-    for name, value in held.items():
-        plain = name.replace(".transposed", ".weight")
-        found[plain] = torch.from_numpy((value.T if plain != name else value).copy())
-    found["kind"] = torch.from_numpy(held["kind_zero"].copy())
-    words = found["embeddings.word_embeddings.weight"]
-    scales = words.abs().amax(1, keepdim=True).clamp_min(1e-9) / 127
-    found["embeddings.word_embeddings.weight"] = (words / scales).round() * scales
-    return found

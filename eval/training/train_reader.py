@@ -1,9 +1,9 @@
-"""Trains the reader of units (adapters/onnx/reader/) and writes it. Its record stands beside it: README.md.
+"""Trains the reader of units (adapters/onnx/reader/) on what eval.training.reader_pack packed. Its record stands beside
+the reader: README.md. Needs torch and numpy alone; an accelerator is used where there is one.
 
 uv pip install torch
-python -m eval.training.train_reader --model DIRECTORY --pairs PAIRS.jsonl.gz --steps 90 --unit-layers 2 --out FIRST
-python -m eval.training.train_reader … --from FIRST/state.pt --workplace 0.5 --unit-layers 1 --out SECOND
-python -m eval.training.train_reader … --steps 0 --mean SECOND/state.pt THIRD/state.pt --out adapters/onnx/reader
+python eval/training/train_reader.py --pack PACK --steps 1500 --out TRAINED
+python -m eval.training.reader_export --trained TRAINED --model DIRECTORY --out adapters/onnx/reader
 """
 
 # pyright: reportMissingImports=false
@@ -13,215 +13,330 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import shutil
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
-from eval.training.reader_data import (
-    HELD_BACK,
-    PAIRS_HELD_BACK,
-    TRAIN_PAIRS,
-    AskedText,
-    Pairs,
-    read_pairs,
-    read_workplace,
-)
-from eval.training.reader_export import write_reader
-from eval.training.reader_model import ReaderModel, read_weights
-from tokenizers import Tokenizer
+from reader_model import Ids, ReaderModel
+from reader_texts import AskedIds, JointShape, Pack, joint_ids
 from torch import Tensor, nn
+from torch.nn import functional
 
-from agentic_rag.adapters.onnx.embedder import MODEL_FILE, TOKENIZER_FILE
-from agentic_rag.adapters.onnx.unit_reader import LONGEST, LONGEST_HEADING
-
-WORKPLACE = Path(__file__).with_name("workplace")
-LAYERS = 6
-WINDOW, WINDOWS, MOST_ASKED = 32, 2, 72
+LAYERS, UNIT_LAYERS = 6, 1
+WINDOW, WINDOWS, MOST_ASKED = 48, 2, 128
 """Sentences of an article beside one another, windows in a step, and questions of a step."""
 RIVALS = 45
-WARM, LEAST = 17, 0.03
-"""Steps until the full rate, and the share of it at the end."""
+JUDGED = 12
+"""Units that are judged beside a question in training: one that answers, half of the rest by their likeness."""
+FIRST = 8
+"""Units, by likeness, that are judged where the reader is put to the test."""
 HEAD_RATE = 1e-3
+KEPT = 0.995
+"""Of the mean of the weights at each step."""
+SHAPE = JointShape()
 
 
 @dataclass(slots=True)
 class Trainer:
-    """The model with its tokenizer: texts in, scores and losses out."""
+    """The model with its tokens: texts in, losses out."""
 
     model: ReaderModel
-    tokenizer: Tokenizer
+    pack: Pack
+    options: argparse.Namespace
+    chance: random.Random
+    told: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
 
-    def score(self, text: AskedText) -> Tensor:
-        """The scores: (questions, units)."""
-        model = self.model
-        units = model.encode(self._ids(text.units), model.units)
-        beside = (
-            model.encode([one[:LONGEST_HEADING] for one in self._ids(text.beside)], model.units)
-            if text.beside
-            else None
-        )
-        asked = model.encode(self._ids(text.questions), model.asked)
-        return model.compare(asked, units, beside, torch.tensor(text.headings), torch.tensor(text.before))
-
-    def loss(self, text: AskedText) -> Tensor:
-        """Over the units of each question that one of them answers."""
-        scores = self.score(text)
-        right = torch.zeros_like(scores, dtype=torch.bool)
+    def loss(self, text: AskedIds) -> Tensor:
+        """Of likeness and of judgement, over the units of each question."""
+        scores = self.scores(text)
+        right = torch.zeros(scores.shape, dtype=torch.bool)
         for row, answers in enumerate(text.answers):
             right[row, list(answers)] = True
+        right = right.to(scores.device)
+        answered = right.any(1)
         ranked = scores.logsumexp(1) - scores.masked_fill(~right, -1e4).logsumexp(1)
-        return ranked[right.any(1)].mean()
+        likeness = ranked[answered].mean() if answered.any() else scores.sum() * 0
+        self._tell("likeness", likeness)
+        if not self.options.judge:
+            return likeness
+        chosen = self._choose(scores.detach().cpu().numpy(), text)
+        joint = [
+            joint_ids(self.pack.ids, text, row, unit, SHAPE, bare=self._bare())
+            for row, units in enumerate(chosen)
+            for unit in units
+        ]
+        altered = self._altered(text)
+        odds = self.model.judge([*joint, *(one for one, _ in altered)])
+        judged, others = odds[: len(joint)].view(len(chosen), -1), odds[len(joint) :]
+        rows = torch.tensor(np.array(chosen), device=scores.device)
+        truth = right.gather(1, rows)
+        listed = (
+            functional.cross_entropy(
+                judged[answered], torch.zeros(int(answered.sum()), dtype=torch.long, device=odds.device)
+            )
+            if answered.any()
+            else odds.sum() * 0
+        )
+        weight = torch.where(truth, 4.0, 1.0)
+        binary = (
+            functional.binary_cross_entropy_with_logits(judged, truth.float(), reduction="none") * weight
+        ).sum() / weight.sum()
+        self._tell("listed", listed)
+        self._tell("binary", binary)
+        loss = likeness * self.options.likeness + listed + self.options.binary * binary
+        if altered:
+            originals = torch.tensor([row for _, row in altered], device=odds.device)
+            kept = answered[originals]
+            apart = functional.softplus(others - judged[originals, 0])[kept].mean() if kept.any() else odds.sum() * 0
+            missed = functional.binary_cross_entropy_with_logits(others, torch.zeros_like(others))
+            self._tell("altered", apart)
+            loss = loss + self.options.altered_weight * (apart + missed)
+        if self.options.taught and answered.any():
+            teacher = (judged.detach()[answered] / 1.5).softmax(1)
+            student = (scores.gather(1, rows)[answered] / 1.5).log_softmax(1)
+            loss = loss + self.options.taught * functional.kl_div(student, teacher, reduction="batchmean")
+        return loss
 
-    def _ids(self, texts: Sequence[str]) -> list[list[int]]:
-        return [one.ids for one in self.tokenizer.encode_batch([*texts])]
+    def scores(self, text: AskedIds) -> Tensor:
+        """The likenesses: (questions, units)."""
+        model, ids = self.model, self.pack.ids
+        whole = [(101, *ids[one][: SHAPE.longest - 2], 102) for one in text.units]
+        beside = [(101, *ids[one][: SHAPE.longest_heading - 2], 102) for one in text.beside]
+        asked = [(101, *ids[one][: SHAPE.longest - 2], 102) for one in text.questions]
+        device = model.words.device
+        return model.compare(
+            model.encode(asked, model.asked),
+            model.encode(whole, model.units),
+            model.encode(beside, model.units) if beside else None,
+            torch.tensor(text.headings, device=device),
+            torch.tensor(text.before, device=device),
+        )
+
+    def _bare(self) -> bool:
+        """Now and then without what stands around the unit."""
+        return self.chance.random() < self.options.bare
+
+    def _choose(self, scores: np.ndarray[Any, Any], text: AskedIds) -> list[list[int]]:
+        """Units to judge beside each question, one that answers first where there is one."""
+        count, most = scores.shape[1], min(JUDGED, scores.shape[1] - 4)
+        found: list[list[int]] = []
+        for row, answers in enumerate(text.answers):
+            known = set(answers)
+            order = [one for one in np.argsort(-scores[row]) if one not in known]
+            own = [self.chance.choice(answers)] if answers else []
+            near = order[: (most - len(own) + 1) // 2]
+            rest = order[len(near) :]
+            own = [*own, *map(int, near)]
+            found.append(
+                [*own, *map(int, self.chance.sample(rest, most - len(own)))]
+                if len(rest) >= most - len(own)
+                else [*own, *self.chance.choices(range(count), k=most - len(own))]
+            )
+        return found
+
+    def _altered(self, text: AskedIds) -> list[tuple[Ids, int]]:
+        found: list[tuple[Ids, int]] = []
+        for row, (altered, answers) in enumerate(zip(text.altered, text.answers, strict=True)):
+            if altered and answers and self.chance.random() < self.options.altered:
+                found.append(
+                    (
+                        joint_ids(
+                            self.pack.ids,
+                            text,
+                            row,
+                            answers[0],
+                            SHAPE,
+                            bare=self._bare(),
+                            other=self.chance.choice(altered),
+                        ),
+                        row,
+                    )
+                )
+        return found
+
+    def _tell(self, name: str, value: Tensor) -> None:
+        self.told.setdefault(name, []).append(float(value.detach()))
 
 
 def main() -> None:
     """Train, judge and write."""
     options = _options()
-    torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
-    pairs, documents = read_pairs(options.pairs), read_workplace(WORKPLACE / "a") + read_workplace(WORKPLACE / "b")
-    held = [one for place, one in enumerate(documents) if place % HELD_BACK == 2]
-    tokenizer = Tokenizer.from_file(str(options.model / TOKENIZER_FILE))
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(LONGEST)
-    model = ReaderModel(read_weights(options.model / MODEL_FILE), LAYERS, options.unit_layers)
-    states = [torch.load(one) for one in options.mean or options.begin]
-    if states:
-        mean = {name: sum(state[name] for state in states) / len(states) for name in states[0]}
-        model.load_state_dict(mean, strict=False)
-    trainer = Trainer(model, tokenizer)
-    known = [one for one in documents if one not in held]
-    _train(trainer, _texts(pairs, known, options.workplace, options.seed), options)
+    torch.set_float32_matmul_precision("high")
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    pack = Pack.read(options.pack)
+    weights = {name: torch.from_numpy(value).float() for name, value in np.load(options.pack / "base.npz").items()}
+    model = ReaderModel(weights, LAYERS, UNIT_LAYERS)
+    if options.begin:
+        _load(model, options.begin)
+    model.to(device)
+    trainer = Trainer(model, pack, options, random.Random(options.seed))
+    mean = {name: value.detach().clone() for name, value in model.named_parameters()}
+    _train(trainer, _texts(pack, options), mean, options)
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            value.copy_(mean[name])
     model.eval()
+    figures = judge(trainer)
+    print(options.name, json.dumps(figures), flush=True)
     options.out.mkdir(parents=True, exist_ok=True)
-    torch.save(model.state_dict(), options.out / "state.pt")
-    chosen = _rivals(pairs, TRAIN_PAIRS, TRAIN_PAIRS + PAIRS_HELD_BACK)
-    judged = _rivals(pairs, len(pairs.questions) - PAIRS_HELD_BACK, len(pairs.questions))
-    figures = {
-        "chosen by": precision(trainer, chosen),
-        "pairs": precision(trainer, judged),
-        "workplace": precision(trainer, held),
-    }
-    write_reader(model, options.out)
-    shutil.copy(options.model / TOKENIZER_FILE, options.out / TOKENIZER_FILE)
-    print(json.dumps(figures))
+    (options.out / f"{options.name}.json").write_text(
+        json.dumps({"figures": figures, "options": {k: str(v) for k, v in vars(options).items()}})
+    )
+    _save(model, options.out, options.name)
 
 
-def precision(trainer: Trainer, texts: Sequence[AskedText]) -> tuple[float, float]:
-    """The percentage of questions whose first unit answers, and of whose first two one does."""
-    hits, count = np.zeros(2), 0
+def judge(trainer: Trainer) -> dict[str, Any]:
+    """What the reader is worth on pairs and documents that were held back."""
+    pack = trainer.pack
+    found: dict[str, Any] = {}
+    for name, texts in pack.judges(RIVALS).items():
+        found[name] = _precision(trainer, texts[: trainer.options.judges])
+    return found
+
+
+def _precision(trainer: Trainer, texts: Sequence[AskedIds]) -> dict[str, Any]:
+    """In percent, first and first two: by likeness, by judgement of all, of the first by likeness; and how well the
+    best odds tell questions with their answer from those without (AUROC).
+    """
+    hits, count = np.zeros((3, 2)), 0
+    best: dict[str, list[float]] = {"answered": [], "without it": [], "unanswered": []}
     with torch.no_grad():
         for text in texts:
-            order = trainer.score(text).argsort(dim=1, descending=True).tolist()
-            for ranked, answers in zip(order, text.answers, strict=True):
-                if answers:
-                    hits += [not set(answers).isdisjoint(ranked[:most]) for most in (1, 2)]
-                    count += 1
-    first, first_two = (100 * hits / max(1, count)).round(1).tolist()
-    return first, first_two
+            with torch.autocast(trainer.model.words.device.type, torch.bfloat16):
+                scores = trainer.scores(text).float().cpu().numpy()
+                joint = [
+                    joint_ids(trainer.pack.ids, text, row, unit, SHAPE, bare=False)
+                    for row in range(len(text.questions))
+                    for unit in range(len(text.units))
+                ]
+                odds = trainer.model.judge(joint).float().cpu().numpy().reshape(scores.shape)
+            for row, answers in enumerate(text.answers):
+                first = np.argsort(-scores[row])[:FIRST]
+                if not answers:
+                    best["unanswered"].append(float(odds[row, first].max()))
+                    continue
+                rest = [one for one in first if one not in answers]
+                best["answered"].append(float(odds[row, first].max()))
+                best["without it"].append(float(odds[row, rest].max()))
+                cascade = np.full(scores.shape[1], -1e9)
+                cascade[first] = odds[row, first]
+                for place, ranked in enumerate((scores[row], odds[row], cascade)):
+                    order = np.argsort(-ranked)
+                    hits[place] += [not set(answers).isdisjoint(order[:most].tolist()) for most in (1, 2)]
+                count += 1
+    return {
+        "questions": count,
+        "likeness, judged, both": (100 * hits / max(1, count)).round(1).tolist(),
+        "auroc": {name: _auroc(best["answered"], best[name]) for name in ("without it", "unanswered")},
+    }
 
 
-def _train(trainer: Trainer, texts: Iterator[AskedText], options: argparse.Namespace) -> None:
+def _auroc(high: Sequence[float], low: Sequence[float]) -> float:
+    above = (np.array(high)[:, None] > np.array(low)[None]).mean() if len(high) and len(low) else 0.0
+    return round(100 * float(above), 1)
+
+
+def _train(trainer: Trainer, texts: Iterator[AskedIds], mean: dict[str, Tensor], options: argparse.Namespace) -> None:
     model = trainer.model
-    stacks, heads = [*model.units.parameters(), *model.asked.parameters()], []
     heads = [value for name, value in model.named_parameters() if not name.startswith(("units.", "asked."))]
     groups = [
-        {"params": stacks, "lr": options.rate, "weight_decay": 0.01},
+        {"params": [*model.units.parameters(), *model.asked.parameters()], "lr": options.rate, "weight_decay": 0.01},
         {"params": heads, "lr": HEAD_RATE, "weight_decay": 0.0},
     ]
     optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.98))
     rates = [group["lr"] for group in groups]
     model.train()
-    began, losses = time.monotonic(), []
+    began = time.monotonic()
     for step in range(options.steps):
-        share = min((step + 1) / WARM, max(LEAST, 1 - step / options.steps))
+        gone = max(step / options.steps, (time.monotonic() - began) / options.seconds)
+        if gone >= 1:
+            break
         for group, rate in zip(optimizer.param_groups, rates, strict=True):
-            group["lr"] = rate * share
-        loss = trainer.loss(next(texts))
+            group["lr"] = rate * min((step + 1) / options.warm, max(0.02, 1 - gone))
+        with torch.autocast(model.words.device.type, torch.bfloat16):
+            loss = trainer.loss(next(texts))
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
-        losses.append(float(loss))
-        if step % 25 == 24:
-            print(f"{step + 1} steps, {time.monotonic() - began:.0f} s, loss {np.mean(losses[-25:]):.3f}", flush=True)
+        with torch.no_grad():
+            kept = min(KEPT, (1 + step) / (10 + step))
+            names, values = zip(*model.named_parameters(), strict=True)
+            torch._foreach_lerp_([mean[name] for name in names], list(values), 1 - kept)
+        if step % options.tell == options.tell - 1:
+            told = {name: round(float(np.mean(values[-options.tell :])), 3) for name, values in trainer.told.items()}
+            print(f"{options.name}: {step + 1} steps, {time.monotonic() - began:.0f} s, {told}", flush=True)
 
 
-def _texts(pairs: Pairs, documents: Sequence[AskedText], share: float, seed: int) -> Iterator[AskedText]:
+def _texts(pack: Pack, options: argparse.Namespace) -> Iterator[AskedIds]:
     """Endless: windows of articles, and documents at their share."""
-    chance = random.Random(seed)
-    last = pairs.answers[TRAIN_PAIRS]
-    asked: dict[int, list[int]] = {}
-    for question in range(TRAIN_PAIRS):
-        asked.setdefault(pairs.answers[question], []).append(question)
-    waiting: list[AskedText] = []
+    chance = random.Random(options.seed)
+    waiting: list[AskedIds] = []
     starts: list[int] = []
     while True:
-        if chance.random() < share:
-            waiting = waiting or chance.sample(documents, len(documents))
-            yield waiting.pop()
+        if chance.random() < options.documents:
+            some: list[AskedIds] = []
+            for _ in range(chance.choice((1, 2))):
+                waiting = waiting or chance.sample(pack.documents, len(pack.documents))
+                some.append(waiting.pop())
+            yield pack.join(some, chance, MOST_ASKED)
             continue
         if len(starts) < WINDOWS:
-            starts = [*range(chance.randrange(WINDOW), last - WINDOW, WINDOW)]
+            starts = [
+                start
+                for first, last in pack.trained
+                for start in range(first + chance.randrange(WINDOW), last - WINDOW, WINDOW)
+            ]
             chance.shuffle(starts)
-        windows = [_window(pairs, starts.pop(), asked) for _ in range(WINDOWS)]
-        yield _join(windows, chance)
+        yield pack.join([pack.window(starts.pop(), WINDOW) for _ in range(WINDOWS)], chance, MOST_ASKED)
 
 
-def _window(pairs: Pairs, first: int, asked: dict[int, list[int]]) -> AskedText:
-    questions = [one for place in range(first, first + WINDOW) for one in asked.get(place, ())]
-    return pairs.window(first, first + WINDOW, questions)
+def _save(model: ReaderModel, out: Path, name: str) -> None:
+    """In files of at most 16 MB, in half precision."""
+    parts: dict[str, dict[str, np.ndarray[Any, Any]]] = {}
+    for key, value in model.named_parameters():
+        where = key.split(".")
+        part = "a" if where[0] == "asked" and int(where[1]) < 3 else "b" if where[0] == "asked" else "c"
+        parts.setdefault(part, {})[key] = value.detach().cpu().half().numpy()
+    for part, held in parts.items():
+        np.savez(out / f"{name}-{part}.npz", **held)
 
 
-def _join(texts: Sequence[AskedText], chance: random.Random) -> AskedText:
-    """Texts without headings as one: the units of each are rivals for the questions of all."""
-    units: list[str] = []
-    before: list[int] = []
-    asked: list[tuple[str, tuple[int, ...]]] = []
-    for text in texts:
-        behind = len(units)
-        units += text.units
-        before += [one + behind if one >= 0 else -1 for one in text.before]
-        asked += [
-            (question, tuple(one + behind for one in answers))
-            for question, answers in zip(text.questions, text.answers, strict=True)
-        ]
-    asked = chance.sample(asked, MOST_ASKED) if len(asked) > MOST_ASKED else asked
-    questions, answers = (tuple(one) for one in zip(*asked, strict=True))
-    return AskedText(tuple(units), (), (-1,) * len(units), tuple(before), questions, answers)
-
-
-def _rivals(pairs: Pairs, first: int, last: int) -> list[AskedText]:
-    """The questions [first, last), each with the `RIVALS` sentences among which its own stands."""
-    start, end = pairs.answers[first], max(pairs.answers[first:last]) + 1
-    texts: list[AskedText] = []
-    for place in range(start, end, RIVALS):
-        place = min(place, len(pairs.sentences) - RIVALS)
-        asked = [one for one in range(first, last) if place <= pairs.answers[one] < place + RIVALS]
-        if asked:
-            texts.append(pairs.window(place, place + RIVALS, asked))
-    return texts
+def _load(model: ReaderModel, stem: Path) -> None:
+    state = {
+        key: torch.from_numpy(value).float()
+        for file in sorted(stem.parent.glob(f"{stem.name}-?.npz"))
+        for key, value in np.load(file).items()
+    }
+    model.load_state_dict(state, strict=False)
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", type=Path, required=True, help="directory of all-MiniLM-L6-v2 by `rag model get`")
-    parser.add_argument("--pairs", type=Path, required=True, help="JSONL, gzipped: `question`, `sentence`")
-    parser.add_argument("--out", type=Path, required=True, help="directory of the reader")
-    parser.add_argument("--steps", type=int, default=300)
-    parser.add_argument("--unit-layers", type=int, default=1, help="layers of the stack for units")
-    parser.add_argument("--workplace", type=float, default=0.0, help="share of steps on documents of work places")
-    parser.add_argument("--rate", type=float, default=4e-5, help="highest learning rate of the layers")
-    parser.add_argument("--from", dest="begin", type=Path, nargs="*", default=[], help="a state to go on from")
-    parser.add_argument("--mean", type=Path, nargs="+", help="states whose mean is taken")
+    parser.add_argument("--pack", type=Path, required=True, help="folder by eval.training.reader_pack")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--name", default="reader")
+    parser.add_argument("--steps", type=int, default=1500)
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop then; the rate falls accordingly")
+    parser.add_argument("--documents", type=float, default=0.4, help="share of steps on documents of work places")
+    parser.add_argument("--rate", type=float, default=6e-5, help="highest learning rate of the layers")
+    parser.add_argument("--from", dest="begin", type=Path, help="what to go on from: DIRECTORY/NAME")
+    parser.add_argument("--judge", type=int, default=1, help="0 trains likeness alone")
+    parser.add_argument("--likeness", type=float, default=1.0, help="weight of the loss of likeness")
+    parser.add_argument("--binary", type=float, default=1.0, help="weight of the loss of each judgement")
+    parser.add_argument("--altered", type=float, default=0.5, help="share of questions that are asked altered too")
+    parser.add_argument("--altered-weight", type=float, default=0.3)
+    parser.add_argument("--bare", type=float, default=0.25, help="share of judgements without surroundings")
+    parser.add_argument("--taught", type=float, default=0.5, help="weight of what the judgement teaches the likeness")
+    parser.add_argument("--judges", type=int, default=1000, help="texts of each judge at most")
+    parser.add_argument("--warm", type=int, default=60)
+    parser.add_argument("--tell", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--threads", type=int, default=1)
     return parser.parse_args()
 
 

@@ -1,5 +1,6 @@
-"""Fits how much a unit's likeness to the question counts beside its score (answering/extraction/unit_ranking.py): a
-softmax over the units of each question, with the passages given. Each set is judged by the weight of the others.
+"""Fits how much a unit's likeness to the question and the odds that it answers count beside its score
+(answering/extraction/unit_ranking.py): a softmax over the units of each question, with the passages given. Each set is
+judged by the weights of the others; the documents of work places are those that the reader was not trained on.
 
     python -m eval.training.train_reading --pairs PAIRS.jsonl.gz \\
         --set xquad=xquad/corpus.en.jsonl,xquad/queries.en.dev.jsonl
@@ -21,13 +22,22 @@ from uuid import UUID
 
 import numpy as np
 from eval.training.options import print_found, training_parser
+from eval.training.reader_data import HELD_BACK, read_questions, sections_of
 from numpy.typing import NDArray
 
 from agentic_rag.adapters.onnx.unit_reader import READER, OnnxUnitReader
 from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.reading import place_unit
 from agentic_rag.answering.extraction.subquery import build_subquery
-from agentic_rag.answering.extraction.unit_ranking import MAX_READ, READING_WEIGHT, units_to_read
+from agentic_rag.answering.extraction.unit_ranking import (
+    JUDGED,
+    JUDGEMENT_WEIGHT,
+    MAX_READ,
+    READING_WEIGHT,
+    clip_odds,
+    rank_units,
+    units_to_read,
+)
 from agentic_rag.answering.query.planner import detect_answer_type
 from agentic_rag.documents.document import Chunk
 from agentic_rag.language.tokenizer import tokenize
@@ -42,6 +52,7 @@ NEIGHBOURS = 2
 SAME = 0.5
 """Share of the shorter of two spans that both have when they are the same sentence."""
 STEPS, RATE = 400, 0.1
+WORKPLACE = Path(__file__).with_name("workplace")
 _NOBODY = UUID(int=0)
 
 Floats = NDArray[np.float64]
@@ -52,7 +63,7 @@ class GivenQuestion:
     """A question with the passages around its answer, and where that stands: (passage, start, end)."""
 
     text: str
-    passages: tuple[str, ...]
+    passages: tuple[Passage, ...]
     answers: tuple[tuple[int, int, int], ...]
 
 
@@ -62,6 +73,8 @@ class ReadQuestion:
 
     scores: Floats
     likeness: Floats
+    odds: Floats
+    """Of units that were not judged the lowest of the others."""
     is_answer: NDArray[np.bool_]
 
 
@@ -74,45 +87,48 @@ def main() -> None:
     sets = {name: _given(*map(Path, files.split(","))) for name, files in (one.split("=", 1) for one in options.set)}
     if options.pairs is not None:
         sets["pairs"] = _pairs(options.pairs)
+    sets["work places"] = _workplace()
     reader = OnnxUnitReader(options.reader)
     read = {name: asyncio.run(_read_all(reader, given[-options.questions :])) for name, given in sets.items()}
-    found: dict[str, Any] = {"weight": fit_weight(list(read.values())), "in_force": READING_WEIGHT, "sets": {}}
+    in_force = (READING_WEIGHT, JUDGEMENT_WEIGHT)
+    found: dict[str, Any] = {"weights": fit_weights(list(read.values())), "in_force": in_force, "sets": {}}
     for name, questions in read.items():
-        left_out = fit_weight([other for other in read.values() if other is not questions])
+        left_out = fit_weights([other for other in read.values() if other is not questions])
         found["sets"][name] = {
             "questions": len(questions),
-            "weight_without_it": left_out,
-            "by_score": precision(questions, 0.0),
+            "weights_without_it": left_out,
+            "by_score": precision(questions, (0.0, 0.0)),
+            "by_likeness": precision(questions, (READING_WEIGHT, 0.0)),
             "left_out": precision(questions, left_out),
-            "in_force": precision(questions, READING_WEIGHT),
+            "in_force": precision(questions, in_force),
         }
     print_found(options, found, json.dumps(found, indent=2))
 
 
-def precision(questions: Sequence[ReadQuestion], weight: float) -> tuple[float, float]:
+def precision(questions: Sequence[ReadQuestion], weights: tuple[float, float]) -> tuple[float, float]:
     """The percentage of questions whose first unit answers; and of whose first two one does."""
     hits = np.zeros(2)
     for one in questions:
-        order = np.argsort(-(one.scores + weight * one.likeness), kind="stable")
+        order = np.argsort(-(one.scores + weights[0] * one.likeness + weights[1] * one.odds), kind="stable")
         hits += [one.is_answer[order[:first]].any() for first in (1, 2)]
     first, first_two = (100 * hits / max(1, len(questions))).round(1).tolist()
     return first, first_two
 
 
-def fit_weight(sets: Sequence[Sequence[ReadQuestion]]) -> float:
-    """The weight of the likeness over that of the score; every set counts the same."""
-    factors = np.ones(2)
+def fit_weights(sets: Sequence[Sequence[ReadQuestion]]) -> tuple[float, float]:
+    """The weights of likeness and odds over that of the score; every set counts the same."""
+    factors = np.ones(3)
     for _ in range(STEPS):
-        slope = np.zeros(2)
+        slope = np.zeros(3)
         for questions in sets:
             telling = [one for one in questions if one.is_answer.any() and not one.is_answer.all()]
-            slope += sum((_slope(one, factors) for one in telling), np.zeros(2)) / max(1, len(telling))
-        factors -= RATE * slope * (1.0, 10.0)
-    return round(float(factors[1] / factors[0]), 1)
+            slope += sum((_slope(one, factors) for one in telling), np.zeros(3)) / max(1, len(telling))
+        factors -= RATE * slope * (1.0, 10.0, 1.0)
+    return round(float(factors[1] / factors[0]), 1), round(float(factors[2] / factors[0]), 2)
 
 
 def _slope(one: ReadQuestion, factors: Floats) -> Floats:
-    signs = np.stack([one.scores, one.likeness])
+    signs = np.stack([one.scores, one.likeness, one.odds])
     odds = np.exp(factors @ signs - (factors @ signs).max())
     right = odds * one.is_answer
     slope: Floats = signs @ (odds / odds.sum() - right / right.sum())
@@ -120,20 +136,27 @@ def _slope(one: ReadQuestion, factors: Floats) -> Floats:
 
 
 async def _read_all(reader: OnnxUnitReader, given: Sequence[GivenQuestion]) -> list[ReadQuestion]:
-    paragraphs = {text for one in given for text in one.passages}
+    paragraphs = {passage.chunk.text for one in given for passage in one.passages}
     counts = Counter(term for text in paragraphs for term in set(tokenize(text)))
     rarity = {term: math.log1p((len(paragraphs) - count + 0.5) / (count + 0.5)) for term, count in counts.items()}
     return [await _read(reader, one, rarity) for one in given]
 
 
 async def _read(reader: OnnxUnitReader, given: GivenQuestion, rarity: Mapping[str, float]) -> ReadQuestion:
-    passages = [Passage(_chunk(place, text), Candidate(place, 1.0, ())) for place, text in enumerate(given.passages)]
+    passages = given.passages
     part = build_subquery(given.text, detect_answer_type(given.text), rarity)
     units = units_to_read(PartUnits(part, 0, passages).all_units(), MAX_READ)
-    reading = await reader.read(given.text, [place_unit(unit, passages[unit.passage]) for unit in units])
+    placed = [place_unit(unit, passages[unit.passage]) for unit in units]
+    reading = await reader.read(given.text, placed)
+    first = [unit.start + unit.passage * 1_000_000 for unit in rank_units(units, reading.scores)[:JUDGED]]
+    judged = [place for place, unit in enumerate(units) if unit.start + unit.passage * 1_000_000 in first]
+    odds = clip_odds(await reader.judge(given.text, [placed[place] for place in judged]))
+    every = np.full(len(units), min(odds, default=0.0))
+    every[judged] = odds
     return ReadQuestion(
         np.array([unit.score for unit in units]),
         np.array(reading.scores),
+        every,
         np.array(
             [any(_is_same((unit.passage, unit.start, unit.end), one) for one in given.answers) for unit in units],
             np.bool_,
@@ -167,7 +190,7 @@ def _given(corpus: Path, queries: Path) -> list[GivenQuestion]:
                     said += _find_sentences(text[start:end], sentences)
                     answers += [(len(passages), *span) for span in said]
                 passages.append(text[start:end])
-        found.append(GivenQuestion(str(row["question"]), tuple(passages), tuple(answers)))
+        found.append(GivenQuestion(str(row["question"]), _passages(passages), tuple(answers)))
     return found
 
 
@@ -213,7 +236,29 @@ def _pair(
             if place == own:
                 answer = (len(passages), at, len(text))
         passages.append(text)
-    return GivenQuestion(question[:1].upper() + question[1:], tuple(passages), (answer,))
+    return GivenQuestion(question[:1].upper() + question[1:], _passages(passages), (answer,))
+
+
+def _workplace() -> list[GivenQuestion]:
+    """The questions on the documents held back that have an answer there, over all sections of theirs."""
+    found: list[GivenQuestion] = []
+    documents = [one for part in ("a", "b") for one in read_questions(WORKPLACE / part)]
+    for text, rows in documents[2::HELD_BACK]:
+        passages = tuple(sections_of(text))
+        for row in rows:
+            places = [
+                (place, at, at + len(answer))
+                for answer in row.get("answers") or ()
+                for place, passage in enumerate(passages)
+                if (at := passage.chunk.text.find(answer)) >= 0
+            ]
+            if places:
+                found.append(GivenQuestion(str(row["question"]), passages, tuple(places)))
+    return found
+
+
+def _passages(texts: Sequence[str]) -> tuple[Passage, ...]:
+    return tuple(Passage(_chunk(place, text), Candidate(place, 1.0, ())) for place, text in enumerate(texts))
 
 
 def _as_sentence(text: str) -> str:

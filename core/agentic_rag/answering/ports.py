@@ -104,6 +104,10 @@ class UnitReader(Protocol):
         """What it finds; a unit's score does not depend on the units beside it."""
         ...
 
+    async def judge(self, question: str, units: Sequence[PlacedUnit]) -> Sequence[float]:
+        """For each unit the odds that it answers, as a logarithm; dearer than reading, and surer."""
+        ...
+
 
 class HypotheticalPassages(Protocol):
     """A missing model, worker or time is an `LlmError`, never an exception."""

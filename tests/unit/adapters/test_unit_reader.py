@@ -38,6 +38,8 @@ def weights() -> Weights:
         **{name: value * 0.9 for name, value in random_weights("asked.layer").items() if name.startswith("asked")},
         "weigh.weight": random.normal(0, 1, (1, SHAPE.hidden)).astype(np.float32),
         "weigh.bias": np.array([0.3], np.float32),
+        "judged.weight": random.normal(0, 1, (1, SHAPE.hidden)).astype(np.float32),
+        "judged.bias": np.array([-0.5], np.float32),
     }
 
 
@@ -99,6 +101,26 @@ async def test_headings_and_the_sentence_before_count_nearly_as_the_unit(
     assert found.scores[0] == pytest.approx(expected, abs=0.06)
 
 
+async def test_a_unit_is_judged_with_its_question_the_sentence_before_and_the_headings_as_one_text(
+    model: Path, weights: Weights
+) -> None:
+    tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
+    opens, closes = tokenizer.encode("").ids
+    question, unit, before, above = (
+        tokenizer.encode(text, add_special_tokens=False).ids for text in ("pump starts", "slowly", "at night", "the")
+    )
+    joint = [opens, *question, closes, *unit, closes, *before, closes, *above, closes]
+    first = reference_tokens(weights, joint, "asked.layer")[0]
+
+    found, alone = await OnnxUnitReader(model).judge(
+        "pump starts", [PlacedUnit("slowly", ("the",), "at night"), PlacedUnit("slowly")]
+    )
+
+    expected = float(first @ weights["judged.weight"][0] + weights["judged.bias"][0])
+    assert found == pytest.approx(expected, abs=0.4)
+    assert alone != found
+
+
 async def test_what_is_read_beside_a_unit_or_before_it_does_not_change_its_score(model: Path) -> None:
     units = ["the pump starts slowly", "at night", "the pump starts slowly at night"]
     reader = OnnxUnitReader(model)
@@ -150,9 +172,13 @@ async def test_the_shipped_reader_prefers_the_unit_that_answers() -> None:
         PlacedUnit("The start of the financial year is 1 April.", ("Accounting",)),
     ]
 
-    found = await reader.read("What must be done before the pump is started for the first time?", units)
+    question = "What must be done before the pump is started for the first time?"
+    found = await reader.read(question, units)
+    odds = await reader.judge(question, units)
     other = await reader.read("Who won the regatta in 1921?", units)
 
     assert max(range(3), key=found.scores.__getitem__) == 1
+    assert max(range(3), key=odds.__getitem__) == 1
+    assert odds[1] > 0 > max(await reader.judge("Who won the regatta in 1921?", units))
     assert other.unmatched > found.unmatched
     assert other.together < found.together

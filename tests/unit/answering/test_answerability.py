@@ -138,7 +138,7 @@ def test_what_stands_in_several_documents_need_not_lead_to_have_several_readings
         signs = extract_features(part, draft, passages, (), standing, read=read)
         return score_support(signs, weights=support_weights(read))
 
-    level = support(ReadSigns(0.25, 0.0))
+    level = support(ReadSigns(0.25, 0.0, 1.0))
     assert not level.enough
     assert is_enough_without_lead(level) is is_near
-    assert support(ReadSigns(0.25, MOST_APART)).enough is is_near
+    assert support(ReadSigns(0.25, MOST_APART, 1.0)).enough is is_near

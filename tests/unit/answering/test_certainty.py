@@ -21,7 +21,7 @@ from agentic_rag.answering.extraction.reading import ReadSigns
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.plan import AnswerType
 
-READ = ReadSigns(unmatched=0.05, apart=0.1)
+READ = ReadSigns(unmatched=0.05, apart=0.1, odds=2.0)
 SUPPORTED = Support(0.9, 0.25)
 
 

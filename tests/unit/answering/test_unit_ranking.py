@@ -15,7 +15,7 @@ from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_units import UnitKind
-from agentic_rag.answering.extraction.unit_ranking import rank_units, units_to_read
+from agentic_rag.answering.extraction.unit_ranking import rank_judged, rank_units, units_to_read
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.question import AnswerOptions, CacheMode
 from agentic_rag.language.tokenizer import query_terms
@@ -37,6 +37,23 @@ def test_the_unit_that_is_likest_the_question_passes_one_that_scores_little_more
 
     assert [unit.start for unit in found] == [1, 0, 2]
     assert found[0].score == 1.1
+
+
+def test_the_unit_that_is_judged_likelier_passes_one_that_scores_little_more_and_keeps_its_odds() -> None:
+    given = units(1.2, 1.1, 1.0)
+
+    found = rank_judged(given, (-3.0, 2.0))
+
+    assert [(unit.start, unit.odds) for unit in found] == [(1, 2.0), (0, -3.0), (2, None)]
+    assert found[0].score == 1.2
+
+
+def test_a_unit_that_was_not_judged_counts_as_the_least_likely_of_the_others() -> None:
+    given = units(1.2, 1.1, 1.0)
+
+    judged, beyond = rank_judged(given, (1.0, 1.0)), rank_judged(given, (1.0, 1.0, 1.0))
+
+    assert [unit.score for unit in judged] == [unit.score for unit in beyond]
 
 
 def test_a_unit_that_scores_much_more_stays_first() -> None:
@@ -71,6 +88,9 @@ class Readings:
     async def read(self, question: str, units: Sequence[PlacedUnit]) -> Reading:
         self.given.append((question, list(units)))
         return Reading(tuple(0.9 if "portraits" in unit.text else 0.2 for unit in units), 0.05, 0.6)
+
+    async def judge(self, question: str, units: Sequence[PlacedUnit]) -> Sequence[float]:
+        return [3.0 if "portraits" in unit.text else 2.0 for unit in units]
 
 
 @pytest.mark.parametrize("reader", [Readings(), None])

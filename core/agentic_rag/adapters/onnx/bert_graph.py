@@ -146,8 +146,9 @@ def build_reader(
 ) -> tuple[bytes, bytes]:
     """The two serialised models of a reader. The first turns tokens into `words`, the vectors before the first layer,
     and with `units.layer.N` into `units`; the second, with `asked.layer.N`, as many as the shape says, `words` into
-    `asked` and, with `weigh`, `weights`: what each token of a question counts. `about` is kept with it. Errors:
-    `KeyError` if a weight is missing; `Misconfigured` code MODEL_TOOLS_MISSING.
+    `asked` and, with `weigh`, `weights`: what each token of a question counts; and, with `judged`, the first of them
+    into `odds`: whether the unit of a joint text answers its question. `about` is kept with it. Errors: `KeyError` if a
+    weight is missing; `Misconfigured` code MODEL_TOOLS_MISSING.
     """
     _require_onnx()
     wide: list[str | int] = ["texts", "tokens", shape.hidden]
@@ -164,7 +165,12 @@ def build_reader(
     product = graph.add("MatMul", asked, graph.constant("weigh", np.ascontiguousarray(weights["weigh.weight"].T)))
     last = graph.constant("last_axis", np.array([2], np.int64))
     counted = graph.add("Softplus", graph.add("Squeeze", graph.add("Add", product, graph.weight("weigh.bias")), last))
-    results = {"asked": (asked, wide), "weights": (counted, wide[:2])}
+    first_token = graph.add("Gather", asked, graph.constant("first", np.array(0, np.int64)), axis=1)
+    judged = graph.add(
+        "MatMul", first_token, graph.constant("judged", np.ascontiguousarray(weights["judged.weight"].T))
+    )
+    odds = graph.add("Add", judged, graph.weight("judged.bias"))
+    results = {"asked": (asked, wide), "weights": (counted, wide[:2]), "odds": (odds, ["texts", 1])}
     return first, _serialise(graph, results, about, shape.hidden)
 
 

@@ -30,6 +30,9 @@ READER = Path(__file__).with_name("reader")
 UNITS_FILE, QUESTION_FILE, TOKENIZER_FILE, HEAD = "units.onnx", "question.onnx", "tokenizer.json", "head"
 LONGEST, LONGEST_HEADING = 64, 48
 """Tokens that are read of a text and of the headings above it, as in training."""
+LONGEST_QUESTION, LONGEST_UNIT, LONGEST_ABOVE, LONGEST_BEFORE, LONGEST_JOINT = 40, 88, 28, 28, 192
+"""The same of a question and a unit that are read together, of what stands above the unit and of the sentence before it
+(their ends); and of all together."""
 HEADING_JOINT = " . "
 CACHE_BYTES = 32 * 1024 * 1024
 """The vectors of about 1,300 sentences."""
@@ -56,6 +59,8 @@ class _Model:
     question: Any
     tokenizer: Any
     head: Surroundings
+    ends: tuple[int, int]
+    """The tokens before and behind a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,30 @@ class OnnxUnitReader:
 
     async def read(self, question: str, units: Sequence[PlacedUnit]) -> Reading:
         return await asyncio.to_thread(self._read, question, units)
+
+    async def judge(self, question: str, units: Sequence[PlacedUnit]) -> tuple[float, ...]:
+        return await asyncio.to_thread(self._judge, question, units)
+
+    def _judge(self, question: str, units: Sequence[PlacedUnit]) -> tuple[float, ...]:
+        with self._turn:
+            asked = self._tokens(question)[:LONGEST_QUESTION]
+            return tuple(self._odds(asked, unit) for unit in units)
+
+    def _odds(self, asked: list[int], unit: PlacedUnit) -> float:
+        """The question, the unit, the sentence before it and what stands above it as one text."""
+        own = self._tokens(unit.text)[:LONGEST_UNIT]
+        before = self._tokens(unit.before)[-LONGEST_BEFORE:]
+        above = self._tokens(HEADING_JOINT.join(unit.headings))[-LONGEST_ABOVE:]
+        opens, closes = self._model.ends
+        ids = [opens, *asked, closes, *own, closes, *before, closes, *above, closes]
+        words, _ = self._embed(ids)
+        feed = {"words": words, "attention_mask": np.ones(words.shape[:2], np.int64)}
+        (odds,) = self._model.question.run(["odds"], feed)
+        return round(float(odds[0, 0]), DIGITS)
+
+    def _tokens(self, text: str) -> list[int]:
+        found: list[int] = self._model.tokenizer.encode(text, add_special_tokens=False).ids
+        return found
 
     def _read(self, question: str, units: Sequence[PlacedUnit]) -> Reading:
         with self._turn:
@@ -126,8 +155,12 @@ class OnnxUnitReader:
 
     def _run(self, text: str, longest: int) -> list[Floats]:
         """The vectors of the words, and of the unit."""
-        ids = np.array([self._model.tokenizer.encode(text).ids[:longest]], np.int64)
-        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
+        opens, closes = self._model.ends
+        return self._embed([opens, *self._tokens(text)[: longest - 2], closes])
+
+    def _embed(self, ids: list[int]) -> list[Floats]:
+        held = np.array([ids], np.int64)
+        feed = {"input_ids": held, "attention_mask": np.ones_like(held)}
         found: list[Floats] = self._model.units.run(["words", "units"], feed)
         return found
 
@@ -143,10 +176,11 @@ class OnnxUnitReader:
             for name in (UNITS_FILE, QUESTION_FILE)
         )
         tokenizer = Tokenizer.from_file(str(self._directory / TOKENIZER_FILE))
-        tokenizer.enable_truncation(LONGEST)
+        tokenizer.no_truncation()
         tokenizer.no_padding()
         head = json.loads(question.get_modelmeta().custom_metadata_map[HEAD])
-        return _Model(units, question, tokenizer, Surroundings(head["heading"], head["before"]))
+        opens, closes = tokenizer.encode("").ids
+        return _Model(units, question, tokenizer, Surroundings(head["heading"], head["before"]), (opens, closes))
 
 
 def find_reader() -> OnnxUnitReader | None:

@@ -71,6 +71,8 @@ class AnswerabilityFeatures:
     unmatched: float
     """As in `ReadSigns`; 0 where no model reads."""
     apart: float
+    odds: float
+    """As in `ReadSigns`; 0 where no model reads."""
 
 
 NEGATIVE_FEATURES = frozenset({"unnamed", "unmarked", "unfit", "unasked", "unheld", "unmatched"})
@@ -98,12 +100,13 @@ class SupportWeights:
     unheld: float = -1.2
     unmatched: float = -8.6
     apart: float = 8.8
+    odds: float = 0.0
     offset: float = 2.7
     """The default threshold abstains on at most 6 % of the answerable questions of any public set fitted on."""
 
 
 SUPPORT_READ = SupportWeights()
-SUPPORT_BY_WORDS = SupportWeights(unfit=-0.2, unmatched=0.0, apart=0.0, offset=3.0)
+SUPPORT_BY_WORDS = SupportWeights(unfit=-0.2, unmatched=0.0, apart=0.0, odds=0.0, offset=3.0)
 """Where no model reads: a language without one tells less surely what has the figure asked for."""
 
 
@@ -149,6 +152,7 @@ def extract_features(
         unheld=float(lacks_name(part.text, passages)),
         unmatched=0.0 if read is None else read.unmatched,
         apart=0.0 if read is None else read.apart,
+        odds=0.0 if read is None else read.odds,
     )
 
 

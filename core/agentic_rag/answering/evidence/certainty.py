@@ -44,6 +44,8 @@ class CertaintySigns:
     """As in `ReadSigns`; 0 where no model reads."""
     doubt: float
     """How far the support lies below even odds, as a logarithm of the odds."""
+    odds: float
+    """That a unit which they quote answers, as a logarithm; 0 where no model reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +60,11 @@ class CertaintyWeights:
     own: float = 5.0
     unmatched: float = -5.6
     doubt: float = -0.7
+    odds: float = 0.0
     offset: float = 1.25
 
 
-CERTAINTY_BY_WORDS = CertaintyWeights(1.4, 1.5, -1.2, 0.0, 0.0, 0.0, 1.6)
+CERTAINTY_BY_WORDS = CertaintyWeights(1.4, 1.5, -1.2, 0.0, 0.0, 0.0, 0.0, 1.6)
 """Where no model reads."""
 
 
@@ -73,9 +76,10 @@ def find_certainty_signs(
     support: Support,
     own: float | None = None,
     read: ReadSigns | None = None,
+    odds: float | None = None,
 ) -> CertaintySigns:
     """The signs of these sentences for a part; `documents` hold units that come close to the best one; `own` is how
-    well the sentences read, `read` what its units say.
+    well the sentences read, `read` what its units say, `odds` of those that are quoted (`odds_of`).
     """
     held = 0
     for one in (quote for sentence in sentences for quote in quotes_of(sentence)):
@@ -89,6 +93,7 @@ def find_certainty_signs(
         own=0.0 if own is None else own,
         unmatched=0.0 if read is None else read.unmatched,
         doubt=max(0.0, -math.log(share / (1.0 - share))),
+        odds=0.0 if odds is None else odds,
     )
 
 

@@ -60,6 +60,8 @@ class CandidateUnit:
     """Where the unit stands with the sentences beside it."""
     heading: Span | None
     score: float
+    odds: float | None = None
+    """That it answers, as a logarithm; None where it was not judged."""
 
 
 def segment_passage(passage: Passage) -> SegmentedText:

@@ -36,23 +36,26 @@ class Reading:
 @dataclass(frozen=True, slots=True)
 class ReadSigns:
     """What reading says of a question as a whole: `Reading.unmatched`, and how far the best unit's score lies above the
-    best of another document.
+    best of another document; and the odds, as a logarithm, that the likeliest unit answers.
     """
 
     unmatched: float
     apart: float
+    odds: float
 
 
 MOST_APART = 0.2
 """Where one document alone was read."""
 
 
-def find_read_signs(units: Sequence[CandidateUnit], reading: Reading, passages: Sequence[Passage]) -> ReadSigns:
+def find_read_signs(
+    units: Sequence[CandidateUnit], reading: Reading, odds: Sequence[float], passages: Sequence[Passage]
+) -> ReadSigns:
     """The signs of a reading of these units."""
     documents = [passages[unit.passage].chunk.document_id for unit in units]
     best, document = max(zip(reading.scores, documents, strict=True), key=lambda one: one[0])
     others = [score for score, other in zip(reading.scores, documents, strict=True) if other != document]
-    return ReadSigns(reading.unmatched, best - max(others) if others else MOST_APART)
+    return ReadSigns(reading.unmatched, best - max(others) if others else MOST_APART, max(odds))
 
 
 def headings_above(passage: Passage, at: int) -> tuple[str, ...]:

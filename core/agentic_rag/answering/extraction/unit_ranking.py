@@ -22,8 +22,15 @@ FITTING_CREDIT = 0.3
 """The same of the figure, date or name that is asked for."""
 READING_WEIGHT = 3.0
 """What a likeness of 1 counts beside a score of 1. Fitted by eval/training/train_reading.py."""
-READ_SPREAD = 0.5
-"""Read units lie about twice as far apart as unread ones: shrunk by this, as many follow the best one closely."""
+JUDGED = 6
+"""Units, best first by score and likeness, that are judged beside the question."""
+JUDGEMENT_WEIGHT = 0.2
+"""What the odds that a unit answers, as a logarithm, count beside a score of 1. Fitted as the other."""
+LOWEST_ODDS, HIGHEST_ODDS = -6.0, 4.0
+"""Further out the logarithm of the odds says no more."""
+READ_SPREAD, JUDGED_SPREAD = 0.5, 0.3
+"""Read units lie about twice as far apart as unread ones, judged ones three times: shrunk by this, as many follow the
+best one closely."""
 
 
 def units_to_read(units: Sequence[CandidateUnit], most: int) -> list[CandidateUnit]:
@@ -58,3 +65,24 @@ def rank_units(units: Sequence[CandidateUnit], likeness: Sequence[float]) -> lis
         for unit, score in zip(units, scores, strict=True)
     ]
     return sorted(ranked, key=lambda unit: (-unit.score, unit.passage, unit.start))
+
+
+def rank_judged(ranked: Sequence[CandidateUnit], odds: Sequence[float]) -> list[CandidateUnit]:
+    """Ranked units once the first of them were judged: best first. The others count as the least likely of these."""
+    top, least = ranked[0].score, min(odds)
+    judged = [(replace(unit, odds=odds[place]) if place < len(odds) else unit) for place, unit in enumerate(ranked)]
+    worth = [
+        (unit.score - top) / READ_SPREAD + JUDGEMENT_WEIGHT * (least if unit.odds is None else unit.odds)
+        for unit in judged
+    ]
+    best = max(worth)
+    found = [
+        replace(unit, score=round(top - JUDGED_SPREAD * (best - one), SCORE_DIGITS))
+        for unit, one in zip(judged, worth, strict=True)
+    ]
+    return sorted(found, key=lambda unit: (-unit.score, unit.passage, unit.start))
+
+
+def clip_odds(odds: Sequence[float]) -> tuple[float, ...]:
+    """Within the bounds that tell."""
+    return tuple(min(HIGHEST_ODDS, max(LOWEST_ODDS, one)) for one in odds)

@@ -16,7 +16,15 @@ from agentic_rag.answering.extraction.reading import (
     place_unit,
 )
 from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlockKind
-from agentic_rag.answering.extraction.unit_ranking import MAX_READ, MIN_READ, rank_units, units_to_read
+from agentic_rag.answering.extraction.unit_ranking import (
+    JUDGED,
+    MAX_READ,
+    MIN_READ,
+    clip_odds,
+    rank_judged,
+    rank_units,
+    units_to_read,
+)
 from agentic_rag.answering.ports import UnitReader
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.answering.shapes.rank_blocks import rank_blocks, rank_read_blocks
@@ -72,12 +80,27 @@ async def read_units(
         if not units:
             continue
         reading = await reader.read(query.text, [place_unit(unit, passages[unit.passage]) for unit in units])
-        ranked = rank_units(units, reading.scores)
+        first = rank_units(units, reading.scores)
+        likely = [place_unit(unit, passages[unit.passage]) for unit in first[:JUDGED]]
+        odds = clip_odds(await reader.judge(query.text, likely))
+        ranked = rank_judged(first, odds)
         close = [unit for unit in ranked if unit.score >= MIN_READING_RATIO * ranked[0].score]
         blocks = await _read_blocks(reader, query, place, passages) if kinds[place] in _BLOCKS_READ else ()
-        signs = find_read_signs(units, reading, passages)
+        signs = find_read_signs(units, reading, odds, passages)
         found[place] = PartReading(held, close, found[place].documents, signs, blocks, tuple(ranked))
     return found
+
+
+def odds_of(reading: PartReading, sentences: Sequence[DraftSentence]) -> float | None:
+    """The best odds of the judged units that the sentences quote; of them all the least where they quote none."""
+    judged = [(unit, unit.odds) for unit in reading.read if unit.odds is not None]
+    quotes = [one for sentence in sentences for one in quotes_of(sentence)]
+    held = [
+        odds
+        for unit, odds in judged
+        if any(one.passage == unit.passage and one.start <= unit.start < one.end for one in quotes)
+    ]
+    return max(held, default=min((odds for _, odds in judged), default=None))
 
 
 async def read_sentences(

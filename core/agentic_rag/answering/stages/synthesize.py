@@ -45,7 +45,7 @@ from agentic_rag.answering.shapes.choice import choose_answer
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.answering.shapes.readings import find_readings
 from agentic_rag.answering.shapes.table import Choice, most_sentences, shape_part
-from agentic_rag.answering.stages.read_units import PartReading, read_sentences, read_units
+from agentic_rag.answering.stages.read_units import PartReading, odds_of, read_sentences, read_units
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import FIGURES, Passage
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
@@ -186,7 +186,8 @@ async def _weigh_answer(
         said = [one for one in draft.sentences if one.part == place] or draft.sentences
         has_forms = has_forms and has_form(part, kind, said, found.passages) and is_tied(part, said, found.passages)
         own = await read_sentences(reader, part.text, said, found.passages)
-        signs = find_certainty_signs(part, said, found.passages, reading.documents, support, own, reading.signs)
+        odds = odds_of(reading, said)
+        signs = find_certainty_signs(part, said, found.passages, reading.documents, support, own, reading.signs, odds)
         weighed.append(score_certainty(signs, CERTAINTY_BY_WORDS if own is None else CertaintyWeights()))
     certainty = min(weighed, key=lambda one: one.score)
     draft = replace(draft, certainty=certainty)
