@@ -22,7 +22,7 @@ from uuid import UUID
 
 import numpy as np
 from eval.training.options import print_found, training_parser
-from eval.training.reader_data import HELD_BACK, read_questions, sections_of
+from eval.training.reader.data import HELD_BACK, read_questions, sections_of
 from numpy.typing import NDArray
 
 from agentic_rag.adapters.onnx.unit_reader import READER, OnnxUnitReader

@@ -1,8 +1,8 @@
 """Writes a trained reader as the product runs it.
 
-    python -m eval.training.reader_export --trained TRAINED/reader --model DIRECTORY --out adapters/onnx/reader
+    python -m eval.training.reader.export --trained TRAINED/reader --model DIRECTORY --out adapters/onnx/reader
 
-`--trained` names what eval.training.train_reader wrote: DIRECTORY/NAME; of several the mean is taken.
+`--trained` names what eval.training.reader.train wrote: DIRECTORY/NAME; of several the mean is taken.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-from eval.training.reader_weights import WORDS, quantise_words, read_weights
+from eval.training.reader.weights import WORDS, quantise_words, read_weights
 from numpy.typing import NDArray
 
 from agentic_rag.adapters.onnx.bert_graph import BertShape, build_reader
@@ -31,7 +31,7 @@ NAMES = {
     "narrow": "output.dense",
     "norm": "output.LayerNorm",
 }
-"""Those of `reader_model.ReaderModel` and those of BERT."""
+"""Those of `model.ReaderModel` and those of BERT."""
 
 Weights = dict[str, NDArray[np.float32]]
 

@@ -1,9 +1,9 @@
-"""Trains the reader of units (adapters/onnx/reader/) on what eval.training.reader_pack packed. Its record stands beside
+"""Trains the reader of units (adapters/onnx/reader/) on what eval.training.reader.pack packed. Its record stands beside
 the reader: README.md. Needs torch and numpy alone; an accelerator is used where there is one.
 
 uv pip install torch
-python eval/training/train_reader.py --pack PACK --steps 1500 --out TRAINED
-python -m eval.training.reader_export --trained TRAINED --model DIRECTORY --out adapters/onnx/reader
+python -m eval.training.reader.train --pack PACK --steps 1000 --out TRAINED
+python -m eval.training.reader.export --trained TRAINED/reader --model DIRECTORY --out adapters/onnx/reader
 """
 
 # pyright: reportMissingImports=false
@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from reader_model import Ids, ReaderModel
-from reader_texts import AskedIds, JointShape, Pack, joint_ids
+from eval.training.reader.model import ReaderModel
+from eval.training.reader.texts import CLOSES, OPENS, AskedIds, JointShape, Pack, joint_ids
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -34,6 +34,14 @@ JUDGED = 12
 """Units that are judged beside a question in training: one that answers, half of the rest by their likeness."""
 FIRST = 8
 """Units, by likeness, that are judged where the reader is put to the test."""
+RIGHT_WEIGHT = 4.0
+"""Of a unit that answers, in the loss of each judgement."""
+ALTERED, ALTERED_WEIGHT = 0.5, 0.3
+"""Share of the questions that are asked altered too, and the weight of what that loses."""
+BARE = 0.25
+"""Share of judgements without surroundings."""
+TAUGHT, SOFT = 0.5, 1.5
+"""The weight of what the judgement teaches the likeness, and what both are divided by for it."""
 HEAD_RATE = 1e-3
 KEPT = 0.995
 """Of the mean of the weights at each step."""
@@ -58,55 +66,38 @@ class Trainer:
             right[row, list(answers)] = True
         right = right.to(scores.device)
         answered = right.any(1)
-        ranked = scores.logsumexp(1) - scores.masked_fill(~right, -1e4).logsumexp(1)
-        likeness = ranked[answered].mean() if answered.any() else scores.sum() * 0
-        self._tell("likeness", likeness)
-        if not self.options.judge:
-            return likeness
         chosen = self._choose(scores.detach().cpu().numpy(), text)
-        joint = [
-            joint_ids(self.pack.ids, text, row, unit, SHAPE, bare=self._bare())
-            for row, units in enumerate(chosen)
-            for unit in units
-        ]
-        altered = self._altered(text)
-        odds = self.model.judge([*joint, *(one for one, _ in altered)])
+        joint = [self._joint(text, row, unit) for row, units in enumerate(chosen) for unit in units]
+        altered = self._alter(text)
+        odds = self.model.judge([*joint, *(self._joint(text, row, unit, other) for row, unit, other in altered)])
         judged, others = odds[: len(joint)].view(len(chosen), -1), odds[len(joint) :]
         rows = torch.tensor(np.array(chosen), device=scores.device)
         truth = right.gather(1, rows)
-        listed = (
-            functional.cross_entropy(
-                judged[answered], torch.zeros(int(answered.sum()), dtype=torch.long, device=odds.device)
-            )
-            if answered.any()
-            else odds.sum() * 0
-        )
-        weight = torch.where(truth, 4.0, 1.0)
+        weight = torch.where(truth, RIGHT_WEIGHT, 1.0)
         binary = (
-            functional.binary_cross_entropy_with_logits(judged, truth.float(), reduction="none") * weight
-        ).sum() / weight.sum()
-        self._tell("listed", listed)
-        self._tell("binary", binary)
-        loss = likeness * self.options.likeness + listed + self.options.binary * binary
+            functional.binary_cross_entropy_with_logits(judged, truth.float(), weight) * judged.numel() / weight.sum()
+        )
+        parts = {"binary": self.options.binary * binary}
+        if answered.any():
+            ranked = scores.logsumexp(1) - scores.masked_fill(~right, -1e4).logsumexp(1)
+            parts["likeness"] = self.options.likeness * ranked[answered].mean()
+            parts["listed"] = (judged.logsumexp(1) - judged[:, 0])[answered].mean()
+            teacher = (judged.detach()[answered] / SOFT).softmax(1)
+            student = (scores.gather(1, rows)[answered] / SOFT).log_softmax(1)
+            parts["taught"] = TAUGHT * functional.kl_div(student, teacher, reduction="batchmean")
         if altered:
-            originals = torch.tensor([row for _, row in altered], device=odds.device)
-            kept = answered[originals]
-            apart = functional.softplus(others - judged[originals, 0])[kept].mean() if kept.any() else odds.sum() * 0
-            missed = functional.binary_cross_entropy_with_logits(others, torch.zeros_like(others))
-            self._tell("altered", apart)
-            loss = loss + self.options.altered_weight * (apart + missed)
-        if self.options.taught and answered.any():
-            teacher = (judged.detach()[answered] / 1.5).softmax(1)
-            student = (scores.gather(1, rows)[answered] / 1.5).log_softmax(1)
-            loss = loss + self.options.taught * functional.kl_div(student, teacher, reduction="batchmean")
-        return loss
+            own = judged[torch.tensor([row for row, _, _ in altered], device=odds.device), 0]
+            parts["altered"] = ALTERED_WEIGHT * (functional.softplus(others - own) + functional.softplus(others)).mean()
+        for name, value in parts.items():
+            self.told.setdefault(name, []).append(float(value.detach()))
+        return torch.stack(list(parts.values())).sum()
 
     def scores(self, text: AskedIds) -> Tensor:
         """The likenesses: (questions, units)."""
         model, ids = self.model, self.pack.ids
-        whole = [(101, *ids[one][: SHAPE.longest - 2], 102) for one in text.units]
-        beside = [(101, *ids[one][: SHAPE.longest_heading - 2], 102) for one in text.beside]
-        asked = [(101, *ids[one][: SHAPE.longest - 2], 102) for one in text.questions]
+        whole = [(OPENS, *ids[one][: SHAPE.longest - 2], CLOSES) for one in text.units]
+        beside = [(OPENS, *ids[one][: SHAPE.longest_heading - 2], CLOSES) for one in text.beside]
+        asked = [(OPENS, *ids[one][: SHAPE.longest - 2], CLOSES) for one in text.questions]
         device = model.words.device
         return model.compare(
             model.encode(asked, model.asked),
@@ -116,50 +107,31 @@ class Trainer:
             torch.tensor(text.before, device=device),
         )
 
-    def _bare(self) -> bool:
+    def _joint(self, text: AskedIds, row: int, unit: int, other: int = -1) -> list[int]:
         """Now and then without what stands around the unit."""
-        return self.chance.random() < self.options.bare
+        return joint_ids(self.pack.ids, text, row, unit, SHAPE, bare=self.chance.random() < BARE, other=other)
 
     def _choose(self, scores: np.ndarray[Any, Any], text: AskedIds) -> list[list[int]]:
-        """Units to judge beside each question, one that answers first where there is one."""
-        count, most = scores.shape[1], min(JUDGED, scores.shape[1] - 4)
+        """Units to judge beside each question: one that answers first where there is one, half of the others by their
+        likeness.
+        """
+        most = min(JUDGED, scores.shape[1] - 4)
         found: list[list[int]] = []
         for row, answers in enumerate(text.answers):
-            known = set(answers)
-            order = [one for one in np.argsort(-scores[row]) if one not in known]
+            order = [int(one) for one in np.argsort(-scores[row]) if one not in answers]
             own = [self.chance.choice(answers)] if answers else []
             near = order[: (most - len(own) + 1) // 2]
-            rest = order[len(near) :]
-            own = [*own, *map(int, near)]
-            found.append(
-                [*own, *map(int, self.chance.sample(rest, most - len(own)))]
-                if len(rest) >= most - len(own)
-                else [*own, *self.chance.choices(range(count), k=most - len(own))]
-            )
+            further = order[len(near) :] or order
+            found.append([*own, *near, *self.chance.choices(further, k=most - len(own) - len(near))])
         return found
 
-    def _altered(self, text: AskedIds) -> list[tuple[Ids, int]]:
-        found: list[tuple[Ids, int]] = []
-        for row, (altered, answers) in enumerate(zip(text.altered, text.answers, strict=True)):
-            if altered and answers and self.chance.random() < self.options.altered:
-                found.append(
-                    (
-                        joint_ids(
-                            self.pack.ids,
-                            text,
-                            row,
-                            answers[0],
-                            SHAPE,
-                            bare=self._bare(),
-                            other=self.chance.choice(altered),
-                        ),
-                        row,
-                    )
-                )
-        return found
-
-    def _tell(self, name: str, value: Tensor) -> None:
-        self.told.setdefault(name, []).append(float(value.detach()))
+    def _alter(self, text: AskedIds) -> list[tuple[int, int, int]]:
+        """Questions that are asked altered too: row, unit that answered the true one, and the altered one."""
+        return [
+            (row, answers[0], self.chance.choice(altered))
+            for row, (altered, answers) in enumerate(zip(text.altered, text.answers, strict=True))
+            if altered and answers and self.chance.random() < ALTERED
+        ]
 
 
 def main() -> None:
@@ -318,7 +290,7 @@ def _load(model: ReaderModel, stem: Path) -> None:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pack", type=Path, required=True, help="folder by eval.training.reader_pack")
+    parser.add_argument("--pack", type=Path, required=True, help="folder by eval.training.reader.pack")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--name", default="reader")
     parser.add_argument("--steps", type=int, default=1500)
@@ -326,13 +298,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--documents", type=float, default=0.4, help="share of steps on documents of work places")
     parser.add_argument("--rate", type=float, default=6e-5, help="highest learning rate of the layers")
     parser.add_argument("--from", dest="begin", type=Path, help="what to go on from: DIRECTORY/NAME")
-    parser.add_argument("--judge", type=int, default=1, help="0 trains likeness alone")
     parser.add_argument("--likeness", type=float, default=1.0, help="weight of the loss of likeness")
     parser.add_argument("--binary", type=float, default=1.0, help="weight of the loss of each judgement")
-    parser.add_argument("--altered", type=float, default=0.5, help="share of questions that are asked altered too")
-    parser.add_argument("--altered-weight", type=float, default=0.3)
-    parser.add_argument("--bare", type=float, default=0.25, help="share of judgements without surroundings")
-    parser.add_argument("--taught", type=float, default=0.5, help="weight of what the judgement teaches the likeness")
     parser.add_argument("--judges", type=int, default=1000, help="texts of each judge at most")
     parser.add_argument("--warm", type=int, default=60)
     parser.add_argument("--tell", type=int, default=50)

@@ -76,7 +76,7 @@ class Pack:
 
     @staticmethod
     def read(folder: Path) -> Pack:
-        """What eval.training.reader_pack wrote."""
+        """What eval.training.reader.pack wrote."""
         with gzip.open(folder / "texts.json.gz", "rt", encoding="utf-8") as file:
             found: dict[str, Any] = json.load(file)
         pairs = found["pairs"]

@@ -1,7 +1,7 @@
 """Packs what the reader is trained on into two small files, so that the training itself needs torch and numpy alone and
 runs on a machine that has nothing else.
 
-    python -m eval.training.reader_pack --model DIRECTORY --pairs PAIRS.jsonl.gz --out PACK
+    python -m eval.training.reader.pack --model DIRECTORY --pairs PAIRS.jsonl.gz --out PACK
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from eval.training.reader_data import HELD_BACK, AskedText, Pairs, read_pairs, read_workplace
-from eval.training.reader_weights import WORDS, quantise_words, read_weights
+from eval.training.reader.data import HELD_BACK, AskedText, Pairs, read_pairs, read_workplace
+from eval.training.reader.weights import WORDS, quantise_words, read_weights
 from tokenizers import Tokenizer
 
 from agentic_rag.adapters.onnx.embedder import MODEL_FILE, TOKENIZER_FILE
 
-WORKPLACE = Path(__file__).with_name("workplace")
+WORKPLACE = Path(__file__).parents[1] / "workplace"
 PACK_FILE, WEIGHTS_FILE = "texts.json.gz", "base.npz"
 POSITIONS = 192
 """Places that the longest input of the judgement has."""

@@ -1,0 +1,1 @@
+"""How the reader of units is trained: packed here, trained where torch is, written here."""
