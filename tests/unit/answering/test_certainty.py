@@ -29,29 +29,29 @@ def signs(
     text: str = "Red paint protects the hull of the ferry.",
     documents: int = 1,
     support: Support = SUPPORTED,
-    own: float | None = None,
     read: ReadSigns | None = None,
+    odds: float | None = None,
 ) -> CertaintySigns:
     part = build_subquery("Which paint protects the hull of the ferry?", AnswerType.FACT, {})
     passages = [passage(1, "Yard", text)]
     draft = draft_part(part, 0, passages, 1)
-    return find_certainty_signs(part, draft.sentences, passages, documents, support, own, read)
+    return find_certainty_signs(part, draft.sentences, passages, documents, support, read, odds)
 
 
 def by_words(text: str = "Red paint protects the hull of the ferry.", documents: int = 1) -> float:
     return score_certainty(signs(text, documents), CERTAINTY_BY_WORDS).score
 
 
-def by_reading(own: float = 0.6, read: ReadSigns = READ, documents: int = 1, support: Support = SUPPORTED) -> float:
-    return score_certainty(signs(documents=documents, support=support, own=own, read=read)).score
+def by_reading(odds: float = 2.0, read: ReadSigns = READ, documents: int = 1, support: Support = SUPPORTED) -> float:
+    return score_certainty(signs(documents=documents, support=support, read=read, odds=odds)).score
 
 
 def test_a_sentence_that_holds_more_of_the_question_is_more_certain() -> None:
     assert by_words() > by_words("The ferry has a hull of steel plates.")
 
 
-def test_sentences_that_read_as_an_answer_are_more_certain() -> None:
-    assert by_reading(own=0.8) > by_reading(own=0.4)
+def test_sentences_that_were_judged_likelier_are_more_certain() -> None:
+    assert by_reading(odds=3.0) > by_reading(odds=-1.0)
 
 
 def test_a_word_of_the_question_that_no_unit_has_makes_the_choice_less_certain() -> None:

@@ -87,7 +87,7 @@ class Readings:
 
     async def read(self, question: str, units: Sequence[PlacedUnit]) -> Reading:
         self.given.append((question, list(units)))
-        return Reading(tuple(0.9 if "portraits" in unit.text else 0.2 for unit in units), 0.05, 0.6)
+        return Reading(tuple(0.9 if "portraits" in unit.text else 0.2 for unit in units), 0.05)
 
     async def judge(self, question: str, units: Sequence[PlacedUnit]) -> Sequence[float]:
         return [3.0 if "portraits" in unit.text else 2.0 for unit in units]

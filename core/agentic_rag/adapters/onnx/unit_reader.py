@@ -114,11 +114,10 @@ class OnnxUnitReader:
             asked = self._encode_question(question)
             found = np.array([self._compare(asked, unit) for unit in units], np.float32)
         if not found.size:
-            return Reading((0.0,) * len(units), 0.0, 0.0)
+            return Reading((0.0,) * len(units), 0.0)
         scores = (round(float(score), DIGITS) for score in found @ asked.shares)
         missed = (np.maximum(MATCHED - found, 0.0) * asked.shares).max(axis=1).min()
-        together = found.max(axis=0) @ asked.shares
-        return Reading(tuple(scores), round(float(missed), DIGITS), round(float(together), DIGITS))
+        return Reading(tuple(scores), round(float(missed), DIGITS))
 
     def _compare(self, asked: _Asked, unit: PlacedUnit) -> Floats:
         """For each token of the question how alike the likest token of the unit and its surroundings is."""

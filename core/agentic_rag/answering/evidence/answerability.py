@@ -100,8 +100,8 @@ class SupportWeights:
     unheld: float = -1.2
     unmatched: float = -8.6
     apart: float = 8.8
-    odds: float = 0.0
-    offset: float = 2.7
+    odds: float = 0.15
+    offset: float = 2.9
     """The default threshold abstains on at most 6 % of the answerable questions of any public set fitted on."""
 
 

@@ -38,8 +38,6 @@ class CertaintySigns:
     """The same of the terms beside the asking word, by number."""
     documents: float
     """How many documents hold units that come close to the best one, as a logarithm."""
-    own: float
-    """How well they answer together, without what stands around them (`Reading.together`); 0 where no model reads."""
     unmatched: float
     """As in `ReadSigns`; 0 where no model reads."""
     doubt: float
@@ -50,21 +48,20 @@ class CertaintySigns:
 
 @dataclass(frozen=True, slots=True)
 class CertaintyWeights:
-    """The linear score of the signs, in their order; fitted by eval/training/train_support.py. What a model reads says
-    all that the words say, and more.
+    """The linear score of the signs, in their order; fitted as eval/training/fit_certainty.py does. What a model reads
+    says all that the words say, and more.
     """
 
     held: float = 0.0
     focused: float = 0.0
     documents: float = -0.8
-    own: float = 5.0
-    unmatched: float = -5.6
-    doubt: float = -0.7
-    odds: float = 0.0
-    offset: float = 1.25
+    unmatched: float = -5.1
+    doubt: float = -1.2
+    odds: float = 0.32
+    offset: float = -0.5
 
 
-CERTAINTY_BY_WORDS = CertaintyWeights(1.4, 1.5, -1.2, 0.0, 0.0, 0.0, 0.0, 1.6)
+CERTAINTY_BY_WORDS = CertaintyWeights(1.4, 1.5, -1.2, 0.0, 0.0, 0.0, 1.6)
 """Where no model reads."""
 
 
@@ -74,12 +71,11 @@ def find_certainty_signs(
     passages: Sequence[Passage],
     documents: int,
     support: Support,
-    own: float | None = None,
     read: ReadSigns | None = None,
     odds: float | None = None,
 ) -> CertaintySigns:
-    """The signs of these sentences for a part; `documents` hold units that come close to the best one; `own` is how
-    well the sentences read, `read` what its units say, `odds` of those that are quoted (`odds_of`).
+    """The signs of these sentences for a part; `documents` hold units that come close to the best one; `read` is what
+    its units say, `odds` those of the quoted ones (`odds_of`).
     """
     held = 0
     for one in (quote for sentence in sentences for quote in quotes_of(sentence)):
@@ -90,7 +86,6 @@ def find_certainty_signs(
         held=weight_of(held, part.terms),
         focused=(focus & held).bit_count() / focus.bit_count() if focus else 1.0,
         documents=math.log(max(1, documents)),
-        own=0.0 if own is None else own,
         unmatched=0.0 if read is None else read.unmatched,
         doubt=max(0.0, -math.log(share / (1.0 - share))),
         odds=0.0 if odds is None else odds,

@@ -25,12 +25,11 @@ class PlacedUnit:
 class Reading:
     """`scores` say of each unit how well it answers, in [-1, 1]; they compare the units of one question. The others
     compare questions: `unmatched` is what the token of the question counts that the units miss most, in the unit that
-    misses least; `together` the score of all units as one.
+    misses least.
     """
 
     scores: tuple[float, ...]
     unmatched: float
-    together: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ JUDGEMENT_WEIGHT = 0.2
 """What the odds that a unit answers, as a logarithm, count beside a score of 1. Fitted as the other."""
 LOWEST_ODDS, HIGHEST_ODDS = -6.0, 4.0
 """Further out the logarithm of the odds says no more."""
-READ_SPREAD, JUDGED_SPREAD = 0.5, 0.3
+READ_SPREAD, JUDGED_SPREAD = 0.5, 0.15
 """Read units lie about twice as far apart as unread ones, judged ones three times: shrunk by this, as many follow the
 best one closely."""
 

@@ -34,7 +34,6 @@ from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
 MAX_BLOCKS_READ = 16
-MAX_QUOTES_READ = 8
 LONGEST_READ = 500
 """Characters of a block: its heading and its first items or sentences."""
 _BLOCKS_READ = frozenset({QuestionKind.STEPS, QuestionKind.LIST})
@@ -101,17 +100,6 @@ def odds_of(reading: PartReading, sentences: Sequence[DraftSentence]) -> float |
         if any(one.passage == unit.passage and one.start <= unit.start < one.end for one in quotes)
     ]
     return max(held, default=min((odds for _, odds in judged), default=None))
-
-
-async def read_sentences(
-    reader: UnitReader | None, question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]
-) -> float | None:
-    """How well what the sentences quote answers together, without what stands around it; None where it is not read."""
-    if reader is None or table_of(question) is not None:
-        return None
-    quotes = [one for sentence in sentences for one in quotes_of(sentence)][:MAX_QUOTES_READ]
-    texts = [passages[one.passage].chunk.text[one.start : one.end] for one in quotes]
-    return (await reader.read(question, [PlacedUnit(text) for text in texts])).together
 
 
 async def _read_blocks(

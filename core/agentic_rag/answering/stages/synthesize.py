@@ -45,7 +45,7 @@ from agentic_rag.answering.shapes.choice import choose_answer
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.answering.shapes.readings import find_readings
 from agentic_rag.answering.shapes.table import Choice, most_sentences, shape_part
-from agentic_rag.answering.stages.read_units import PartReading, odds_of, read_sentences, read_units
+from agentic_rag.answering.stages.read_units import PartReading, odds_of, read_units
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import FIGURES, Passage
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
@@ -114,7 +114,7 @@ class SynthesizeStage:
             if chained.sentences:
                 draft = replace(draft, sentences=join_parts([chained]), is_conflicting=False)
                 whole = {0: (found.whole.query, kinds[0], _join_readings(readings))}
-                return _with_draft(state, await _weigh_answer(self._reader, state, draft, whole))
+                return _with_draft(state, _weigh_answer(state, draft, whole))
         kept = _parts_with_support(drafts, supports)
         is_conflicting = any(drafts[place].conflicting for place in kept)
         shaped = [
@@ -137,7 +137,7 @@ class SynthesizeStage:
             shortfall=explain_shortfall(state, missing),
         )
         weighed = {one: (asked[one][0], kinds[one], readings[one]) for one in kept}
-        return _with_draft(state, await _weigh_answer(self._reader, state, draft, weighed))
+        return _with_draft(state, _weigh_answer(state, draft, weighed))
 
 
 def _quote_cells(state: RunState) -> RunState | None:
@@ -168,8 +168,7 @@ def _show_nearest(draft: Draft, nearest: tuple[DraftSentence, ...]) -> Draft:
     return replace(draft, sentences=nearest, shortfall=Shortfall(reason, RunMessage(why)))
 
 
-async def _weigh_answer(
-    reader: UnitReader | None,
+def _weigh_answer(
     state: RunState,
     draft: Draft,
     parts: Mapping[int, tuple[Subquery, QuestionKind, PartReading]],
@@ -185,10 +184,9 @@ async def _weigh_answer(
     for place, (part, kind, reading) in parts.items():
         said = [one for one in draft.sentences if one.part == place] or draft.sentences
         has_forms = has_forms and has_form(part, kind, said, found.passages) and is_tied(part, said, found.passages)
-        own = await read_sentences(reader, part.text, said, found.passages)
         odds = odds_of(reading, said)
-        signs = find_certainty_signs(part, said, found.passages, reading.documents, support, own, reading.signs, odds)
-        weighed.append(score_certainty(signs, CERTAINTY_BY_WORDS if own is None else CertaintyWeights()))
+        signs = find_certainty_signs(part, said, found.passages, reading.documents, support, reading.signs, odds)
+        weighed.append(score_certainty(signs, CERTAINTY_BY_WORDS if reading.signs is None else CertaintyWeights()))
     certainty = min(weighed, key=lambda one: one.score)
     draft = replace(draft, certainty=certainty)
     whole = found.whole.query
