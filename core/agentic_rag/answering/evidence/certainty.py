@@ -58,7 +58,7 @@ class CertaintyWeights:
     unmatched: float = -5.1
     doubt: float = -1.2
     odds: float = 0.32
-    offset: float = -0.5
+    offset: float = -0.4
 
 
 CERTAINTY_BY_WORDS = CertaintyWeights(1.4, 1.5, -1.2, 0.0, 0.0, 0.0, 1.6)

@@ -12,7 +12,6 @@ from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_blocks import TextBlockKind
 from agentic_rag.answering.extraction.text_units import UnitKind
-from agentic_rag.answering.extraction.unit_ranking import LOWEST_ODDS
 from agentic_rag.answering.shapes.candidates import CandidateAnswer
 from agentic_rag.answering.shapes.question_kind import QuestionKind
 from agentic_rag.retrieval.candidates import Passage
@@ -68,9 +67,6 @@ class CandidateSigns:
     passage: float
     """The passage's fused score, relative to the first one's."""
     is_proposed: bool
-    odds: float
-    """The best odds, as a logarithm, that a unit within answers; then of all units."""
-    best_odds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +79,6 @@ class _ReadPart:
     gaps: dict[Place, float]
     fitting: frozenset[Place]
     top_passage: float
-    odds: dict[Place, float]
-    """Of the units that were judged."""
 
 
 def find_signs(
@@ -95,8 +89,7 @@ def find_signs(
     gaps = {(unit.passage, unit.start): min(best - unit.score, FAR) for unit in draft.read}
     fitting = frozenset((unit.passage, unit.start) for unit in draft.read if unit.fits)
     top = max((passage.candidate.score for passage in passages), default=0.0) or 1.0
-    odds = {(unit.passage, unit.start): unit.odds for unit in draft.read if unit.odds is not None}
-    read = _ReadPart(kind, part, passages, gaps, fitting, top, odds)
+    read = _ReadPart(kind, part, passages, gaps, fitting, top)
     return [astuple(_signs_of(read, one, is_draft=not at)) for at, one in enumerate(found)]
 
 
@@ -138,8 +131,6 @@ def _signs_of(read: _ReadPart, one: CandidateAnswer, *, is_draft: bool) -> Candi
         nearest_terms=weight_of(mask_of(lower_text(above[-1]), terms), terms) if above else 0.0,
         passage=first.candidate.score / read.top_passage,
         is_proposed=one.is_proposed,
-        odds=max((odds for at, odds in read.odds.items() if at in inside), default=LOWEST_ODDS),
-        best_odds=max(read.odds.values(), default=LOWEST_ODDS),
     )
 
 
