@@ -101,7 +101,7 @@ class SupportWeights:
     unmatched: float = -8.6
     apart: float = 8.8
     odds: float = 0.15
-    offset: float = 2.9
+    offset: float = 2.7
     """The default threshold abstains on at most 6 % of the answerable questions of any public set fitted on."""
 
 

@@ -29,7 +29,7 @@ JUDGEMENT_WEIGHT = 0.2
 LOWEST_ODDS, HIGHEST_ODDS = -6.0, 4.0
 """Further out the logarithm of the odds says no more."""
 READ_SPREAD, JUDGED_SPREAD = 0.5, 0.15
-"""Read units lie about twice as far apart as unread ones, judged ones three times: shrunk by this, as many follow the
+"""Read units lie about twice as far apart as unread ones, judged ones about seven times: shrunk by this, as many follow the
 best one closely."""
 
 
@@ -70,7 +70,7 @@ def rank_units(units: Sequence[CandidateUnit], likeness: Sequence[float]) -> lis
 def rank_judged(ranked: Sequence[CandidateUnit], odds: Sequence[float]) -> list[CandidateUnit]:
     """Ranked units once the first of them were judged: best first. The others count as the least likely of these."""
     top, least = ranked[0].score, min(odds)
-    judged = [(replace(unit, odds=odds[place]) if place < len(odds) else unit) for place, unit in enumerate(ranked)]
+    judged = with_odds(ranked, odds)
     worth = [
         (unit.score - top) / READ_SPREAD + JUDGEMENT_WEIGHT * (least if unit.odds is None else unit.odds)
         for unit in judged
@@ -81,6 +81,15 @@ def rank_judged(ranked: Sequence[CandidateUnit], odds: Sequence[float]) -> list[
         for unit, one in zip(judged, worth, strict=True)
     ]
     return sorted(found, key=lambda unit: (-unit.score, unit.passage, unit.start))
+
+
+def with_odds(ranked: Sequence[CandidateUnit], odds: Sequence[float]) -> list[CandidateUnit]:
+    """The units in their order, the first of them with their odds."""
+    return [*map(_with_odds, ranked, odds), *ranked[len(odds) :]]
+
+
+def _with_odds(unit: CandidateUnit, odds: float) -> CandidateUnit:
+    return replace(unit, odds=odds)
 
 
 def clip_odds(odds: Sequence[float]) -> tuple[float, ...]:

@@ -24,6 +24,7 @@ from agentic_rag.answering.extraction.unit_ranking import (
     rank_judged,
     rank_units,
     units_to_read,
+    with_odds,
 )
 from agentic_rag.answering.ports import UnitReader
 from agentic_rag.answering.shapes.question_kind import QuestionKind
@@ -75,14 +76,17 @@ async def read_units(
         if table_of(query.text) is not None:
             continue
         held = found[place].held
-        units = units_to_read(prefer_findings(query, kinds[place], held.all_units(), passages), most)
+        every = held.all_units()
+        preferred = prefer_findings(query, kinds[place], every, passages)
+        units = units_to_read(preferred, most)
         if not units:
             continue
         reading = await reader.read(query.text, [place_unit(unit, passages[unit.passage]) for unit in units])
         first = rank_units(units, reading.scores)
         likely = [place_unit(unit, passages[unit.passage]) for unit in first[:JUDGED]]
         odds = clip_odds(await reader.judge(query.text, likely))
-        ranked = rank_judged(first, odds)
+        # Neither likeness nor odds tell what a study found from what it sought.
+        ranked = rank_judged(first, odds) if preferred == every else with_odds(first, odds)
         close = [unit for unit in ranked if unit.score >= MIN_READING_RATIO * ranked[0].score]
         blocks = await _read_blocks(reader, query, place, passages) if kinds[place] in _BLOCKS_READ else ()
         signs = find_read_signs(units, reading, odds, passages)
