@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     states = [read_state(one) for one in options.trained]
-    mean = {name: np.mean([state[name] for state in states], axis=0, dtype=np.float32) for name in states[0]}
+    mean: Weights = {name: np.stack([state[name] for state in states]).mean(axis=0) for name in states[0]}
     options.out.mkdir(parents=True, exist_ok=True)
     write_reader(mean, read_weights(options.model / MODEL_FILE), options.out)
     shutil.copy(options.model / TOKENIZER_FILE, options.out / TOKENIZER_FILE)

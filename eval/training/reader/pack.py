@@ -90,7 +90,8 @@ def main() -> None:
     used[[*SPECIAL, *(one for ids in texts.ids for one in ids)]] = True
     words, scales = quantise_words(weights.pop(WORDS) * used[:, None])
     halves = {name: value.astype(np.float16) for name, value in weights.items()}
-    np.savez_compressed(options.out / WEIGHTS_FILE, words=words, scales=scales, **halves)
+    held: dict[str, Any] = {**halves, "words": words, "scales": scales}
+    np.savez_compressed(options.out / WEIGHTS_FILE, **held)
 
 
 def _packed(text: AskedText, texts: _Texts) -> dict[str, Any]:

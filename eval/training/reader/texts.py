@@ -145,8 +145,12 @@ class Pack:
 
 
 def _asked(one: dict[str, Any]) -> AskedIds:
-    lists = ("units", "beside", "headings", "before", "questions")
-    nested = ("answers", "altered")
     return AskedIds(
-        **{name: tuple(one[name]) for name in lists}, **{name: tuple(map(tuple, one[name])) for name in nested}
+        tuple(one["units"]),
+        tuple(one["beside"]),
+        tuple(one["headings"]),
+        tuple(one["before"]),
+        tuple(one["questions"]),
+        tuple(tuple(answers) for answers in one["answers"]),
+        tuple(tuple(altered) for altered in one["altered"]),
     )

@@ -270,7 +270,7 @@ def _texts(pack: Pack, options: argparse.Namespace) -> Iterator[AskedIds]:
 
 def _save(model: ReaderModel, out: Path, name: str) -> None:
     """In files of at most 16 MB, in half precision."""
-    parts: dict[str, dict[str, np.ndarray[Any, Any]]] = {}
+    parts: dict[str, dict[str, Any]] = {}
     for key, value in model.named_parameters():
         where = key.split(".")
         part = "a" if where[0] == "asked" and int(where[1]) < 3 else "b" if where[0] == "asked" else "c"
