@@ -209,7 +209,7 @@ def framed(width: str, height: str, address: str = "Pictures/a.png", beside: str
         (framed("16cm", "9cm"), (1, 1, "picture")),
         (framed("6.5in", "300pt") + framed("160mm", "90mm", "Pictures/b.png"), (2, 2, "picture")),
         (framed("0.847cm", "0.847cm") + framed("5cm", "2cm"), None),
-        (framed("16cm", "9cm", beside='<drawing:object xlink:href="./Object 1"/>'), None),
+        (framed("16cm", "9cm", beside='<drawing:object xlink:href="./Object 1"/>'), (1, 1, "object")),
     ],
 )
 def test_large_pictures_of_open_files_are_told(frames: str, expected: tuple[int, int, str] | None) -> None:
@@ -229,6 +229,28 @@ def test_an_open_workbook_of_empty_sheets_or_pictures_only_is_not_ready() -> Non
         with pytest.raises(ParseFailed) as refused:
             read(open_file("spreadsheet", content), "a.ods")
         assert refused.value.code == "PARSE_NO_TEXT"
+
+
+def with_object(held: str | None, tag: str = "object") -> bytes:
+    """An ODT with an embedded object, whose body is given."""
+    frame = f'<drawing:frame><drawing:{tag} xlink:href="./Object 1"/></drawing:frame>'
+    text = open_file("text", f"<text:p>{PROSE}{frame}</text:p>")
+    if held is None:
+        return text
+    inner = f'<office:document-content xmlns:office="{ODF}:office:1.0" xmlns:table="{ODF}:table:1.0" '
+    inner += f'xmlns:text="{ODF}:text:1.0"><office:body>{held}</office:body></office:document-content>'
+    return changed(text, {}, **{"Object 1__content_DOT_xml": inner.encode()})
+
+
+def test_sheets_embedded_in_open_text_are_read_and_other_objects_told() -> None:
+    cells = "".join(f"<table:table-cell><text:p>{one}</text:p></table:table-cell>" for one in ("Okapi", "240"))
+    sheet = f"<table:table><table:table-row>{cells}</table:table-row></table:table>"
+
+    assert "Okapi | 240" in read(with_object(f"<office:spreadsheet>{sheet}</office:spreadsheet>"), "a.odt").text
+    assert told(with_object(f"<office:spreadsheet>{sheet}</office:spreadsheet>"), "a.odt") is None
+    assert told(with_object("<office:presentation/>"), "a.odt") == (1, 1, "object")
+    assert told(with_object(None), "a.odt") == (1, 1, "object")
+    assert told(with_object(None, "object-ole"), "a.odt") == (1, 1, "object")
 
 
 def test_forms_of_open_text_are_read() -> None:

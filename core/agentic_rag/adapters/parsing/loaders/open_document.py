@@ -12,7 +12,7 @@ from agentic_rag.adapters.parsing.office.comments import cell_place, column_lett
 from agentic_rag.adapters.parsing.office.open_extras import (
     ANNOTATION,
     OPEN_NAMES,
-    OpenChart,
+    OpenObjects,
     comment_of,
     comments_in,
     form_lines,
@@ -26,7 +26,7 @@ from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.adapters.parsing.text.table_text import add_grid, add_table
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
-from agentic_rag.adapters.parsing.unread import PAGE, PICTURE, UnreadParts, none_of, with_unread
+from agentic_rag.adapters.parsing.unread import OBJECT, PAGE, PICTURE, UnreadParts, none_of, with_unread
 from agentic_rag.documents.document import BlockKind, PageSpan
 from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.kernel.text import strip_unstorable
@@ -80,10 +80,10 @@ def load(source: SourceFile) -> LoadedText:
         content = package.tree("content.xml")
         named_styles = package.tree("styles.xml") if "styles.xml" in package.names else ElementTree.Element("none")
         named = package.title("meta.xml")
-        charts = write_objects(package, content)
+        objects = write_objects(package, content)
     body = content.find(f"{_OFFICE}body")
     _write_shifts(content, {**_shifts(named_styles), **_shifts(content)})
-    reading = _Reading(source.limits, charts)
+    reading = _Reading(source.limits, objects)
     for part in body if body is not None else ():
         reading.body(part)
     title = first_heading(reading.built.text(), reading.built.blocks, deepest=1)
@@ -93,7 +93,12 @@ def load(source: SourceFile) -> LoadedText:
     loaded = LoadedText(text, tuple(reading.built.blocks), tuple(reading.pages), named or title)
     # Slides are told as a whole.
     pictures = 0 if reading.pages else framed_pictures(content, _LEFT_OUT)
-    return with_unread(loaded, UnreadParts(reading.drawn, len(reading.pages), PAGE), none_of(pictures, PICTURE))
+    return with_unread(
+        loaded,
+        UnreadParts(reading.drawn, len(reading.pages), PAGE),
+        none_of(pictures, PICTURE),
+        none_of(objects.unread, OBJECT),
+    )
 
 
 def _shifts(styles: ElementTree.Element) -> dict[str, Shift]:
@@ -121,13 +126,13 @@ def _write_shifts(content: ElementTree.Element, shifts: Mapping[str, Shift]) -> 
 class _Reading:
     """Depth-first over the body."""
 
-    def __init__(self, limits: ParserLimits, charts: Mapping[int, OpenChart]) -> None:
+    def __init__(self, limits: ParserLimits, objects: OpenObjects) -> None:
         self.built = TextBuilder()
         self.pages: list[PageSpan] = []
         self.drawn: list[int] = []
         """The slides that are nothing but pictures."""
         self._limits = limits
-        self._charts = charts
+        self._objects = objects
         self._in_spreadsheet = False
 
     def body(self, part: ElementTree.Element) -> None:
@@ -171,14 +176,14 @@ class _Reading:
             self.built.add_section("", comments_in(node))
 
     def _frame(self, frame: ElementTree.Element) -> None:
-        chart = self._charts.get(id(frame))
+        chart = self._objects.charts.get(id(frame))
         if chart is not None:
             rows = [] if chart.table is None or self._in_spreadsheet else [row for _, row, _ in _rows(chart.table)]
             # The figures behind the chart of a sheet are those of its cells.
             caption = f"Chart: {chart.caption}" if self._in_spreadsheet and chart.caption else chart.caption
             add_table(self.built, [row for row in rows if any(row)], 1, caption)
         else:
-            self.walk(frame)
+            self.walk(self._objects.documents.get(id(frame), frame))
         self.built.add(BlockKind.PARAGRAPH, picture_text(frame))
 
     def _item(self, node: ElementTree.Element) -> None:

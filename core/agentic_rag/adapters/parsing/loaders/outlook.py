@@ -20,6 +20,7 @@ from agentic_rag.adapters.parsing.loaders.rich_text import load as load_rtf
 from agentic_rag.adapters.parsing.office.compressed_rtf import rtf_of
 from agentic_rag.adapters.parsing.text.encoding import decode_as
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
+from agentic_rag.adapters.parsing.unread import UnreadParts, with_unread
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.kernel.text import strip_unstorable
@@ -112,12 +113,13 @@ def _read(source: SourceFile, message: _Item, head: int) -> LoadedText:
         f"{name}: {value}" for name, number in _PEOPLE if (value := " ".join(message.text(number, code_page).split()))
     ]
     built.add(BlockKind.PARAGRAPH, "\n".join([*lines, *_date_line(figures.get(_SENT, 0))]))
-    built.append(_body(source, message, code_page, html_page), deeper=1)
+    body = _body(source, message, code_page, html_page)
+    built.append(body, deeper=1)
     held = HeldFiles(source, built, "attachment")
     for attachment in message.attachments():
         _attach(source, held, attachment, code_page)
     source.limits.require_characters(built.length)
-    return held.finish(subject or None)
+    return with_unread(held.finish(subject or None), UnreadParts(body.unread_pages, body.parts, body.unit))
 
 
 def _date_line(file_time: int) -> list[str]:

@@ -5,7 +5,7 @@ texts, and the lines above and below the pages (ISO/IEC 26300-1).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from posixpath import normpath
 from xml.etree.ElementTree import Element
 
@@ -22,6 +22,7 @@ _FORM = f"{{{OPEN_NAMES}:form:1.0}}"
 _TYPED = ("text", "textarea", "formatted-text", "number", "date", "time", "combobox")
 """Controls of forms that people type into; one for passwords is not among them."""
 _TICKED = "☒"
+_READ_INSIDE = (f"{_OFFICE}spreadsheet", f"{_OFFICE}text")
 ANNOTATION = f"{_OFFICE}annotation"
 _PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
 _LINES = (*_PARAGRAPHS, f"{_TEXT}span", f"{_TEXT}a")
@@ -37,21 +38,38 @@ class OpenChart:
     table: Element | None
 
 
-def write_objects(package: Package, content: Element) -> dict[int, OpenChart]:
-    """Write every formula as text in its place. The charts, by the identity of the frame that holds each."""
-    charts: dict[int, OpenChart] = {}
+@dataclass(slots=True)
+class OpenObjects:
+    """The objects of a file, by the identity of the frame that holds each."""
+
+    charts: dict[int, OpenChart] = field(default_factory=dict[int, OpenChart])
+    documents: dict[int, Element] = field(default_factory=dict[int, Element])
+    """The contents of embedded sheets and texts."""
+    unread: int = 0
+    """Objects of other programs."""
+
+
+def write_objects(package: Package, content: Element) -> OpenObjects:
+    """Write every formula as text in its place, and find the other objects."""
+    found = OpenObjects()
     framed = [(parent, child) for parent in content.iter() for child in parent if child.tag == f"{_DRAW}frame"]
     for parent, frame in framed:
         for held in frame.findall(f"{_DRAW}object"):
             part = f"{normpath(held.get(_LINK, ''))}/content.xml"
             if part not in package.names:
+                found.unread += 1
                 continue
             tree = package.tree(part)
             if local_name(tree) == "math":
                 _become_text(frame, formula_text(tree), "span" if parent.tag in _LINES else "p")
             elif (chart := tree.find(f".//{_CHART}chart")) is not None:
-                charts[id(frame)] = OpenChart(_caption(chart), chart.find(f"{_TABLE}table"))
-    return charts
+                found.charts[id(frame)] = OpenChart(_caption(chart), chart.find(f"{_TABLE}table"))
+            elif (held := next((one for one in tree.iter() if one.tag in _READ_INSIDE), None)) is not None:
+                found.documents[id(frame)] = held
+            else:
+                found.unread += 1
+        found.unread += len(frame.findall(f"{_DRAW}object-ole"))
+    return found
 
 
 def _become_text(frame: Element, text: str, name: str) -> None:
