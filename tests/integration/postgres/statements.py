@@ -32,7 +32,7 @@ class WatchedConnection:
         self._statements.append(query)
         return await self._inner.execute(query, *arguments)
 
-    async def copy_rows(self, query: str, *arguments: Any) -> bytes:
+    async def copy_rows(self, query: str, *arguments: Any) -> bytearray:
         self._statements.append(query)
         return await self._inner.copy_rows(query, *arguments)
 

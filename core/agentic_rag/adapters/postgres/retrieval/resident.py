@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -32,6 +33,9 @@ WORTH_A_PATCH = 4
 
 REST_AFTER_A_READ = 10
 """Times what the last read took: a workspace that is published to all the time is not read all the time."""
+
+MOST_NOTES = 10_000
+"""Workspaces of which is noted that they do not fit, or were read just now; the notes only save reads."""
 
 IDLE_SECONDS = 600.0
 """Vectors that no question asked for this long are dropped, whether or not there is room: they may be of documents
@@ -149,7 +153,7 @@ class ResidentCorpusStore:
 
     Each key names organisation, workspace and space, and a corpus is handed out only to a snapshot whose state is that
     in which it was read, so an answer has nothing stale, erased or foreign. A state that is not held is read
-    in the background, on a snapshot of its own; meanwhile the table is scanned.
+    in the background, on a snapshot of its own; meanwhile the tables answer.
     """
 
     def __init__(self, pool: PostgresPool, capacity: int) -> None:
@@ -223,10 +227,14 @@ class ResidentCorpusStore:
         except (AgenticRagError, ValueError):
             # The database answers, and says what is wrong where that fails too.
             self._refuse(key, wanted)
+        if len(self._rests_until) >= MOST_NOTES:
+            self._rests_until.clear()
         self._rests_until[key] = loop.time() + REST_AFTER_A_READ * (loop.time() - began)
 
     def _refuse(self, key: _Key, state: CorpusState) -> None:
         self._held.pop(key, None)
+        if len(self._refused) >= MOST_NOTES:
+            self._refused.clear()
         self._refused[key] = state
 
     async def _read(self, key: _Key, wanted: CorpusState) -> None:
@@ -242,14 +250,16 @@ class ResidentCorpusStore:
                 self._refuse(key, wanted)
                 return
             before = self._held.get(key)
-            corpus = None
+            make = None
             if before is not None and before.state.leads_to(state):
-                corpus = await _patched(connection, (*workspace.key, space_id), before.corpus, dimensions)
-            if corpus is None:
+                make = await _read_patch(connection, (*workspace.key, space_id), before.corpus, dimensions)
+            if make is None:
                 vectors = await connection.copy_rows(WHOLE, *workspace.key, space_id)
                 mentions = await connection.copy_rows(MENTIONS, *workspace.key)
                 documents = await connection.copy_rows(DOCUMENTS, *workspace.key)
-                corpus = await asyncio.to_thread(_parse_whole, vectors, mentions, documents, dimensions)
+                make = partial(_parse_whole, vectors, mentions, documents, dimensions)
+        # Without the connection, which others may wait for.
+        corpus = await asyncio.to_thread(make)
         if corpus.nbytes > self._capacity:
             self._refuse(key, state)
         else:
@@ -265,11 +275,11 @@ class ResidentCorpusStore:
             self._drop_idle()
 
 
-async def _patched(
+async def _read_patch(
     connection: PostgresConnection, key: tuple[UUID, UUID, int], before: ResidentCorpus, dimensions: int
-) -> ResidentCorpus | None:
-    """The corpus as it is now, of which what was known `before` is not read again: a chunk keeps its number, its vector
-    and its mentions until it goes. None when too much is new.
+) -> Callable[[], ResidentCorpus] | None:
+    """What makes the corpus as it is now from what was known `before`, which is not read again: a chunk keeps its
+    number, its vector and its mentions until it goes. None when too much is new.
     """
     shown = _parse(await connection.copy_rows(VISIBILITY, *key), _NUMBERS)
     rows = before.vectors.rows_of(shown["ordinal"].astype(np.int64))
@@ -281,7 +291,7 @@ async def _patched(
         read = _parse(await connection.copy_rows(SOME, *key, new), ("ordinal",), dimensions)
         mentions = _parse(await connection.copy_rows(SOME_MENTIONS, *key[:2], new), _OF_MENTIONS, ids=True)
         documents = _parse(await connection.copy_rows(SOME_DOCUMENTS, *key[:2], new), ("ordinal",), ids=True)
-    return await asyncio.to_thread(_patch, before, shown, rows, read, mentions, documents)
+    return partial(_patch, before, shown, rows, read, mentions, documents)
 
 
 def _patch(
@@ -312,7 +322,7 @@ def _patch(
     return ResidentCorpus(vectors, ids, held)
 
 
-def _parse_whole(vectors: bytes, mentions: bytes, documents: bytes, dimensions: int) -> ResidentCorpus:
+def _parse_whole(vectors: bytearray, mentions: bytearray, documents: bytearray, dimensions: int) -> ResidentCorpus:
     rows = _parse(vectors, _NUMBERS, dimensions)
     parsed = _vectors_of(rows, rows["v"].astype(np.float32))
     read = _parse(mentions, _OF_MENTIONS, ids=True)
@@ -361,7 +371,9 @@ def _vectors_of(shown: NDArray[Any], vectors: NDArray[np.float32]) -> ResidentVe
     return ResidentVectors(ordinals, access, visible_from, visible_to, vectors)
 
 
-def _parse(data: bytes, numbers: Sequence[str], dimensions: int | None = None, *, ids: bool = False) -> NDArray[Any]:
+def _parse(
+    data: bytearray, numbers: Sequence[str], dimensions: int | None = None, *, ids: bool = False
+) -> NDArray[Any]:
     """Rows of COPY's binary form: 4-byte numbers and behind them, with `dimensions`, a halfvec `v` or, with `ids`, a
     UUID `id`. Errors: `ValueError` for anything else.
     """

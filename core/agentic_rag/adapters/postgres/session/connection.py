@@ -70,7 +70,7 @@ class PostgresConnection:
     async def executemany(self, query: str, rows: Sequence[Sequence[Any]]) -> None:
         await self._run(self._driver.executemany, query, rows)
 
-    async def copy_rows(self, query: str, *arguments: Any) -> bytes:
+    async def copy_rows(self, query: str, *arguments: Any) -> bytearray:
         """All rows of a query in COPY's binary form: a fraction of the cost of reading them as values."""
         received = bytearray()
 
@@ -78,7 +78,7 @@ class PostgresConnection:
             received.extend(data)
 
         await self._run(self._driver.copy_from_query, query, *arguments, output=receive, format="binary")
-        return bytes(received)
+        return received
 
     async def _run(self, call: Callable[..., Awaitable[Any]], *arguments: Any, **options: Any) -> Any:
         async with self._turn:
