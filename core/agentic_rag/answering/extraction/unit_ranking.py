@@ -29,8 +29,8 @@ JUDGEMENT_WEIGHT = 0.2
 LOWEST_ODDS, HIGHEST_ODDS = -6.0, 4.0
 """Further out the logarithm of the odds says no more."""
 READ_SPREAD, JUDGED_SPREAD = 0.5, 0.15
-"""Read units lie about twice as far apart as unread ones, judged ones about seven times: shrunk by this, as many follow the
-best one closely."""
+"""Read units lie about twice as far apart as unread ones, judged ones about seven times: shrunk by this, as many follow
+the best one closely."""
 
 
 def units_to_read(units: Sequence[CandidateUnit], most: int) -> list[CandidateUnit]:
