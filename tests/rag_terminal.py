@@ -48,6 +48,17 @@ class RagTerminal:
         return done.stdout
 
     def _start(self) -> subprocess.Popen[str]:
+        if self._python == sys.executable and "PYTHONPATH" in self._environ:
+            from tests.programs import PYTHONPATH, Program
+
+            return Program(
+                [self._python, "-m", "tests.rag_terminal"],
+                cwd=self._cwd,
+                env={**self._environ, "PYTHONPATH": PYTHONPATH},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
         return subprocess.Popen(
             # Without the folder of this file on its path.
             [self._python, "-P", str(Path(__file__).resolve())],
