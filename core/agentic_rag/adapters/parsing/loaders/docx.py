@@ -1,5 +1,5 @@
 """DOCX: checked as an archive first, its paragraphs counted as Word counts them and what Word shows beside them written
-out, then mammoth makes HTML of it, which the HTML loader reads.
+out, then mammoth makes HTML of it (of its styles it gets names and lists alone), which the HTML loader reads.
 
 Nothing outside the file is ever opened. Pictures are counted, never opened.
 """
