@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tests.bench.reports import Row
-from tests.gate import asked, crawled, decisions, labelled
+from tests.gate import asked, crawled, decisions, from_the_web, labelled
 
 Measure = Callable[[bool], Row]
 """Measures a row; True asks for the short form."""
@@ -24,6 +24,9 @@ TABLE: Mapping[str, Measure] = {
     "budgets": crawled.budgets,
     "maze": crawled.maze,
     "resumed": crawled.resumed,
+    "found": from_the_web.found,
+    "withheld": from_the_web.withheld,
+    "verified": from_the_web.verified,
 }
 LABELLED = frozenset({"answered", "calls", "refused", "promoted"})
 """Those that need the labelled set."""

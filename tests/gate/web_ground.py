@@ -10,11 +10,15 @@ from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.documents.document import Document
 from agentic_rag.documents.originals import OriginalKeys
+from agentic_rag.ingestion.analysis.analyse import TextAnalysis
+from agentic_rag.ingestion.group_commit import GroupCommitPublisher
+from agentic_rag.ingestion.ingest import IngestDocument
 from agentic_rag.ingestion.web.crawl import CrawlWeb
 from agentic_rag.ingestion.web.frontier import CrawlRequest, FrontierPage
 from agentic_rag.ingestion.web.keep_pages import KeepPages
 from agentic_rag.ingestion.web.read_pages import ReadPages
 from agentic_rag.jobs.job import JobRef
+from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.billing.limits import SpendingLimits
 from agentic_rag.models.billing.web_envelope import WebEnvelope
 from agentic_rag.models.providers.embedder_registry import only
@@ -24,6 +28,7 @@ from agentic_rag.workspaces.web_access import WebAccess
 from tests.contract.ingestion.source_world import FollowingWorkspace, Steps
 from tests.gate.simulated_web import SimulatedWeb, build_web
 from tests.inline_parser import InlineParser
+from tests.memory_store.compute import InlineCompute
 from tests.memory_store.jobs.job_board import MemoryJobBoard
 from tests.memory_store.workspaces.organisations import MemoryOrganisations
 
@@ -59,6 +64,11 @@ class CrawledWorkspace(FollowingWorkspace):
         )
         keys = OriginalKeys(clock, RandomIds())
         self.keep = KeepPages(self.database, self.blobs, keys, parser, embedders, clock, self.telemetry, "small")
+        analysis = TextAnalysis(estimate_tokens, InlineCompute())
+        publisher = GroupCommitPublisher(self.database)
+        self.ingest_pages = IngestDocument(
+            self.database, self.blobs, parser, embedders, analysis, publisher, self.telemetry, "small"
+        )
         self.crawler = CrawlWeb(self.database, self.pages, self.keep, parser, self.telemetry, pause_seconds=0.0)
 
     async def open(self, limits: SpendingLimits | None = None) -> CrawledWorkspace:
@@ -95,6 +105,11 @@ class CrawledWorkspace(FollowingWorkspace):
             return
         async with self.database.transaction(ref.workspace.org_id) as transaction:
             await transaction.jobs.finish(ref, lease.fence)
+
+    async def work_pages(self) -> None:
+        """Ingest what waits."""
+        self.ingest = self.ingest_pages
+        await self.work()
 
     async def frontier(self, ref: JobRef) -> dict[str, FrontierPage]:
         """The pages of a crawl, by address."""

@@ -101,6 +101,35 @@ def _forgetful(patch: Patch) -> None:
     patch(crawl._Frontier, "pending", lambda self: list(self.pages.values()))
 
 
+def _without_reading_again(patch: Patch) -> None:
+    from agentic_rag.ingestion.web.look_outside import LookOutsideForRun
+
+    wait = LookOutsideForRun._wait
+
+    async def late(self: Any, workspace: Any, tally: Any, until: float) -> None:
+        await wait(self, workspace, tally, until)
+        tally.version = None
+
+    patch(LookOutsideForRun, "_wait", late)
+
+
+def _without_policy(patch: Patch) -> None:
+    from agentic_rag.answering.gate.policy import WebPolicy
+
+    patch(WebPolicy, "refused_by", property(lambda _: None))
+
+
+def _in_place(patch: Patch) -> None:
+    from agentic_rag.documents.document import derive_uuid
+    from agentic_rag.ingestion import ingest, submit
+
+    def same(document_id: Any, *_: Any) -> Any:
+        return derive_uuid(b"revision", document_id.bytes)
+
+    patch(ingest, "revision_id_for", same)
+    patch(submit, "revision_id_for", same)
+
+
 MUTANTS: Mapping[str, Mutant] = {
     "identical": Mutant("the score hangs on the order of a set", _by_hash, "different decisions", where=Where.CHILDREN),
     "summed": Mutant("a signal is left out of the score", _without_the_last, "are not their score"),
@@ -114,5 +143,8 @@ MUTANTS: Mapping[str, Mutant] = {
     "budgets": Mutant("a spent envelope refuses nothing", _without_ceilings, "under a crawl's and a day's budget"),
     "maze": Mutant("links are followed at any depth", _ever_deeper, "a maze without an end"),
     "resumed": Mutant("a crawl begins anew", _forgetful, "a resumed crawl"),
+    "found": Mutant("nobody reads what came", _without_reading_again, "answered with a citation of its page"),
+    "withheld": Mutant("no policy is heard", _without_policy, "with the web forbidden"),
+    "verified": Mutant("a page is changed in place", _in_place, "changed or went"),
     "cost": Mutant("each decision takes two milliseconds more", _slowly, "beyond the probe"),
 }

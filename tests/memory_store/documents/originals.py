@@ -42,12 +42,12 @@ class MemoryOriginalStore:
         return sum(one.size for state in states if state is not None for one in state.originals.values())
 
     async def supersede(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> int:
-        """Doom what is neither published nor registered last; how many blobs."""
+        """Doom what is neither published nor registered last, but for pages of the web; how many blobs."""
         state = self._working.write(workspace)
         doomed = 0
         for document_id in document_ids:
             document = state.documents.get(document_id)
-            if document is not None:
+            if document is not None and "web_origin" not in document.provenance:
                 wanted = {document.content_hash, _registered(document.provenance.get("content_sha256"))}
                 doomed += _doom(state, document_id, frozenset(wanted - {None}))
         return doomed
