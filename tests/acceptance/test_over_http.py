@@ -25,6 +25,7 @@ import asyncpg
 import httpx2
 import pypdf
 import pytest
+from tests.console.tours import tour
 from tests.programs import Program, run
 from tests.stack import POSTGRES, Stack, open_home, redis_sources
 from tests.waiting import wait_until
@@ -199,6 +200,14 @@ def squeezed(text: str) -> str:
 
 def page_text(pdf: bytes, page: int) -> str:
     return pypdf.PdfReader(io.BytesIO(pdf)).pages[page - 1].extract_text()
+
+
+def test_the_console_asks_opens_the_marked_page_and_keeps_what_is_said(product: Product) -> None:
+    token = product.environ["AGENTIC_RAG_TOKEN"]
+
+    rows = tour(str(product.http.base_url).rstrip("/"), token)
+
+    assert [row for row in rows if not row.ok] == []
 
 
 def test_every_document_is_ready_and_its_original_is_served_unchanged(product: Product) -> None:

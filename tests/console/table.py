@@ -10,6 +10,7 @@ import pytest
 from tests.bench.reports import Row, at_least, exactly
 from tests.console import proofs
 from tests.console.marked_lines import Marks, compare
+from tests.console.tours import whole_tour
 from tests.quality.sets import DATA
 
 Measure = Callable[[bool], list[Row]]
@@ -40,4 +41,9 @@ def marks(short: bool) -> list[Row]:
     ]
 
 
-TABLE: Mapping[str, Measure] = {"marks": marks, "proof": proofs.proof, "replay": proofs.replay}
+def screens(short: bool) -> list[Row]:
+    """Every screen in a real browser; the short form is part of `tests/acceptance/test_over_http.py`."""
+    return [] if short else whole_tour()
+
+
+TABLE: Mapping[str, Measure] = {"marks": marks, "screens": screens, "proof": proofs.proof, "replay": proofs.replay}

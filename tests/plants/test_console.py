@@ -9,8 +9,8 @@ from tests.plants.console import MUTANTS
 from tests.plants.planting import missed, plant
 
 
-def test_every_row_has_a_lie() -> None:
-    assert MUTANTS.keys() == TABLE.keys()
+def test_every_row_that_has_a_short_form_has_a_lie() -> None:
+    assert MUTANTS.keys() == TABLE.keys() - {"screens"}
 
 
 @pytest.mark.parametrize("name", MUTANTS)

@@ -61,10 +61,15 @@ class RagSettings extends Part {
   keep(event) {
     event.preventDefault();
     const data = new FormData(event.target);
+    const { settings } = this.workspace;
     const number = (name) => (data.get(name) === "" ? null : Number(data.get(name)));
-    const input = { workspaceId: this.workspace.id, chunkProfile: data.get("chunkProfile") || null };
-    for (const [name] of KEPT) input[name] = number(name);
-    input.web = { allow: Boolean(data.get("web")), care: Number(data.get("care")) };
+    // What is shown may be a default: only what was changed becomes the workspace's own decision.
+    const input = { workspaceId: this.workspace.id };
+    const chunkProfile = data.get("chunkProfile") || null;
+    if (chunkProfile !== (settings.chunkProfile ?? null)) input.chunkProfile = chunkProfile;
+    for (const [name] of KEPT) if (number(name) !== (settings[name] ?? null)) input[name] = number(name);
+    const web = { allow: Boolean(data.get("web")), care: Number(data.get("care")) };
+    if (web.allow !== settings.web.allow || web.care !== settings.web.care) input.web = web;
     return this.act("keep", UPDATE_WORKSPACE, { input }, "The settings are kept.");
   }
 

@@ -1,0 +1,243 @@
+// A tour of the console in a real Chromium: `node tour.mjs short|whole`, told by the environment. Prints a line of JSON
+// for each thing that was looked at: {name, ok, detail}.
+
+import fs from "node:fs";
+import { createRequire } from "node:module";
+import { chromium } from "playwright-core";
+
+const { CONSOLE_URL, CONSOLE_TOKEN, CONSOLE_VIEWER, CONSOLE_PICTURES, CONSOLE_CHROMIUM } = process.env;
+const QUESTION = "What is the rotor diameter of the Selkie 1200?";
+const SCREENS = ["ask", "knowledge", "runs", "jobs", "usage", "access", "settings"];
+const whole = process.argv[2] === "whole";
+
+const browser = await chromium.launch({
+  executablePath: CONSOLE_CHROMIUM,
+  args: [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+  ],
+});
+
+const told = (name, ok, detail = "") => console.log(JSON.stringify({ name, ok: Boolean(ok), detail: String(detail) }));
+
+async function open(options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 850 }, ...options });
+  const page = await context.newPage();
+  page.faults = [];
+  page.on("pageerror", (error) => page.faults.push(error.message));
+  page.on("console", (message) => {
+    // A refused token and a page image that is not there are answers, not faults of the page.
+    if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) page.faults.push(message.text());
+  });
+  page.setDefaultTimeout(30_000);
+  return page;
+}
+
+async function signIn(page, token) {
+  await page.goto(`${CONSOLE_URL}/console`);
+  await page.getByLabel("Token").fill(token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+async function ask(page, question) {
+  const before = await page.locator("rag-answer").count();
+  await page.locator("#question").fill(question);
+  await page.locator("#question").press("Enter");
+  await page.locator("rag-answer").nth(before).waitFor();
+}
+
+// Somebody who was given a token: wrong first, then right; a question, its marked page, what is said of it.
+async function scenario() {
+  const page = await open();
+  await signIn(page, "not-a-token-of-this-server-0000000");
+  await page.getByText("This token is not accepted").waitFor();
+  told("a wrong token is refused in words", true);
+  await page.getByLabel("Token").fill(CONSOLE_TOKEN);
+  await page.keyboard.press("Enter");
+  await page.locator("#question").waitFor();
+  told("no token stands in an address", !page.url().includes(CONSOLE_TOKEN), page.url());
+
+  await ask(page, QUESTION);
+  const answer = page.locator("rag-answer").first();
+  told("the answer says its outcome", await answer.locator(".outcome .chip").isVisible());
+  told("the live region tells it", /citation/.test(await page.locator("#live").textContent()));
+  const began = Date.now();
+  await answer.locator("button.marker").first().click();
+  await page.locator("dialog[open] mark, dialog[open] img.page").first().waitFor();
+  const seconds = (Date.now() - began) / 1000;
+  told("a citation opens its source", true, `${seconds.toFixed(2)} s`);
+  await page.locator("dialog[open] img.page").waitFor();
+  const width = await page.locator("dialog[open] img.page").evaluate((image) => image.decode().then(() => image.naturalWidth));
+  told("the marked page is shown", width > 500, `${width} px`);
+  await page.getByRole("button", { name: "Text", exact: true }).click();
+  told("the text has the quote marked", (await page.locator("dialog[open] mark").textContent()).length > 3);
+  await page.keyboard.press("Escape");
+  told("Escape closes it and the focus is back", await page.evaluate(() => document.activeElement?.matches("button.marker")));
+  await answer.getByRole("button", { name: "Did not help" }).click();
+  await answer.getByRole("button", { name: "It is out of date" }).click();
+  await page.waitForFunction(() => document.querySelector("#live").textContent.includes("Thank you"));
+  await answer.getByRole("link", { name: "Open the run" }).click();
+  await page.getByRole("heading", { name: "Stages" }).waitFor();
+  told("the run keeps what was said of it", await page.locator(".reasons button[aria-pressed='true']").isVisible());
+  told("the page has no fault", page.faults.length === 0, page.faults.join("; "));
+  await page.context().close();
+}
+
+// What takes no mouse: sign in, ask, open a source, close it.
+async function byKeyboard() {
+  const page = await open();
+  await page.goto(`${CONSOLE_URL}/console`);
+  await page.getByLabel("Token").waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.type(CONSOLE_TOKEN);
+  await page.keyboard.press("Enter");
+  await page.locator("#question").waitFor();
+  const reach = async (matches, most = 60) => {
+    for (let step = 0; step < most; step += 1) {
+      await page.keyboard.press("Tab");
+      if (await page.evaluate((selector) => document.activeElement?.matches(selector), matches)) return true;
+    }
+    return false;
+  };
+  told("keyboard: the question is reached", await reach("#question"));
+  await page.keyboard.type(QUESTION);
+  await page.keyboard.press("Enter");
+  await page.locator("rag-answer").waitFor();
+  await page.evaluate(() => document.querySelector("#main").focus());
+  told("keyboard: a citation is reached", await reach("button.marker"));
+  const ring = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
+  told("keyboard: the focus is seen", ring !== "none", ring);
+  await page.keyboard.press("Enter");
+  await page.locator("dialog[open]").waitFor();
+  await page.keyboard.press("Escape");
+  told("keyboard: the source closes", (await page.locator("dialog[open]").count()) === 0);
+  await page.context().close();
+}
+
+// Every screen in light and dark, wide and narrow: axe's rules of WCAG 2.2 AA, no sideways scrolling, no fault.
+async function screens() {
+  const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  const kinds = [
+    { name: "light", viewport: { width: 1280, height: 850 }, colorScheme: "light" },
+    { name: "dark", viewport: { width: 1280, height: 850 }, colorScheme: "dark" },
+    { name: "narrow", viewport: { width: 360, height: 740 }, colorScheme: "light", reducedMotion: "reduce" },
+    { name: "narrow-dark", viewport: { width: 360, height: 740 }, colorScheme: "dark" },
+  ];
+  for (const { name, ...options } of kinds) {
+    const page = await open({ ...options, bypassCSP: true });
+    await page.goto(`${CONSOLE_URL}/console`);
+    await page.getByLabel("Token").waitFor();
+    await look(page, axe, `sign-in-${name}`);
+    await signIn(page, CONSOLE_TOKEN);
+    await page.locator("#question").waitFor();
+    for (const screen of SCREENS) {
+      await page.evaluate((hash) => (location.hash = hash), `#/${screen}`);
+      await page.waitForTimeout(1200);
+      if (screen === "ask") {
+        await ask(page, QUESTION);
+        await page.locator("rag-answer").first().getByRole("button", { name: "Why this answer?" }).click();
+        await page.locator(".why table").waitFor();
+        await page.waitForTimeout(300);
+      }
+      await look(page, axe, `${screen}-${name}`);
+      if (screen === "ask") {
+        await page.locator("button.marker").first().click();
+        await page.locator("dialog[open] img.page").waitFor();
+        await page.waitForTimeout(500);
+        await look(page, axe, `source-${name}`);
+        await page.keyboard.press("Escape");
+      }
+      if (screen === "runs") {
+        await page.locator("rag-runs a.document-title").first().click();
+        await page.getByRole("heading", { name: "Stages" }).waitFor();
+        await look(page, axe, `run-${name}`);
+      }
+    }
+    told(`no fault of the page, ${name}`, page.faults.length === 0, page.faults.join("; "));
+    await page.context().close();
+  }
+}
+
+async function look(page, axe, name) {
+  if (CONSOLE_PICTURES) await page.screenshot({ path: `${CONSOLE_PICTURES}/${name}.png` });
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => {
+    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+    const { violations } = await window.axe.run(document, { runOnly: { type: "tag", values: tags } });
+    return violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target).join(", ")}`);
+  });
+  told(`axe: ${name}`, found.length === 0, found.join("; "));
+  const over = await page.evaluate(() => {
+    const dialog = document.querySelector("dialog[open]");
+    const inside = dialog ? Math.max(...[...dialog.children].map((one) => one.scrollWidth - one.clientWidth)) : 0;
+    return Math.max(inside, document.documentElement.scrollWidth - window.innerWidth);
+  });
+  told(`no sideways scrolling: ${name}`, over <= 0, `${over} px`);
+}
+
+// What a viewer may not do is not shown; a link to it leads to what is.
+async function roles() {
+  const page = await open();
+  await signIn(page, CONSOLE_VIEWER);
+  await page.locator("nav a").first().waitFor({ state: "attached" });
+  const shown = await page.locator("nav a").allTextContents();
+  const names = shown.map((one) => one.trim());
+  told("a viewer has no administration", !names.includes("Access") && !names.includes("Usage & budgets"), names.join(", "));
+  await page.evaluate(() => (location.hash = "#/access"));
+  await page.waitForTimeout(700);
+  told("a link to it leads elsewhere", (await page.locator("rag-access").count()) === 0);
+  await page.evaluate(() => (location.hash = "#/knowledge"));
+  await page.getByText("To add documents takes the role member").waitFor();
+  told("a viewer has no upload", (await page.locator(".drop").count()) === 0);
+  told("a viewer has no fault", page.faults.length === 0, page.faults.join("; "));
+  await page.context().close();
+}
+
+// A server that is away, an upload that breaks off, a token that ends.
+async function faults() {
+  const page = await open();
+  await signIn(page, CONSOLE_TOKEN);
+  await page.locator("#question").waitFor();
+  await page.route("**/graphql", (route) => route.abort());
+  await page.locator("#question").fill(QUESTION);
+  await page.keyboard.press("Control+End");
+  await page.locator("#question").press("Enter");
+  await page.getByText("The server does not answer").first().waitFor();
+  told("a server that is away: said, and the question kept", (await page.locator("#question").inputValue()) === QUESTION);
+  await page.unroute("**/graphql");
+  await page.evaluate(() => (location.hash = "#/knowledge"));
+  await page.locator(".drop input").waitFor({ state: "attached" });
+  await page.route("**/graphql", (route) =>
+    (route.request().headers()["content-type"] ?? "").startsWith("multipart") ? route.abort() : route.continue(),
+  );
+  await page.locator(".drop input").setInputFiles({ name: "note.md", mimeType: "text/markdown", buffer: Buffer.from("# A note\n\nIt is blue.\n") });
+  await page.getByText("The upload broke off").waitFor();
+  await page.unroute("**/graphql");
+  await page.getByRole("button", { name: "Send again" }).click();
+  await page.locator(".document-title", { hasText: /A note|note/ }).first().waitFor();
+  told("an upload that broke off is sent again", true);
+  await page.route("**/graphql", (route) => route.fulfill({ status: 401, contentType: "application/json", body: '{"errors":[{"message":"x","extensions":{"code":"UNAUTHENTICATED"}}]}' }));
+  await page.evaluate(() => (location.hash = "#/runs"));
+  await page.getByText("Your sign-in ended").waitFor();
+  told("a token that ended: signed out, and said", (await page.evaluate(() => sessionStorage.length)) === 0);
+  await page.context().close();
+}
+
+try {
+  await scenario();
+  if (whole) {
+    await byKeyboard();
+    await roles();
+    await faults();
+    await screens();
+  }
+} catch (error) {
+  told("the tour goes to its end", false, error.message.slice(0, 600));
+} finally {
+  await browser.close();
+}

@@ -1,0 +1,121 @@
+"""Tours of the console in a real Chromium, driven by node with the npm package playwright-core."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from agentic_rag.embedded.loopback import free_port
+from tests.bench.reports import ROOT, Row
+from tests.stack import open_home
+
+PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")
+PICTURES = ROOT / "build" / "console" / "pictures"
+_SOURCE = Path(__file__).with_name("browser")
+
+
+def tour(url: str, token: str, *, viewer: str = "", whole: bool = False) -> list[Row]:
+    """What was looked at, a row each; skips where a program is missing. The server has the sample corpus, ready, in its
+    first workspace.
+    """
+    node, chromium = shutil.which("node"), shutil.which("chromium") or shutil.which("chromium-browser")
+    if node is None or chromium is None:
+        pytest.skip("component: node and chromium are not installed (scripts/install-system-packages)")
+    script = _script()
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(
+        [node, str(script), "whole" if whole else "short"],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(script.parent),
+            "CONSOLE_URL": url,
+            "CONSOLE_TOKEN": token,
+            "CONSOLE_VIEWER": viewer,
+            "CONSOLE_CHROMIUM": chromium,
+            "CONSOLE_PICTURES": str(PICTURES) if whole else "",
+        },
+    )
+    told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    rows = [Row(one["name"], one["detail"][:300] or ("yes" if one["ok"] else "no"), "holds", one["ok"]) for one in told]
+    if done.returncode:
+        rows.append(Row("the tour ends well", done.stderr[-300:], "holds", False))
+    return rows
+
+
+def _script() -> Path:
+    """The tour beside its packages, installed once into build/."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("component: npm is not installed (scripts/install-system-packages)")
+    folder = ROOT / "build" / "console" / "browser"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("package.json", "tour.mjs"):
+        shutil.copyfile(_SOURCE / name, folder / name)
+    if not (folder / "node_modules" / "playwright-core").is_dir():
+        subprocess.run([npm, "install", "--no-audit", "--no-fund", "--silent"], cwd=folder, check=True, timeout=300)
+    return folder / "tour.mjs"
+
+
+def whole_tour() -> list[Row]:
+    """The whole tour over a `rag up` of its own, with the sample corpus."""
+    with running() as (url, environ):
+        viewer = _rag(environ, "token", "dev", "--role", "viewer", "--subject", "vera").strip()
+        token = Path(environ["AGENTIC_RAG_HOME"], "dev-token").read_text(encoding="utf-8").strip()
+        _rag(environ, "ingest", str(ROOT / "simulated_ingestion"), "--workspace", "documents", "--wait")
+        return tour(url, token, viewer=viewer, whole=True)
+
+
+@contextmanager
+def running() -> Iterator[tuple[str, dict[str, str]]]:
+    """The address of a `rag up` on a new home, and the environment that its commands take."""
+    folder, port = open_home("agentic-rag-console-"), free_port()
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "AGENTIC_RAG_HOME": str(folder / "home"),
+        "AGENTIC_RAG_WORKER_METRICS_PORT": "0",
+        "PYTHONPATH": os.pathsep.join(str(ROOT / package) for package in PACKAGES),
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "agentic_rag_cli", "up", "--port", str(port)],
+        cwd=folder,
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "Ctrl-C stops everything" in line:
+                break
+        yield f"http://127.0.0.1:{port}", environ
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+        shutil.rmtree(folder)
+
+
+def _rag(environ: dict[str, str], *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "agentic_rag_cli", *arguments],
+        cwd=environ["HOME"],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    return done.stdout
