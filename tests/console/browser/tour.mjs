@@ -7,7 +7,7 @@ import { chromium } from "playwright-core";
 
 const { CONSOLE_URL, CONSOLE_TOKEN, CONSOLE_VIEWER, CONSOLE_PICTURES, CONSOLE_CHROMIUM } = process.env;
 const QUESTION = "What is the rotor diameter of the Selkie 1200?";
-const SCREENS = ["ask", "knowledge", "runs", "jobs", "usage", "access", "settings"];
+const SCREENS = ["ask", "knowledge", "runs", "jobs", "gate", "usage", "access", "settings"];
 const whole = process.argv[2] === "whole";
 
 const browser = await chromium.launch({
@@ -155,6 +155,10 @@ async function screens() {
       if (screen === "runs") {
         await page.locator("rag-runs a.document-title").first().click();
         await page.getByRole("heading", { name: "Stages" }).waitFor();
+        await page.getByRole("button", { name: "Verify the quotes" }).click();
+        await page.getByText("Every quote stands in its source").waitFor();
+        await page.getByRole("button", { name: "Ask again as it was" }).click();
+        await page.getByRole("link", { name: "Open the new run" }).waitFor();
         await look(page, axe, `run-${name}`);
       }
     }

@@ -12,6 +12,7 @@ const SCREENS = [
   { name: "knowledge", title: "Knowledge", action: "READ" },
   { name: "runs", title: "Runs", action: "READ" },
   { name: "jobs", title: "Jobs", action: "READ" },
+  { name: "gate", title: "Gate", action: "READ" },
   { name: "usage", title: "Usage & budgets", action: "SEE_USAGE" },
   { name: "access", title: "Access", action: "MANAGE_KEYS" },
   { name: "settings", title: "Settings", action: "READ" },
@@ -188,6 +189,8 @@ class RagApp extends Part {
         return html`<rag-runs .given=${given}></rag-runs>`;
       case "jobs":
         return html`<rag-jobs .given=${given}></rag-jobs>`;
+      case "gate":
+        return html`<rag-gate .given=${given}></rag-gate>`;
       case "usage":
         return html`<rag-usage .given=${given}></rag-usage>`;
       case "access":

@@ -17,3 +17,24 @@ export const ONE_RUN = /* GraphQL */ `
     run(id: $id) { ...RunView }
   }
 `;
+
+export const VERIFY = /* GraphQL */ `
+  query VerifyRun($id: ID!) {
+    verifyRun(id: $id) { holds checkedAt checks { marker state reason standsNow citation { title } } }
+  }
+`;
+
+export const PROVE = /* GraphQL */ `
+  query ProveRun($id: ID!) {
+    proveRun(id: $id) { content fileName }
+  }
+`;
+
+export const REPLAY = /* GraphQL */ `
+  mutation ReplayRun($id: ID!, $newest: Boolean!) {
+    replayRun(id: $id, newest: $newest) {
+      comparison { same added removed kept after { id } differences { stage what before after } }
+      userErrors { code message path }
+    }
+  }
+`;

@@ -6,6 +6,7 @@ import { ago, count, duration, sentence, when } from "../shared/format.js";
 import { OUTCOMES } from "../shared/outcomes.js";
 import { ONE_RUN, RUNS } from "../operations/runs.js";
 import "../shared/answer.js";
+import "../shared/run-checks.js";
 
 const PAGE = 30;
 
@@ -117,6 +118,7 @@ class RagRuns extends Part {
     return html`<div class="head">${back}</div>
       <h1 class="question">${run.question}</h1>
       <rag-answer .run=${run}></rag-answer>
+      <rag-run-checks .run=${run} .caller=${this.given.frame.caller}></rag-run-checks>
       <section class="card" aria-labelledby="stages-title">
         <h2 id="stages-title">Stages</h2>
         ${waterfall(run)}
