@@ -91,10 +91,10 @@ class ConsoleFiles:
         return RedirectResponse(PATH, 303, headers={"cache-control": "no-store"})
 
     async def _show_page(self, request: Request) -> Response:
-        del request
-        return Response(
-            self._page, media_type="text/html", headers={**HEADERS, "cache-control": "no-cache", "etag": self._etag()}
-        )
+        headers = {**HEADERS, "cache-control": "no-cache", "etag": self._etag()}
+        if request.headers.get("if-none-match") == self._etag():
+            return Response(status_code=304, headers=headers)
+        return Response(self._page, media_type="text/html", headers=headers)
 
     async def _show_file(self, request: Request) -> Response:
         file = self._files.get(request.path_params["name"])
