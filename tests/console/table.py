@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from tests.bench.reports import Row, at_least, exactly
-from tests.console import proofs
+from tests.console import proofs, streams
 from tests.console.marked_lines import Marks, compare
 from tests.console.tours import whole_tour
 from tests.quality.sets import DATA
@@ -46,4 +46,10 @@ def screens(short: bool) -> list[Row]:
     return [] if short else whole_tour()
 
 
-TABLE: Mapping[str, Measure] = {"marks": marks, "screens": screens, "proof": proofs.proof, "replay": proofs.replay}
+TABLE: Mapping[str, Measure] = {
+    "marks": marks,
+    "screens": screens,
+    "proof": proofs.proof,
+    "replay": proofs.replay,
+    "stream": streams.stream,
+}

@@ -35,8 +35,17 @@ def _blind_to_candidates(patch: Patch) -> None:
     patch(difference, "_BEFORE_THE_DRAFT", seen)
 
 
+def _another_reply(patch: Patch) -> None:
+    """The last event is made of another answer."""
+    from agentic_rag_server.graphql.answering import stream
+
+    whole = stream.show_answer
+    patch(stream, "show_answer", lambda run: whole(replace(run, seconds=run.seconds + 1)))
+
+
 MUTANTS: Mapping[str, Mutant] = {
     "marks": Mutant("marks lie a line too low", _one_line_down, "marks on another line"),
     "proof": Mutant("the seal covers the question only", _sealed_with_nothing, "tamperings that are not found"),
+    "stream": Mutant("the last event has another run", _another_reply, "that are not the reply"),
     "replay": Mutant("candidates are not compared", _blind_to_candidates, "first stage named wrongly"),
 }
