@@ -156,6 +156,14 @@ class SearchSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class StageUsage:
+    """The calls of a chat model in one stage."""
+
+    stage: str
+    spend: ChatSpend
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerDebug:
     """How the answer came about."""
 
@@ -173,6 +181,8 @@ class AnswerDebug:
     fetched: tuple[FetchedText, ...] = ()
     chat: ChatSpend | None = None
     """What the run's own calls of a chat model cost; None without one."""
+    usage: tuple[StageUsage, ...] = ()
+    """The same by stage, in the order of the run."""
     certainty: Support | None = None
     """Of the claim that the cited sentences are the answer; below its threshold an answer is UNCERTAIN. None where that
     is not weighed.

@@ -269,7 +269,7 @@ class AnswerQuestion:
                             async with asyncio.timeout(seconds):
                                 result = await self._stages[stage].run(state, reads)
                     ending.outcome = result.outcome
-                state = result.state
+                state = result.state.with_usage(stage.value, state.spent)
                 if stage is Stage.EMBED and result.event is StageEvent.OUT_OF_TIME:
                     state = replace(state, degraded=(*state.degraded, Dependency.EMBEDDER))
                 request.feed.tell_end(stage, records[-1], state)
@@ -351,7 +351,7 @@ class AnswerQuestion:
     ) -> Run:
         asked = request.question.asked
         if answer.debug.chat is not None and cache in (CacheOutcome.HIT, CacheOutcome.JOINED):
-            answer = replace(answer, debug=replace(answer.debug, chat=None))
+            answer = replace(answer, debug=replace(answer.debug, chat=None, usage=()))
         return Run(
             workspace=asked.workspace,
             run_id=request.run_id,

@@ -47,6 +47,7 @@ def assemble(state: RunState, gate: GateDecision) -> Answer:
             search=state.options.search,
             fetched=retrieved.fetched,
             chat=state.spent,
+            usage=state.usage,
         ),
         outside=None if state.outside is None else state.outside.report,
     )

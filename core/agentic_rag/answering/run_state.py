@@ -11,6 +11,7 @@ from agentic_rag.answering.answer import (
     FetchedText,
     Outcome,
     SelfCheckReport,
+    StageUsage,
     Support,
 )
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
@@ -166,6 +167,15 @@ class RunState:
     ending: Ending | None = None
     degraded: tuple[Dependency, ...] = ()
     spent: ChatSpend | None = None
+    usage: tuple[StageUsage, ...] = ()
+    """What was spent, by stage."""
+
+    def with_usage(self, stage: str, before: ChatSpend | None) -> RunState:
+        """This state of the end of a stage, with what the stage spent."""
+        if self.spent is None or self.spent == before:
+            return self
+        return replace(self, usage=(*self.usage, StageUsage(stage, self.spent.since(before))))
+
     outside: LookedOutside | None = None
     """None until the run looks outside, which it does once."""
 

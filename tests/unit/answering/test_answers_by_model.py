@@ -582,7 +582,10 @@ async def test_a_reply_that_was_no_use_costs_as_well_and_a_cached_answer_nothing
 
     spent = [run.answer.debug.chat for run in (failed, made, again)]
     assert [one and one.calls for one in spent] == [2, 2, None]
-    assert replace(again.answer, debug=replace(again.answer.debug, chat=made.answer.debug.chat)) == made.answer
+    bill = made.answer.debug
+    assert [sum(one.spend.calls for one in run.answer.debug.usage) for run in (failed, made, again)] == [2, 2, 0]
+    assert sum(one.spend.input_tokens for one in bill.usage) == (bill.chat.input_tokens if bill.chat else None)
+    assert replace(again.answer, debug=replace(again.answer.debug, chat=bill.chat, usage=bill.usage)) == made.answer
 
 
 async def test_only_the_tasks_given_to_the_model_are_asked_of_it(stub: ProviderStub) -> None:

@@ -101,6 +101,18 @@ class ChatSpend:
             sum(costs) if costs else None,
         )
 
+    def since(self, earlier: ChatSpend | None) -> ChatSpend:
+        """What came after `earlier`, which is a part of this."""
+        if earlier is None:
+            return self
+        cost = None if self.cost_usd is None else self.cost_usd - (earlier.cost_usd or 0.0)
+        return ChatSpend(
+            self.calls - earlier.calls,
+            self.input_tokens - earlier.input_tokens,
+            self.output_tokens - earlier.output_tokens,
+            cost,
+        )
+
 
 class FinishReason(enum.Enum):
     """The way a reply ended. The value of a failure is its error code."""

@@ -97,6 +97,19 @@ class FetchedPage:
     text: str
 
 
+@strawberry.type(description="The calls of a chat model in one stage of a run, as they stand in the ledger.")
+class StageUsage:
+    stage: str
+    calls: int
+    input_tokens: int = strawberry.field(description="As the provider counts them.")
+    output_tokens: int
+    cost_usd: float | None = strawberry.field(description="Null without a known price.")
+
+    @strawberry.field(description="Of input and output together.")
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
 @strawberry.type(description="The run's own calls of a chat model.")
 class ChatSpend:
     calls: int

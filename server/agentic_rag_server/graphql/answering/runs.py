@@ -11,7 +11,7 @@ from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, enco
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.answering.citations import Citation, show_citation
-from agentic_rag_server.graphql.answering.debug import AnswerDebug, StageTiming, show_debug
+from agentic_rag_server.graphql.answering.debug import AnswerDebug, StageTiming, StageUsage, show_debug
 from agentic_rag_server.graphql.answering.feedback import Feedback, show_feedback
 from agentic_rag_server.graphql.answering.gate import GateDecision, show_gate
 from agentic_rag_server.graphql.answering.outside import OutsideReport, show_outside
@@ -86,6 +86,13 @@ class Run(Node):
         context, workspace = info.context, self.source.workspace
         said = await context.parts.feedback.of_run(context.principal, workspace, self.source.run_id)
         return [show_feedback(one, workspace.workspace_id) for one in said]
+
+    @strawberry.field(
+        description="What its calls of a chat model used, by stage; empty where none was made for it, as for an answer "
+        "from the cache. The embedding of the question is in the usage of the workspace only."
+    )
+    def usage(self) -> list[StageUsage]:
+        return [to_schema(StageUsage, one, one.spend) for one in self.source.answer.debug.usage]
 
     @strawberry.field(description="The quotes behind the sentences.")
     def citations(self) -> list[Citation]:
