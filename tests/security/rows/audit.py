@@ -99,6 +99,8 @@ WITHOUT_ENTRY: Mapping[str, str] = {
     "cancelRun": "It changes nothing that is stored.",
     "replayRun": "As ragAnswer.",
     "submitFeedback": "What it stores says itself who gave it and when.",
+    "crawl": "The one that it leaves takes leave to ask the web (test_crawl_web.py).",
+    "searchWeb": "As crawl.",
     "rebuildGraph": "It makes anew what follows from the documents; the job says so itself.",
     "attackTenants": "It changes nothing that anybody sees.",
     "purgeUndecodableMessage": "Nobody knows which organisation the message is of.",

@@ -197,8 +197,15 @@ class CrawlWeb:
         if any(same_page(one) in frontier.known for one in others):
             return replace(page, state=PageState.DUPLICATE, size=size), ()
         name = {"text/plain": "page.txt", "text/markdown": "page.md"}.get(fetched.media_type, "page.html")
-        text = (await self.parser.parse(fetched.body, name, None)).text
-        if len(text.strip()) < SHELL_CHARACTERS and b"<script" in fetched.body.lower():
+        has_script = b"<script" in fetched.body.lower()
+        try:
+            text = (await self.parser.parse(fetched.body, name, None)).text
+        except ParseFailed:
+            # A shell has no text at all.
+            if not has_script:
+                raise
+            text = ""
+        if len(text.strip()) < SHELL_CHARACTERS and has_script:
             return replace(page, state=PageState.NEEDS_SCRIPT, code="NEEDS_SCRIPT", size=size), ()
         ended = replace(page, size=size, text_hash=text_hash(text), signature=signature(text))
         follows = () if directives_of(fetched).nofollow or page.depth >= frontier.request.depth else links

@@ -1,0 +1,71 @@
+"""Crawls: who may start one, what stays of it in the audit log, and what ends it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.gate.simulated_web import SHELLS
+from tests.gate.web_ground import CrawledWorkspace
+
+from agentic_rag.ingestion.web.frontier import CrawlRequest, PageState
+from agentic_rag.ingestion.web.search_web import SearchEngine, SearchWeb
+from agentic_rag.kernel.errors import InvalidInput, PolicyRefused
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.web.search import SearchRequest, SearchResult
+from agentic_rag.workspaces.web_access import WebAccess
+
+
+async def logged(ground: CrawledWorkspace) -> list[str]:
+    async with ground.database.transaction(ground.workspace.org_id) as transaction:
+        page = await transaction.audit.page(PageRequest(10))
+    return [one.action for one in page.items]
+
+
+async def forbid(ground: CrawledWorkspace) -> None:
+    async with ground.database.transaction(ground.workspace.org_id) as transaction:
+        await transaction.workspaces.change_settings(
+            ground.workspace.workspace_id, lambda before: replace(before, web=WebAccess())
+        )
+
+
+async def test_a_crawl_and_a_search_are_in_the_audit_log() -> None:
+    ground = await CrawledWorkspace().open()
+
+    async def ask(request: SearchRequest) -> tuple[SearchResult, ...]:
+        return ()
+
+    search = SearchWeb(ground.database, ground.envelope, ground.telemetry, SearchEngine("file", ask))
+    await ground.crawler.start(ground.workspace, CrawlRequest((f"http://{SHELLS}/",)), "user:ada")
+    await search.run(ground.workspace, SearchRequest("tide"), "user:ada")
+
+    assert sorted(await logged(ground)) == ["web.crawl", "web.search"]
+
+
+async def test_without_leave_nothing_is_asked() -> None:
+    ground = await CrawledWorkspace().open()
+    ref = await ground.crawler.start(ground.workspace, CrawlRequest((f"http://{SHELLS}/",)), "user:ada")
+    await forbid(ground)
+
+    with pytest.raises(PolicyRefused):
+        await ground.attempt(ref)
+    with pytest.raises(PolicyRefused):
+        await ground.crawler.start(ground.workspace, CrawlRequest((f"http://{SHELLS}/",)), "user:ada")
+    assert ground.web.requests == []
+
+
+async def test_a_page_that_scripts_make_is_no_empty_document() -> None:
+    ground = await CrawledWorkspace().open()
+    ref = await ground.crawl(CrawlRequest((f"http://{SHELLS}/",)))
+
+    states = {url.partition(SHELLS)[2]: one.state for url, one in (await ground.frontier(ref)).items()}
+    assert states == {"/": PageState.KEPT, "/app": PageState.NEEDS_SCRIPT, "/full": PageState.KEPT}
+    assert f"http://{SHELLS}/app" not in await ground.documents()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"seeds": ()}, {"seeds": ("http://127.0.0.1/",)}, {"seeds": ("http://a.example/",), "depth": 4}]
+)
+def test_a_crawl_that_cannot_be_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput):
+        CrawlRequest(**wrong)  # type: ignore[arg-type]
