@@ -21,7 +21,7 @@ from pptx import Presentation
 from pptx.util import Cm as SlideCm
 from pypdf import PdfReader, PdfWriter
 from pypdf.annotations import Highlight, Text
-from pypdf.generic import ArrayObject, FloatObject, NameObject, TextStringObject
+from pypdf.generic import ArrayObject, DictionaryObject, FloatObject, NameObject, StreamObject, TextStringObject
 from reportlab.pdfgen.canvas import Canvas
 
 from agentic_rag.adapters.parsing.dispatch import load
@@ -438,3 +438,25 @@ def test_of_files_in_files_the_outer_ones_are_read() -> None:
     assert loaded.text.count("Attachment: inner.pdf") == 4
     assert "This attachment was not read: it holds more than 5000 files, or files nested deeper than 3." in loaded.text
     assert told(inner, "a.pdf") == (1, 1, "file")
+
+
+def test_a_file_pinned_to_a_page_is_read() -> None:
+    def pin(writer: PdfWriter) -> None:
+        held = StreamObject()
+        held.set_data(b"The pinned okapi weighs 240 kg.")
+        name = TextStringObject("okapi.txt")
+        files = DictionaryObject({NameObject("/F"): writer._add_object(held)})
+        spec = {NameObject("/Type"): NameObject("/Filespec"), NameObject("/F"): name, NameObject("/EF"): files}
+        pinned = DictionaryObject({
+            NameObject("/Type"): NameObject("/Annot"),
+            NameObject("/Subtype"): NameObject("/FileAttachment"),
+            NameObject("/Rect"): ArrayObject([FloatObject(one) for one in (50, 500, 70, 520)]),
+            NameObject("/FS"): DictionaryObject(spec),
+            NameObject("/Contents"): TextStringObject("As agreed with Jane."),
+        })  # fmt: skip
+        writer.add_annotation(0, pinned)
+
+    text = read(pdf(pin, PROSE), "a.pdf").text
+
+    assert "Comment: As agreed with Jane." in text
+    assert text.endswith("Attachment: okapi.txt\n\nThe pinned okapi weighs 240 kg.")
