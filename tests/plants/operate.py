@@ -49,7 +49,9 @@ def _without_originals(patch: Patch) -> None:
 
 MUTANTS: Mapping[str, Mutant] = {
     "seconds": Mutant("each file takes three seconds more", _slow, "backup and restore", is_slow=True),
-    "answers": Mutant("postings are left out of the backup", _without("rag_segments"), "bytes that changed"),
+    "answers": Mutant(
+        "postings are left out of the backup", _without("rag_segments"), "bytes that changed", is_slow=True
+    ),
     "erased": Mutant("what was erased since is not erased again", _forgotten, "came back"),
     "verified": Mutant("mentions are left out of the backup", _without("rag_mentions"), "rag verify", is_slow=True),
     "originals": Mutant(
