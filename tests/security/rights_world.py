@@ -37,6 +37,7 @@ from agentic_rag.tenancy.principals import KeyScope, Principal, Role, SubjectKin
 from agentic_rag.workspaces.administer import NewWorkspace
 from agentic_rag.workspaces.context_template import ContextTemplate, add_template
 from agentic_rag.workspaces.organisation import FeatureFlag
+from agentic_rag.workspaces.web_access import WebAccess
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 from agentic_rag_server.rest.openai.places import uploads_of
 from agentic_rag_server.rest.openai.store_batches import batch_id_of
@@ -123,6 +124,8 @@ async def rights_world(ground: Ground) -> AsyncIterator[RightsWorld]:
     providers = {
         "AGENTIC_RAG_MASTER_KEYS": f"m1:{base64.b64encode(secrets.token_bytes(32)).decode()}",
         "OPENAI_API_KEY": "sk-test",
+        # A search engine that finds nothing and asks nobody.
+        "AGENTIC_RAG_SEARCH": "file:/dev/null",
         "OPENAI_BASE_URL": f"http://127.0.0.1:{free_port()}/v1",
     }
     async with opened_server(ground, **providers) as (container, url, http):
@@ -134,10 +137,14 @@ async def _built(container: Container, http: httpx2.AsyncClient, url: str) -> Ri
     for name, org_id in organisations.items():
         await PostgresOrganisationRegister(url).create(org_id, name, f"issuer-{name}")
         await container.administer.set_feature(org_id, FeatureFlag.RAG_GUIDELINES, on=True, actor="system:test")
+        await container.administer.set_feature(org_id, FeatureFlag.WEB_ACCESS, on=True, actor="system:test")
         await container.attachments.open(uploads_of(org_id), "system:test")
     ours = organisations["ours"]
     project = await _workspace(container, ours, NewWorkspace("handbook", WorkspaceKind.PROJECT, "p-7"))
     agent = await _workspace(container, ours, NewWorkspace("helper", WorkspaceKind.AGENT, "a-7"))
+    await container.administer.change_workspace(
+        project.ref, lambda one: replace(one, web=WebAccess(allow=True)), "system:test"
+    )
     world = RightsWorld(container, http, project.ref, agent.ref)
     world.ids["batch"] = batch_id_of(0, [UUID(int=1)])
     world.ids |= {"organisation": str(ours)} | await _things(container, project.ref, agent.ref, url)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from uuid import uuid4
 
 import pytest
 from tests.gate.simulated_web import SHELLS
 from tests.gate.web_ground import CrawledWorkspace
 
+from agentic_rag.ingestion.web.crawl import report_crawl
 from agentic_rag.ingestion.web.frontier import CrawlRequest, PageState
 from agentic_rag.ingestion.web.search_web import SearchEngine, SearchWeb
-from agentic_rag.kernel.errors import InvalidInput, PolicyRefused
+from agentic_rag.jobs.job import JobRef
+from agentic_rag.kernel.errors import InvalidInput, NotFound, PolicyRefused
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.web.search import SearchRequest, SearchResult
 from agentic_rag.workspaces.web_access import WebAccess
@@ -61,6 +64,16 @@ async def test_a_page_that_scripts_make_is_no_empty_document() -> None:
     states = {url.partition(SHELLS)[2]: one.state for url, one in (await ground.frontier(ref)).items()}
     assert states == {"/": PageState.KEPT, "/app": PageState.NEEDS_SCRIPT, "/full": PageState.KEPT}
     assert f"http://{SHELLS}/app" not in await ground.documents()
+
+
+async def test_only_a_crawl_has_pages() -> None:
+    ground = await CrawledWorkspace().open()
+    ref = await ground.crawler.start(ground.workspace, CrawlRequest((f"http://{SHELLS}/",)), "user:ada")
+    stranger = JobRef(ground.workspace, uuid4())
+
+    assert [one.url for one in (await report_crawl(ground.database, ref)).pages] == [f"http://{SHELLS}/"]
+    with pytest.raises(NotFound):
+        await report_crawl(ground.database, stranger)
 
 
 @pytest.mark.parametrize(

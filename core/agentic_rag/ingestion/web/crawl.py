@@ -23,6 +23,7 @@ from agentic_rag.kernel.errors import (
     AgenticRagError,
     BudgetExceeded,
     InvalidInput,
+    NotFound,
     ParseFailed,
     PolicyRefused,
     Retryable,
@@ -251,6 +252,8 @@ class CrawlReport:
 
 
 async def report_crawl(database: Database, ref: JobRef) -> CrawlReport:
-    """The pages of a crawl. Errors: `DependencyUnavailable`."""
+    """The pages of a crawl; none of a job of another kind. Errors: `NotFound` code JOB_NOT_FOUND."""
     async with database.transaction(ref.workspace.org_id) as transaction:
+        if await transaction.jobs.get(ref.workspace, ref.job_id) is None:
+            raise NotFound("There is no such job.", code="JOB_NOT_FOUND")
         return CrawlReport(ref.job_id, await transaction.crawls.pages(ref))
