@@ -24,6 +24,8 @@ ARGUMENTS: dict[str, list[str]] = {
     "search": ["audit"],
     "context": ["audit"],
     "explain": [ID],
+    "crawl": ["https://example.org/"],
+    "search-web": ["audit"],
     "gate explain": [ID],
     "gate report": ["--since", "2026-11-01"],
     "gate replay": ["--since", "2026-11-01"],
