@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -84,7 +85,7 @@ async def test_the_text_comes_back_with_its_structure(parser: ProcessParser) -> 
     ]
     assert (parsed.title, parsed.media_type, parsed.language) == ("Größe", "text/markdown", None)
     assert (parsed.parser, parsed.parser_version) == ("parsing", parser.version)
-    assert parser.version.startswith("parsing-10/pypdf-")
+    assert re.match(r"parsing-\d+/pypdf-\d", parser.version)
 
 
 async def test_one_child_serves_many_files_also_after_refused_ones(parser: ProcessParser) -> None:
