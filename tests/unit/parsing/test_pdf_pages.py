@@ -7,6 +7,7 @@ import io
 import pytest
 from reportlab.lib.pagesizes import A4
 from reportlab.pdfgen.canvas import Canvas
+from tests.hostile.pdf_files import encrypted, pdf
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.loaders import pdf as pdf_loader
@@ -16,6 +17,7 @@ from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.documents.chunk_pieces import split_pieces
 from agentic_rag.documents.document import BlockKind, ParsedDocument
+from agentic_rag.kernel.errors import ParseFailed
 
 
 def read(content: bytes) -> LoadedText:
@@ -34,6 +36,14 @@ def report(pages: int, header_at: int = 800) -> bytes:
         canvas.showPage()
     canvas.save()
     return made.getvalue()
+
+
+def test_a_file_without_pages_is_not_taken_for_the_encrypted_one_before_it() -> None:
+    with pytest.raises(ParseFailed) as refused:
+        read(encrypted("user", "owner", "AES-256"))
+
+    assert refused.value.code == "PARSE_ENCRYPTED"
+    assert read(pdf({2: b"<</Type/Pages/Kids[]/Count 0>>"})).text == ""
 
 
 def test_headers_footers_and_page_numbers_stand_behind_the_pages_and_in_no_chunk() -> None:

@@ -49,14 +49,8 @@ class PdfiumPages:
     """The pages of a file; a file that PDFium cannot open has none. Errors: `ParseFailed` code PARSE_ENCRYPTED."""
 
     def __init__(self, content: bytes) -> None:
-        self._document: Any = None
-        try:
-            self._document = PdfDocument(content)
-        except PdfiumError as error:
-            if cast(Any, error).err_code == pdfium.FPDF_ERR_PASSWORD:
-                raise password_error() from error
-            return
-        if self._document.get_formtype() != pdfium.FORMTYPE_NONE:
+        self._document: Any = open_document(content)
+        if self._document is not None and self._document.get_formtype() != pdfium.FORMTYPE_NONE:
             self._document.init_forms()
 
     @property
@@ -113,6 +107,27 @@ class PdfiumPages:
             if len(found) >= _MOST_BOOKMARKS:
                 break
         return found
+
+
+def open_document(content: bytes) -> Any:
+    """The document; None when PDFium cannot open it, or finds no page. Errors: `ParseFailed` code PARSE_ENCRYPTED."""
+    try:
+        return PdfDocument(content)
+    except PdfiumError as error:
+        if _needs_password(content):
+            raise password_error() from error
+        return None
+
+
+def _needs_password(content: bytes) -> bool:
+    """pypdfium2 also refuses a file that PDFium opened and that has no page; the error that it tells then is that of an
+    earlier file of this process.
+    """
+    raw = pdfium.FPDF_LoadMemDocument64(content, len(content), None)
+    if raw:
+        pdfium.FPDF_CloseDocument(raw)
+        return False
+    return bool(pdfium.FPDF_GetLastError() == pdfium.FPDF_ERR_PASSWORD)
 
 
 def password_error() -> ParseFailed:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import pypdfium2.raw  # pyright: ignore[reportMissingTypeStubs] - it ships none
-from pypdfium2 import PdfDocument, PdfiumError  # pyright: ignore[reportMissingTypeStubs]
+from pypdfium2 import PdfiumError  # pyright: ignore[reportMissingTypeStubs]
 
-from agentic_rag.adapters.parsing.pdf.pdfium import password_error
+from agentic_rag.adapters.parsing.pdf.pdfium import open_document
 from agentic_rag.adapters.parsing.pdf.quoted_lines import quoted_lines
 from agentic_rag.answering.runs.page_image import MarkedLine, PageImage, QuotedPlace
 from agentic_rag.kernel.errors import ParseFailed
@@ -30,12 +30,9 @@ _STEPS = 10_000
 
 def render(content: bytes, place: QuotedPlace) -> PageImage:
     """The page. Errors: `ParseFailed` codes PARSE_ENCRYPTED, PARSE_CORRUPT (also for a page that is not there)."""
-    try:
-        document: Any = PdfDocument(content)
-    except PdfiumError as error:
-        if cast(Any, error).err_code == pdfium.FPDF_ERR_PASSWORD:
-            raise password_error() from error
-        raise ParseFailed("the PDF cannot be opened", code="PARSE_CORRUPT") from error
+    document = open_document(content)
+    if document is None:
+        raise ParseFailed("the PDF cannot be opened", code="PARSE_CORRUPT")
     try:
         if not 1 <= place.page <= len(document):
             raise ParseFailed(f"the PDF has {len(document)} pages; {place.page} is none of them", code="PARSE_CORRUPT")
