@@ -41,9 +41,10 @@ def _mutations_by_get(patch: Patch) -> None:
 
 
 def _addresses_unchecked(patch: Patch) -> None:
-    from agentic_rag.adapters.web import dialling
+    from agentic_rag.adapters.web import fetcher
 
-    patch(dialling, "check_address", nothing)
+    checked = fetcher.resolve_safely
+    patch(fetcher, "resolve_safely", lambda target, resolve: checked(target, resolve, nothing))
 
 
 def _names_asked_twice(patch: Patch) -> None:
@@ -61,9 +62,9 @@ def _names_asked_twice(patch: Patch) -> None:
 def _pages_eight_times_as_large(patch: Patch) -> None:
     from agentic_rag.adapters.web import fetcher
 
-    meter, whole = fetcher.ByteLimit, fetcher._whole
+    meter, whole = fetcher.ByteLimit, fetcher.read_whole
     patch(fetcher, "ByteLimit", lambda most: meter(8 * most))
-    patch(fetcher, "_whole", lambda pieces, most, *, packed: whole(pieces, 8 * most, packed=packed))
+    patch(fetcher, "read_whole", lambda pieces, most, *, packed: whole(pieces, 8 * most, packed=packed))
 
 
 def _links_left_live(patch: Patch) -> None:

@@ -39,14 +39,15 @@ OTHER_ORG = UUID(int=0xE0)
 ERASE_JOB = "SELECT job_id FROM rag_jobs WHERE org_id = $1 AND workspace_id = $2 AND kind = 'erase' AND state = $3"
 BLOB_TABLES = ("rag_originals", "rag_doomed_blobs")
 COLUMNS = """
-SELECT c.table_name, c.column_name, c.udt_name, c.is_nullable = 'YES' OR c.column_default IS NOT NULL AS may_be_left_out
+SELECT c.table_name, c.column_name, c.udt_name,
+       c.is_nullable = 'YES' OR c.column_default IS NOT NULL OR c.is_identity = 'YES' AS may_be_left_out
 FROM information_schema.columns c
 JOIN information_schema.tables t USING (table_schema, table_name)
 WHERE c.table_schema = 'public' AND t.table_type = 'BASE TABLE' AND c.is_generated = 'NEVER'
 """
 ANY_VALUE: dict[str, object] = {
     "text": SECRET, "uuid": UUID(int=7), "int4": 1, "int2": 1, "int8": 1, "float8": 0.5, "bool": False, "jsonb": "{}",
-    "bytea": bytes(32), "_text": [SECRET], "_uuid": [UUID(int=7)], "_int4": [1], "halfvec": "[1]",
+    "bytea": bytes(32), "_text": [SECRET], "_uuid": [UUID(int=7)], "_int4": [1], "_int8": [1], "halfvec": "[1]",
     "timestamptz": "2026-01-01", "date": "2026-01-01",
 }  # fmt: skip
 

@@ -20,7 +20,9 @@ from agentic_rag.tenancy.principals import Principal
 from agentic_rag_server.app import build_app
 from agentic_rag_server.graphql.http.context import RequestContext
 from agentic_rag_server.graphql.http.limits import Limits
+from agentic_rag_server.graphql.http.persisted import PersistedOperations
 from agentic_rag_server.graphql.http.responses import GraphQLRequest
+from agentic_rag_server.graphql.http.streams import OpenStreams
 from agentic_rag_server.graphql.http.view import GraphQLEndpoint
 from agentic_rag_server.graphql.schema import RagSchema
 from agentic_rag_server.main import server_parts
@@ -70,7 +72,8 @@ def without_walls(parts: ServerParts, principal: Principal) -> Starlette:
     """
     schema = OpenSchema(introspection=True, limits=Limits())
     identity: Any = Anybody(principal)
-    return Starlette(routes=[Route("/graphql", GraphQLEndpoint(replace(parts, identity=identity), schema))])
+    endpoint = GraphQLEndpoint(replace(parts, identity=identity), schema, PersistedOperations({}), OpenStreams())
+    return Starlette(routes=[Route("/graphql", endpoint)])
 
 
 async def cached_answer(ground: Ground, short: bool) -> list[Row]:
