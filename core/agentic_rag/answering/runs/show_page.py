@@ -57,9 +57,9 @@ class ShowCitedPage:
         cited = next((one for one in run.answer.citations if one.marker == marker), None)
         if cited is None:
             raise NotFound(f"The run has no citation {marker}.", code="CITATION_NOT_FOUND")
+        await self._access.require(principal, workspace, cited.document_id, DocumentRight.READ)
         if cited.page is None:
             raise _not_shown("The citation names no page: read the text at its `sourceSpan`.")
-        await self._access.require(principal, workspace, cited.document_id, DocumentRight.READ)
         key, content_hash = await self._original_of(workspace, cited)
         place = await self._place(principal, workspace, cited, cited.page)
         image = await self._image(key, content_hash, place)

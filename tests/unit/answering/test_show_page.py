@@ -1,0 +1,40 @@
+"""The page that a citation names: the right to its document comes before every other refusal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from tests.unit.cli.product import answered
+
+from agentic_rag.answering.run import Run
+from agentic_rag.answering.runs.show_page import ShowCitedPage
+from agentic_rag.kernel.errors import NotFound, no_such_document
+from agentic_rag.tenancy.principals import Principal, Role
+
+
+@pytest.mark.parametrize(("may_read", "code"), [(False, "DOCUMENT_NOT_FOUND"), (True, "PAGE_NOT_SHOWN")])
+async def test_only_who_may_read_the_document_is_told_that_the_citation_names_no_page(
+    may_read: bool, code: str
+) -> None:
+    run = answered()
+    [first, *more] = run.answer.citations
+    run = replace(run, answer=replace(run.answer, citations=(replace(first, page=None), *more)))
+
+    async def get(*_: object) -> Run:
+        return run
+
+    async def require(*_: object) -> None:
+        if not may_read:
+            raise no_such_document()
+
+    nothing = cast("Any", None)
+    runs, access = cast("Any", SimpleNamespace(get=get)), cast("Any", SimpleNamespace(require=require))
+    show = ShowCitedPage(runs, access, nothing, nothing, nothing, nothing)
+
+    with pytest.raises(NotFound) as refused:
+        await show.run(Principal(run.workspace.org_id, "ada", Role.MEMBER), run.workspace, run.run_id, first.marker)
+
+    assert refused.value.code == code
