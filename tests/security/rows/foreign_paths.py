@@ -39,6 +39,14 @@ BODIES: Mapping[str, Any] = {
 }
 NOBODY = UUID(int=0xDEAD)
 THEIR_NAME, NO_NAME, OUR_NAME = "only-theirs", "never-wasit", "p-7"
+ID_KINDS = {
+    "getOriginal": "document",
+    "getDocumentText": "document",
+    "updateDocument": "document",
+    "getChunk": "chunk",
+    "getCitedPage": "run",
+}
+"""What `{id}` names in the path of an operation."""
 LAST = ("GET", "DELETE", "PATCH", "PUT", "POST")
 """What makes a project or an agent of ours of a name comes last, for then the name means something here."""
 
@@ -59,6 +67,12 @@ class Asker:
     names: Mapping[str, Names]
     is_shut_out: bool = False
     """Our workspace is closed to the asker before the requests."""
+
+
+def _things(kind: NodeKind, world: TwoTenants) -> Names:
+    """Ours of a kind, theirs, and theirs with our workspace before it."""
+    theirs = (world.theirs.ids[kind], missing(kind)), (borrowed(kind, world), missing_in_ours(kind, world.ours))
+    return Names(world.ours.ids[kind], theirs)
 
 
 def _foreign(world: TwoTenants) -> Asker:
@@ -108,8 +122,10 @@ def _foreign(world: TwoTenants) -> Asker:
             "orgId": organisations,
             "id": names,
             "name": Names("rules", (("theirs-rules", "nobodys-rules"),)),
-            "source": documents,
             "response": responses,
+            "run": _things(run, world),
+            "chunk": _things(NodeKind.CHUNK, world),
+            "marker": Names("1", ()),
             "batch": batches,
         },
     )
@@ -126,9 +142,13 @@ async def _hidden(world: TwoTenants) -> Asker:
     documents = Names(pair[1], (pair,))
     batches = Names(_batch(pair[1]), ((_batch(pair[0]), _batch(pair[1])),))
     kept = {name: Names(one.ours, ()) for name, one in _foreign(world).names.items()}
+    things = {
+        kind.name.lower(): Names(world.ours.ids[kind], ((world.ours.ids[kind], missing_in_ours(kind, world.ours)),))
+        for kind in (NodeKind.RUN, NodeKind.CHUNK)
+    }
     member = (await as_member(world)).ours.token
-    named = dict.fromkeys(("document", "documentId", "docId", "source"), documents)
-    return Asker(member, {**kept, **named, "batch": batches})
+    named = dict.fromkeys(("document", "documentId", "docId"), documents)
+    return Asker(member, {**kept, **named, "batch": batches, **things})
 
 
 def _closed(world: TwoTenants, member: Asker) -> Asker:
@@ -136,10 +156,9 @@ def _closed(world: TwoTenants, member: Asker) -> Asker:
     kept, ours = _foreign(world).names, world.ours.ids
     pairs = {
         "workspace": (ours[NodeKind.WORKSPACE], missing(NodeKind.WORKSPACE)),
-        **dict.fromkeys(
-            ("document", "documentId", "docId", "source"), (ours[NodeKind.DOCUMENT], missing(NodeKind.DOCUMENT))
-        ),
+        **dict.fromkeys(("document", "documentId", "docId"), (ours[NodeKind.DOCUMENT], missing(NodeKind.DOCUMENT))),
         "response": (f"resp_{ours[NodeKind.RUN]}", f"resp_{missing(NodeKind.RUN)}"),
+        **{kind.name.lower(): (ours[kind], missing(kind)) for kind in (NodeKind.RUN, NodeKind.CHUNK)},
     }
     names = {name: Names(one.ours, (pairs[name],) if name in pairs else ()) for name, one in kept.items()}
     return Asker(member.token, names, is_shut_out=True)
@@ -150,7 +169,10 @@ def _places(operation: OperationSpec) -> list[str]:
 
 
 def _kind(operation: OperationSpec, place: str) -> str:
-    return "source" if operation.name == "getOriginal" else place
+    """What the place names, where its name does not say it."""
+    if place != "id":
+        return place
+    return ID_KINDS.get(operation.name, place)
 
 
 def tried(operation: OperationSpec, asker: Asker) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
