@@ -96,7 +96,6 @@ FIELDS: Mapping[str, Request] = {
     ),
     "Subscription.jobEvents": Request("jobEvents(workspaceId: %(workspace)s) { seq }"),
     "Subscription.documentEvents": Request("documentEvents(workspaceId: %(workspace)s) { seq }"),
-    "Mutation.cancelJob": Request(f"cancelJob(id: %(job)s) {{ outcome {FAULTS} }}", is_of_reader=True),
     "Mutation.cancelRun": Request(f"cancelRun(id: %(run)s) {{ cancelled {FAULTS} }}"),
     "Mutation.submitFeedback": Request(f"submitFeedback(input: {{runId: %(run)s, rating: GOOD}}) {{ {FAULTS} }}"),
     "Query.gateReplay": Request('gateReplay(workspaceId: %(workspace)s, since: "2026-01-01T00:00:00Z") { runs }'),
@@ -148,6 +147,7 @@ FIELDS: Mapping[str, Request] = {
     "Workspace.calibrationTrial": Request("workspace(id: %(workspace)s) { calibrationTrial { space } }"),
     "EvalRun.job": Request("evalRun(jobId: %(evaluation)s) { job { id } }"),
     "Citation.document": Request(f"{ASK} {{ citations {{ document {{ id }} }} {FAULTS} }}", is_public=True),
+    "Mutation.cancelJob": Request(f"cancelJob(id: %(job)s) {{ outcome {FAULTS} }}", is_of_reader=True),
     "Mutation.ragAnswer": Request(f"{ASK} {{ outcome {FAULTS} }}"),
     "Mutation.createWorkspace": Request(
         f"createWorkspace(input: {{name: %(fresh)s}}) {{ {FAULTS} }}", owns_nothing=True

@@ -39,6 +39,7 @@ PASSED = {
     "CONFIRMATION_WRONG",
     "DATASET_INVALID",
     "SOURCE_INVALID",
+    "PAGE_NOT_SHOWN",
 }
 """Refusals that come after every wall."""
 
@@ -51,18 +52,22 @@ class Outcome(enum.Enum):
     HIDDEN = "as if it were not there"
 
 
-def expected(rule: Rule, caller: Caller, request: Request) -> Outcome:
-    """What the rule says to the caller."""
+def is_permitted(rule: Rule, caller: Caller) -> bool:
+    """Whether the caller's role and scopes are enough for the rule's actions."""
     strength = ROLES.index(caller.role)
-    is_permitted = all(
+    return all(
         strength >= ROLES.index(action.role) and (caller.scopes is None or action.scope in caller.scopes)
         for action in rule.actions
     )
+
+
+def expected(rule: Rule, caller: Caller, request: Request) -> Outcome:
+    """What the rule says to the caller."""
     if rule.right is Sight.PLATFORM:
         return Outcome.FORBIDDEN  # Nobody here is of the default organisation.
     if caller.relation is Relation.FOREIGN and "%(organisation)s" in request.text:
         return Outcome.HIDDEN
-    if not is_permitted:
+    if not is_permitted(rule, caller):
         return Outcome.HIDDEN if rule.is_hidden else Outcome.FORBIDDEN
     if caller.relation is Relation.FOREIGN:
         return Outcome.ALLOWED if request.owns_nothing else Outcome.HIDDEN
@@ -193,6 +198,12 @@ class Declared:
     fields: Mapping[str, Rule]
     routes: Mapping[str, OperationSpec]
     tools: Mapping[str, Rule]
+
+    @property
+    def rules(self) -> Mapping[str, Rule]:
+        """The rules by the names of fields, routes and tools."""
+        routes = {name: one.rule for name, one in self.routes.items() if one.rule}
+        return {**self.fields, **routes, **self.tools}
 
     @property
     def unknown(self) -> list[str]:

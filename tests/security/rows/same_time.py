@@ -19,7 +19,7 @@ from tests.bench.reports import Row, exactly
 from tests.integration.postgres.statements import WatchedConnection
 from tests.security.ground import Ground
 from tests.security.operation_requests import FIELDS, ROUTES, TOOLS, Request
-from tests.security.rights_matrix import Declared, Outcome, ask_field, ask_route, call_tool, declared_by
+from tests.security.rights_matrix import Declared, Outcome, ask_field, ask_route, call_tool, declared_by, is_permitted
 from tests.security.rights_world import Caller, Relation, RightsWorld
 from tests.security.rows.foreign_ids import as_member
 from tests.security.table import Measure
@@ -127,6 +127,12 @@ class Pairs:
         self._world, self._caller = world, caller
         self._declared = declared_by(world)
 
+    def wanted(self, place: Place) -> Outcome:
+        """What both are told: where the caller's role is too weak for the operation, that it is, whatever is named."""
+        rule = self._declared.rules[place.name]
+        is_refused = not (is_permitted(rule, self._caller) or rule.is_hidden)
+        return Outcome.FORBIDDEN if is_refused else Outcome.HIDDEN
+
     async def outcomes(self, place: Place) -> tuple[str, str, bool]:
         """What both are told, and whether by the same statements; what a process writes behind its answers may come
         between, so it is tried again.
@@ -169,7 +175,7 @@ async def same_time(ground: Ground, short: bool) -> list[Row]:
         seen, unlike, apart = list[str](), list[str](), list[str]()
         for place in places:
             hidden, none, same = await pairs.outcomes(place)
-            if {hidden, none} != {Outcome.HIDDEN.value}:
+            if {hidden, none} != {pairs.wanted(place).value}:
                 seen.append(f"{place.name}: {hidden} and {none}")
             if not same:
                 unlike.append(place.name)
