@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentic_rag.adapters.web.engine_client import EngineClient
-from agentic_rag.adapters.web.engines.fields import result_of, rows_of
+from agentic_rag.adapters.web.engines.fields import range_of, result_of, rows_of
 from agentic_rag.web.search import MAX_QUERY_CHARACTERS, MAX_RESULTS, AskEngine, SearchRequest, SearchResult
 
 _RANGES = ((1, "pd"), (7, "pw"), (31, "pm"), (366, "py"))
@@ -19,8 +19,7 @@ def open_brave(client: EngineClient) -> AskEngine:
             query["search_lang"] = language.lower()
         if country:
             query["country"] = country.upper()
-        days = request.filters.days
-        span = next((name for most, name in _RANGES if days is not None and days <= most), "")
+        span = range_of(request.filters.days, _RANGES)
         if span:
             query["freshness"] = span
         payload = await client.ask("/res/v1/web/search", query, {"X-Subscription-Token": client.address.key})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from agentic_rag.web.search import SearchResult
@@ -26,6 +26,11 @@ def text_of(row: Mapping[str, object], *names: str) -> str:
         if isinstance(value, str) and value:
             return value[:MAX_CHARACTERS]
     return ""
+
+
+def range_of(days: int | None, ranges: Sequence[tuple[int, str]]) -> str:
+    """An engine's name of the first range that is long enough; empty without `days`, and for more than the longest."""
+    return next((name for most, name in ranges if days is not None and days <= most), "")
 
 
 def result_of(row: Mapping[str, object], url: str, title: str, snippet: str, *published: str) -> SearchResult:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentic_rag.adapters.web.engine_client import EngineClient
-from agentic_rag.adapters.web.engines.fields import result_of, rows_of
+from agentic_rag.adapters.web.engines.fields import range_of, result_of, rows_of
 from agentic_rag.web.search import MAX_QUERY_CHARACTERS, AskEngine, SearchRequest, SearchResult
 
 _RANGES = ((1, "day"), (31, "month"), (366, "year"))
@@ -16,8 +16,7 @@ def open_searxng(client: EngineClient) -> AskEngine:
         query = {"q": request.query[:MAX_QUERY_CHARACTERS], "format": "json", "pageno": "1", "safesearch": "1"}
         if request.locale:
             query["language"] = request.locale
-        days = request.filters.days
-        span = next((name for most, name in _RANGES if days is not None and days <= most), "")
+        span = range_of(request.filters.days, _RANGES)
         if span:
             query["time_range"] = span
         payload = await client.ask(f"{client.address.path}/search", query, {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentic_rag.adapters.web.engine_client import EngineClient
-from agentic_rag.adapters.web.engines.fields import result_of, rows_of
+from agentic_rag.adapters.web.engines.fields import range_of, result_of, rows_of
 from agentic_rag.web.search import MAX_QUERY_CHARACTERS, MAX_RESULTS, AskEngine, SearchRequest, SearchResult
 
 _RANGES = ((1, "qdr:d"), (7, "qdr:w"), (31, "qdr:m"), (366, "qdr:y"))
@@ -24,8 +24,7 @@ def open_serpapi(client: EngineClient) -> AskEngine:
             query["hl"] = language.lower()
         if country:
             query["gl"] = country.lower()
-        days = request.filters.days
-        span = next((name for most, name in _RANGES if days is not None and days <= most), "")
+        span = range_of(request.filters.days, _RANGES)
         if span:
             query["tbs"] = span
         payload = await client.ask(f"{client.address.path}/search.json", query, {})
