@@ -31,7 +31,7 @@ class RagAccess extends Part {
   }
 
   async loadAudit(after = null) {
-    if (!this.given.frame.caller.allowed.includes("READ_AUDIT_LOG")) return;
+    if (!this.allows("READ_AUDIT_LOG")) return;
     const data = await this.attempt("audit", () => graphql(AUDIT, { after }));
     if (!data) return;
     this.audit = [...(after ? this.audit : []), ...data.auditLog.nodes];

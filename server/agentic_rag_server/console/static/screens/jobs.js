@@ -44,10 +44,6 @@ class RagJobs extends Part {
     if (this.allows("RUN_PLATFORM")) this.loadWorkers();
   }
 
-  allows(action) {
-    return this.given.frame.caller.allowed.includes(action);
-  }
-
   async page(after, first) {
     const states = this.states ? this.states.split(" ") : null;
     return (await graphql(JOBS, { workspaceId: this.given.workspace.id, after, first, states })).jobs;

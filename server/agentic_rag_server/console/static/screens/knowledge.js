@@ -54,10 +54,6 @@ class RagKnowledge extends Part {
     this.load();
   }
 
-  allows(action) {
-    return this.given.frame.caller.allowed.includes(action);
-  }
-
   get isMoving() {
     return (
       uploads.unfinished > 0 || this.documents?.some((one) => one.status === "PENDING" || one.status === "PROCESSING")

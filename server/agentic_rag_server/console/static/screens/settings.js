@@ -37,10 +37,6 @@ class RagSettings extends Part {
     if (changed.has("given") && this.given.workspace?.id !== changed.get("given")?.workspace?.id) this.load();
   }
 
-  allows(action) {
-    return this.given.frame.caller.allowed.includes(action);
-  }
-
   async load() {
     if (this.given.workspace) {
       const data = await this.attempt("load", () => graphql(WORKSPACE, { id: this.given.workspace.id }));

@@ -47,6 +47,11 @@ export class Part extends LitElement {
     this.stopTimer();
   }
 
+  // Whether the caller may do it; for elements that were `given` the frame.
+  allows(action) {
+    return this.given.frame.caller.allowed.includes(action);
+  }
+
   tell(text) {
     this.dispatchEvent(new CustomEvent("rag-tell", { bubbles: true, detail: text }));
   }

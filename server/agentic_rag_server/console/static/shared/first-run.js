@@ -26,10 +26,6 @@ class RagFirstRun extends Part {
     uploads.removeEventListener("change", this.redraw);
   }
 
-  allows(action) {
-    return this.given.frame.caller.allowed.includes(action);
-  }
-
   async look() {
     const workspaceId = this.given.workspace?.id;
     if (!workspaceId) return;

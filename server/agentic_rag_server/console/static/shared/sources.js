@@ -103,7 +103,7 @@ class RagSources extends Part {
   }
 
   form() {
-    const operator = this.given.frame.caller.allowed.includes("ADD_INTERNAL_SOURCE");
+    const operator = this.allows("ADD_INTERNAL_SOURCE");
     return html`<form class="why" @submit=${this.add} autocomplete="off">
       <div class="fields">
         <label><span>Name</span><input name="name" required maxlength="200" /></label>
