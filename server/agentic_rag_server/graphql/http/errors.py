@@ -119,6 +119,11 @@ def user_error(error: AgenticRagError) -> UserError:
     return UserError(code=ErrorCode[code], message=error.message, path=list(getattr(error, "path", ())))
 
 
+def error_entry(message: str, code: str, trace_id: str) -> dict[str, Any]:
+    """An error of a response that no field ran into."""
+    return {"message": message, "extensions": {"code": code, "traceId": trace_id}}
+
+
 def response_error(error: AgenticRagError, trace_id: str) -> dict[str, Any]:
     """A product error that stopped a request before any field ran."""
     return {"message": error.message, "extensions": _product_extensions(error, trace_id)}

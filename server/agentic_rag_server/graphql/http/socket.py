@@ -17,7 +17,7 @@ from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Un
 from agentic_rag.tenancy.record_audit import on_behalf_of
 from agentic_rag_server.auth.bearer import WRONG_CREDENTIAL, address_of, bearer_token
 from agentic_rag_server.graphql.http.context import RequestContext
-from agentic_rag_server.graphql.http.errors import INTERNAL_MESSAGE, report_internal, response_error
+from agentic_rag_server.graphql.http.errors import INTERNAL_MESSAGE, error_entry, report_internal, response_error
 from agentic_rag_server.graphql.http.persisted import PersistedOperations
 from agentic_rag_server.graphql.http.responses import RequestFault, operation_from
 from agentic_rag_server.graphql.http.streams import OpenStreams, ReaderGone, check_credential, pass_on, result_body
@@ -176,7 +176,7 @@ class _Conversation:
             try:
                 errors = await self._run(name, payload, span.trace_id)
             except RequestFault as fault:
-                errors = [{"message": fault.message, "extensions": {"code": fault.code, "traceId": span.trace_id}}]
+                errors = [error_entry(fault.message, fault.code, span.trace_id)]
             except AgenticRagError as error:
                 errors = [response_error(error, span.trace_id)]
             except ReaderGone:
@@ -186,7 +186,7 @@ class _Conversation:
                 return
             except Exception as error:  # noqa: BLE001 - a fault of the program ends this operation, not the connection
                 report_internal(error, parts.telemetry)
-                errors = [{"message": INTERNAL_MESSAGE, "extensions": {"code": "INTERNAL", "traceId": span.trace_id}}]
+                errors = [error_entry(INTERNAL_MESSAGE, "INTERNAL", span.trace_id)]
         if self._running.pop(name, None) is not None:
             with suppress(WebSocketDisconnect):
                 if errors:

@@ -17,7 +17,7 @@ from agentic_rag.workspaces.rate_limits import Demand, Traffic
 from agentic_rag_server.auth.bearer import address_of, principal_of
 from agentic_rag_server.graphql.documents.uploads import read_multipart, require_preflight
 from agentic_rag_server.graphql.http.context import RequestContext
-from agentic_rag_server.graphql.http.errors import present, response_error
+from agentic_rag_server.graphql.http.errors import error_entry, present, response_error
 from agentic_rag_server.graphql.http.event_stream import EventStream, wants_events
 from agentic_rag_server.graphql.http.persisted import PersistedOperations
 from agentic_rag_server.graphql.http.responses import (
@@ -65,7 +65,7 @@ class GraphQLEndpoint:
         try:
             response = await self._answer(request, media, trace_id)
         except RequestFault as fault:
-            error = {"message": fault.message, "extensions": {"code": fault.code, "traceId": trace_id}}
+            error = error_entry(fault.message, fault.code, trace_id)
             response = _errors([error], fault.status, media or JSON, fault.headers)
         except AgenticRagError as error:
             response = _errors([response_error(error, trace_id)], status_of(error), media or JSON, headers_of(error))
