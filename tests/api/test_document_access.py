@@ -343,6 +343,22 @@ async def test_runs_are_one_s_own_and_lose_what_their_reader_may_not_read_any_mo
     assert {one["id"] for one in managed["runs"]["nodes"]} == {mine, others}
 
 
+async def test_a_call_of_a_tool_stays_with_its_run_while_the_document_that_it_names_is_read(works: Works) -> None:
+    run = "query ($id: ID!) { run(id: $id) { answer debug { toolCalls { result errorCode } } } }"
+    named = [{"result": "Plan of the works (plan.md)", "errorCode": None}]
+
+    await works.share(NINA, groups=["night"])
+    mine = {"id": (await works.ask(DANA, "show document plan.md"))["run"]["id"]}
+    await works.share(NINA, groups=["night", "board"])
+    after_hidden_work = (await query(works, run, mine, DANA))["data"]["run"]
+    plan = encode(NodeKind.DOCUMENT, REF.workspace_id, document_id_for(REF, "plan.md"))
+    await query(works, SHARE, {"id": plan, "by": {"users": [], "groups": ["night"]}}, ADA)
+    withheld = (await query(works, run, mine, DANA))["data"]["run"]
+
+    assert after_hidden_work["debug"]["toolCalls"] == named
+    assert (withheld["answer"], withheld["debug"]["toolCalls"]) == ("source withheld", [])
+
+
 async def test_a_follow_up_cannot_reach_into_somebody_else_s_run(works: Works) -> None:
     theirs = (await works.ask(NINA))["run"]["id"]
 

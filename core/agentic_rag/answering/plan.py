@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from uuid import UUID
 
 
 class AnswerType(enum.Enum):
@@ -61,3 +62,5 @@ class ToolCall:
     result: str | None
     error_code: str | None
     seconds: float
+    document_id: UUID | None = None
+    """The document that the result names."""

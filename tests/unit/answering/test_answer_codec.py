@@ -108,7 +108,7 @@ debugs = st.builds(
     st.none() | text,
     st.none() | text,
     _tuples(st.builds(CandidateTrace, st.uuids(), st.uuids(), text, real, arms, st.none() | text, hops, flags)),
-    _tuples(st.builds(ToolCall, text, text, st.none() | text, st.none() | text, real)),
+    _tuples(st.builds(ToolCall, text, text, st.none() | text, st.none() | text, real, st.none() | st.uuids())),
     st.none() | st.builds(SelfCheckReport, real, _tuples(text), _tuples(text), st.booleans()),
     st.none() | st.builds(Support, real, real, _tuples(st.builds(FeatureContribution, text, real, real, real))),
     st.none() | searches,
@@ -153,6 +153,7 @@ def test_an_answer_that_the_former_codec_stored_is_read_whole() -> None:
         citation["read_at"] = citation["read_at"].replace("Z", "+00:00")
     stored["debug"] |= {"chat": None, "certainty": None, "usage": []}  # Younger than the stored answer.
     stored["debug"]["search"] |= {"similarity_exponent": None}
+    stored["debug"]["tool_calls"] = [{**one, "document_id": None} for one in stored["debug"]["tool_calls"]]
     stored["outside"] = None
     stored["gate"] |= {"care": 0.5}
     stored["gate"]["directives"] |= {"search_seeds": [], "crawl_seeds": []}

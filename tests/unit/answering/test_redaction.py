@@ -9,7 +9,8 @@ from tests.unit.retrieval.test_paths import CHUNKS, LEAGUE, PLAYER, TOWN, UNION,
 
 from agentic_rag.answering.answer import Answer, AnswerDebug, Outcome
 from agentic_rag.answering.gate_decision import Directives, GateDecision
-from agentic_rag.answering.runs.redaction import collect_document_ids, redact_document
+from agentic_rag.answering.plan import ToolCall
+from agentic_rag.answering.runs.redaction import collect_document_ids, drop_unnamed_results, redact_document
 from agentic_rag.retrieval.candidates import CandidateTrace, HopKind
 from agentic_rag.retrieval.graph.paths import PathStep, describe_steps
 
@@ -29,6 +30,30 @@ def answer() -> Answer:
 
 def test_a_document_that_only_a_path_leads_over_is_known_to_be_used() -> None:
     assert collect_document_ids(answer()) == {CHUNKS[place].document_id for place in (PLAYER, LEAGUE, TOWN)}
+
+
+def call(document_id: UUID | None) -> ToolCall:
+    return ToolCall("lookup", "plan.md", "Plan (plan.md)", None, 0.0, document_id)
+
+
+def with_calls(*calls: ToolCall) -> Answer:
+    given = answer()
+    return replace(given, debug=replace(given.debug, tool_calls=calls))
+
+
+def test_a_document_that_only_a_call_of_a_tool_names_is_known_to_be_used() -> None:
+    named = UUID(int=77)
+
+    assert named in collect_document_ids(with_calls(call(named)))
+    assert redact_document(with_calls(call(named)), named).debug.tool_calls == ()
+
+
+def test_a_result_that_was_stored_without_its_document_is_shown_to_nobody() -> None:
+    named, calculated = call(UUID(int=77)), ToolCall("calc", "1 + 1", "2", None, 0.0)
+
+    shown = drop_unnamed_results(with_calls(call(None), named, calculated))
+
+    assert shown.debug.tool_calls == (replace(call(None), result=None), named, calculated)
 
 
 def test_a_path_over_an_erased_document_goes_whole() -> None:

@@ -12,7 +12,7 @@ from agentic_rag.answering.query.standalone import turn_of
 from agentic_rag.answering.question import MAX_HISTORY_TURNS, Question
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.record import RunRecorder
-from agentic_rag.answering.runs.redaction import collect_document_ids, drop_tool_results, withhold_documents
+from agentic_rag.answering.runs.redaction import collect_document_ids, drop_unnamed_results, withhold_documents
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import IdempotencyConflict, NotFound
@@ -116,19 +116,12 @@ class ReadRuns:
     async def _redact_unreadable(self, principal: Principal, workspace: WorkspaceRef, runs: Sequence[Run]) -> list[Run]:
         if not runs:
             return []
+        runs = [replace(run, answer=drop_unnamed_results(run.answer)) for run in runs]
         reading = read_identity(principal)
         async with self._database.transaction(workspace.org_id) as transaction:
             access = await transaction.access.readable(workspace, reading)
             if access.is_unrestricted:
-                return list(runs)
+                return runs
             used = sorted({one for run in runs for one in collect_document_ids(run.answer)})
             hidden = await transaction.access.unreadable(workspace, used, reading)
-        return [
-            withhold_documents(
-                run
-                if run.subject == principal.subject_id and run.versions.corpus_version >= access.version
-                else drop_tool_results(run),
-                hidden,
-            )
-            for run in runs
-        ]
+        return [withhold_documents(run, hidden) for run in runs]

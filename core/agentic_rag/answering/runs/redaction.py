@@ -19,12 +19,13 @@ SOURCE_WITHHELD = "source withheld"
 
 
 def collect_document_ids(answer: Answer) -> frozenset[UUID]:
-    """Every document whose words or title an answer may contain: cited, nearest, or a candidate."""
+    """Every document whose words or title an answer may contain: cited, nearest, a candidate, or named by a tool."""
     nearest = answer.abstention.nearest if answer.abstention else ()
     passages = (*answer.citations, *nearest, *answer.debug.candidates)
     return frozenset(
         [passage.document_id for passage in passages]
         + [one for passage in passages for hop in passage.path for one in (hop.from_document_id, hop.to_document_id)]
+        + [call.document_id for call in answer.debug.tool_calls if call.document_id is not None]
     )
 
 
@@ -71,16 +72,15 @@ def withhold_documents(run: Run, hidden: Container[UUID]) -> Run:
     return replace(run, answer=shown)
 
 
-def drop_tool_results(run: Run) -> Run:
-    """The run without results of tools that name documents: a stored call does not say which document it names."""
-    debug = run.answer.debug
-    if not any(call.tool in DOCUMENT_NAMING_TOOLS for call in debug.tool_calls):
-        return run
+def drop_unnamed_results(answer: Answer) -> Answer:
+    """The answer without results that name a document and were stored without its id: nobody knows who may read it."""
     calls = tuple(
-        replace(call, result=None, error_code=None) if call.tool in DOCUMENT_NAMING_TOOLS else call
-        for call in debug.tool_calls
+        replace(call, result=None) if call.tool in DOCUMENT_NAMING_TOOLS and call.document_id is None else call
+        for call in answer.debug.tool_calls
     )
-    return replace(run, answer=replace(run.answer, debug=replace(debug, tool_calls=calls)))
+    return (
+        answer if calls == answer.debug.tool_calls else replace(answer, debug=replace(answer.debug, tool_calls=calls))
+    )
 
 
 def _without_text(

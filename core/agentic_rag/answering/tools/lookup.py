@@ -59,7 +59,7 @@ class Lookup(Tool):
             call = ToolCall(self.name, request.argument, None, "NOT_FOUND", NO_DURATION)
         else:
             result = f"{opening.chunk.document_title} ({opening.chunk.source_path})"
-            call = ToolCall(self.name, request.argument, result, None, NO_DURATION)
+            call = ToolCall(self.name, request.argument, result, None, NO_DURATION, opening.chunk.document_id)
         calls = (*state.retrieved.tool_calls, call)
         return StageResult(replace(state, retrieved=replace(state.retrieved, tool_calls=calls, opening=opening)))
 
