@@ -527,17 +527,17 @@ schema_of = cache(build_schema)
 """One for all tests, since to build it takes longer than most of them. It keeps what documents parse to."""
 
 
-def client(container: Container, token: str | None = "admin-token") -> httpx2.AsyncClient:
-    """A client of the application in this process."""
+def client(parts: Any, token: str | None = "admin-token") -> httpx2.AsyncClient:
+    """A client of the application in this process over `parts`, doubles of `ServerParts`."""
     headers = {"authorization": f"Bearer {token}"} if token else {}
-    transport = httpx2.ASGITransport(app=build_app(container, schema_of(introspection=container.options.introspection)))
+    transport = httpx2.ASGITransport(app=build_app(parts, schema_of(introspection=parts.options.introspection)))
     return httpx2.AsyncClient(transport=transport, base_url="http://test", headers=headers)
 
 
 async def query(
-    container: Container, text: str, variables: dict[str, Any] | None = None, token: str | None = "admin-token"
+    parts: Any, text: str, variables: dict[str, Any] | None = None, token: str | None = "admin-token"
 ) -> dict[str, Any]:
     """The JSON answer to a GraphQL document sent by POST."""
-    async with client(container, token) as http:
+    async with client(parts, token) as http:
         response = await http.post("/graphql", json={"query": text, "variables": variables})
     return response.json()

@@ -536,7 +536,9 @@ async def test_wider_readers_do_not_open_what_only_older_versions_hold(works: Wo
     newer = "The night shift keeps the brass bell of the boiler room beside the door."
     ingest = IngestChunks(works.database, only(DeterministicEmbedder()), TextAnalysis(estimate_tokens, InlineCompute()))
     async with works.database.transaction(REF.org_id) as transaction:
-        before = (await transaction.workspaces.get(REF.workspace_id)).corpus_version
+        held = await transaction.workspaces.get(REF.workspace_id)
+    assert held is not None
+    before = held.corpus_version
     await ingest.run(REF, [ChunkedDocument(ROTA, "Rota of the night", (newer,))], "user:nina")
 
     await works.share(NINA)
