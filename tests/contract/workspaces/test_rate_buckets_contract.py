@@ -1,5 +1,6 @@
 """What every `RateBuckets` promises."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from uuid import uuid4
 
@@ -7,6 +8,7 @@ import pytest
 from tests.stack import Stack, redis_sources
 from tests.waiting import eventually
 
+from agentic_rag.adapters.redis.quick_connections import QuickConnections
 from agentic_rag.adapters.redis.rate_buckets import RedisRateBuckets
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.rate_buckets import MemoryRateBuckets
@@ -98,3 +100,34 @@ async def test_a_process_remembers_no_more_buckets_than_it_is_given_room_for() -
 
     assert await memory.take(ORG, [Bucket("a", 1)]) is None
     assert await memory.take(ORG, [Bucket("c", 1)]) is not None
+
+
+@pytest.mark.integration
+@pytest.mark.network
+@pytest.mark.parametrize("source", redis_sources())
+async def test_a_call_that_was_cancelled_leaves_its_answer_to_nobody(source: str, session_stack: Stack) -> None:
+    connections = QuickConnections(session_stack.redis_url(source), connect_seconds=PATIENT_SECONDS)
+    await connections.ask("PING")
+    for _ in range(20):
+        asking = asyncio.create_task(connections.ask("ECHO", "of somebody else"))
+        await asyncio.sleep(0)
+        asking.cancel()
+
+        assert await connections.ask("ECHO", "mine") == b"mine"
+
+    await connections.aclose()
+
+
+@pytest.mark.integration
+@pytest.mark.network
+@pytest.mark.parametrize("source", redis_sources())
+async def test_connections_that_the_server_closed_are_replaced(source: str, session_stack: Stack) -> None:
+    url = session_stack.redis_url(source)
+    connections, other = (QuickConnections(url, connect_seconds=PATIENT_SECONDS) for _ in range(2))
+    own = await connections.ask("CLIENT", "ID")
+
+    await other.ask("CLIENT", "KILL", "ID", own)
+
+    assert await connections.ask("CLIENT", "ID") > own
+    await connections.aclose()
+    await other.aclose()

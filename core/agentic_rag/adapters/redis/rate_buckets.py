@@ -6,10 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha1
 from typing import Any
 from uuid import UUID
 
-from agentic_rag.adapters.redis.connection import CONNECT_SECONDS, answer_within, redis_errors, waiting_client
+from redis.exceptions import NoScriptError
+
+from agentic_rag.adapters.redis.connection import CONNECT_SECONDS, answer_within, redis_errors
+from agentic_rag.adapters.redis.quick_connections import QuickConnections
 from agentic_rag.workspaces.rate_limits import MICROS_PER_SECOND, WINDOW_MICROS, Bucket, RateLimitRefusal
 
 # KEYS: the buckets, which share a hash tag. ARGV: the window, then what to take from each bucket, in microseconds. The
@@ -37,22 +41,31 @@ return {place, longest}
 """
 
 
+_NAME = sha1(TAKE.encode(), usedforsecurity=False).hexdigest()
+"""By which Redis knows the script, once it ran."""
+
+
 class RedisRateBuckets:
     """One round trip per call, bounded by about twice `timeout_seconds`."""
 
     def __init__(self, url: str, *, prefix: str = "agentic-rag", timeout_seconds: float = 0.1) -> None:
-        self._client = waiting_client(url, connect_seconds=CONNECT_SECONDS)
-        self._take = self._client.register_script(TAKE)
+        self._connections = QuickConnections(url, connect_seconds=CONNECT_SECONDS)
         self._prefix = prefix
         self._timeout = timeout_seconds
 
     async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> RateLimitRefusal | None:
         keys = [f"{self._prefix}:rate:{{{org_id}}}:{one.key}" for one in buckets]
+        given = (len(keys), *keys, WINDOW_MICROS, *(one.micros for one in buckets))
         with redis_errors():
-            taking = self._take(keys=keys, args=[WINDOW_MICROS, *(one.micros for one in buckets)])
-            answer: Any = await answer_within(2 * self._timeout, taking)
+            answer: Any = await answer_within(2 * self._timeout, self._run(given))
         place, wait = int(answer[0]), int(answer[1])
         return None if place == 0 else RateLimitRefusal(place - 1, wait / MICROS_PER_SECOND)
 
     async def aclose(self) -> None:
-        await self._client.aclose(close_connection_pool=True)
+        await self._connections.aclose()
+
+    async def _run(self, given: tuple[str | int, ...]) -> Any:
+        try:
+            return await self._connections.ask("EVALSHA", _NAME, *given)
+        except NoScriptError:
+            return await self._connections.ask("EVAL", TAKE, *given)
