@@ -1,7 +1,7 @@
 """Domain values and a container for the API tests: the use cases and stores behind the server, in memory."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -11,6 +11,7 @@ from uuid import UUID
 
 import httpx2
 
+from agentic_rag.adapters.postgres.session.silence import Pulse
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.answering.answer import Answer, AnswerDebug, Citation, Outcome, SelfCheckReport, TextSpan
@@ -251,6 +252,9 @@ class FakeStores:
             access=_Access(),
             audit=_Audit(),
         )
+
+    def while_answering(self, seconds: float) -> AbstractAsyncContextManager[None]:
+        return Pulse().while_answering(seconds)
 
     async def record_audit(self, *_: Any, **__: Any) -> None:
         """Nobody reads it."""

@@ -108,6 +108,12 @@ class Database(Protocol):
         """The newest corpus version; None for an unknown workspace. One cheap call, no tenant transaction."""
         ...
 
+    def while_answering(self, seconds: float) -> AbstractAsyncContextManager[None]:
+        """Ends the block with `DependencyUnavailable` once the server has answered nobody for `seconds`: neither the
+        block, nor others, nor a question asked beside it. A server that is slow does not end it.
+        """
+        ...
+
     async def record_audit(self, org_id: UUID, entry: AuditEntry, *, durable: bool = True) -> None:
         """Append an entry of an act that writes nothing else. It is committed when this returns, in one round trip. One
         that is not `durable` reaches the disk of the server within a second.

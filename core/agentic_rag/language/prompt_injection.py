@@ -55,7 +55,7 @@ class InjectionPattern:
 
     suspicion: Suspicion
     words: tuple[tuple[str, ...], ...]
-    """Groups of lower-case words."""
+    """Groups of lower-case words; first the group that few texts have a word of, or that is tested fastest."""
     pattern: re.Pattern[str]
 
     def matches(self, seen: str, folded: str) -> bool:
@@ -98,12 +98,12 @@ INJECTION_PATTERNS: tuple[InjectionPattern, ...] = tuple(
         ),
         (
             Suspicion.INSTRUCTION,
-            (("new ", "updated ", "real ", "actual "), ("instruction", "task", "prompt"), (":",)),
+            ((":",), ("new ", "updated ", "real ", "actual "), ("instruction", "task", "prompt")),
             r"\b(?:new|updated|real|actual) (?:system )?(?:instructions?|task|prompt)\s*:",
         ),
         (
             Suspicion.INSTRUCTION,
-            (("do not ", "don't ", "never "), ("tell", "mention", "reveal", "inform", "show"), ("user",)),
+            (("user",), ("do not ", "don't ", "never "), ("tell", "mention", "reveal", "inform", "show")),
             r"\b(?:do not|don't|never) (?:tell|mention|reveal|inform|show)[^.\n]{0,30}\buser\b",
         ),
         (
@@ -119,7 +119,7 @@ INJECTION_PATTERNS: tuple[InjectionPattern, ...] = tuple(
         ),
         (
             Suspicion.INSTRUCTION,
-            (("tell ", "urge ", "advise ", "convince "), ("user", "reader", "customer")),
+            (("user", "reader", "customer"), ("tell ", "urge ", "advise ", "convince ")),
             r"\b(?:tell|urge|advise|convince) (?:all |every |the )?(?:users?|readers?|customers?)\b",
         ),
         (Suspicion.INSTRUCTION, (("cite passage ",),), r"\bcite passage \d"),
@@ -135,7 +135,7 @@ INJECTION_PATTERNS: tuple[InjectionPattern, ...] = tuple(
         ),
         (
             Suspicion.ROLE_MARKUP,
-            (("system", "assistant", "developer", "human", "user"), (":",)),
+            ((":",), ("system", "assistant", "developer", "human", "user")),
             r"^\s*(?:#{1,6} ?)?(?:system|assistant|developer|human|user)(?: message| prompt)?\s*:",
         ),
         (
@@ -150,25 +150,25 @@ INJECTION_PATTERNS: tuple[InjectionPattern, ...] = tuple(
         ),
         (
             Suspicion.TOOL_CALL,
-            (("tool_call", "function_call", "tool_name", "tool_use"),),
+            (("_",), ("tool_call", "function_call", "tool_name", "tool_use")),
             r"[\"']?\b(?:tool_calls?|function_call|tool_name|tool_use)\b[\"']?\s*[:=({]",
         ),
         (
             Suspicion.TOOL_CALL,
-            (("<tool", "</tool", "<function", "</function"),),
+            (("<",), ("<tool", "</tool", "<function", "</function")),
             r"</?(?:tool|function)_?(?:calls?|use|result)?\b[^>\n]{0,80}>",
         ),
         (
             Suspicion.TOOL_CALL,
-            (("call ", "use ", "invoke ", "run ", "execute "), ("tool", "function", "plugin")),
+            (("tool", "function", "plugin"), ("call ", "use ", "invoke ", "run ", "execute ")),
             r"\b(?:call|use|invoke|run|execute)\b (?:the )?[\w`'\"]{0,24} ?(?:tool|function|plugin)\b",
         ),
         (Suspicion.TOOL_CALL, (("http_fetch",),), r"\bhttp_fetch\b"),
         (
             Suspicion.EXFILTRATION,
             (
-                ("send", "post", "upload", "forward", "submit", "exfiltrate", "append", "transmit"),
                 ("http://", "https://", "www.", "@"),
+                ("send", "post", "upload", "forward", "submit", "exfiltrate", "append", "transmit"),
             ),
             r"\b(?:send|post|upload|forward|submit|exfiltrate|append|transmit)\b[^.\n]{0,80}\b(?:to|at)\b[^\n]{0,40}"
             r"(?:https?://|www\.|\w@\w)",
@@ -189,9 +189,9 @@ INJECTION_PATTERNS: tuple[InjectionPattern, ...] = tuple(
         (
             Suspicion.EXFILTRATION,
             (
-                ("search", "read", "open", "query", "list"),
                 ("other ", "foreign "),
                 ("tenant", "customer", "organi"),
+                ("search", "read", "open", "query", "list"),
             ),
             r"\b(?:search|read|open|query|list)\b[^.\n]{0,40}\b(?:other|another|foreign) (?:tenant|customer|"
             r"organi[sz]ation)",
@@ -200,17 +200,17 @@ INJECTION_PATTERNS: tuple[InjectionPattern, ...] = tuple(
         (Suspicion.REMOTE_IMAGE, (("<img",), ("src",)), r"<img\b[^>\n]{0,300}\bsrc\b"),
         (
             Suspicion.ACTIVE_MARKUP,
-            (("javascript:", "vbscript:", "data:text/html", "data:image/svg"),),
+            ((":",), ("javascript:", "vbscript:", "data:text/html", "data:image/svg")),
             r"\b(?:javascript|vbscript):|\bdata:(?:text/html|image/svg)",
         ),
         (
             Suspicion.ACTIVE_MARKUP,
-            (("<script", "<iframe", "<object", "<embed", "<svg", "<base", "<meta", "<link", "<form"),),
+            (("<",), ("<script", "<iframe", "<object", "<embed", "<svg", "<base", "<meta", "<link", "<form")),
             r"<(?:script|iframe|object|embed|svg|base|meta|link|form)\b",
         ),
         (
             Suspicion.ACTIVE_MARKUP,
-            (("onerror", "onload", "onclick", "onmouseover"), ("=",)),
+            (("=",), ("onerror", "onload", "onclick", "onmouseover")),
             r"\bon(?:error|load|click|mouseover)\s*=",
         ),
     )

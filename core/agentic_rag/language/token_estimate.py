@@ -31,6 +31,27 @@ _PIECE = re.compile(
     r"|[\d_]{1,3}"
 )
 
+_ASCII_CLASSES = bytes(
+    ord(
+        "a"
+        if one.isalpha()
+        else "0"
+        if one.isdigit()
+        else "_"
+        if one == "_"
+        else "\n"
+        if one in "\r\n"
+        else " "
+        if one.isspace()
+        else "."
+    )
+    for one in map(chr, range(128))
+).ljust(256, b".")
+_ASCII_PIECE = re.compile(rb"a{1,9}|0{1,3}|\.{1,2}|\n[\n ]*|_[0_]{0,2}")
+"""The same pieces of an ASCII text whose letters, digits, punctuation and spaces are one character each: two thirds of
+the time.
+"""
+
 _LISTED = 50_000
 """Up to this many characters, all pieces are listed at once, which is faster; the list takes 11 bytes per character."""
 
@@ -42,6 +63,8 @@ def estimate_tokens(text: str) -> int:
     """
     if len(text) > _LISTED:
         return sum(1 for _ in _PIECE.finditer(text))
+    if text.isascii():
+        return len(_ASCII_PIECE.findall(text.encode("ascii").translate(_ASCII_CLASSES)))
     return len(_PIECE.findall(text))
 
 

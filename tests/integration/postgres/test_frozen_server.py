@@ -14,7 +14,8 @@ from uuid import UUID
 import pytest
 
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
-from agentic_rag.adapters.postgres.session.prompt_reads import MOST_LEFT, PromptReads, Pulse
+from agentic_rag.adapters.postgres.session.prompt_reads import MOST_LEFT, PromptReads
+from agentic_rag.adapters.postgres.session.silence import Pulse
 from agentic_rag.adapters.postgres.tenancy.identity import PostgresIdentity
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
 from agentic_rag.adapters.system.clock import SystemClock
@@ -124,6 +125,49 @@ async def test_a_slow_server_is_no_outage_for_a_caller_who_waits(migrated_url: s
         await pool.aclose()
 
     assert found is None
+
+
+@pytest.mark.parametrize("is_connected", [True, False])
+async def test_a_block_ends_once_the_server_answers_nobody(migrated_url: str, is_connected: bool) -> None:
+    async with Line.to(migrated_url) as line:
+        pool = PostgresPool(line.url, PoolOptions(connect_seconds=5.0))
+
+        async def ask() -> None:
+            async with pool.while_answering(0.1), pool.connection() as connection:
+                assert await connection.fetchval("SELECT 1") == 1
+
+        if is_connected:
+            await ask()
+        line.flowing.clear()
+        began = time.monotonic()
+        with pytest.raises(DependencyUnavailable):
+            await ask()
+        waited = time.monotonic() - began
+        line.flowing.set()
+        await ask()
+        await pool.aclose()
+
+    assert waited < 0.3
+
+
+@pytest.mark.parametrize("waits_for", ["its statement", "a connection"])
+async def test_a_server_that_is_slow_does_not_end_a_block(migrated_url: str, waits_for: str) -> None:
+    pool = PostgresPool(migrated_url, PoolOptions(max_size=1))
+
+    async def ask(seconds: float) -> int:
+        async with pool.connection() as connection:
+            return await connection.fetchval("SELECT 1 FROM pg_sleep($1)", seconds)
+
+    assert await ask(0.0) == 1
+    slow = asyncio.create_task(ask(0.6)) if waits_for == "a connection" else None
+    await asyncio.sleep(0)
+    async with pool.while_answering(0.2):
+        found = await ask(0.6 if slow is None else 0.0)
+    if slow is not None:
+        await slow
+    await pool.aclose()
+
+    assert found == 1
 
 
 async def test_a_server_that_answers_others_is_waited_for() -> None:

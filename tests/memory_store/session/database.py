@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -265,6 +265,10 @@ class MemoryDatabase:
         """The newest corpus version; None for an unknown workspace."""
         state = entered(self._store.committed, workspace)
         return None if state is None else state.workspace.corpus_version
+
+    def while_answering(self, seconds: float) -> AbstractAsyncContextManager[None]:
+        """It always answers."""
+        return nullcontext()
 
     async def record_audit(self, org_id: UUID, entry: AuditEntry, *, durable: bool = True) -> None:
         """Append an entry that is committed when this returns."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -135,6 +135,9 @@ class Corpus:
         if self.database_down:
             raise DependencyUnavailable("The database does not answer.", dependency="postgres")
         return self.version if workspace == WORKSPACE else None
+
+    def while_answering(self, seconds: float) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
     async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ANONYMOUS_READER) -> CorpusHead | None:
         version = await self.corpus_version(workspace)

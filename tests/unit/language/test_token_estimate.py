@@ -47,6 +47,11 @@ def test_splitting_a_text_never_lowers_its_cost(left: str, right: str) -> None:
     assert estimate_tokens(left + right) <= estimate_tokens(left) + estimate_tokens(right)
 
 
+@given(st.text(st.characters(max_codepoint=127)))
+def test_an_ascii_text_has_the_pieces_that_it_has_beside_other_letters(text: str) -> None:
+    assert estimate_tokens(f"{text}é") == estimate_tokens(text) + 1
+
+
 def test_the_estimator_is_a_token_counter() -> None:
     assert TokenEstimator().count("the cat") == 2
 

@@ -45,7 +45,7 @@ MAX_AGENTS = 10
 """Workspaces that one context may be made of."""
 
 ALIVE_SECONDS = 0.2
-"""How long the database may take to say that it answers, before the context is empty. It takes about 1 ms."""
+"""How long the database may answer nobody before the context is empty: an answer takes about 1 ms."""
 
 CONTEXT_SECONDS = 2.0
 """The time of a context unless the caller gives one: an agent waits for it before it begins."""
@@ -166,7 +166,7 @@ class PrepareContext:
         limit = request.options.timeout_ms
         try:
             async with asyncio.timeout(CONTEXT_SECONDS if limit is None else limit / 1000):
-                async with asyncio.timeout(ALIVE_SECONDS):
+                async with self.database.while_answering(ALIVE_SECONDS):
                     template = await self._template(principal, request)
                 context = PreparedContext(template.name, template.version)
                 tokens = _budget(request, template)
@@ -200,26 +200,15 @@ class PrepareContext:
         # Of a long task description the beginning says what is wanted.
         text = request.text.strip()[:MAX_QUESTION_CHARACTERS]
         asked = replace(request, text=text, options=_options(request, template))
-        alive: float | None = ALIVE_SECONDS
-        if len(request.parts) > 1:
-            # A search alone finds out itself whether the database answers; several wait for each other's connections.
-            async with asyncio.timeout(ALIVE_SECONDS):
-                await self.database.corpus_version(request.parts[0].workspace)
-            alive = None
-        found = [self._material(principal, asked, part, template, alive) for part in request.parts]
+        found = [self._material(principal, asked, part, template) for part in request.parts]
         return assemble_context(template, await asyncio.gather(*found), tokens)
 
     async def _material(
-        self,
-        principal: Principal,
-        request: ContextRequest,
-        part: ContextPart,
-        template: ContextTemplate,
-        alive_seconds: float | None,
+        self, principal: Principal, request: ContextRequest, part: ContextPart, template: ContextTemplate
     ) -> _Material:
         asked = Question(part.workspace, request.text, as_of=request.as_of, options=request.options)
         try:
-            found = await self.search.run(principal, asked, template.config, alive_seconds)
+            found = await self.search.run(principal, asked, template.config, ALIVE_SECONDS)
             if found.passages:
                 return _Material(part, found.passages)
             fault = found.degraded[0].value if found.degraded else None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,21 +118,22 @@ class SearchPassages:
         alive_seconds: float | None = None,
     ) -> FoundPassages:
         """The passages for `asked.text` that the caller may read; the conversation, and options of synthesis, have no
-        effect. `otherwise` holds for a workspace without search settings. The database has `alive_seconds` for its
-        first answer; None: as long as it takes.
+        effect. `otherwise` holds for a workspace without search settings. A database that answers nobody for
+        `alive_seconds` is not waited for; None: as long as it takes.
 
         Without an embedder the arms that need no vector remain; no similarity is known then, so that nothing passes a
         minimum. Whose passages were handed out to whom is in the audit log.
 
         Errors: `InvalidInput` (QUESTION_EMPTY, QUESTION_TOO_LONG, OPTION_OUT_OF_RANGE, AS_OF_UNAVAILABLE,
         EMBEDDING_MODEL_UNKNOWN), `MissingProviderKey`, `NotFound` code WORKSPACE_NOT_FOUND, `DependencyUnavailable`,
-        `SpaceMismatch`, `Overloaded`, `TimeoutError` after `alive_seconds`.
+        `SpaceMismatch`, `Overloaded`.
         """
         validate(asked)
         readers = read_identity(principal)
         head = None
         if asked.workspace.org_id == principal.org_id:
-            async with asyncio.timeout(alive_seconds):
+            alive = nullcontext() if alive_seconds is None else self.database.while_answering(alive_seconds)
+            async with alive:
                 head = await self.database.head(asked.workspace, readers)
         if head is None:
             raise no_such_workspace()

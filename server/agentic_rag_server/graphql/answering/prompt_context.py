@@ -1,13 +1,10 @@
 """`context`: a section of a prompt, made of passages."""
 
-import asyncio
-
 import strawberry
 
 from agentic_rag.answering.context import prepare_context
 from agentic_rag.answering.context.prepare_context import (
     ALIVE_SECONDS,
-    LATE,
     MAX_AGENTS,
     ContextPart,
     ContextRequest,
@@ -92,10 +89,8 @@ async def prepare(info: Info, input: ContextInput) -> ContextPayload:
     if given.filter is not None and len(given.workspaces) != 1:
         raise InvalidInput("A filter takes a single workspace.", path=("filter",))
     try:
-        async with asyncio.timeout(ALIVE_SECONDS):
+        async with context.parts.database.while_answering(ALIVE_SECONDS):
             parts = await _parts(context, given)
-    except TimeoutError:
-        return show_context(context.parts.context.fail(given.template, LATE))
     except DependencyUnavailable as error:
         return show_context(context.parts.context.fail(given.template, error.code))
     request = ContextRequest(

@@ -14,7 +14,7 @@ import asyncpg
 import msgspec
 
 from agentic_rag.adapters.postgres.session.errors import translate
-from agentic_rag.adapters.postgres.session.prompt_reads import Pulse
+from agentic_rag.adapters.postgres.session.silence import Pulse
 
 Row: TypeAlias = Mapping[str, Any]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from uuid import UUID
 
@@ -281,6 +281,9 @@ class PostgresDatabase:
         async with self._pool.connection() as connection:
             version: int | None = await connection.fetchval(CORPUS_VERSION, *workspace.key, caller_setting())
             return version
+
+    def while_answering(self, seconds: float) -> AbstractAsyncContextManager[None]:
+        return self._pool.while_answering(seconds)
 
     async def record_audit(self, org_id: UUID, entry: AuditEntry, *, durable: bool = True) -> None:
         async with self._pool.connection() as connection:

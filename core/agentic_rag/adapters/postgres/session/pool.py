@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Hashable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID
@@ -18,7 +18,8 @@ import asyncpg
 import orjson
 
 from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, PostgresConnection, driver_errors
-from agentic_rag.adapters.postgres.session.prompt_reads import PromptReads, Pulse
+from agentic_rag.adapters.postgres.session.prompt_reads import PromptReads
+from agentic_rag.adapters.postgres.session.silence import Pulse
 from agentic_rag.kernel.errors import AgenticRagError, Misconfigured, Permanent
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.entering import bound_principals
@@ -31,6 +32,9 @@ _JSONB_VERSION = b"\x01"
 
 _ENDING_SECONDS = 10.0
 """For the end of a transaction and for giving a connection back, before the connection is closed."""
+
+_ASKING_SECONDS = 1
+"""For the connection by which the server is asked whether it answers anybody."""
 
 BOUND = "(SELECT set_config('rag.org_id', $1::uuid::text, true)::uuid AS org_id OFFSET 0) AS bound"
 """A row that binds its statement, outside of a transaction, to the organisation $1 before a function takes its column:
@@ -93,7 +97,7 @@ class PostgresPool:
         self._pool: Any = None
         self._opening = asyncio.Lock()
         self._ending: set[asyncio.Task[None]] = set()
-        self._pulse = Pulse()
+        self._pulse = Pulse(self._ask_anything)
         self._prompt = PromptReads(self._pulse)
 
     @asynccontextmanager
@@ -117,6 +121,10 @@ class PostgresPool:
         `DependencyUnavailable`, and those of the read.
         """
         return await self._prompt.run(key, read)
+
+    def while_answering(self, seconds: float) -> AbstractAsyncContextManager[None]:
+        """Ends the block with `DependencyUnavailable` once the server has answered nobody for `seconds`."""
+        return self._pulse.while_answering(seconds)
 
     @asynccontextmanager
     async def transaction(self, org_id: UUID, settings: str = "") -> AsyncGenerator[PostgresConnection]:
@@ -164,6 +172,7 @@ class PostgresPool:
 
     async def aclose(self) -> None:
         await self._prompt.aclose()
+        await self._pulse.aclose()
         if self._ending:
             await asyncio.wait(self._ending)
         pool, self._pool = self._pool, None
@@ -195,6 +204,24 @@ class PostgresPool:
             driver = await self._pool.acquire(timeout=limit)
             self._telemetry.observe("rag_database_wait_seconds", time.perf_counter() - began)
             return self._pool, driver
+
+    async def _ask_anything(self) -> None:
+        """Asks on a connection of its own, because those of the pool may all be busy with what takes long."""
+        options = self._options
+        try:
+            driver = await asyncpg.connect(
+                self._dsn, timeout=_ASKING_SECONDS, server_settings=options.server_settings()
+            )
+            try:
+                await driver.execute("SELECT")
+            finally:
+                driver.terminate()
+        except asyncpg.TooManyConnectionsError:
+            self._pulse.beat()
+        except DRIVER_ERRORS:
+            return
+        else:
+            self._pulse.beat()
 
     async def _begin_session(self, driver: Any) -> None:
         self._pulse.beat()

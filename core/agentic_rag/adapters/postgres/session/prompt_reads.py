@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Hashable
-from time import monotonic
 from typing import Any, TypeVar
 
 from agentic_rag.adapters.postgres.session.errors import translate
+from agentic_rag.adapters.postgres.session.silence import Pulse
 from agentic_rag.kernel.concurrency import detached_task
+from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.kernel.patience import caller_seconds
 
 SILENT_SHARE = 0.1
@@ -21,23 +22,7 @@ a server without processor time or with a new connection to open was seen to tak
 MOST_LEFT = 32
 """Reads that go on after their callers gave up. Their connections, and what they find, serve the next caller."""
 
-_LATE = 2
-"""Times its length that a wait takes in a process which got no processor time: an answer may lie unread meanwhile."""
-
 V = TypeVar("V")
-
-
-class Pulse:
-    """When the server last answered one of the connections of a pool."""
-
-    __slots__ = ("at",)
-
-    def __init__(self) -> None:
-        self.at = monotonic()
-
-    def beat(self) -> None:
-        """The server has answered."""
-        self.at = monotonic()
 
 
 class PromptReads:
@@ -48,7 +33,7 @@ class PromptReads:
         self._reads: dict[Hashable, asyncio.Task[Any]] = {}
 
     async def run(self, key: Hashable, read: Callable[[], Coroutine[Any, Any, V]]) -> V:
-        """What the read finds. It is waited for while the server answers others, and after this process stood still: a
+        """What the read finds. It is waited for while the server answers others, and while this process stands still: a
         busy process is no outage. Errors: `DependencyUnavailable`, and those of the read.
         """
         task = self._reads.get(key)
@@ -56,15 +41,13 @@ class PromptReads:
             task = detached_task(read())
             self._reads[key] = task
             task.add_done_callback(lambda done: self._end(key, done))
-        silent = SILENT_SHARE * caller_seconds()
-        while not task.done():
-            began = monotonic()
-            await asyncio.wait({task}, timeout=silent)
-            stood_still = monotonic() - began > _LATE * silent
-            if not task.done() and self._pulse.at < began and not stood_still:
-                if len(self._reads) > MOST_LEFT:
-                    task.cancel()
-                raise translate(TimeoutError())
+        try:
+            async with self._pulse.while_answering(SILENT_SHARE * caller_seconds()):
+                await asyncio.wait({task})
+        except DependencyUnavailable:
+            if len(self._reads) > MOST_LEFT:
+                task.cancel()
+            raise
         if task.cancelled():
             raise translate(TimeoutError())
         return task.result()
