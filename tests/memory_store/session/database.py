@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from tests.held_transactions import hold_transaction
@@ -218,14 +219,16 @@ class MemoryDatabase:
             )
         space = state.active_space() if space_id is None else state.registered_space(space_id)
         with hold_transaction():
-            yield MemorySnapshot(state, newest if as_of is None else as_of, space, state.readable(readers))
+            snapshot: Any = MemorySnapshot(state, newest if as_of is None else as_of, space, state.readable(readers))
+            yield snapshot
 
     @asynccontextmanager
     async def transaction(self, org_id: UUID) -> AsyncGenerator[Transaction]:
         """Open a write transaction of one organisation."""
         async with self._store.transaction(org_id) as working:
             with hold_transaction():
-                yield MemoryTransaction(working, org_id, self._cache)
+                transaction: Any = MemoryTransaction(working, org_id, self._cache)
+                yield transaction
 
     async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ANONYMOUS_READER) -> CorpusHead | None:
         """The newest corpus version, its space and what `readers` may read; None for an unknown workspace."""
