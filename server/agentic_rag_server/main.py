@@ -18,8 +18,8 @@ def server_options(settings: Settings) -> ServerOptions:
     """The server's options, taken from settings."""
     return ServerOptions(
         enabled=settings.answering.enabled,
-        graphiql=settings.server.graphiql,
-        introspection=settings.server.introspection,
+        introspection=settings.server.introspection != "off",
+        query_page=settings.server.introspection == "page",
         persisted_operations=settings.server.operations_file,
         persisted_only=settings.server.persisted_only,
         behind_tls=settings.server.is_production,

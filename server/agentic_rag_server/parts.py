@@ -80,8 +80,8 @@ class ServerOptions:
     """The operator's settings of the server. With `port` 0 the system chooses one."""
 
     enabled: bool = False
-    graphiql: bool = False
     introspection: bool = True
+    query_page: bool = False
     persisted_operations: Path | None = None
     persisted_only: bool = False
     behind_tls: bool = False

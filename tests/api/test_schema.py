@@ -80,7 +80,7 @@ async def test_the_query_page_is_off_unless_asked_for() -> None:
 
 
 async def test_the_query_page_works_with_no_other_address() -> None:
-    container = Container(options=ServerOptions(enabled=True, graphiql=True))
+    container = Container(options=ServerOptions(enabled=True, query_page=True))
     async with client(container, token=None) as http:
         first = await http.get("/graphql", headers=PAGE)
         second = await http.get("/graphql", headers=PAGE)
@@ -109,7 +109,7 @@ def test_the_documents_of_the_query_page_are_valid_and_within_the_limits() -> No
 
 
 async def test_the_query_page_still_answers_get_queries() -> None:
-    container = Container(options=ServerOptions(enabled=True, graphiql=True))
+    container = Container(options=ServerOptions(enabled=True, query_page=True))
     async with client(container) as http:
         response = await http.get("/graphql", params={"query": "{ __typename }"}, headers=PAGE | {"accept": "*/*"})
 

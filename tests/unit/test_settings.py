@@ -276,16 +276,16 @@ def test_env_example_names_every_variable_with_its_default() -> None:
 
 
 def test_production_is_closed_unless_a_setting_opens_it(tmp_path: Path) -> None:
-    def loaded(**environ: str) -> tuple[bool, bool, bool]:
+    def loaded(**environ: str) -> tuple[str, bool]:
         settings = load_settings({"AGENTIC_RAG_PROFILE": "production", **environ}, tmp_path / "none")
         limits = settings.workspaces.default_rates.limits
         is_limited = all((limits.asks, limits.writes, limits.reads))
-        return settings.server.introspection, settings.server.graphiql, is_limited
+        return settings.server.introspection, is_limited
 
-    assert loaded() == (False, False, True)
-    assert loaded(AGENTIC_RAG_INTROSPECTION="true") == (True, False, True)
-    assert loaded(AGENTIC_RAG_RATE_LIMITS="asks=0") == (False, False, False)
-    assert load_settings({}, tmp_path / "none").server.introspection
+    assert loaded() == ("off", True)
+    assert loaded(AGENTIC_RAG_INTROSPECTION="on") == ("on", True)
+    assert loaded(AGENTIC_RAG_RATE_LIMITS="asks=0") == ("off", False)
+    assert load_settings({}, tmp_path / "none").server.introspection == "on"
     assert not load_settings({}, tmp_path / "none").workspaces.default_rates.limits.asks
 
 

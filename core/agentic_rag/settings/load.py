@@ -34,8 +34,7 @@ _NEAR = 0.88
 """Similarity of names (difflib): RAG_EMBEDER and REDIS_URI are near ours, TEST_DATABASE_URL is not."""
 _TEST_PREFIX = "AGENTIC_RAG_TEST_"
 _CLOSED = {
-    "AGENTIC_RAG_INTROSPECTION": "false",
-    "AGENTIC_RAG_GRAPHIQL": "false",
+    "AGENTIC_RAG_INTROSPECTION": "off",
     "AGENTIC_RAG_RATE_LIMITS": "asks=600,writes=600,reads=6000",
 }
 """Defaults of AGENTIC_RAG_PROFILE=production."""

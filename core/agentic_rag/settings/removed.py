@@ -13,6 +13,7 @@ _SCHEDULE = "AGENTIC_RAG_SCHEDULE=canaries_minutes=…,snapshots_hours=… repla
 _RATES = "AGENTIC_RAG_RATE_LIMITS=asks=…,writes=…,reads=…,caller_share=… replaces it"
 
 REMOVED: Mapping[str, str] = {
+    "AGENTIC_RAG_GRAPHIQL": "AGENTIC_RAG_INTROSPECTION=page replaces it",
     "AGENTIC_RAG_TENANT": "`rag --tenant NAME` replaces it",
     "AGENTIC_RAG_RERANK_TIMEOUT_MS": "a reranker always has 500 ms",
     "AGENTIC_RAG_CHAT_INPUT_USD": _PRICE,

@@ -41,10 +41,8 @@ class ServerConfig:
     """A JSON file `{id: document}` of GraphQL operations that clients may name by `documentId`; `only:FILE` also
     refuses every operation that is not in it.
     """
-    graphiql: Annotated[bool, Env("AGENTIC_RAG_GRAPHIQL")] = False
-    """Serve the query page at GET /graphql."""
-    introspection: Annotated[bool, Env("AGENTIC_RAG_INTROSPECTION")] = True
-    """Allow schema introspection."""
+    introspection: Annotated[Literal["off", "on", "page"], Env("AGENTIC_RAG_INTROSPECTION")] = "on"
+    """Allow schema introspection; `page` also serves the query page at GET /graphql."""
 
     @property
     def is_local(self) -> bool:

@@ -51,7 +51,7 @@ class GraphQLEndpoint:
         self._schema = schema
         self._persisted = persisted
         self._open = open_
-        self._page = QueryPage() if parts.options.graphiql else None
+        self._page = QueryPage() if parts.options.query_page else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
