@@ -21,9 +21,11 @@ from agentic_rag_server.graphql.http.streams import OpenStreams
 from agentic_rag_server.graphql.http.view import GraphQLEndpoint
 from agentic_rag_server.graphql.schema import RagSchema, build_schema
 from agentic_rag_server.mcp import endpoint as mcp
+from agentic_rag_server.other_origins import cross_origin
 from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.request_telemetry import RequestTelemetry
 from agentic_rag_server.rest.api import operations
+from agentic_rag_server.rest.http.compression import COMPRESSED
 from agentic_rag_server.rest.http.errors import on_no_route, on_product_error, on_wrong_method
 from agentic_rag_server.rest.http.operations import route_names, routes
 from agentic_rag_server.security_headers import SecurityHeaders
@@ -52,16 +54,17 @@ def build_app(parts: ServerParts, schema: RagSchema | None = None) -> Starlette:
     console = [*sign_in.routes(), *sample_routes(), *ConsoleFiles().routes()]
     app = Starlette(
         routes=[
-            Route("/graphql", GraphQLEndpoint(parts, schema, persisted, open_)),
-            WebSocketRoute("/graphql", SocketEndpoint(parts, schema, persisted, open_, ())),
+            Route("/graphql", GraphQLEndpoint(parts, schema, persisted, open_), middleware=[COMPRESSED]),
+            WebSocketRoute("/graphql", SocketEndpoint(parts, schema, persisted, open_, options.browser_origins)),
             Route(mcp.PATH, tools, methods=["POST"]),
             *routes(served),
             *console,
         ],
         middleware=[
+            *cross_origin(options.browser_origins),
             Middleware(FailedCredentials, telemetry=parts.telemetry, clock=parts.clock),
             Middleware(BodyLimits),
-            Middleware(SecurityHeaders, behind_tls=parts.options.behind_tls),
+            Middleware(SecurityHeaders, behind_tls=options.behind_tls),
             Middleware(RequestTelemetry, telemetry=parts.telemetry, route_of=route_names(served)),
         ],
         exception_handlers={

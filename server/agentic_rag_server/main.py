@@ -20,6 +20,7 @@ def server_options(settings: Settings) -> ServerOptions:
         enabled=settings.answering.enabled,
         introspection=settings.server.introspection != "off",
         query_page=settings.server.introspection == "page",
+        browser_origins=settings.server.origins,
         persisted_operations=settings.server.operations_file,
         persisted_only=settings.server.persisted_only,
         behind_tls=settings.server.is_production,

@@ -82,6 +82,8 @@ class ServerOptions:
     enabled: bool = False
     introspection: bool = True
     query_page: bool = False
+    browser_origins: tuple[str, ...] = ()
+    """Origins whose pages may call this server, as browsers write them."""
     persisted_operations: Path | None = None
     persisted_only: bool = False
     behind_tls: bool = False

@@ -1,15 +1,18 @@
 """Operations named by id, servers that run nothing else, and the headers that go with every answer."""
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 
 from agentic_rag.kernel.errors import Misconfigured
-from agentic_rag_server.graphql.http.persisted import load_persisted_operations
+from agentic_rag_server.graphql.http.persisted import MOST_REGISTERED, load_persisted_operations
+from agentic_rag_server.graphql.http.responses import RequestFault, operation_from
 from agentic_rag_server.parts import ServerOptions
-from tests.api.builders import Container, client
+from tests.api.builders import ORG, Container, client
 
 NAME = "query Name { __typename }"
 
@@ -35,6 +38,54 @@ async def test_an_operation_runs_by_its_id_however_the_client_sends_it(file: Pat
     assert await code_of(container, {"query": "{ __typename }"}) == "Query"
     assert await code_of(container, {"documentId": "sha256:2"}) == "PERSISTED_OPERATION_UNKNOWN"
     assert await code_of(container, {"documentId": 7}) == "BAD_REQUEST"
+
+
+def named_by_hash(document: str, *, send: bool) -> dict[str, Any]:
+    persisted = {"version": 1, "sha256Hash": hashlib.sha256(document.encode()).hexdigest()}
+    return {"extensions": {"persistedQuery": persisted}} | ({"query": document} if send else {})
+
+
+async def test_a_client_registers_a_document_by_sending_it_once_with_its_hash() -> None:
+    async with client(Container()) as http:
+        unknown = await http.post("/graphql", json=named_by_hash(NAME, send=False))
+        registered = await http.post("/graphql", json=named_by_hash(NAME, send=True))
+        again = await http.post("/graphql", json=named_by_hash(NAME, send=False))
+
+    assert (unknown.status_code, unknown.json()["errors"][0]["message"]) == (200, "PersistedQueryNotFound")
+    assert unknown.json()["errors"][0]["extensions"]["code"] == "PERSISTED_QUERY_NOT_FOUND"
+    assert registered.json() == again.json() == {"data": {"__typename": "Query"}}
+
+
+async def test_a_document_under_the_hash_of_another_is_not_registered() -> None:
+    forged = named_by_hash(NAME, send=True) | {"query": "{ workspaces { id } }"}
+
+    assert await code_of(Container(), forged) == "PERSISTED_QUERY_HASH"
+
+
+async def test_a_server_of_persisted_operations_only_registers_none(file: Path) -> None:
+    container = Container(options=ServerOptions(persisted_operations=file, persisted_only=True))
+
+    assert await code_of(container, named_by_hash("{ __typename }", send=True)) == "PERSISTED_OPERATION_REQUIRED"
+    assert await code_of(container, named_by_hash("{ __typename }", send=False)) == "PERSISTED_OPERATION_UNKNOWN"
+
+
+def test_what_an_organisation_registers_is_unknown_to_others_and_the_longest_unused_goes() -> None:
+    operations = load_persisted_operations(None, only=False)
+    documents = [f"query Q{n} {{ __typename }}" for n in range(MOST_REGISTERED + 1)]
+    for document in documents:
+        operations.resolve_document(operation_from(named_by_hash(document, send=True)), ORG)
+
+    def is_known(document: str, org_id: UUID) -> bool:
+        try:
+            operations.resolve_document(operation_from(named_by_hash(document, send=False)), org_id)
+        except RequestFault:
+            return False
+        return True
+
+    assert is_known(documents[-1], ORG)
+    assert not is_known(documents[-1], uuid4())
+    assert is_known(documents[1], ORG)
+    assert not is_known(documents[0], ORG)
 
 
 async def test_a_server_that_takes_persisted_operations_only_runs_no_other(file: Path) -> None:

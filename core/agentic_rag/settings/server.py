@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,6 +16,9 @@ DEVELOPMENT = "development"
 PRODUCTION = "production"
 ONLY = "only:"
 """Before the file of persisted operations: no other operation runs."""
+
+_ORIGIN = re.compile(r"https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?")
+"""As a browser writes it (RFC 6454, section 6.2)."""
 
 
 def is_loopback(host: str) -> bool:
@@ -44,6 +48,16 @@ class ServerConfig:
     introspection: Annotated[Literal["off", "on", "page"], Env("AGENTIC_RAG_INTROSPECTION")] = "on"
     """Allow schema introspection; `page` also serves the query page at GET /graphql."""
 
+    browser_origins: Annotated[str, Env("AGENTIC_RAG_BROWSER_ORIGINS")] = ""
+    """Origins whose pages may call this server with a token of their own, separated by commas:
+    `https://intranet.example.org`. The console needs none.
+    """
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """The origins of AGENTIC_RAG_BROWSER_ORIGINS."""
+        return tuple(origin.strip() for origin in self.browser_origins.split(",") if origin.strip())
+
     @property
     def is_local(self) -> bool:
         """Whether the server listens where only this machine can reach it."""
@@ -67,6 +81,11 @@ class ServerConfig:
 
     def problems(self) -> list[str]:
         """Settings that contradict each other, a line each."""
+        wrong = [
+            f"AGENTIC_RAG_BROWSER_ORIGINS: {origin!r} is not `https://HOST` or `http://HOST:PORT`, in lower case"
+            for origin in self.origins
+            if not _ORIGIN.fullmatch(origin)
+        ]
         if self.persisted_only and self.operations_file is None:
-            return [f"AGENTIC_RAG_PERSISTED_OPERATIONS={ONLY} needs the file after the colon"]
-        return []
+            wrong.append(f"AGENTIC_RAG_PERSISTED_OPERATIONS={ONLY} needs the file after the colon")
+        return wrong

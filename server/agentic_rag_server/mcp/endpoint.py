@@ -63,6 +63,8 @@ class McpEndpoint:
         origin = request.headers.get("origin")
         named = host if origin is None else urlsplit(origin).hostname
         is_own = host is not None and named is not None and (is_loopback(host) if is_local else True)
+        if origin in options.browser_origins:
+            return
         if not is_own or not (named == host or (is_local and is_loopback(named or ""))):
             raise Forbidden("This server does not answer pages of other sites.", code="ORIGIN_REFUSED")
 

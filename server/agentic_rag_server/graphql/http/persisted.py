@@ -1,39 +1,83 @@
-"""Persisted operations: clients send an id instead of a document. A server may refuse all other documents."""
+"""Persisted operations: clients send an id instead of a document.
+
+Two kinds. Those of the operator's file have an id of its choice, and a server may refuse all others. Clients register
+the second kind by themselves, under the SHA-256 of the document (Apollo's automatic persisted queries, version 1).
+"""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
+from uuid import UUID
 
 import orjson
 
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag_server.graphql.http.responses import GraphQLRequest, RequestFault
 
+MOST_REGISTERED = 2_000
+"""Documents that a process remembers for all its clients, each of which has a few dozen. The one asked for longest ago
+goes; its client sends it again.
+"""
+
+MOST_BYTES = 8_192
+"""Of a registered document. A longer one runs, and is sent again each time."""
+
 
 class PersistedOperations:
-    """Documents by id, from a file that client code generators write. With `only`, no other document runs."""
+    """Documents by id, from a file that client code generators write. With `only`, no other document runs, and none is
+    registered. What an organisation registers is its own: another one learns nothing of it.
+    """
 
     def __init__(self, documents: dict[str, str], *, only: bool = False) -> None:
         self._documents = documents
         self._known = frozenset(documents.values())
         self._only = only
+        self._registered: OrderedDict[tuple[UUID, str], str] = OrderedDict()
 
-    def resolve_document(self, operation: GraphQLRequest) -> GraphQLRequest:
-        """The operation with the document of its id. Errors: `RequestFault` codes
-        PERSISTED_OPERATION_UNKNOWN, PERSISTED_OPERATION_REQUIRED.
+    def resolve_document(self, operation: GraphQLRequest, org_id: UUID) -> GraphQLRequest:
+        """The operation with the document of its id. Errors: `RequestFault` codes PERSISTED_OPERATION_UNKNOWN,
+        PERSISTED_OPERATION_REQUIRED, PERSISTED_QUERY_NOT_FOUND, PERSISTED_QUERY_HASH.
         """
-        if operation.document_id is not None and not operation.query:
-            document = self._documents.get(operation.document_id)
-            if document is None:
-                raise RequestFault(400, "PERSISTED_OPERATION_UNKNOWN", "No operation is persisted under this id.")
-            return replace(operation, query=document)
+        if not operation.query:
+            return replace(operation, query=self._document_of(operation, org_id))
         if self._only and operation.query not in self._known:
             raise RequestFault(
                 403, "PERSISTED_OPERATION_REQUIRED", "This server runs persisted operations only: send `documentId`."
             )
+        if operation.document_hash is not None:
+            self._register(operation.query, operation.document_hash, org_id)
         return operation
+
+    def _document_of(self, operation: GraphQLRequest, org_id: UUID) -> str:
+        named = operation.document_id or operation.document_hash or ""
+        if named in self._documents:
+            return self._documents[named]
+        if operation.document_id is not None or self._only:
+            raise RequestFault(400, "PERSISTED_OPERATION_UNKNOWN", "No operation is persisted under this id.")
+        key = (org_id, named.lower())
+        if key not in self._registered:
+            # Clients look for this message or its code, and send the document with its hash.
+            raise RequestFault(200, "PERSISTED_QUERY_NOT_FOUND", "PersistedQueryNotFound")
+        self._registered.move_to_end(key)
+        return self._registered[key]
+
+    def _register(self, document: str, digest: str, org_id: UUID) -> None:
+        if self._documents.get(digest) == document:
+            return
+        encoded = document.encode("utf-8", "surrogatepass")
+        if sha256(encoded).hexdigest() != digest.lower():
+            raise RequestFault(400, "PERSISTED_QUERY_HASH", "`sha256Hash` is not the SHA-256 of `query`.")
+        if self._only or len(encoded) > MOST_BYTES:
+            return
+        key = (org_id, digest.lower())
+        self._registered[key] = document
+        self._registered.move_to_end(key)
+        if len(self._registered) > MOST_REGISTERED:
+            self._registered.popitem(last=False)
 
 
 def load_persisted_operations(path: Path | None, *, only: bool) -> PersistedOperations:

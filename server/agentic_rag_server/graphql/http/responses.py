@@ -40,7 +40,9 @@ class GraphQLRequest:
     variables: dict[str, Any] | None
     operation_name: str | None
     document_id: str | None = None
-    """Names a persisted operation; then `query` may be empty."""
+    """Names an operation of the operator's file; then `query` may be empty."""
+    document_hash: str | None = None
+    """Names a document by its SHA-256; with `query`, registers it."""
 
 
 @lru_cache(maxsize=128)
@@ -140,8 +142,8 @@ def operation_from(given: dict[str, Any]) -> GraphQLRequest:
     """The operation of a request's JSON object. Errors: `RequestFault`."""
     query, variables = given.get("query"), given.get("variables")
     name, extensions = given.get("operationName"), given.get("extensions")
-    document_id = _document_id(given)
-    if query is None and document_id is not None:
+    document_id, document_hash = _text_of(given.get("documentId"), "documentId"), _document_hash(extensions)
+    if query is None and (document_id or document_hash):
         query = ""
     elif not isinstance(query, str) or not query.strip():
         raise RequestFault(400, "BAD_REQUEST", "`query` must be a GraphQL document.")
@@ -153,7 +155,7 @@ def operation_from(given: dict[str, Any]) -> GraphQLRequest:
         raise RequestFault(400, "BAD_REQUEST", "`operationName` must be a string or null.")
     if extensions is not None and not isinstance(extensions, dict):
         raise RequestFault(400, "BAD_REQUEST", "`extensions` must be an object or null.")
-    return GraphQLRequest(query, variables, name or None, document_id)
+    return GraphQLRequest(query, variables, name or None, document_id, document_hash)
 
 
 def _has_long_list(variables: dict[str, Any]) -> bool:
@@ -169,12 +171,13 @@ def _has_long_list(variables: dict[str, Any]) -> bool:
     return False
 
 
-def _document_id(given: dict[str, Any]) -> str | None:
-    """`documentId`, or the hash of Apollo's `extensions.persistedQuery`."""
-    named = given.get("documentId")
-    if named is None and isinstance(extensions := given.get("extensions"), dict):
-        persisted = extensions.get("persistedQuery")
-        named = persisted.get("sha256Hash") if isinstance(persisted, dict) else None
-    if named is not None and not isinstance(named, str):
-        raise RequestFault(400, "BAD_REQUEST", "`documentId` must be a string.")
-    return named
+def _document_hash(extensions: Any) -> str | None:
+    """The hash of Apollo's `extensions.persistedQuery`."""
+    persisted = extensions.get("persistedQuery") if isinstance(extensions, dict) else None
+    return _text_of(persisted.get("sha256Hash"), "sha256Hash") if isinstance(persisted, dict) else None
+
+
+def _text_of(value: Any, name: str) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise RequestFault(400, "BAD_REQUEST", f"`{name}` must be a string.")
+    return value or None

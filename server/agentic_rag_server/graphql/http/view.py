@@ -80,7 +80,7 @@ class GraphQLEndpoint:
             require_preflight(request)
             counted = A_FILE
             await self._parts.admission.admit(principal, counted)
-        operation = self._persisted.resolve_document(await self._read(request))
+        operation = self._persisted.resolve_document(await self._read(request), principal.org_id)
         context = RequestContext(self._parts, principal, trace_id, operation.operation_name, counted)
         if wants_events(request.headers.get("accept", "")):
             return await self._stream(request, operation, context)

@@ -15,7 +15,7 @@ from agentic_rag.kernel.errors import ContentUnsupported, InvalidInput, UploadTo
 from agentic_rag.tenancy.access import MAX_PRINCIPALS, parse_principals
 from agentic_rag.tenancy.principals import MAX_NAME_CHARACTERS
 from agentic_rag_server.rest.http.metadata import parse_metadata
-from agentic_rag_server.rest.http.models import Model
+from agentic_rag_server.rest.http.models import JSON, Model
 from agentic_rag_server.rest.http.multipart import MAX_FIELD_BYTES, MultipartBody
 from agentic_rag_server.rest.http.operations import FileForm, FormField, Parameter
 
@@ -51,8 +51,6 @@ IDEMPOTENCY_KEY = Parameter(
     "Makes a repetition safe: the same key with the same file is the same upload.",
     {"type": "string", "minLength": 1, "maxLength": MAX_KEY_CHARACTERS, "pattern": "^[ -~]+$"},
 )
-
-JSON = "application/json"
 
 _Body = TypeVar("_Body", bound=Model)
 

@@ -16,6 +16,8 @@ ENVELOPED = "/organization/"
 OPENAI = ("/v1/chat/", "/v1/models", "/v1/responses", "/v1/files", "/v1/vector_stores")
 """Below these paths every refusal has OpenAI's members too."""
 
+JSON = "application/json"
+
 NOT_STORED = {"cache-control": "no-store"}
 
 Instant = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
@@ -94,4 +96,4 @@ def instant(moment: datetime) -> str:
 
 def answer(body: Model, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """The body as a JSON response."""
-    return Response(msgspec.json.encode(body), status, headers, media_type="application/json")
+    return Response(msgspec.json.encode(body), status, headers, media_type=JSON)

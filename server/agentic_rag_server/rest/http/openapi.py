@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from agentic_rag import __version__
 from agentic_rag_server.parts import ServerParts
-from agentic_rag_server.rest.http.models import Model, Refusal
+from agentic_rag_server.rest.http.models import JSON, Model, Refusal
 from agentic_rag_server.rest.http.operations import Endpoint, FileForm, OperationSpec, ResponseSpec, operation
 
 OPENAPI_VERSION = "3.1.0"
@@ -66,7 +66,7 @@ class OpenAPIEndpoint(Endpoint):
     )
     async def get(self, request: Request) -> Response:
         """Takes no token: the document holds nothing of a tenant."""
-        return Response(self._body, media_type="application/json", headers={"cache-control": "public, max-age=300"})
+        return Response(self._body, media_type=JSON, headers={"cache-control": "public, max-age=300"})
 
 
 def document(operations: Sequence[OperationSpec]) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def _operation(one: OperationSpec, reference: dict[type[Model], Any]) -> dict[st
 
 def _body(takes: FileForm | type[Model], reference: dict[type[Model], Any]) -> dict[str, Any]:
     if not isinstance(takes, FileForm):
-        return {"required": True, "content": {"application/json": {"schema": reference[takes]}}}
+        return {"required": True, "content": {JSON: {"schema": reference[takes]}}}
     # In OpenAPI 3.1 the schema of a file in a form has no type, because its bytes are no JSON.
     properties: dict[str, Any] = {"file": {"description": "The file, with its name.", "format": "binary"}}
     for field in takes.fields:
@@ -166,5 +166,5 @@ def _answer(answer: ResponseSpec, reference: dict[type[Model], Any]) -> dict[str
 def _refusal(status: int, one: OperationSpec, reference: dict[type[Model], Any]) -> dict[str, Any]:
     return {
         "description": REFUSALS[status],
-        "content": {"application/json": {"schema": reference[one.refusal]}},
+        "content": {JSON: {"schema": reference[one.refusal]}},
     }

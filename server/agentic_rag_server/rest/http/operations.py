@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -18,7 +18,8 @@ from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces.rate_limits import Traffic
 from agentic_rag_server.auth.rules import Rule
 from agentic_rag_server.parts import ServerParts
-from agentic_rag_server.rest.http.models import Model, Refusal
+from agentic_rag_server.rest.http.compression import COMPRESSED
+from agentic_rag_server.rest.http.models import JSON, Model, Refusal
 
 Serve = Callable[[Request], Awaitable[Response]]
 
@@ -58,7 +59,7 @@ class ResponseSpec:
     status: int
     description: str
     body: type[Model] | None = None
-    media_type: str = "application/json"
+    media_type: str = JSON
     headers: tuple[tuple[str, str], ...] = ()
     """Names and descriptions."""
     also: str | None = None
@@ -150,12 +151,12 @@ def admitted(request: Request) -> Admitted:
 
 def routes(operations: Iterable[OperationSpec]) -> list[Route]:
     """One route per path, so that the refusal of a wrong method lists the right ones."""
-    by_path: defaultdict[str, dict[str, Serve]] = defaultdict(dict)
+    by_path: defaultdict[str, dict[str, OperationSpec]] = defaultdict(dict)
     for one in operations:
         if one.method in by_path[one.path]:
             raise ValueError(f"{one.method} {one.path} is served twice")
-        by_path[one.path][one.method] = one.serve
-    return [Route(path, _by_method(served), methods=sorted(served)) for path, served in by_path.items()]
+        by_path[one.path][one.method] = one
+    return [_route(path, served) for path, served in by_path.items()]
 
 
 def route_names(operations: Sequence[OperationSpec]) -> Callable[[str], str | None]:
@@ -170,9 +171,11 @@ def route_names(operations: Sequence[OperationSpec]) -> Callable[[str], str | No
     return name_of
 
 
-def _by_method(served: dict[str, Serve]) -> Serve:
+def _route(path: str, served: Mapping[str, OperationSpec]) -> Route:
     async def serve(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
-        return await served[method](request)
+        return await served[method].serve(request)
 
-    return serve
+    # Originals and pictures are packed already, and an ETag names the bytes as they are sent.
+    is_plain = all(answer.media_type == JSON for one in served.values() for answer in one.answers)
+    return Route(path, serve, methods=sorted(served), middleware=[COMPRESSED] if is_plain else [])
