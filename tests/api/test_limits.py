@@ -6,13 +6,18 @@ from graphql import GraphQLError, GraphQLSyntaxError, get_introspection_query, p
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agentic_rag.workspaces.rate_limits import Traffic
 from agentic_rag_server.app import build_app
-from agentic_rag_server.graphql.http.limits import SINGLE, Limits, _CostVisitor, check, parse_within
+from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.graphql.http.fields import rules_of
+from agentic_rag_server.graphql.http.limits import SINGLE, Limits, _CostVisitor, check, demand_of, parse_within
 from agentic_rag_server.graphql.http.rows import PAGED
 from agentic_rag_server.graphql.schema import build_schema
 from tests.api.builders import WORKSPACE_ID, Container, client
 
 LIMITS = Limits()
+ANSWERS_NOTHING = {"submitFeedback", "cancelRun"}
+"""Fields that take the action `ASK` and ask nothing."""
 AS_ADMIN = {"authorization": "Bearer admin-token"}
 
 
@@ -216,3 +221,13 @@ async def test_a_long_list_in_the_variables_is_refused_before_it_is_read() -> No
         refused = await http.post("/graphql", json=operation)
 
     assert (refused.status_code, refused.json()["errors"][0]["extensions"]["code"]) == (400, "BAD_REQUEST")
+
+
+def test_every_field_that_asks_is_counted_as_a_question_and_stands_alone() -> None:
+    asking = [name.partition(".") for name, rule in rules_of(build_schema()).items() if Action.ASK in rule.actions]
+    kinds = {field: kind.lower() for kind, _, field in asking if field not in ANSWERS_NOTHING}
+
+    assert {"ragAnswer", "replayRun", "searchPassages"} <= kinds.keys()
+    for field, kind in kinds.items():
+        assert demand_of(parse(f"{kind} {{ {field} }}"), None)[Traffic.ASK] == 1, field
+        assert refused(f"{kind} {{ {field} b: {field} }}"), field

@@ -36,7 +36,7 @@ _INTROSPECTION = frozenset({"__schema", "__type"})
 _INTROSPECTION_LISTS = frozenset({"fields", "interfaces", "possibleTypes", "inputFields"})
 SINGLE = (
     "ragAnswer", "ragAnswerStream", "explainRun", "searchPassages", "context", "verification", "denseRecall",
-    "restoreSnapshot", "attackTenants", "gateDecision",
+    "restoreSnapshot", "attackTenants", "gateDecision", "replayRun", "proveRun",
 )  # fmt: skip
 """Expensive fields: at most one per document."""
 
