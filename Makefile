@@ -33,6 +33,12 @@ $(VENV)/.onnx: $(VENV)/.runtime requirements/onnx.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/onnx.txt
 	@touch $@
 
+# An environment inside the other one: the frameworks of the examples in docs/agents.md, whose pins are not those of the product.
+$(VENV)/.frameworks: $(VENV)/.dev requirements/frameworks.txt
+	@test -x $(VENV)/frameworks/bin/python || $(BIN)/uv venv --quiet --python $(BIN)/python $(VENV)/frameworks
+	@$(BIN)/uv pip install --quiet --python $(VENV)/frameworks/bin/python --require-hashes -r requirements/frameworks.txt
+	@touch $@
+
 .PHONY: install install-dev
 install: $(VENV)/.runtime ## Create .venv with the pinned runtime dependencies
 install-dev: $(VENV)/.dev ## The same with everything tests and checks need
@@ -57,9 +63,9 @@ test: install-dev system-packages ## Everything: checks, all suites with real se
 	@$(MAKE) --no-print-directory -j 2 suites checks
 test-fast: install-dev ## Unit tests, without servers: about half a minute on two free cores
 	@$(BIN)/python -m pytest tests/unit -m "not slow" -n auto --dist worksteal --hypothesis-profile fast -p no:schemathesis
-test-thorough: install-dev system-packages ## All suites with larger sizes and twenty times the examples of every law, for the night
+test-thorough: install-dev system-packages $(VENV)/.frameworks ## All suites with larger sizes and twenty times the examples of every law, for the night
 	@$(SUITES) --hypothesis-profile thorough --timeout 3600
-suites: install-dev system-packages
+suites: install-dev system-packages $(VENV)/.frameworks
 	@$(SUITES) -m "not nightly and not alone" --hypothesis-profile ci
 	@$(BIN)/python -m pytest tests/chaos -m "alone and not nightly" -n 2 --dist worksteal
 checks: install-dev
@@ -118,7 +124,7 @@ operate: install-dev ## What an operator relies on: a restore drill of 20,000 ch
 	@$(BIN)/python -m tests.operate $(OPERATE_ARGS)
 
 .PHONY: frameworks
-frameworks: install-dev ## The examples of docs/agents.md that need frameworks, with their released versions; not in `make test`
+frameworks: install-dev ## The examples of docs/agents.md that need frameworks, with what is released today; `make test` has pinned versions
 	@$(BIN)/python -m tests.frameworks
 
 .PHONY: house
@@ -139,6 +145,7 @@ lock: ## Recompile the hash-pinned lock files
 	@$(LOCK) -o requirements/runtime.txt
 	@$(LOCK) --extra onnx -c requirements/runtime.txt -o requirements/onnx.txt
 	@$(LOCK) --extra onnx --group dev -c requirements/runtime.txt -c requirements/onnx.txt -o requirements/dev.txt
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" clients/python/pyproject.toml --extra langchain --extra llama-index --extra haystack requirements/frameworks.in -o requirements/frameworks.txt
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --group build -c requirements/dev.txt -o requirements/build.txt
 corpus: install-dev ## Regenerate the PDFs and DOCX of the sample corpus
 	@$(BIN)/python -m scripts.make_sample_corpus

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import unicodedata
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ import httpx2
 import pypdf
 import pytest
 from tests.console.tours import tour
+from tests.frameworks.examples import Example, examples, generate_client, run_example
 from tests.programs import Program, run
 from tests.stack import POSTGRES, Stack, open_home, redis_sources
 from tests.waiting import wait_until
@@ -283,6 +285,24 @@ def test_the_examples_for_agents_run_as_printed(product: Product, monkeypatch: p
     assert blocks
     for block in blocks:
         exec(compile(block, "docs/agents.md", "exec"), {"__name__": "example"})
+
+
+def test_the_examples_for_frameworks_run_as_printed(product: Product, tmp_path: Path) -> None:
+    # `make test` has made the environment before; a run of this file alone makes it.
+    subprocess.run(["make", "--silent", ".venv/.frameworks"], cwd=ROOT, check=True)
+    python = ROOT / ".venv" / "frameworks" / "bin" / "python"
+    generate_client(python, tmp_path)
+    url = str(product.http.base_url).rstrip("/")
+
+    def run_one(example: Example) -> tuple[str, int, str]:
+        done = run_example(python, example.code, [ROOT / "clients" / "python", tmp_path], url, TOKEN)
+        return example.heading, done.returncode, done.stderr if done.returncode else ""
+
+    with ThreadPoolExecutor(2) as pool:
+        ran = list(pool.map(run_one, examples()))
+
+    headings = ["LangChain", "LlamaIndex", "Haystack", "A client of one's own, generated"]
+    assert ran == [(one, 0, "") for one in headings]
 
 
 def test_the_client_uploads_and_its_agents_begin_with_what_they_know(product: Product) -> None:

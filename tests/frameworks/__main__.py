@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -20,10 +19,10 @@ from agentic_rag.ingestion.ingest_chunks import ChunkedDocument
 from tests.bench import processes, product
 from tests.bench.product import Servers
 from tests.bench.reports import ROOT, Row, publish_report
+from tests.frameworks.examples import Example, examples, generate_client, run_example
 
 ENVIRONMENT = ROOT / "build" / "frameworks"
 CLIENT = ROOT / "clients" / "python"
-GENERATED = ROOT / "clients" / "generated"
 EXTRAS = ("langchain", "llama-index", "haystack")
 SAMPLE = ROOT / "simulated_ingestion"
 
@@ -35,18 +34,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="rag-frameworks-") as folder:
         home = Path(folder)
         home.chmod(0o755)
-        generate_client(home)
+        generate_client(python(), home)
         with serving(home) as url:
-            environ = {
-                **{name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ},
-                "PYTHONPATH": str(home),
-                "AGENTIC_RAG_URL": url,
-                "AGENTIC_RAG_TOKEN": product.TOKEN,
-                # No framework reports to its makers from here.
-                "HAYSTACK_TELEMETRY_ENABLED": "False",
-                "LANGSMITH_TRACING": "false",
-            }
-            rows = [run(heading, block, environ) for heading, block in examples()]
+            rows = [row(example, home, url) for example in examples()]
     return publish_report("frameworks", rows)
 
 
@@ -69,14 +59,6 @@ def python() -> Path:
     return ENVIRONMENT / "venv" / "bin" / "python"
 
 
-def generate_client(home: Path) -> None:
-    """Writes the package `rag_graphql` into `home`."""
-    config = (GENERATED / "pyproject.toml").read_text("utf-8")
-    (home / "pyproject.toml").write_text(config.replace("../..", str(ROOT)), "utf-8")
-    (home / "queries.graphql").write_bytes((GENERATED / "queries.graphql").read_bytes())
-    subprocess.run([python().with_name("ariadne-codegen")], cwd=home, check=True, capture_output=True)
-
-
 @contextmanager
 def serving(home: Path) -> Iterator[str]:
     """The address of a server that has the sample corpus in the workspace `handbook`."""
@@ -97,19 +79,11 @@ async def fill(servers: Servers) -> None:
         await container.ingest_chunks.run(workspace, documents, "frameworks")
 
 
-def examples() -> Iterator[tuple[str, str]]:
-    """(heading, block) of each marked example."""
-    page = (ROOT / "docs" / "agents.md").read_text("utf-8")
-    for section in re.split(r"^## ", page, flags=re.M)[1:]:
-        for block in re.findall(r"^```python framework\n(.*?)^```", section, re.M | re.S):
-            yield section.splitlines()[0], block
-
-
-def run(heading: str, block: str, environ: dict[str, str]) -> Row:
-    done = subprocess.run([python(), "-c", block], env=environ, capture_output=True, text=True, timeout=300)
+def row(example: Example, home: Path, url: str) -> Row:
+    done = run_example(python(), example.code, [home], url, product.TOKEN)
     if done.returncode:
         print(done.stderr[-3000:], file=sys.stderr)
-    return Row(f"example: {heading}", f"exit {done.returncode}", "exit 0", done.returncode == 0)
+    return Row(f"example: {example.heading}", f"exit {done.returncode}", "exit 0", done.returncode == 0)
 
 
 if __name__ == "__main__":
