@@ -7,10 +7,12 @@ from __future__ import annotations
 import asyncio
 import base64
 import io
+import json
 import os
 import re
 import secrets
 import shutil
+import ssl
 import subprocess
 import sys
 import unicodedata
@@ -26,11 +28,14 @@ import asyncpg
 import httpx2
 import pypdf
 import pytest
+from tests.acceptance.proxied import proxy_of
 from tests.console.tours import tour
 from tests.frameworks.examples import Example, examples, generate_client, run_example
 from tests.programs import Program, run
 from tests.stack import POSTGRES, Stack, open_home, redis_sources
 from tests.waiting import wait_until
+from websockets.asyncio.client import connect
+from websockets.typing import Origin, Subprotocol
 
 from agentic_rag.embedded.loopback import free_port
 from agentic_rag_client import RagClient
@@ -449,3 +454,27 @@ def test_a_deleted_document_leaves_answers_and_every_table(product: Product) -> 
     for table in TABLES:
         holding = product.fetch(f'SELECT 1 FROM "{table}" t WHERE strpos(t::text, $1) > 0', cited["snippet"])
         assert not holding, table
+
+
+@pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed")
+async def test_the_printed_proxy_passes_questions_events_and_sockets_on(product: Product, tmp_path: Path) -> None:
+    asked = {"query": ASK, "variables": {"input": {"question": QUESTIONS[0], "workspaceId": product.workspace_id}}}
+    events = f'subscription {{ jobEvents(workspaceId: "{product.workspace_id}") {{ seq }} }}'
+    headers = {"authorization": f"Bearer {TOKEN}"}
+    with proxy_of(int(product.environ["AGENTIC_RAG_PORT"]), tmp_path) as url:
+        async with httpx2.AsyncClient(base_url=url, headers=headers, verify=False, timeout=30, trust_env=False) as http:
+            answered = (await http.post("/graphql", json=asked)).json()["data"]["ragAnswer"]["outcome"]
+            accepting = {"accept": "text/event-stream"}
+            async with http.stream("POST", "/graphql", json={"query": events}, headers=accepting) as response:
+                first = await asyncio.wait_for(anext(aiter(response.aiter_lines())), 20)
+        page = f"{url.replace('https', 'wss')}/graphql"
+        unverified = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        unverified.check_hostname, unverified.verify_mode = False, ssl.CERT_NONE
+        async with connect(
+            page, subprotocols=[Subprotocol("graphql-transport-ws")], origin=Origin(url), ssl=unverified, proxy=None
+        ) as socket:
+            await socket.send(json.dumps({"type": "connection_init", "payload": headers}))
+            greeted = json.loads(await asyncio.wait_for(socket.recv(), 20))
+
+    assert (answered, greeted["type"]) == ("GROUNDED", "connection_ack")
+    assert first
