@@ -27,6 +27,7 @@ from agentic_rag_cli.commands.operations.doctor import (
     check_python,
     check_redis,
     judge_redis,
+    judge_silence,
     tell_workers,
 )
 from agentic_rag_cli.commands.operations.embedded_servers import find_server
@@ -260,3 +261,15 @@ async def test_redis_tells_its_version(redis_url: str) -> None:
 
     assert check.status == "ok"
     assert check.detail.startswith(("Valkey ", "Redis "))
+
+
+@pytest.mark.parametrize(
+    ("load", "cores", "found"),
+    [(0.5, 2, ("failed", "TIMEOUT")), (4.0, 2, ("failed", "TIMEOUT")), (20.0, 2, ("degraded", "MACHINE_BUSY"))],
+)
+def test_a_check_that_does_not_end_is_a_failure_only_where_the_machine_had_time_for_it(
+    load: float, cores: int, found: tuple[str, str]
+) -> None:
+    check = judge_silence("system", load, cores)
+
+    assert (check.status, check.code) == found

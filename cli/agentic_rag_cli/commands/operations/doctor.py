@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -40,6 +41,8 @@ _MENDED_REDIS = {"Redis": (7, 4), "Valkey": (7, 2)}
 """The oldest versions that their makers still mend, as of November 2026."""
 _LEAST_NEO4J = 5
 _ANSWER_SECONDS = 5
+_BUSY = 2
+"""Processes that run or wait to, by core, from which on a check that does not end says nothing of the servers."""
 
 _VECTOR = """
 SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS installed,
@@ -299,7 +302,18 @@ async def _attempt(name: str, check: Callable[[], Awaitable[Check]]) -> Check:
     except PRODUCT_ERRORS as error:
         return failure(name, error.code, getattr(error, "reason", "") or "refused", error.message)
     except TimeoutError:
-        return failure(name, "TIMEOUT", "no answer in time", "See the logs of the servers.")
+        return judge_silence(name, os.getloadavg()[0], os.cpu_count() or 1)
+
+
+def judge_silence(name: str, load: float, cores: int) -> Check:
+    """What a check means that did not end: of servers that answered before, on a machine with more to do than cores, it
+    says nothing.
+    """
+    seconds = 4 * _ANSWER_SECONDS
+    if load <= _BUSY * cores:
+        return failure(name, "TIMEOUT", f"no answer within {seconds} s", "See the logs of the servers.")
+    told = f"no answer within {seconds} s from a machine with a load of {load:.0f} on {format_count(cores, 'core')}"
+    return Check(name, DEGRADED, told, "MACHINE_BUSY", "Run `rag doctor` again when the machine has less to do.")
 
 
 def _plain(database_url: str) -> str:
