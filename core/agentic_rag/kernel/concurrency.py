@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Hashable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Hashable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import Context
 from dataclasses import dataclass
@@ -78,6 +78,19 @@ async def background_task(reading: Coroutine[Any, Any, _Result]) -> AsyncGenerat
         if not task.done():
             task.cancel()
             await asyncio.wait([task])
+
+
+async def run_side_by_side(work: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Runs all of it at the same time. The first error cancels the rest and is raised as it is, where a `TaskGroup`
+    wraps it: callers decide by its type.
+    """
+    tasks = [asyncio.ensure_future(one) for one in work]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 PROGRESS_SECONDS = 5.0

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from tests.gate.simulated_web import SHELLS
+from tests.gate.simulated_web import SHELLS, TWINS
 from tests.gate.web_ground import CrawledWorkspace
 
 from agentic_rag.ingestion.web.crawl import report_crawl
 from agentic_rag.ingestion.web.frontier import CrawlRequest, PageState
 from agentic_rag.ingestion.web.search_web import SearchEngine, SearchWeb
 from agentic_rag.jobs.job import JobRef
-from agentic_rag.kernel.errors import InvalidInput, NotFound, PolicyRefused
+from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound, PolicyRefused
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.web.search import SearchRequest, SearchResult
 from agentic_rag.workspaces.web_access import WebAccess
@@ -64,6 +65,25 @@ async def test_a_page_that_scripts_make_is_no_empty_document() -> None:
     states = {url.partition(SHELLS)[2]: one.state for url, one in (await ground.frontier(ref)).items()}
     assert states == {"/": PageState.KEPT, "/app": PageState.NEEDS_SCRIPT, "/full": PageState.KEPT}
     assert f"http://{SHELLS}/app" not in await ground.documents()
+
+
+async def test_what_ends_one_site_ends_the_crawl_under_its_own_name() -> None:
+    class Away:
+        """Progress of a worker whose database goes away."""
+
+        def advance(self) -> None:
+            raise DependencyUnavailable("PostgreSQL does not answer.", dependency="postgres")
+
+    ground = await CrawledWorkspace().open()
+    ref = await ground.crawler.start(
+        ground.workspace, CrawlRequest((f"http://{SHELLS}/", f"http://{TWINS}/")), "user:ada"
+    )
+    async with ground.database.transaction(ref.workspace.org_id) as transaction:
+        lease = await transaction.jobs.lease(ref, "worker", timedelta(seconds=60))
+    assert lease is not None
+
+    with pytest.raises(DependencyUnavailable):
+        await ground.crawler.run(lease, Away())
 
 
 async def test_only_a_crawl_has_pages() -> None:

@@ -18,6 +18,7 @@ from agentic_rag.ingestion.web.search_web import require_web
 from agentic_rag.jobs.job import JobKind, JobRef, Lease, NewJob
 from agentic_rag.jobs.leases import require_lease
 from agentic_rag.jobs.ports import JobProgress
+from agentic_rag.kernel.concurrency import run_side_by_side
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import (
     AgenticRagError,
@@ -123,9 +124,9 @@ class CrawlWeb:
             for page in (one for one in waiting if one.depth == depth):
                 by_host[parse_target(page.url).host].append(page)
             room = asyncio.Semaphore(HOSTS_AT_ONCE)
-            async with asyncio.TaskGroup() as group:
-                for pages in by_host.values():
-                    group.create_task(self._site(lease, progress, frontier, pages, room, until))
+            await run_side_by_side(
+                self._site(lease, progress, frontier, pages, room, until) for pages in by_host.values()
+            )
         self._tell(lease, frontier)
 
     @staticmethod
