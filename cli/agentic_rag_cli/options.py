@@ -67,6 +67,8 @@ LanguageOption = Annotated[str | None, typer.Option("--language", help="Its lang
 
 DateOption = Annotated[str | None, typer.Option("--date", help="The day it is of: 2024-01-31; '' removes it.")]
 
+SinceOption = Annotated[str | None, typer.Option("--since", metavar="INSTANT", help="From then on (ISO 8601).")]
+
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most this many.")]
 
 WithParentOption = Annotated[

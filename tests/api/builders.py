@@ -20,6 +20,7 @@ from agentic_rag.answering.live.events import RunEvent, RunEventKind, Watch
 from agentic_rag.answering.plan import AnswerType, Plan, SubQuestion
 from agentic_rag.answering.question import Question
 from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecord
+from agentic_rag.answering.runs.run_filter import RunFilter
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.document_access import DocumentAccess
 from agentic_rag.documents.ports import Original
@@ -355,8 +356,16 @@ class FakeRuns:
     async def get(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
         return self.rows.get(run_id) if workspace == REF else None
 
-    async def page(self, principal: Principal, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
-        return await _Rows(self.rows).page(workspace, request)
+    async def page(
+        self, principal: Principal, workspace: WorkspaceRef, request: PageRequest, wanted: RunFilter
+    ) -> Page[Run]:
+        return await _Rows(self._admitted(wanted)).page(workspace, request)
+
+    async def count(self, principal: Principal, workspace: WorkspaceRef, wanted: RunFilter) -> int:
+        return len(self._admitted(wanted)) if workspace == REF else 0
+
+    def _admitted(self, wanted: RunFilter) -> dict[UUID, Run]:
+        return {key: run for key, run in self.rows.items() if wanted.admits(run)}
 
 
 @dataclass

@@ -1,5 +1,7 @@
 """Workspaces, documents, runs and jobs through GraphQL."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +16,7 @@ from tests.api.builders import (
     Container,
     FakeStores,
     a_document,
+    a_run,
     document_id,
     numbered,
     query,
@@ -158,6 +161,20 @@ async def test_runs_show_their_answers() -> None:
 
     (node,) = body["data"]["runs"]["nodes"]
     assert (node["id"], node["citations"][0]["page"], node["stages"]) == (RUN_ID, 2, [{"stage": "gate"}])
+
+
+async def test_a_list_of_runs_is_narrowed_and_counted() -> None:
+    document = "query($ws: ID!, $f: RunFilterInput) { runs(workspaceId: $ws, filter: $f) { totalCount nodes { id } } }"
+
+    async def found(**wanted: Any) -> tuple[int, list[str]]:
+        runs = (await query(Container(), document, {"ws": WORKSPACE_ID, "f": wanted}))["data"]["runs"]
+        return runs["totalCount"], [one["id"] for one in runs["nodes"]]
+
+    assert await found() == await found(words=a_run().question.upper()[:5]) == (1, [RUN_ID])
+    assert await found(outcomes=["ABSTAINED"]) == await found(before="2020-01-01T00:00:00") == (0, [])
+
+    too_long = await query(Container(), document, {"ws": WORKSPACE_ID, "f": {"words": "x" * 201}})
+    assert too_long["errors"][0]["extensions"]["code"] == "FILTER_INVALID"
 
 
 async def test_a_workspace_is_made_once() -> None:

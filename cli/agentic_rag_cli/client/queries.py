@@ -253,8 +253,8 @@ query ($id: ID!, $start: Int!, $end: Int!, $asOf: Int!) {
 LAST_RUN = "query ($workspaceId: ID!) { runs(workspaceId: $workspaceId, first: 1) { nodes { id } } }"
 
 RUNS = """
-query ($workspaceId: ID!, $first: Int!, $after: String) {
-  runs(workspaceId: $workspaceId, first: $first, after: $after) {
+query ($workspaceId: ID!, $first: Int!, $after: String, $filter: RunFilterInput) {
+  runs(workspaceId: $workspaceId, first: $first, after: $after, filter: $filter) {
     nodes { id question outcome cache seconds versions { corpusVersion } createdAt }
     pageInfo { hasNextPage endCursor }
   }

@@ -12,6 +12,7 @@ from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
 from agentic_rag.answering.feedback.feedback import Feedback
 from agentic_rag.answering.gate.stored_decision import StoredDecision
 from agentic_rag.answering.run import Run
+from agentic_rag.answering.runs.run_filter import ALL_RUNS, RunFilter
 from agentic_rag.kernel.clock import Deadline
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.models.chat.request import LlmError, LlmResult
@@ -37,8 +38,12 @@ class RunStore(Protocol):
         """The run that was stored under the key, or None."""
         ...
 
-    async def page(self, workspace: WorkspaceRef, request: PageRequest, subject: str | None = None) -> Page[Run]:
-        """Runs, newest first; only those of one subject when one is named."""
+    async def page(self, workspace: WorkspaceRef, request: PageRequest, wanted: RunFilter = ALL_RUNS) -> Page[Run]:
+        """Runs that the filter admits, newest first."""
+        ...
+
+    async def count(self, workspace: WorkspaceRef, wanted: RunFilter = ALL_RUNS) -> int:
+        """How many runs the filter admits."""
         ...
 
 

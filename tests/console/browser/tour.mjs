@@ -153,6 +153,12 @@ async function screens() {
         await page.keyboard.press("Escape");
       }
       if (screen === "runs") {
+        await page.getByLabel("Words of the question").fill("no question has this");
+        await page.getByRole("button", { name: "Find" }).click();
+        await page.getByText("No such run").waitFor();
+        await page.getByLabel("Words of the question").fill(QUESTION.slice(0, 8).toUpperCase());
+        await page.getByRole("button", { name: "Find" }).click();
+        await page.getByText(/^\d+ runs?$/).waitFor();
         await page.locator("rag-runs a.document-title").first().click();
         await page.getByRole("heading", { name: "Stages" }).waitFor();
         await page.getByRole("button", { name: "Verify the quotes" }).click();

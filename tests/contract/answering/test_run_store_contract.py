@@ -2,15 +2,19 @@
 
 import base64
 from dataclasses import replace
-from uuid import uuid4
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 from tests.builders import citation, run_of
 from tests.contract.backends import Backend
 
+from agentic_rag.answering.answer import Outcome
 from agentic_rag.answering.run import EncodedAnswer
 from agentic_rag.answering.runs.answer_codec import encode
 from agentic_rag.answering.runs.redaction import SOURCE_ERASED
+from agentic_rag.answering.runs.run_filter import RunFilter
 from agentic_rag.kernel.errors import IdempotencyConflict, InvalidInput
 from agentic_rag.kernel.pagination import PageRequest
 
@@ -45,6 +49,28 @@ async def test_runs_are_paged_newest_first(adapter: Backend) -> None:
 
     assert [*first.items, *second.items] == runs[::-1]
     assert (first.has_next, second.has_next) == (True, False)
+
+
+async def test_a_filter_narrows_the_list_and_its_count_alike(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    made = run_of(workspace)
+    crane = replace(run_of(workspace), question="Who pays for the CRANE?")
+    ada = replace(run_of(workspace), question="Which crane 100%?", subject="ada")
+    abstained = replace(made.answer, outcome=Outcome.ABSTAINED)
+    late = replace(run_of(workspace), answer=abstained, created_at=made.created_at + timedelta(days=1))
+    await adapter.runs.record([made, crane, ada, late])
+
+    async def found(**wanted: Any) -> list[UUID]:
+        page = await adapter.runs.page(workspace, PageRequest(), RunFilter(**wanted))
+        assert await adapter.runs.count(workspace, RunFilter(**wanted)) == len(page.items)
+        return sorted(run.run_id for run in page.items)
+
+    assert await found() == sorted(run.run_id for run in (made, crane, ada, late))
+    assert await found(words="crane") == sorted([crane.run_id, ada.run_id])
+    assert await found(words="crane", subject="ada") == await found(words="0%") == [ada.run_id]
+    assert await found(outcomes=frozenset({Outcome.ABSTAINED})) == [late.run_id]
+    assert await found(since=late.created_at) == [late.run_id]
+    assert await found(before=late.created_at, words="_") == []
 
 
 async def test_an_idempotency_key_belongs_to_one_input(adapter: Backend) -> None:

@@ -9,6 +9,7 @@ import pytest
 from tests.builders import DIMENSIONS, entities_of, entity_id, new_document, run_of
 from tests.contract.backends import Backend, FollowedBackend
 
+from agentic_rag.answering.runs.run_filter import RunFilter
 from agentic_rag.documents.document import DocumentFilter, document_id_for
 from agentic_rag.jobs.job import JobKind, NewJob
 from agentic_rag.kernel.errors import Retryable
@@ -454,7 +455,7 @@ async def test_runs_of_one_subject_can_be_listed(adapter: Backend) -> None:
     mine, other = replace(run_of(workspace), subject="ada"), run_of(workspace)
     await adapter.runs.record([mine, other])
 
-    page = await adapter.runs.page(workspace, PageRequest(), "ada")
+    page = await adapter.runs.page(workspace, PageRequest(), RunFilter(subject="ada"))
 
     assert [run.run_id for run in page.items] == [mine.run_id]
     assert len((await adapter.runs.page(workspace, PageRequest())).items) == 2

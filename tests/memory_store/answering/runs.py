@@ -11,6 +11,7 @@ from tests.memory_store.session.store import MemoryStore, entered
 
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.redaction import redact_erased_documents
+from agentic_rag.answering.runs.run_filter import ALL_RUNS, RunFilter
 from agentic_rag.kernel.errors import IdempotencyConflict
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -43,12 +44,19 @@ class MemoryRunStore:
         state = entered(self._store.committed, workspace)
         return None if state is None else _under_key(state, key)
 
-    async def page(self, workspace: WorkspaceRef, request: PageRequest, subject: str | None = None) -> Page[Run]:
-        """Runs, newest first; only those of one subject when one is named."""
+    async def page(self, workspace: WorkspaceRef, request: PageRequest, wanted: RunFilter = ALL_RUNS) -> Page[Run]:
+        """Runs that the filter admits, newest first."""
+        return page_newest_first(
+            self._admitted(workspace, wanted), lambda run: (run.created_at, str(run.run_id)), request
+        )
+
+    async def count(self, workspace: WorkspaceRef, wanted: RunFilter = ALL_RUNS) -> int:
+        """How many runs the filter admits."""
+        return len(self._admitted(workspace, wanted))
+
+    def _admitted(self, workspace: WorkspaceRef, wanted: RunFilter) -> tuple[Run, ...]:
         state = entered(self._store.committed, workspace)
-        held = () if state is None else state.runs.values()
-        rows = tuple(run for run in held if subject in (None, run.subject))
-        return page_newest_first(rows, lambda run: (run.created_at, str(run.run_id)), request)
+        return () if state is None else tuple(run for run in state.runs.values() if wanted.admits(run))
 
 
 def _is_known(state: WorkspaceState, run: Run) -> bool:

@@ -52,6 +52,7 @@ from agentic_rag.answering.runs.explanation import (
 )
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.replay import ReplayRun
+from agentic_rag.answering.runs.run_filter import RunFilter
 from agentic_rag.answering.state_machine import Stage
 from agentic_rag.documents.document import ChunkDraft, Document, DocumentFault, DocumentStatus, Revision
 from agentic_rag.documents.document_access import DocumentAccess
@@ -427,9 +428,9 @@ class Product:
         known = [*self.answers.values(), *([self.stored_run] if self.stored_run is not None else [])]
         return next((one for one in known if one.run_id == run_id), None)
 
-    async def page(self, workspace: WorkspaceRef, request: PageRequest, subject: str | None = None) -> Page[Run]:
+    async def page(self, workspace: WorkspaceRef, request: PageRequest, wanted: RunFilter) -> Page[Run]:
         """Runs, for `ReadRuns`."""
-        return _page(list(self.answers.values()), request)
+        return _page([run for run in self.answers.values() if wanted.admits(run)], request)
 
     async def decisions(
         self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int

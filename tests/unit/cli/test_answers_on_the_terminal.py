@@ -246,6 +246,15 @@ def test_runs_are_listed_as_text_and_as_json() -> None:
     assert "Who signs?" in terminal().rag("run", "list").stdout
 
 
+def test_a_run_is_found_again_by_words_and_outcome() -> None:
+    found = json.loads(terminal().rag("run", "list", "--words", "WHO", "--outcome", "abstained", "--json").stdout)
+    refused = terminal().rag("run", "list", "--outcome", "certain")
+
+    assert [row["outcome"] for row in found] == ["ABSTAINED"]
+    assert refused.exit_code == 2
+    assert "'partially_grounded'" in refused.stderr
+
+
 def test_something_that_is_no_id_is_a_usage_error() -> None:
     refused = terminal().rag("run", "show", "latest")
 

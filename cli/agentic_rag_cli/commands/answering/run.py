@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from agentic_rag.answering.answer import Outcome
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.client import queries
@@ -14,7 +15,7 @@ from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import node_id, require_id
 from agentic_rag_cli.commands.answering import compare, prove
 from agentic_rag_cli.commands.answering.rate import rate
-from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
+from agentic_rag_cli.options import JsonOption, LimitOption, SinceOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.answer_view import answer_json, answer_text
 from agentic_rag_cli.wiring import on_graphql
@@ -26,15 +27,24 @@ app = typer.Typer(
 
 @app.command("list")
 def list_runs(
-    context: typer.Context, workspace: WorkspaceOption = None, limit: LimitOption = 20, as_json: JsonOption = False
+    context: typer.Context,
+    workspace: WorkspaceOption = None,
+    words: Annotated[str, typer.Option("--words", help="Only runs with this in their question.")] = "",
+    outcome: Annotated[
+        list[Outcome] | None, typer.Option("--outcome", help="Only these; may be repeated.", case_sensitive=False)
+    ] = None,
+    since: SinceOption = None,
+    limit: LimitOption = 20,
+    as_json: JsonOption = False,
 ) -> None:
     """List runs, newest first.
 
-    Example: rag run list --limit 5
+    Example: rag run list --words crane --outcome uncertain --outcome abstained
     """
+    wanted = {"words": words, "outcomes": [one.value for one in outcome or []], "since": since}
 
     async def work(client: GraphQLClient) -> list[dict[str, Any]]:
-        return await client.nodes(queries.RUNS, limit, workspaceId=await client.workspace_id(workspace))
+        return await client.nodes(queries.RUNS, limit, workspaceId=await client.workspace_id(workspace), filter=wanted)
 
     found = [_row_json(one) for one in on_graphql(context, work)]
     rows = [(one["id"], one["outcome"], one["cache"], f"{1000 * one['seconds']:.0f}", one["question"]) for one in found]

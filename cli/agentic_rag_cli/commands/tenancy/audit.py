@@ -9,7 +9,7 @@ import typer
 
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
-from agentic_rag_cli.options import JsonOption, LimitOption, TenantOption
+from agentic_rag_cli.options import JsonOption, LimitOption, SinceOption, TenantOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
 
@@ -18,7 +18,6 @@ app = typer.Typer(help="The audit log.", no_args_is_help=True, rich_markup_mode=
 WorkspaceOption = Annotated[str | None, typer.Option("--workspace", "-w", help="Only what was done in this workspace.")]
 ActorOption = Annotated[str | None, typer.Option("--actor", help="Only what they did: `user:NAME`, `key:NAME`.")]
 ActionOption = Annotated[str | None, typer.Option("--action", help="Only these acts: document, document.delete …")]
-SinceOption = Annotated[str | None, typer.Option("--since", metavar="INSTANT", help="From then on (ISO 8601).")]
 UntilOption = Annotated[str | None, typer.Option("--until", metavar="INSTANT", help="Before then (ISO 8601).")]
 
 

@@ -13,6 +13,7 @@ from agentic_rag.answering.question import MAX_HISTORY_TURNS, Question
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.answering.runs.redaction import collect_document_ids, drop_unnamed_results, withhold_documents
+from agentic_rag.answering.runs.run_filter import ALL_RUNS, RunFilter
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import IdempotencyConflict, NotFound
@@ -56,11 +57,18 @@ class ReadRuns:
         kept = {one.marker for one in shown.answer.citations}
         return shown, tuple(one.marker for one in run.answer.citations if one.marker not in kept)
 
-    async def page(self, principal: Principal, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
-        """Runs, newest first. Errors: `InvalidInput` (cursor, page size), `DependencyUnavailable`."""
-        subject = None if may_manage_access(principal) else principal.subject_id
-        page = await self._runs.page(workspace, request, subject)
+    async def page(
+        self, principal: Principal, workspace: WorkspaceRef, request: PageRequest, wanted: RunFilter = ALL_RUNS
+    ) -> Page[Run]:
+        """Runs that the filter admits, newest first. Errors: `InvalidInput` (cursor, page size),
+        `DependencyUnavailable`.
+        """
+        page = await self._runs.page(workspace, request, _seen_by(principal, wanted))
         return replace(page, items=tuple(await self._redact_unreadable(principal, workspace, page.items)))
+
+    async def count(self, principal: Principal, workspace: WorkspaceRef, wanted: RunFilter = ALL_RUNS) -> int:
+        """How many runs all pages together show. Errors: `DependencyUnavailable`."""
+        return await self._runs.count(workspace, _seen_by(principal, wanted))
 
     async def redact_for(self, principal: Principal, run: Run) -> Run | None:
         """What the caller may see of a run that is at hand."""
@@ -125,3 +133,8 @@ class ReadRuns:
             used = sorted({one for run in runs for one in collect_document_ids(run.answer)})
             hidden = await transaction.access.unreadable(workspace, used, reading)
         return [withhold_documents(run, hidden) for run in runs]
+
+
+def _seen_by(principal: Principal, wanted: RunFilter) -> RunFilter:
+    """The filter within the runs that the caller may see."""
+    return wanted if may_manage_access(principal) else replace(wanted, subject=principal.subject_id)

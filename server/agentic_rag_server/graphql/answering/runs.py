@@ -1,11 +1,14 @@
 """Stored runs."""
 
+from collections.abc import Awaitable, Callable
 from datetime import datetime
+from functools import partial
 
 import strawberry
 
 from agentic_rag.answering import answer as answers
 from agentic_rag.answering import run as run_values
+from agentic_rag.answering.runs.run_filter import RunFilter
 from agentic_rag.kernel import dependency
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, encode_workspace
 from agentic_rag_server.auth.roles import Action
@@ -16,7 +19,8 @@ from agentic_rag_server.graphql.answering.feedback import Feedback, show_feedbac
 from agentic_rag_server.graphql.answering.gate import GateDecision, show_gate
 from agentic_rag_server.graphql.answering.outside import OutsideReport, show_outside
 from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
-from agentic_rag_server.graphql.http.fields import Connection, Node, connection, field, inner, to_schema
+from agentic_rag_server.graphql.http.fields import Connection, Node, connection_of, field, inner, to_schema
+from agentic_rag_server.graphql.http.input_values import with_zone
 
 Outcome = strawberry.enum(
     answers.Outcome,
@@ -111,6 +115,27 @@ class Run(Node):
         return show_debug(self.source)
 
 
+@strawberry.type(description="One page of runs.")
+class RunConnection(Connection[Run]):
+    count: strawberry.Private[Callable[[], Awaitable[int]]]
+
+    @inner(Action.READ, right=Sight.ASKER, description="How many runs all pages together show.")
+    async def total_count(self, info: Info) -> int:
+        return await self.count()
+
+
+@strawberry.input(description="Narrows a list of runs; what is left out does not restrict.")
+class RunFilterInput:
+    words: str | None = strawberry.field(
+        default=None,
+        description="A part of the question, at most 200 characters; the case of letters does not count. Answers are "
+        "not searched: they may hold words that the caller may no longer read.",
+    )
+    outcomes: list[Outcome] | None = None  # type: ignore[valid-type]
+    since: datetime | None = strawberry.field(default=None, description="Asked at this time or later.")
+    before: datetime | None = strawberry.field(default=None, description="Asked earlier than this.")
+
+
 @strawberry.type
 class RunQuery:
     @field(Action.READ, right=Sight.ASKER, description="A run by its id.")
@@ -119,12 +144,28 @@ class RunQuery:
 
     @field(Action.READ, right=Sight.ASKER, description="Runs of a workspace, newest first.")
     async def runs(
-        self, info: Info, workspace_id: strawberry.ID, first: int = 50, after: str | None = None
-    ) -> Connection[Run]:
+        self,
+        info: Info,
+        workspace_id: strawberry.ID,
+        first: int = 50,
+        after: str | None = None,
+        filter: RunFilterInput | None = None,
+    ) -> RunConnection:
         context = info.context
-        request = page_request(first, after)
+        request, wanted = page_request(first, after), _read_filter(filter or RunFilterInput())
         workspace = await context.workspace(workspace_id)
-        return connection(await context.parts.read_runs.page(context.principal, workspace, request), show_run)
+        reading, principal = context.parts.read_runs, context.principal
+        page = await reading.page(principal, workspace, request, wanted)
+        return connection_of(RunConnection, page, show_run, count=partial(reading.count, principal, workspace, wanted))
+
+
+def _read_filter(given: RunFilterInput) -> RunFilter:
+    return RunFilter(
+        words=(given.words or "").strip(),
+        outcomes=frozenset(given.outcomes or ()),
+        since=with_zone(given.since),
+        before=with_zone(given.before),
+    )
 
 
 async def find_run(context: RequestContext, node: NodeId) -> Run | None:

@@ -213,9 +213,18 @@ class Connection(Generic[Shown]):
     page_info: PageInfo
 
 
+Paged = TypeVar("Paged", bound=Connection[Any])
+
+
 def connection(page: Page[Item], show: Callable[[Item], Shown]) -> Connection[Shown]:
     """A page of domain values as a page of the schema."""
+    return connection_of(Connection[Shown], page, show)
+
+
+def connection_of(kind: type[Paged], page: Page[Item], show: Callable[[Item], Any], **more: Any) -> Paged:
+    """A page of domain values as a type of page that has fields of its own; `more` are their values."""
     nodes = [show(item) for item in page.items]
     edges = [Edge(cursor=cursor, node=node) for cursor, node in zip(page.cursors, nodes, strict=True)]
     end = page.cursors[-1] if page.cursors else None
-    return Connection(edges=edges, nodes=nodes, page_info=PageInfo(has_next_page=page.has_next, end_cursor=end))
+    info = PageInfo(has_next_page=page.has_next, end_cursor=end)
+    return kind(edges=edges, nodes=nodes, page_info=info, **more)

@@ -1,7 +1,7 @@
 """The audit log of the organisation."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 
 import strawberry
 
@@ -13,6 +13,7 @@ from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.documents.documents import Property
 from agentic_rag_server.graphql.http.context import Info, page_request
 from agentic_rag_server.graphql.http.fields import Connection, connection, field, to_schema
+from agentic_rag_server.graphql.http.input_values import with_zone
 
 
 @strawberry.type(description="Who did something: with what credential, from where, with which rights.")
@@ -60,14 +61,9 @@ class AuditQuery:
         request = page_request(first, after)
         workspace = None if workspace_id is None else (await context.workspace(workspace_id)).workspace_id
         actor, action = (one if one is None or is_storable(one) else "" for one in (actor, action))
-        wanted = audit.AuditFilter(workspace, actor, action, _aware(since), _aware(until))
+        wanted = audit.AuditFilter(workspace, actor, action, with_zone(since), with_zone(until))
         async with context.parts.database.transaction(context.principal.org_id) as transaction:
             return connection(await transaction.audit.page(request, wanted), _show_entry)
-
-
-def _aware(instant: datetime | None) -> datetime | None:
-    """An instant without a zone is one of UTC."""
-    return instant if instant is None or instant.tzinfo else instant.replace(tzinfo=UTC)
 
 
 def _show_entry(record: audit.AuditRecord) -> AuditEntry:

@@ -15,6 +15,7 @@ from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.answering.run import Run, RunVersions, StageRecord
 from agentic_rag.answering.runs.answer_codec import decode, encode
 from agentic_rag.answering.runs.redaction import collect_document_ids, redact_erased_documents
+from agentic_rag.answering.runs.run_filter import ALL_RUNS, RunFilter
 from agentic_rag.kernel.errors import IdempotencyConflict, Permanent
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -73,13 +74,23 @@ BY_KEY = f"""
 SELECT {_COLUMNS} FROM rag_runs WHERE org_id = $1 AND workspace_id = $2 AND idempotency_key = $3
 """  # noqa: S608 - a constant list of columns
 
+_WANTED = """
+  ($3::text IS NULL OR subject = $3) AND ($4 = '' OR strpos(lower(question), lower($4)) > 0)
+  AND ($5::text[] IS NULL OR outcome = ANY ($5))
+  AND ($6::timestamptz IS NULL OR created_at >= $6) AND ($7::timestamptz IS NULL OR created_at < $7)
+"""
+
 PAGE = f"""
 SELECT {_COLUMNS} FROM rag_runs
-WHERE org_id = $1 AND workspace_id = $2
-  AND ($3::timestamptz IS NULL OR (created_at, run_id) < ($3, $4::uuid)) AND ($6::text IS NULL OR subject = $6)
+WHERE org_id = $1 AND workspace_id = $2 AND {_WANTED}
+  AND ($8::timestamptz IS NULL OR (created_at, run_id) < ($8, $9::uuid))
 ORDER BY created_at DESC, run_id DESC
-LIMIT $5
-"""  # noqa: S608 - a constant list of columns
+LIMIT $10
+"""  # noqa: S608 - constant columns and conditions
+
+COUNT = f"""
+SELECT count(*) FROM rag_runs WHERE org_id = $1 AND workspace_id = $2 AND {_WANTED}
+"""  # noqa: S608 - constant conditions
 
 STAGES = """
 SELECT run_id, stage, started, seconds, outcome FROM rag_run_stages
@@ -110,15 +121,20 @@ class PostgresRunStore:
     async def by_idempotency_key(self, workspace: WorkspaceRef, key: str) -> Run | None:
         return await self._one(BY_KEY, workspace, key)
 
-    async def page(self, workspace: WorkspaceRef, request: PageRequest, subject: str | None = None) -> Page[Run]:
-        """Runs, newest first; only those of `subject` when it is given. Errors: `InvalidInput` (cursor, size)."""
+    async def page(self, workspace: WorkspaceRef, request: PageRequest, wanted: RunFilter = ALL_RUNS) -> Page[Run]:
+        """Runs that the filter admits, newest first. Errors: `InvalidInput` (cursor, size)."""
         size = page_size(request)
         after = decode_instant_cursor(request.after)
         async with self._pool.transaction(workspace.org_id) as connection:
-            rows = await connection.fetch(PAGE, *workspace.key, *after, size + 1, subject)
+            rows = await connection.fetch(PAGE, *workspace.key, *_conditions(wanted), *after, size + 1)
             runs = await self._runs(connection, workspace, rows[:size])
         cursors = tuple(instant_cursor(run.created_at, run.run_id) for run in runs)
         return Page(tuple(runs), cursors, len(rows) > size)
+
+    async def count(self, workspace: WorkspaceRef, wanted: RunFilter = ALL_RUNS) -> int:
+        """How many runs the filter admits."""
+        async with self._pool.transaction(workspace.org_id) as connection:
+            return await connection.fetchval(COUNT, *workspace.key, *_conditions(wanted))
 
     async def _record(self, connection: PostgresConnection, org_id: UUID, runs: list[Run]) -> None:
         runs = await _redact_erasures(connection, org_id, runs)
@@ -174,6 +190,12 @@ class PostgresRunStore:
             ) from error
         versions = value_from(RunVersions, row)
         return value_from(Run, row, workspace=workspace, versions=versions, answer=answer, stages=stages)
+
+
+def _conditions(wanted: RunFilter) -> tuple[object, ...]:
+    """The parameters of `_WANTED`."""
+    outcomes = sorted(one.value for one in wanted.outcomes)
+    return wanted.subject, wanted.words, outcomes or None, wanted.since, wanted.before
 
 
 async def _redact_erasures(connection: PostgresConnection, org_id: UUID, runs: list[Run]) -> list[Run]:

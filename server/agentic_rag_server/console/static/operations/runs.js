@@ -3,8 +3,9 @@
 import { RUN } from "./ask.js";
 
 export const RUNS = /* GraphQL */ `
-  query Runs($workspaceId: ID!, $after: String, $first: Int!) {
-    runs(workspaceId: $workspaceId, after: $after, first: $first) {
+  query Runs($workspaceId: ID!, $after: String, $first: Int!, $filter: RunFilterInput) {
+    runs(workspaceId: $workspaceId, after: $after, first: $first, filter: $filter) {
+      totalCount
       nodes { id question outcome seconds createdAt subject cache feedback { rating } }
       pageInfo { hasNextPage endCursor }
     }

@@ -2,7 +2,7 @@
 
 import { Part, empty, faultNote, html, icon, nothing, repeat, svg, waiting } from "../shared/element.js";
 import { graphql } from "../shared/api.js";
-import { ago, count, duration, sentence, when } from "../shared/format.js";
+import { ago, count, duration, plural, sentence, when } from "../shared/format.js";
 import { OUTCOMES } from "../shared/outcomes.js";
 import { ONE_RUN, RUNS } from "../operations/runs.js";
 import "../shared/answer.js";
@@ -33,7 +33,15 @@ class RagRuns extends Part {
   }
 
   async page(after) {
-    return (await graphql(RUNS, { workspaceId: this.given.workspace.id, after, first: PAGE })).runs;
+    const workspaceId = this.given.workspace.id;
+    return (await graphql(RUNS, { workspaceId, after, first: PAGE, filter: this.wanted ?? {} })).runs;
+  }
+
+  narrow(event) {
+    event.preventDefault();
+    const { words, outcome } = Object.fromEntries(new FormData(event.currentTarget));
+    this.wanted = { words, outcomes: outcome ? [outcome] : null };
+    this.load();
   }
 
   async more() {
@@ -43,6 +51,7 @@ class RagRuns extends Part {
 
   take(page, before) {
     this.runs = [...before, ...page.nodes];
+    this.total = page.totalCount;
     this.hasMore = page.pageInfo.hasNextPage;
     this.cursor = page.pageInfo.endCursor;
   }
@@ -66,14 +75,28 @@ class RagRuns extends Part {
         <span class="grow"></span>
         <button @click=${this.load}>Refresh</button>
       </div>
+      <form class="row" role="search" @submit=${this.narrow}>
+        <label class="grow"><span>Words of the question</span><input name="words" type="search" maxlength="200" /></label>
+        <label>
+          <span>Outcome</span>
+          <select name="outcome">
+            <option value="">any</option>
+            ${Object.entries(OUTCOMES).map(([name, { word }]) => html`<option value=${name}>${word}</option>`)}
+          </select>
+        </label>
+        <button>Find</button>
+      </form>
       ${faultNote(this.fault)}
       ${!this.runs
         ? this.fault
           ? nothing
           : waiting()
         : !this.runs.length
-          ? empty("Nothing was asked yet", "Each question that is asked here, by GraphQL or by an agent leaves a run.")
+          ? this.wanted
+            ? empty("No such run", "No question has these words and this outcome.")
+            : empty("Nothing was asked yet", "Each question that is asked here, by GraphQL or by an agent leaves a run.")
           : html`<section class="card">
+              <p class="small" role="status">${plural(this.total, "run")}</p>
               <table class="stack">
                 <thead>
                   <tr>
