@@ -173,8 +173,8 @@ class FileKind(enum.Enum):
     HTML = FileFormat(
         "text/html",
         "html",
-        ("html", "htm", "xhtml"),
-        other_media_types=("application/xhtml+xml",),
+        ("html", "htm", "xhtml", "svg"),
+        other_media_types=("application/xhtml+xml", "image/svg+xml"),
         libraries=("selectolax",),
     )
     MARKDOWN = FileFormat(

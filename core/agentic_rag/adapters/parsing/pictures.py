@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from urllib.parse import unquote_to_bytes
 
 _LONG_CM, _SHORT_CM = 8.0, 4.0
 """The least longer and shorter side, as shown: ten lines of forty small letters. Icons of real files measure under
@@ -22,6 +23,7 @@ colour: it holds the place of a picture that a script loads. 24 of the 25 large 
 _CM = {"cm": 1.0, "mm": 0.1, "in": 2.54, "pt": 2.54 / 72, "pc": 2.54 / 6, "px": _CM_A_PIXEL}
 _LENGTH = re.compile(r"\s*(\d{1,6}(?:\.\d{1,9})?)\s*(cm|mm|in|pt|pc|px)\s*")
 _DATA = re.compile(r"\s*data:image/[\w.+-]+;base64,", re.IGNORECASE)
+_SVG_DATA = re.compile(r"\s*data:image/svg\+xml(?:;(?!base64)[\w=-]+)*,", re.IGNORECASE)
 _JPEG_FRAME = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})
 """Markers of a JPEG that state its size (ITU T.81, table B.1)."""
 
@@ -49,6 +51,9 @@ def is_large(picture: bytes) -> bool:
 
 def embedded_picture(address: str) -> bytes:
     """The picture that an address of a page itself holds; empty for others."""
+    written = _SVG_DATA.match(address)
+    if written is not None:
+        return unquote_to_bytes(address[written.end() :])
     head = _DATA.match(address)
     if head is None:
         return b""
@@ -66,13 +71,16 @@ def _pixels(picture: bytes) -> tuple[int, int] | None:
         return int.from_bytes(picture[6:8], "little"), int.from_bytes(picture[8:10], "little")
     if picture.startswith(b"BM") and len(picture) >= 26:
         return int.from_bytes(picture[18:22], "little"), abs(int.from_bytes(picture[22:26], "little", signed=True))
-    return _jpeg_pixels(picture) if picture.startswith(b"\xff\xd8") else None
+    frame = jpeg_frame(picture) if picture.startswith(b"\xff\xd8") else None
+    return None if frame is None else frame[:2]
 
 
-def _jpeg_pixels(picture: bytes) -> tuple[int, int] | None:
+def jpeg_frame(picture: bytes) -> tuple[int, int, int] | None:
+    """Width, height and number of colours that a JPEG states (ITU T.81, B.2.2)."""
     at = 2
-    while at + 9 <= len(picture) and picture[at] == 0xFF:
+    while at + 10 <= len(picture) and picture[at] == 0xFF:
         if picture[at + 1] in _JPEG_FRAME:
-            return int.from_bytes(picture[at + 7 : at + 9]), int.from_bytes(picture[at + 5 : at + 7])
+            height, width = (int.from_bytes(picture[at + start : at + start + 2]) for start in (5, 7))
+            return width, height, picture[at + 9]
         at += 2 + int.from_bytes(picture[at + 2 : at + 4])
     return None

@@ -11,6 +11,7 @@ from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.loaders.html import read_page_bytes
 from agentic_rag.adapters.parsing.office.package import Package, open_package, zip_parts
 from agentic_rag.adapters.parsing.pictures import is_large
+from agentic_rag.adapters.parsing.text.svg import is_svg, read_svg
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
 from agentic_rag.adapters.parsing.unread import PICTURE, none_of, with_unread
 from agentic_rag.kernel.errors import ParseFailed
@@ -18,7 +19,7 @@ from agentic_rag.kernel.errors import ParseFailed
 _CONTAINER = "META-INF/container.xml"
 _BOOK = "{http://www.idpf.org/2007/opf}"
 _SHOWN = re.compile(rb"""<(?:img|(?:\w+:)?image)\b[^>]*?\b(?:src|href)\s*=\s*["']([^"']+)""", re.IGNORECASE)
-_PAGES = frozenset({"application/xhtml+xml", "text/html"})
+_PAGES = frozenset({"application/xhtml+xml", "text/html", "image/svg+xml"})
 SAMPLE = zip_parts(
     {
         "mimetype": "application/epub+zip",
@@ -41,13 +42,20 @@ def load(source: SourceFile) -> LoadedText:
     with open_package(source.content, source.limits, "EPUB", doctype=True) as package:
         book = _book(package)
         locked = _locked(package)
+        shown: set[str] = set()
+        read: dict[str, tuple[str, bool]] = {}
         for part in _chapters(package, book):
             if part in locked:
                 raise ParseFailed("the book is protected against copying; it cannot be read", code="PARSE_ENCRYPTED")
             built.append(read_page_bytes(package.read(part), describes_pictures=True))
+            shown |= (own := _pictures(package, part))
+            drawings = {one: read_svg(held) for one in sorted(own) if is_svg(held := package.read(one))}
+            built.add_section("", [line for line, _ in drawings.values()])
+            read.update(drawings)
             source.limits.require_characters(built.length)
         title = package.title(book)
-        pictures = sum(is_large(package.read(part)) for part in _pictures(package, book))
+        shown -= _covers(package, book)
+        pictures = sum(read[part][1] if part in read else is_large(package.read(part)) for part in shown)
     text = built.text()
     loaded = LoadedText(text, tuple(built.blocks), title=title or first_heading(text, built.blocks))
     return with_unread(loaded, none_of(pictures, PICTURE))
@@ -73,14 +81,13 @@ def _chapters(package: Package, book: str) -> list[str]:
     return found
 
 
-def _pictures(package: Package, book: str) -> set[str]:
-    """The pictures that chapters show, without the cover."""
+def _pictures(package: Package, chapter: str) -> set[str]:
+    """The pictures that a chapter shows."""
     found: set[str] = set()
-    for chapter in _chapters(package, book):
-        for shown in _SHOWN.finditer(package.read(chapter)):
-            address = html.unescape(shown[1].decode("utf-8", "replace"))
-            found.add(normpath(f"{dirname(chapter)}/{unquote(address)}".lstrip("/")))
-    return (found & package.names) - _covers(package, book)
+    for shown in _SHOWN.finditer(package.read(chapter)):
+        address = html.unescape(shown[1].decode("utf-8", "replace"))
+        found.add(normpath(f"{dirname(chapter)}/{unquote(address)}".lstrip("/")))
+    return found & package.names
 
 
 def _covers(package: Package, book: str) -> set[str]:

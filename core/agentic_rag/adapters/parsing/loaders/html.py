@@ -14,6 +14,7 @@ from agentic_rag.adapters.parsing.pictures import embedded_picture, is_large
 from agentic_rag.adapters.parsing.text.encoding import decode_page
 from agentic_rag.adapters.parsing.text.page_content import children, read_page
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
+from agentic_rag.adapters.parsing.text.svg import is_svg, read_svg
 from agentic_rag.adapters.parsing.text.table_text import add_table, count_names
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading, tidy_title
 from agentic_rag.adapters.parsing.unread import PICTURE, none_of, with_unread
@@ -87,6 +88,8 @@ class _Walker:
         self._depth = 0
         self._pictures: list[str] = []
         """What is said of pictures since the last block."""
+        self._drawings: list[str] = []
+        """What drawings say that stand there."""
         self._kind = BlockKind.PARAGRAPH
         self._mark = ""
         """What the next block begins with: that of a list item, and the terms that it describes."""
@@ -214,13 +217,17 @@ class _Walker:
     def _add_picture(self, image: LexborNode) -> None:
         self._pictures.append(_picture(image))
         held = embedded_picture(image.attributes.get("src") or "")
-        if held and is_large(held):
+        line, is_drawn = read_svg(held) if is_svg(held) else ("", bool(held) and is_large(held))
+        self._drawings.append(line)
+        if is_drawn:
             self.drawn.add(held)
 
     def _add_pictures(self) -> None:
         if self._describes_pictures:
             self.built.add_section("", self._pictures)
+        self.built.add_section("", self._drawings)
         self._pictures.clear()
+        self._drawings.clear()
 
 
 class _Rows:

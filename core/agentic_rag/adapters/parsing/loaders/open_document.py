@@ -21,9 +21,10 @@ from agentic_rag.adapters.parsing.office.open_extras import (
     write_objects,
 )
 from agentic_rag.adapters.parsing.office.package import open_package, zip_parts
-from agentic_rag.adapters.parsing.office.pictures import framed_pictures
+from agentic_rag.adapters.parsing.office.pictures import framed_pictures, lacks_words
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
+from agentic_rag.adapters.parsing.text.svg import read_svg
 from agentic_rag.adapters.parsing.text.table_text import add_grid, add_table
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
 from agentic_rag.adapters.parsing.unread import OBJECT, PAGE, PICTURE, UnreadParts, none_of, with_unread
@@ -35,7 +36,7 @@ _TEXT, _TABLE, _DRAW = (f"{{{OPEN_NAMES}:{room}:1.0}}" for room in ("text", "tab
 _OFFICE, _PRESENTATION = (f"{{{OPEN_NAMES}:{room}:1.0}}" for room in ("office", "presentation"))
 _STYLE = f"{{{OPEN_NAMES}:style:1.0}}"
 _LEFT_OUT = frozenset({
-    ANNOTATION, f"{_TEXT}tracked-changes", f"{_TEXT}sequence-decls", f"{_TEXT}bookmark",
+    ANNOTATION, f"{_TEXT}tracked-changes", f"{_TABLE}tracked-changes", f"{_TEXT}sequence-decls", f"{_TEXT}bookmark",
     f"{_TEXT}table-of-content", f"{_TEXT}note-citation", f"{_OFFICE}forms", f"{_OFFICE}scripts",
 })  # fmt: skip
 _CELLS = (f"{_TABLE}table-cell", f"{_TABLE}covered-table-cell")
@@ -81,18 +82,22 @@ def load(source: SourceFile) -> LoadedText:
         named_styles = package.tree("styles.xml") if "styles.xml" in package.names else ElementTree.Element("none")
         named = package.title("meta.xml")
         objects = write_objects(package, content)
+        drawings = [read_svg(package.read(one))[0] for one in sorted(package.names) if one.endswith(".svg")]
+        large = framed_pictures(content, _LEFT_OUT)
+        # Those of slides stand beside words.
+        lettered = sum(one in package.names and lacks_words(package.read(one), width) for one, width in large.items())
     body = content.find(f"{_OFFICE}body")
     _write_shifts(content, {**_shifts(named_styles), **_shifts(content)})
     reading = _Reading(source.limits, objects)
     for part in body if body is not None else ():
         reading.body(part)
     title = first_heading(reading.built.text(), reading.built.blocks, deepest=1)
+    reading.built.add_section("Drawings", [*filter(None, drawings)])
     reading.built.add_section("Form", form_lines(content))
     reading.built.add_section("Header and footer", page_lines(named_styles))
     text = reading.built.text()
     loaded = LoadedText(text, tuple(reading.built.blocks), tuple(reading.pages), named or title)
-    # Slides are told as a whole.
-    pictures = 0 if reading.pages else framed_pictures(content, _LEFT_OUT)
+    pictures = lettered if reading.pages else len(large)
     return with_unread(
         loaded,
         UnreadParts(reading.drawn, len(reading.pages), PAGE),

@@ -4,7 +4,7 @@ joins the pages.
 A page's text holds the page's words to the letter (but for NUL and lone surrogates, which no database stores), so that
 anyone can find a quoted span on the cited page again; a table's words stand between bars, and the names of its columns
 above each part of it. Remarks on a page stand at its end, attached files behind the last page. A page that neither
-reads, such as a scan, costs the page, not the document, and is told.
+reads, such as a scan, costs the page, not the document, and is told; so are pictures that show words beside the text.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from agentic_rag.adapters.parsing.pdf.structure import PAGE_JOIN, StructuredText
 from agentic_rag.adapters.parsing.pdf.tables import lay_tables
 from agentic_rag.adapters.parsing.text.legibility import count_glyph_names, is_garbled, is_poor
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, tidy_title
-from agentic_rag.adapters.parsing.unread import PAGE, UnreadParts, with_unread
+from agentic_rag.adapters.parsing.unread import PAGE, PICTURE, UnreadParts, none_of, with_unread
 from agentic_rag.documents.document import BlockKind
+from agentic_rag.kernel.errors import ParseFailed
 from agentic_rag.language.parted_words import join_parted_words
 
 _EARNING_CHARACTERS = 500
@@ -77,6 +78,10 @@ def load(source: SourceFile) -> LoadedText:
     Raises ParseFailed: PARSE_ENCRYPTED, PARSE_TOO_LARGE, PARSE_UNSUPPORTED, PARSE_CORRUPT.
     """
     first = PdfiumPages(b"" if source.careful else source.content)
+    if first.is_drawn_by_program:
+        raise ParseFailed(
+            "the PDF is an XFA form, which only Adobe Acrobat draws; print it to a PDF there", code="PARSE_UNSUPPORTED"
+        )
     second = PypdfPages(source.content, source.limits)
     read, unread = _read_pages(source, first, second)
     own_name = tidy_title(first.own_name)
@@ -88,7 +93,8 @@ def load(source: SourceFile) -> LoadedText:
     title = named or _title(made)
     files = first.attached_files() if first.count else second.attached_files()
     files += [file for page in read for file in page.files]
-    return _with_attachments(source, made, title, unread, files)
+    loaded = _with_attachments(source, made, title, unread, files)
+    return with_unread(loaded, none_of(sum(page.pictures for page in read), PICTURE))
 
 
 def _with_attachments(
@@ -164,7 +170,7 @@ def _more_legible(page: PdfPage | None, other: Callable[[], str | None]) -> PdfP
         return page
     if page is None:
         return plain_page(second)
-    return replace(plain_page(second), notes=page.notes, files=page.files)
+    return replace(plain_page(second), notes=page.notes, files=page.files, pictures=page.pictures)
 
 
 def _without_program(name: str) -> str | None:

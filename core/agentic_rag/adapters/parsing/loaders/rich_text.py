@@ -14,13 +14,18 @@ from agentic_rag.adapters.parsing.pictures import says_something
 from agentic_rag.adapters.parsing.text.raised_text import Shift, shifted_text
 from agentic_rag.adapters.parsing.text.table_text import add_table
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
-from agentic_rag.adapters.parsing.unread import EQUATION, PICTURE, none_of, with_unread
+from agentic_rag.adapters.parsing.unread import EQUATION, OBJECT, PICTURE, none_of, with_unread
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.text import strip_unstorable
 
 _SHIFTED = re.compile(r"(.?)(\{?)((?:\\[a-z]+-?\d*)*)\\(super|sub)(?![a-z])((?:\\[a-z]+-?\d*)*) ?([^\\{}\r\n]{1,12})")
-_ASIDE = re.compile(r"\{(?:\\\*)?\\(footnote|annotation|shptxt|dptxbxtext|header[lrf]?|footer[lrf]?)(?![a-z])-?\d*\s?")
+_ASIDE = re.compile(
+    r"\{(?:\\\*)?\\(footnote|annotation|shptxt|dptxbxtext|header[lrf]?|footer[lrf]?|result)(?![a-z])-?\d*\s?"
+)
 """The groups whose text stands beside that of the document (RTF 1.9.1)."""
+_DELETED = re.compile(r"\{(?:\\[a-z]+-?\d* ?)*\\deleted(?![a-z0-9])")
+"""A group of text that tracked changes deleted."""
+_OBJECT = re.compile(r"\{\\object(?![a-z])")
 _EQUATION = re.compile(r"\\moMath(?![A-Za-z])")
 _PICTURE = re.compile(r"\{\\pict(?![a-z])")
 _SIDES = re.compile(r"\\pic(wgoal|hgoal|scalex|scaley)(\d{1,6})")
@@ -33,11 +38,12 @@ SAMPLE = rb"{\rtf1\ansi warm\par}"
 
 
 def load(source: SourceFile) -> LoadedText:
-    """The text of an RTF file, a paragraph a line; behind it notes, comments and text boxes. Equations and large
-    pictures are told as unread.
+    """The text of an RTF file, a paragraph a line; behind it notes, comments and text boxes. Equations, large
+    pictures and objects of other programs are told as unread.
     """
     raw = source.content.decode("latin-1")
     strip = cast(Callable[..., str], striprtf.striprtf.rtf_to_text)  # pyright: ignore[reportUnknownMemberType]
+    raw = _without_deleted(raw)
     content = _SHIFTED.sub(_write_shift, _with_asides(raw))
     text = strip(content, errors="replace")
     built = TextBuilder()
@@ -49,7 +55,19 @@ def load(source: SourceFile) -> LoadedText:
             built.add(BlockKind.PARAGRAPH, " ".join(line.split()))
     loaded = LoadedText(built.text(), tuple(built.blocks))
     equations = len(_EQUATION.findall(raw))
-    return with_unread(loaded, none_of(_count_pictures(raw), PICTURE), none_of(equations, EQUATION))
+    objects = len(_OBJECT.findall(raw))
+    return with_unread(
+        loaded, none_of(_count_pictures(raw), PICTURE), none_of(equations, EQUATION), none_of(objects, OBJECT)
+    )
+
+
+def _without_deleted(content: str) -> str:
+    kept, at = list[str](), 0
+    for group in _DELETED.finditer(content):
+        if group.start() >= at:
+            kept.append(content[at : group.start()])
+            at = _group_end(content, group.end()) + 1
+    return "".join((*kept, content[at:]))
 
 
 def _count_pictures(content: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -17,10 +17,10 @@ from agentic_rag.adapters.parsing.office.drawing_text import (
 )
 from agentic_rag.adapters.parsing.office.embedded import read_embedded
 from agentic_rag.adapters.parsing.office.package import OFFICE, Package, open_package, relations_part, zip_parts
-from agentic_rag.adapters.parsing.office.pictures import shows_large_picture
+from agentic_rag.adapters.parsing.office.pictures import drawing_lines, lacks_words, shows_large_picture, slide_pictures
 from agentic_rag.adapters.parsing.text.table_text import add_table
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
-from agentic_rag.adapters.parsing.unread import OBJECT, PAGE, UnreadParts, none_of, with_unread
+from agentic_rag.adapters.parsing.unread import OBJECT, PAGE, PICTURE, UnreadParts, none_of, with_unread
 from agentic_rag.documents.document import BlockKind, PageSpan
 
 _TEXT = f"{{{OFFICE}/drawingml/2006/main}}"
@@ -30,6 +30,7 @@ _PRESENTATION = "ppt/presentation.xml"
 _TITLES = frozenset({"title", "ctrTitle"})
 _FURNITURE = frozenset({"dt", "ftr", "sldNum", "hdr", "sldImg"})
 """Placeholders that repeat on every slide (ECMA-376 Part 1, 19.7.10)."""
+_RECORDINGS = frozenset({"audio", "video", "media"})
 _DRAWING = f"{OFFICE}/drawingml/2006/main"
 SAMPLE = zip_parts(
     {
@@ -51,13 +52,15 @@ SAMPLE = zip_parts(
 
 def load(source: SourceFile) -> LoadedText:
     """The slides in the order of the show, hidden ones too; one that is nothing but pictures, or a title and a large
-    picture, is unread. Files embedded in slides stand behind the last one.
+    picture, is unread; large pictures beside other words are told where they show words. Files embedded in slides stand
+    behind the last one.
 
     Errors: `ParseFailed` codes PARSE_TOO_LARGE, PARSE_CORRUPT, PARSE_ENCRYPTED.
     """
     built = TextBuilder()
     pages: list[PageSpan] = []
     drawn: list[int] = []
+    pictures: dict[str, float] = {}
     with open_package(source.content, source.limits, "PPTX") as package:
         named = package.title()
         slides = list(_slides(package))
@@ -70,11 +73,34 @@ def load(source: SourceFile) -> LoadedText:
             has_picture = titled and any(kind == "image" for kind, _ in package.relations(part).values())
             if has_picture and (built.length == start or shows_large_picture(package.tree(part))):
                 drawn.append(number)
+            else:
+                pictures |= _large_pictures(package, part)
+        lettered = sum(lacks_words(package.read(one), width) for one, width in pictures.items())
         title = first_heading(built.text(), built.blocks, deepest=1) or named
         held = HeldFiles(source, built, "file", is_aside=True)
-        objects = sum(read_embedded(held, package, part) for part in slides)
+        objects = sum(read_embedded(held, package, part) for part in slides) + len(_recordings(package, slides))
     loaded = replace(held.finish(title), pages=tuple(pages))
-    return with_unread(loaded, UnreadParts(drawn, len(pages), PAGE), none_of(objects, OBJECT))
+    return with_unread(
+        loaded, UnreadParts(drawn, len(pages), PAGE), none_of(lettered, PICTURE), none_of(objects, OBJECT)
+    )
+
+
+def _recordings(package: Package, slides: Sequence[str]) -> set[str]:
+    """Sound and film that slides hold."""
+    return {
+        other
+        for part in slides
+        for kind, other in package.relations(part).values()
+        if kind in _RECORDINGS and other in package.names
+    }
+
+
+def _large_pictures(package: Package, part: str) -> dict[str, float]:
+    """The large pictures of a slide that the package holds, with their widths."""
+    targets = package.relations(part)
+    shown = slide_pictures(package.tree(part)).items() if any(kind == "image" for kind, _ in targets.values()) else ()
+    held = {targets[one][1]: width for one, width in shown if one in targets}
+    return {one: width for one, width in held.items() if one in package.names}
 
 
 def _slides(package: Package) -> Iterator[str]:
@@ -99,6 +125,7 @@ def _read_slide(built: TextBuilder, package: Package, part: str) -> None:
     for other in (other for kind, other in held if kind in ("chart", "chartEx")):
         chart = chart_data(package.tree(other))
         add_table(built, chart.rows, 1, chart.caption)
+    built.add_section("", drawing_lines(package, part))
     built.add_section("", alternative_texts(slide))
     for other in (other for kind, other in held if kind == "notesSlide"):
         notes = [shape for shape in _shapes(package.tree(other)) if _placeholder(shape) not in _FURNITURE]

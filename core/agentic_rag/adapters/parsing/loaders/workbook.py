@@ -21,7 +21,7 @@ from agentic_rag.adapters.parsing.held_files import HeldFiles
 from agentic_rag.adapters.parsing.office.embedded import read_embedded
 from agentic_rag.adapters.parsing.office.package import OFFICE, Package, open_package, relations_part, zip_parts
 from agentic_rag.adapters.parsing.office.pictures import pictures_in_cells
-from agentic_rag.adapters.parsing.office.sheet_extras import beside_cells, sheet_pictures
+from agentic_rag.adapters.parsing.office.sheet_extras import around_cells, beside_cells, sheet_pictures
 from agentic_rag.adapters.parsing.text.table_text import CURRENCY, add_grid, number_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
 from agentic_rag.adapters.parsing.unread import OBJECT, PICTURE, none_of, with_unread
@@ -87,11 +87,13 @@ def load(source: SourceFile) -> LoadedText:
                 if sheet.typ is SheetTypeEnum.WorkSheet:
                     rows = _rows(workbook.get_sheet_by_name(sheet.name), _marks(package, part, formats))
                 drawn, comments = beside_cells(package, _WORKBOOK, part, dict(rows)) if part else ([], [])
-                if drawn or comments or any(any(row) for _, row in rows):
+                around = around_cells(package.read(part)) if part in package.names else []
+                if drawn or comments or around or any(any(row) for _, row in rows):
                     built.add(BlockKind.HEADING, strip_unstorable(sheet.name), level=1)
                     add_grid(built, rows, source.limits)
                     built.add_section("Drawings", drawn, level=2)
                     built.add_section("Comments", comments, level=2)
+                    built.add_section("Header, footer and hints", around, level=2)
                 pictures += sheet_pictures(package, part) if part else 0
             objects = sum(read_embedded(held, package, part) for part in parts.values())
         except CalamineError as error:

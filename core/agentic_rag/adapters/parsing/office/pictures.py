@@ -5,18 +5,23 @@ picture once however often it is shown (ECMA-376 Part 1, 20; ISO/IEC 26300-1, 10
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from xml.etree.ElementTree import Element
 
+from agentic_rag.adapters.parsing.lettering import DOTS_AN_INCH, shows_words
 from agentic_rag.adapters.parsing.office.drawing_text import shown_elements
 from agentic_rag.adapters.parsing.office.package import Package
+from agentic_rag.adapters.parsing.pdf.picture_pixels import grey_pixels
 from agentic_rag.adapters.parsing.pictures import centimetres, is_large, says_something
 from agentic_rag.adapters.parsing.text.formulas import local_name
+from agentic_rag.adapters.parsing.text.svg import read_svg
 
 _EMU_A_CM = 360_000
 _COLUMN_CM, _ROW_CM = 1.7, 0.5
 """Of a sheet, as long as nobody changes them."""
 _NO_SIZE = 0.0, 0.0
+_SLIDE_CM = 25.4
+"""Width of a slide, for a picture without a size of its own."""
 _ANCHORS = frozenset({"inline", "anchor", "oneCellAnchor", "twoCellAnchor", "absoluteAnchor"})
 _SIDE = re.compile(r"(?:^|;)\s*(width|height)\s*:\s*([^;]+)")
 _LINK = "{http://www.w3.org/1999/xlink}href"
@@ -42,17 +47,41 @@ def shows_large_picture(slide: Element) -> bool:
     return any(size == _NO_SIZE or says_something(*size) for size in sizes)
 
 
+def slide_pictures(slide: Element) -> Mapping[str, float]:
+    """The large pictures of a slide by their relation, with the width in centimetres that each is shown at."""
+    found: dict[str, float] = {}
+    for picture in shown_elements(slide):
+        size = _largest(picture) if local_name(picture) == "pic" else (0.0, 0.0)
+        if local_name(picture) == "pic" and (size == _NO_SIZE or says_something(*size)):
+            found |= dict.fromkeys(_relations(picture, "blip", ("embed",)), size[0] or _SLIDE_CM)
+    return found
+
+
+def lacks_words(picture: bytes, width_cm: float) -> bool:
+    """Whether a large picture that stands beside words may say more than they do: it shows words, or is of a kind that
+    cannot be looked at.
+    """
+    pixels = grey_pixels(picture, width_cm, DOTS_AN_INCH)
+    return pixels is None or shows_words(pixels)
+
+
+def drawing_lines(package: Package, part: str) -> list[str]:
+    """What the SVG drawings of a part say."""
+    held = {other for kind, other in package.relations(part).values() if kind == "image"}
+    return [read_svg(package.read(one))[0] for one in sorted(held & package.names) if one.endswith(".svg")]
+
+
 def pictures_in_cells(package: Package) -> int:
     """How many large pictures stand in the cells of a workbook."""
     held = {part for kind, part in package.relations(_IN_CELLS).values() if kind == "image" and part in package.names}
     return sum(is_large(package.read(part)) for part in held)
 
 
-def framed_pictures(content: Element, left_out: Set[str]) -> int:
-    """How many large pictures stand in frames of an OpenDocument file, but for those in elements `left_out`, and for
-    frames that hold an object: its picture only stands for it.
+def framed_pictures(content: Element, left_out: Set[str]) -> Mapping[str, float]:
+    """The large pictures in frames of an OpenDocument file by their address, with the width in centimetres that each is
+    shown at; but for those in elements `left_out`, and for frames that hold an object: its picture only stands for it.
     """
-    found: set[str] = set()
+    found: dict[str, float] = {}
     stack = [content]
     while stack:
         node = stack.pop()
@@ -62,8 +91,9 @@ def framed_pictures(content: Element, left_out: Set[str]) -> int:
             continue
         sides = {_local(name): centimetres(stated) for name, stated in node.attrib.items()}
         if says_something(sides.get("width", 0.0), sides.get("height", 0.0)):
-            found.update(child.get(_LINK) or f"#{id(child)}" for child in node if local_name(child) == "image")
-    return len(found)
+            images = [child.get(_LINK) or f"#{id(child)}" for child in node if local_name(child) == "image"]
+            found |= dict.fromkeys(images, sides["width"])
+    return found
 
 
 def _anchor_size(anchor: Element) -> tuple[float, float]:

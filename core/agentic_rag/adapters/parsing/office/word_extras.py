@@ -13,6 +13,7 @@ from agentic_rag.adapters.parsing.office.comments import attribute, word_comment
 from agentic_rag.adapters.parsing.office.drawing_text import alternative_text, chart_data, paragraphs
 from agentic_rag.adapters.parsing.office.package import Package
 from agentic_rag.adapters.parsing.text.formulas import formula_text, local_name
+from agentic_rag.adapters.parsing.text.svg import read_svg
 from agentic_rag.kernel.text import strip_unstorable
 
 _HOLDERS = frozenset({"sdt", "sdtContent", "customXml"})
@@ -99,6 +100,8 @@ class WordExtras:
                 return self._lines([self._comments.get(attribute(node, "id"), "")])
             case "docPr":
                 return self._lines([alternative_text(node.get("descr", ""))])
+            case "svgBlip" if (part := self._part(node, "embed")) is not None:
+                return self._lines([read_svg(self._package.read(part))[0]])
             case "chart" if (held := self._target(node, "id")) is not None:
                 chart = chart_data(held)
                 return [*self._lines([chart.caption]), *self._table(chart.rows)]
@@ -108,9 +111,13 @@ class WordExtras:
                 return ()
 
     def _target(self, node: Element, name: str) -> Element | None:
-        """The part that an attribute refers to."""
+        """The tree of the part that an attribute refers to."""
+        part = self._part(node, name)
+        return None if part is None else self._package.tree(part)
+
+    def _part(self, node: Element, name: str) -> str | None:
         part = self._targets.get(attribute(node, name), ("", ""))[1]
-        return self._package.tree(part) if part in self._package.names else None
+        return part if part in self._package.names else None
 
     def _lines(self, lines: Sequence[str]) -> list[Element]:
         made: list[Element] = []

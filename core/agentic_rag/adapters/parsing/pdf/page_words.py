@@ -53,6 +53,8 @@ class PdfPage:
     """Remarks that people pinned to the page."""
     files: Sequence[AttachedFile] = ()
     """Files that people pinned to the page."""
+    pictures: int = 0
+    """Pictures that show words which the lines lack."""
 
     @property
     def text(self) -> str:

@@ -13,6 +13,7 @@ import pypdfium2.raw  # pyright: ignore[reportMissingTypeStubs] - it ships none
 from pypdfium2 import PdfDocument, PdfiumError  # pyright: ignore[reportMissingTypeStubs]
 
 from agentic_rag.adapters.parsing.pdf.form_values import FilledField, place_fields
+from agentic_rag.adapters.parsing.pdf.lettered_pictures import count_lettered_pictures
 from agentic_rag.adapters.parsing.pdf.notes import attached_files, page_notes, pinned_files
 from agentic_rag.adapters.parsing.pdf.outline import OutlineEntry
 from agentic_rag.adapters.parsing.pdf.page_words import AttachedFile, PageLine, PdfPage, Word
@@ -80,10 +81,16 @@ class PdfiumPages:
             is_drawn = not (fields or _says_something(lines, box, turns)) and draws_words(page.raw, box)
             placed = place_fields(lines, fields) if fields else lines
             notes = page_notes(page.raw, _annotation_entry, "\n".join(line.text for line in placed))
-            return PdfPage(placed, is_drawn, notes, pinned_files(page))
+            pictures = 0 if is_drawn else count_lettered_pictures(page, textpage.raw)
+            return PdfPage(placed, is_drawn, notes, pinned_files(page), pictures)
         finally:
             textpage.close()
             page.close()
+
+    @property
+    def is_drawn_by_program(self) -> bool:
+        """Whether a form makes the pages when a program shows them (XFA): those of the file only ask to wait."""
+        return self._document is not None and self._document.get_formtype() == pdfium.FORMTYPE_XFA_FULL
 
     @property
     def own_name(self) -> str:

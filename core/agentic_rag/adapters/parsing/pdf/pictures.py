@@ -1,4 +1,4 @@
-"""Tells pages whose words are drawn: scans, and letters that became curves."""
+"""Tells pages whose words are drawn: scans, and letters that became curves; and where pictures stand on a page."""
 
 from __future__ import annotations
 
@@ -35,6 +35,13 @@ def draws_words(page: object, box: Box) -> bool:
     return covered >= _COVERED or curves > _MOST_CURVES
 
 
+def picture_places(page: object) -> Iterator[Box]:
+    """Where the pictures of a page stand: of one that a form draws the place of the form."""
+    for kind, drawn, outer in islice(_objects(page), _MOST_OBJECTS):
+        if kind == pdfium.FPDF_PAGEOBJ_IMAGE and (place := _bounds(outer or drawn)) is not None:
+            yield place
+
+
 def _objects(page: object) -> Iterator[tuple[int, object, object | None]]:
     """The kind of each object of a page, the object, and the outermost form that holds it."""
     yield from _held(page, None, pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject, 0)
@@ -54,10 +61,17 @@ def _held(
 
 def _share(drawn: object, box: Box) -> float:
     """The share of the page that an object covers."""
-    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
     across, up = box[2] - box[0], box[3] - box[1]
-    if across <= 0 or up <= 0 or not pdfium.FPDFPageObj_GetBounds(drawn, left, bottom, right, top):
+    place = _bounds(drawn)
+    if across <= 0 or up <= 0 or place is None:
         return 0.0
-    wide = min(right.value, box[2]) - max(left.value, box[0])
-    high = min(top.value, box[3]) - max(bottom.value, box[1])
+    wide = min(place[2], box[2]) - max(place[0], box[0])
+    high = min(place[3], box[3]) - max(place[1], box[1])
     return max(0.0, wide) * max(0.0, high) / (across * up)
+
+
+def _bounds(drawn: object) -> Box | None:
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    if not pdfium.FPDFPageObj_GetBounds(drawn, left, bottom, right, top):
+        return None
+    return left.value, bottom.value, right.value, top.value

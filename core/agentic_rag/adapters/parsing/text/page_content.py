@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from agentic_rag.adapters.parsing.text.formulas import formula_text
+from agentic_rag.adapters.parsing.text.svg import as_picture
 
 _NEVER_READ = [
     "script", "style", "template", "svg", "canvas", "iframe", "object", "embed", "audio", "video", "nav",
@@ -54,7 +55,7 @@ def children(node: LexborNode) -> Iterator[LexborNode]:
 
 
 def _parsed(source: str) -> LexborHTMLParser:
-    """The page with every formula as a text in its place."""
+    """The page with every formula as a text in its place, and drawings that say something as pictures."""
     tree = LexborHTMLParser(source)
     for math in tree.css("math"):
         shown, text = math, formula_text(_element(math, 0))
@@ -62,6 +63,9 @@ def _parsed(source: str) -> LexborHTMLParser:
             # The page shows a picture of the formula and keeps this copy for those who listen.
             shown = around
         shown.replace_with(text)
+    for drawing in tree.css("svg"):
+        if not _is_hidden(drawing) and (picture := as_picture(drawing)) is not None:
+            drawing.replace_with(picture)
     return tree
 
 
