@@ -1,8 +1,8 @@
-"""GraphQL documents of subscriptions."""
+"""GraphQL documents of what goes on: subscriptions and cancellations."""
 
 from __future__ import annotations
 
-from agentic_rag_cli.client.queries import ANSWERED
+from agentic_rag_cli.client.queries import ANSWERED, FAULTS
 
 ASK_STREAM = f"""
 subscription ($input: RagAnswerInput!) {{
@@ -19,3 +19,7 @@ subscription ($workspaceId: ID!) {
   }
 }
 """
+
+CANCEL_RUN = f"mutation ($id: ID!) {{ cancelRun(id: $id) {{ cancelled {FAULTS} }} }}"
+
+CANCEL_JOB = f"mutation ($id: ID!) {{ cancelJob(id: $id) {{ outcome job {{ id kind state }} {FAULTS} }} }}"

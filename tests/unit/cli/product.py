@@ -62,6 +62,7 @@ from agentic_rag.erasure.delete import Deletion
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.ingestion.estimate import FileEstimate
 from agentic_rag.ingestion.ingest_chunks import ChunkIngestReport, PlainTextDocument
+from agentic_rag.ingestion.live.cancel_job import Cancellation, CancelOutcome
 from agentic_rag.ingestion.reingest import Reingestion
 from agentic_rag.ingestion.sync import SyncOptions, SyncResult
 from agentic_rag.ingestion.upload import Upload, UploadOptions
@@ -277,6 +278,7 @@ class Product:
     held: list[Document] = field(default_factory=lambda: [document()])
     shared: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     stored_jobs: list[Job] = field(default_factory=lambda: [job()])
+    cancellation: CancelOutcome = CancelOutcome.CANCELLED
     tries: tuple[JobAttempt, ...] = (
         JobAttempt(1, "host:1", NOW, NOW, "DEAD", "PARSE_CORRUPT", ("ParseFailed: It is damaged.",)),
     )
@@ -336,7 +338,8 @@ class Product:
         self.admission = Admission(
             self.database, cast("Any", None), cast("Any", None), RateLimits(60, 30, 0), self.clock, self.telemetry
         )
-        self.answer = SimpleNamespace(ask=self._ask)
+        self.answer = SimpleNamespace(ask=self._ask, cancel=self._cancel_run)
+        self.cancel_job = SimpleNamespace(run=self._cancel_job)
         self.gate = ObserveGate(
             self.database, cast("Any", self), self.read_runs, lambda: cast("Any", self.answer), GateRules()
         )
@@ -513,6 +516,13 @@ class Product:
     async def _begin(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None, actor: str) -> SwitchStart:
         self.gates.append(gate)
         return SwitchStart(space(SpaceState.FILLING, 0), JobRef(workspace, self.stored_jobs[0].job_id), None)
+
+    async def _cancel_run(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> bool:
+        return all(run.run_id != run_id for run in self.answers.values())
+
+    async def _cancel_job(self, principal: Principal, workspace: WorkspaceRef, job_id: UUID) -> Cancellation:
+        (found,) = [one for one in self.stored_jobs if one.job_id == job_id]
+        return Cancellation(found, self.cancellation)
 
     async def _cancel(self, workspace: WorkspaceRef, actor: str) -> SpaceRecord:
         return space(SpaceState.ABANDONED, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from uuid import UUID
 
 import pytest
 from tests.unit.cli.product import NOW, Product, Terminal, abstained, answered, reached, workspace
@@ -253,6 +254,14 @@ def test_a_run_is_found_again_by_words_and_outcome() -> None:
     assert [row["outcome"] for row in found] == ["ABSTAINED"]
     assert refused.exit_code == 2
     assert "'partially_grounded'" in refused.stderr
+
+
+def test_a_run_that_goes_on_is_cancelled() -> None:
+    at = terminal()
+    ended = json.loads(at.rag("run", "list", "--json").stdout)[0]["id"]
+
+    assert at.rag("run", "cancel", ended).stdout == "It had ended.\n"
+    assert at.rag("run", "cancel", str(UUID(int=77))).stdout == "Cancelled.\n"
 
 
 def test_something_that_is_no_id_is_a_usage_error() -> None:

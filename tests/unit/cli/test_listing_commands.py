@@ -11,6 +11,7 @@ from tests.memory_store.session.state import Tombstone
 from tests.unit.cli.product import HANDBOOK, NOW, Product, Terminal, document, job, workspace
 
 from agentic_rag.documents.document import DocumentFault, DocumentStatus, document_id_for
+from agentic_rag.ingestion.live.cancel_job import CancelOutcome
 from agentic_rag.jobs.job import JobState
 from agentic_rag.kernel.public_ids import NodeKind, encode
 
@@ -105,6 +106,21 @@ def test_only_a_job_that_runs_shows_how_many_steps_it_has_done(state: JobState, 
     told = Terminal(Product(stored_jobs=[job(state)])).rag("job", "show", str(UUID(int=700))).stdout
 
     assert ("progress" in told) is shown
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code", "text"),
+    [
+        (CancelOutcome.CANCELLED, 0, "Cancelled."),
+        (CancelOutcome.ALREADY_ENDED, 0, "It had ended."),
+        (CancelOutcome.NOT_CANCELLABLE, 2, "[JOB_NOT_CANCELLABLE]"),
+    ],
+)
+def test_a_job_is_cancelled_where_its_work_may_stop(outcome: CancelOutcome, code: int, text: str) -> None:
+    told = Terminal(Product(cancellation=outcome)).rag("job", "cancel", str(UUID(int=700)))
+
+    assert told.exit_code == code
+    assert text in told.stdout + told.stderr
 
 
 def test_workspaces_are_made_and_listed_with_the_ids_of_the_api() -> None:

@@ -10,7 +10,7 @@ import typer
 from agentic_rag.answering.answer import Outcome
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.public_ids import NodeKind
-from agentic_rag_cli.client import queries
+from agentic_rag_cli.client import live_queries, queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import node_id, require_id
 from agentic_rag_cli.commands.answering import compare, prove
@@ -71,6 +71,28 @@ def show(
     stages = terminal.table(("STAGE", "MS", "OUTCOME"), rows)
     text = f"Q: {found['question']}\n\n{answer_text(found)}\n\n{stages}{_spend_text(found['debug']['chat'])}"
     terminal.show({**answer_json(found), **_details_json(found)}, text, as_json=as_json)
+
+
+@app.command("cancel")
+def cancel(
+    context: typer.Context,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of the run, as `rag ask --stream` prints it.")],
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Stop a run that goes on. Whoever waits for it gets the error RUN_CANCELLED.
+
+    Example: rag run cancel UgGYwN4AAHAA…
+    """
+    require_id(run, NodeKind.RUN)
+
+    async def work(client: GraphQLClient) -> dict[str, Any]:
+        public_id = node_id(await client.workspace_id(workspace, run), run, NodeKind.RUN)
+        return await client.fetch(live_queries.CANCEL_RUN, id=public_id)
+
+    found = on_graphql(context, work)
+    text = "Cancelled." if found["cancelled"] else "It had ended."
+    terminal.show({"cancelled": found["cancelled"]}, text, as_json=as_json)
 
 
 def _spend_text(chat: dict[str, Any] | None) -> str:

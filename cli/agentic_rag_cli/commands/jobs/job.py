@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from agentic_rag.jobs.job import LAPSED, JobKind, JobState
-from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.kernel.public_ids import NodeKind
-from agentic_rag_cli.client import operator_queries
+from agentic_rag_cli.client import live_queries, operator_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import node_id, require_id
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
@@ -93,6 +93,33 @@ def show(
             terminal.result(f"  {line}")
     if error:
         terminal.result(f"\nlast error {_error_text(error)}")
+
+
+@app.command("cancel")
+def cancel(
+    context: typer.Context,
+    job: Annotated[str, typer.Argument(metavar="JOB", help="Id of the job; `rag job list` shows them.")],
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Cancel an ingestion, a synchronisation, an evaluation or a calibration that waits or runs. What readers see of
+    the document stays.
+
+    Example: rag job cancel SgGYwN4AAHAA…
+    """
+    require_id(job, NodeKind.JOB)
+
+    async def work(client: GraphQLClient) -> dict[str, Any]:
+        public_id = node_id(await client.workspace_id(workspace, job), job, NodeKind.JOB)
+        return await client.fetch(live_queries.CANCEL_JOB, id=public_id)
+
+    found = on_graphql(context, work)
+    if found["outcome"] == "NOT_CANCELLABLE":
+        raise InvalidInput(
+            f"A job of the kind {found['job']['kind']} must end: it is not cancelled.", code="JOB_NOT_CANCELLABLE"
+        )
+    text = "Cancelled." if found["outcome"] == "CANCELLED" else "It had ended."
+    terminal.show({name: found[name] for name in ("outcome", "job")}, text, as_json=as_json)
 
 
 def job_json(job: Mapping[str, Any]) -> dict[str, Any]:

@@ -75,7 +75,7 @@ class RagRuns extends Part {
         <span class="grow"></span>
         <button @click=${this.load}>Refresh</button>
       </div>
-      <form class="row" role="search" @submit=${this.narrow}>
+      <form class="row search" role="search" @submit=${this.narrow}>
         <label class="grow"><span>Words of the question</span><input name="words" type="search" maxlength="200" /></label>
         <label>
           <span>Outcome</span>
