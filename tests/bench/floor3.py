@@ -10,7 +10,6 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import cycle, islice
-from statistics import median
 from typing import Any
 
 import asyncpg
@@ -18,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pgvector.asyncpg import register_vector
 from tests.bench.corpus import PreparedChunk
-from tests.bench.reference import ReferenceIndex
+from tests.bench.reference import ReferenceIndex, fuse_ranks
 
 K1 = 1.2
 CANDIDATES = 50
 EF_SEARCH = 64
-RRF_K = 60
 
 SCHEMA = """
 DROP TABLE IF EXISTS floor3_vectors, floor3_texts;
@@ -68,22 +66,9 @@ class Floor3:
     async def retrieve(self, question: str, vector: NDArray[np.float32]) -> list[int]:
         async with self._pool.acquire() as connection:
             dense = [row["id"] for row in await connection.fetch(DENSE, vector.astype(np.float16))]
-            fused: dict[int, float] = {}
-            for ranking in (dense, self._index.top(question, CANDIDATES).tolist()):
-                for rank, position in enumerate(ranking, 1):
-                    fused[position] = fused.get(position, 0.0) + 1 / (RRF_K + rank)
-            best = sorted(fused, key=lambda position: (-fused[position], position))[:10]
+            best = fuse_ranks(dense, self._index.top(question, CANDIDATES).tolist())
             await connection.fetch(TEXTS, best)
         return best
-
-    async def p50(self, questions: Sequence[str], vectors: NDArray[np.float32]) -> float:
-        """Median seconds of one retrieval."""
-        seconds: list[float] = []
-        for question, vector in zip(questions, vectors, strict=True):
-            began = time.perf_counter()
-            await self.retrieve(question, vector)
-            seconds.append(time.perf_counter() - began)
-        return median(seconds)
 
     async def close(self) -> None:
         await self._pool.execute(DROP)

@@ -21,7 +21,7 @@ from tests.bench.corpus import BenchCorpus, KnownItem
 from tests.bench.determinism import distinct_answers
 from tests.bench.floor3 import Floor3, rate
 from tests.bench.product import Servers
-from tests.bench.reference import Reference, raw_floor
+from tests.bench.reference import Reference, p50, raw_floor
 from tests.bench.reports import Row, at_least, at_most, exactly
 
 from agentic_rag.bootstrap import Container
@@ -131,11 +131,11 @@ async def retrieval(world: World) -> list[Row]:
     """In turn, so that a machine that slows down slows both; the first round warms caches on both sides."""
     container, workspace, chunks = world.container, world.workspace, world.corpus.chunks
     reference = await Reference.load(world.servers.database_url, chunks, world.vectors)
-    await reference.p50(world.words[:20], world.asked[:20])
+    await p50(reference.retrieve, world.words[:20], world.asked[:20])
     await product.retrieval(container, workspace, chunks, world.questions[:20])
-    before = await reference.p50(world.words, world.asked)
+    before = await p50(reference.retrieve, world.words, world.asked)
     found = await product.retrieval(container, workspace, chunks, world.questions)
-    floor = (before + await reference.p50(world.words, world.asked)) / 2
+    floor = (before + await p50(reference.retrieve, world.words, world.asked)) / 2
     graph = await product.graph_cost(container, workspace, world.words, world.asked)
     await reference.close()
     _tell(
@@ -155,11 +155,11 @@ async def pace(world: World) -> list[Row]:
     """Retrieval beside floor3, a question at a time and of many clients at once, all in this process; statements."""
     floor = await Floor3.load(world.servers.database_url, world.corpus.chunks, world.vectors, CLIENTS)
     container, workspace, words, vectors = world.container, world.workspace, world.words, world.asked
-    await floor.p50(words[:20], vectors[:20])
+    await p50(floor.retrieve, words[:20], vectors[:20])
     await product.graph_cost(container, workspace, words[:20], vectors[:20])
-    before = await floor.p50(words, vectors)
+    before = await p50(floor.retrieve, words, vectors)
     graph = await product.graph_cost(container, workspace, words, vectors)
-    one = (before + await floor.p50(words, vectors)) / 2
+    one = (before + await p50(floor.retrieve, words, vectors)) / 2
     asked = world.scale.requests
     floor_rate = await rate(floor.retrieve, words, vectors, CLIENTS, asked)
     ours = partial(product.retrieve_one, container, workspace)

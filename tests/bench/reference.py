@@ -8,7 +8,7 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from statistics import median
 
 import asyncpg
@@ -38,6 +38,29 @@ CREATE TABLE floor_chunks (
 CREATE INDEX ON floor_chunks USING hnsw (v halfvec_cosine_ops);
 CREATE INDEX ON floor_chunks USING gin (words);
 """
+
+
+def fuse_ranks(dense: Sequence[int], lexical: Sequence[int]) -> list[int]:
+    """The ten best positions of two rankings by reciprocal rank fusion (k 60); of equal ones the lower."""
+    fused: dict[int, float] = {}
+    for ranking in (dense, lexical):
+        for rank, position in enumerate(ranking, 1):
+            fused[position] = fused.get(position, 0.0) + 1 / (60 + rank)
+    return sorted(fused, key=lambda position: (-fused[position], position))[:10]
+
+
+async def p50(
+    retrieve: Callable[[str, NDArray[np.float32]], Awaitable[object]],
+    questions: Sequence[str],
+    vectors: NDArray[np.float32],
+) -> float:
+    """Median seconds of one retrieval."""
+    seconds: list[float] = []
+    for question, vector in zip(questions, vectors, strict=True):
+        began = time.perf_counter()
+        await retrieve(question, vector)
+        seconds.append(time.perf_counter() - began)
+    return median(seconds)
 
 
 class ReferenceIndex:
@@ -95,22 +118,9 @@ class Reference:
 
     async def retrieve(self, question: str, vector: NDArray[np.float32]) -> list[int]:
         dense = [row["id"] for row in await self._connection.fetch(DENSE, vector.astype(np.float16))]
-        fused: dict[int, float] = {}
-        for ranking in (dense, self._index.top(question).tolist()):
-            for rank, position in enumerate(ranking, 1):
-                fused[position] = fused.get(position, 0.0) + 1 / (60 + rank)
-        best = sorted(fused, key=lambda position: (-fused[position], position))[:10]
+        best = fuse_ranks(dense, self._index.top(question).tolist())
         await self._connection.fetch("SELECT id, text FROM reference_texts WHERE id = ANY($1)", best)
         return best
-
-    async def p50(self, questions: Sequence[str], vectors: NDArray[np.float32]) -> float:
-        """Median seconds of one retrieval."""
-        seconds: list[float] = []
-        for question, vector in zip(questions, vectors, strict=True):
-            began = time.perf_counter()
-            await self.retrieve(question, vector)
-            seconds.append(time.perf_counter() - began)
-        return median(seconds)
 
     async def close(self) -> None:
         await self._connection.execute("DROP TABLE IF EXISTS reference_vectors, reference_texts")
