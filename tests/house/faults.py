@@ -197,8 +197,8 @@ FAULTS = (
     ),
     Fault(
         f"{CORE}/documents/document_access.py",
-        "            if hidden and not may_manage_access(principal):",
-        "            if hidden and may_manage_access(principal):",
+        "            if not (is_reader or is_manager or is_owner or",
+        "            if not (document or is_manager or is_owner or",
         "a reader learns of documents that are hidden from them",
         ("tests/unit/documents", "tests/api/test_document_access.py", "tests/api/test_facades.py"),
     ),
@@ -238,9 +238,9 @@ FAULTS = (
         ("tests/contract/jobs",),
     ),
     Fault(
-        f"{CORE}/adapters/postgres/tenancy/access.py",
-        "g.access_id = 0 OR",
-        "g.access_id >= 0 OR",
+        f"{CORE}/adapters/postgres/tenancy/read_scopes.py",
+        "len(access_ids) >= self.access_sets",
+        "len(access_ids) > 0",
         "everybody reads every document",
         ("tests/contract/tenancy",),
     ),
