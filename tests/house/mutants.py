@@ -63,13 +63,25 @@ def failing_test(copy: Path, paths: Sequence[str], *options: str) -> str | None:
     return told[0].split(" - ")[0] if told else f"pytest ended with {run.returncode}"
 
 
+def closest_tests(copy: Path, fault: Fault) -> list[str]:
+    """The files among the fast tests that import the module in which the fault is planted."""
+    named = f"from {fault.file.partition('/')[2].removesuffix('.py').replace('/', '.')} import"
+    files = [file for path in FAST for file in sorted((copy / path).rglob("test_*.py"))]
+    return [str(file.relative_to(copy)) for file in files if named in file.read_text("utf-8")]
+
+
 def noticed_by(copy: Path, fault: Fault, *, full: bool) -> str | None:
     """Plant one fault, run tests until one fails, and mend it."""
     file = copy / fault.file
     sound = file.read_text("utf-8")
     file.write_text(sound.replace(fault.old, fault.new), "utf-8")
     try:
-        first = failing_test(copy, fault.tests, *(() if full else QUICK)) or failing_test(copy, FAST, *QUICK, *PARALLEL)
+        near = () if full else QUICK
+        first = (
+            failing_test(copy, closest_tests(copy, fault), *near)
+            or failing_test(copy, fault.tests, *near)
+            or failing_test(copy, FAST, *QUICK, *PARALLEL)
+        )
         if first is not None or not full:
             return first
         return failing_test(copy, (*SERVERS, *FAST), "-m", "slow or integration", *PARALLEL)
