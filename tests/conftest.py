@@ -27,7 +27,7 @@ from tests.stack import NEO4J, POSTGRES, SessionStack, Stack, copy_statement, da
 
 # Laws are judged by what comes out: on a machine that does other work, how long an example took says nothing.
 settings.register_profile("laws", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("fast", settings.get_profile("laws"), max_examples=20)
+settings.register_profile("fast", settings.get_profile("laws"), max_examples=10)
 settings.register_profile("ci", settings.get_profile("laws"), max_examples=50)
 settings.register_profile("thorough", settings.get_profile("laws"), max_examples=1000)
 settings.load_profile("laws")

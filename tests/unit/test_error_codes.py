@@ -8,7 +8,12 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from agentic_rag_server.graphql.http.errors import USER_ERRORS, ErrorCode
+
+# It parses every file of the product.
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")

@@ -77,6 +77,7 @@ def test_loopback_is_allowed() -> None:
         assert inward.getpeername() == server.getsockname()
 
 
+@pytest.mark.slow
 def test_skipping_a_component_fails_where_that_is_forbidden(tmp_path: Path) -> None:
     write_skipping_tests(tmp_path)
 
@@ -88,6 +89,7 @@ def test_skipping_a_component_fails_where_that_is_forbidden(tmp_path: Path) -> N
     assert "1 skipped" in outcome.stdout  # for want of Docker, which is not the only way
 
 
+@pytest.mark.slow
 def test_skipping_a_component_is_allowed_elsewhere(tmp_path: Path) -> None:
     write_skipping_tests(tmp_path)
 

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 REPOSITORY = Path(__file__).parents[2]
 CORE = REPOSITORY / "core"
 COMMITTED = REPOSITORY / "tests" / "house" / "pure_files.txt"
@@ -79,6 +81,7 @@ def find_pure_files() -> set[str]:
     return {f"core/{name.replace('.', '/')}.py" for name in pure_modules(read_rooms())}
 
 
+@pytest.mark.slow
 def test_the_committed_list_of_pure_files_is_the_recomputed_one() -> None:
     found, committed = find_pure_files(), set(COMMITTED.read_text(encoding="utf-8").split())
 

@@ -128,22 +128,26 @@ def test_the_folder_holds_corpus_files_and_nothing_else() -> None:
     assert not (CORPUS / "README.md").exists()
 
 
+@pytest.mark.slow
 def test_every_generated_file_is_committed(made: Path) -> None:
     assert {path.name for path in made.iterdir()} == {
         path.name for path in CORPUS.iterdir() if path.suffix in {".pdf", ".docx"}
     }
 
 
+@pytest.mark.slow
 def test_committed_pdfs_say_what_their_sources_say(made: Path) -> None:
     for source in _sources_of(".pdf"):
         assert _pdf_pages(CORPUS / source.output) == _pdf_pages(made / source.output), source.output
 
 
+@pytest.mark.slow
 def test_committed_word_files_say_what_their_sources_say(made: Path) -> None:
     for source in _sources_of(".docx"):
         assert _docx_lines(CORPUS / source.output) == _docx_lines(made / source.output), source.output
 
 
+@pytest.mark.slow
 def test_generating_twice_gives_the_same_bytes(made: Path, tmp_path: Path) -> None:
     for again in make_sample_corpus(tmp_path):
         assert again.read_bytes() == (made / again.name).read_bytes(), again.name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
@@ -14,11 +15,19 @@ from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 from agentic_rag.adapters.jwt.http import KeySetClient
 from agentic_rag.adapters.jwt.keys import read_key_set
 
-KEYS: dict[str, dict[str, Any]] = {
-    "RSA": json.loads(RSAAlgorithm.to_jwk(rsa.generate_private_key(65537, 2048).public_key())),
-    "EC": json.loads(ECAlgorithm.to_jwk(ec.generate_private_key(ec.SECP256R1()).public_key())),
-    "OKP": json.loads(OKPAlgorithm.to_jwk(ed25519.Ed25519PrivateKey.generate().public_key())),
-}
+KINDS = ("RSA", "EC", "OKP")
+
+
+@functools.cache
+def keys() -> dict[str, dict[str, Any]]:
+    """A public key of each kind."""
+    return {
+        "RSA": json.loads(RSAAlgorithm.to_jwk(rsa.generate_private_key(65537, 2048).public_key())),
+        "EC": json.loads(ECAlgorithm.to_jwk(ec.generate_private_key(ec.SECP256R1()).public_key())),
+        "OKP": json.loads(OKPAlgorithm.to_jwk(ed25519.Ed25519PrivateKey.generate().public_key())),
+    }
+
+
 ODD = (
     None,
     0,
@@ -42,11 +51,11 @@ ODD = (
 MEMBERS = ("kty", "n", "e", "x", "y", "crv", "alg", "use", "kid", "d", "x5c", "key_ops")
 
 
-@pytest.mark.parametrize("kind", KEYS)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("member", MEMBERS)
 def test_the_good_key_beside_a_broken_one_is_read(kind: str, member: str) -> None:
-    good = {**KEYS["RSA"], "kid": "good"}
-    broken = [{**KEYS[kind], "kid": "broken", member: value} for value in ODD]
+    good = {**keys()["RSA"], "kid": "good"}
+    broken = [{**keys()[kind], "kid": "broken", member: value} for value in ODD]
 
     read = [read_key_set(json.dumps({"keys": [one, good]}).encode()) for one in broken]
 
@@ -55,7 +64,7 @@ def test_the_good_key_beside_a_broken_one_is_read(kind: str, member: str) -> Non
 
 @pytest.mark.parametrize("algorithm", ["none", "HS256", "RS512", "PS256"])
 def test_a_key_for_another_algorithm_is_passed_over(algorithm: str) -> None:
-    assert read_key_set(json.dumps({"keys": [{**KEYS["RSA"], "kid": "k", "alg": algorithm}]}).encode()) == {}
+    assert read_key_set(json.dumps({"keys": [{**keys()["RSA"], "kid": "k", "alg": algorithm}]}).encode()) == {}
 
 
 @pytest.mark.network

@@ -45,6 +45,7 @@ def test_the_values_are_those_of_every_machine() -> None:
     assert {int(place): round(float(vector[place]), 5) for place in strongest} == GOLDEN
 
 
+@pytest.mark.slow
 def test_the_hash_seed_of_the_process_does_not_matter() -> None:
     module = "agentic_rag.adapters.deterministic.hashed_embedding"
     code = f"from {module} import embed_texts as e; print(e(['oil pump'])[0].tobytes().hex())"

@@ -207,6 +207,7 @@ async def test_cancelling_ends_the_calls_under_way(stub: ProviderStub, embedder:
     np.testing.assert_allclose(await embedder.embed(TEXTS), expected(TEXTS), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_importing_the_adapter_does_not_import_the_provider_package() -> None:
     code = "import sys, agentic_rag.adapters.openai.embedder; print('openai' in sys.modules)"
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.answering.answer import (
@@ -127,7 +127,6 @@ answers = st.builds(
 )
 
 
-@settings(max_examples=60)
 @given(answers)
 def test_an_answer_survives_storing_exactly(answer: Answer) -> None:
     value = encode(answer)

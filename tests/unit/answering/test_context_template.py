@@ -80,7 +80,7 @@ def test_the_last_text_ends_with_a_sentence() -> None:
     assert [(one.characters, one.is_cut) for one in section.used] == [(24, True)]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=6 * settings().max_examples)
 @given(
     template=st.sampled_from(list(TEMPLATES.values())),
     items=st.lists(st.builds(SectionItem, TEXTS, TEXTS), max_size=6),

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.unit.answering.answering_world import World
 from tests.unit.answering.test_ask import _handbook
 
@@ -32,6 +33,7 @@ async def digest() -> str:
     return told.hexdigest()
 
 
+@pytest.mark.slow
 def test_answers_do_not_depend_on_process_or_hash_seed() -> None:
     other = "4242" if os.environ.get("PYTHONHASHSEED") != "4242" else "0"
     environment = {"PYTHONHASHSEED": other, "PYTHONPATH": f"{ROOT / 'core'}:{ROOT}"}

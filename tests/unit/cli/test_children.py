@@ -17,6 +17,7 @@ OBEDIENT = (
 )
 
 
+@pytest.mark.slow
 async def test_a_child_that_dies_ends_the_work_with_the_tail_of_its_log() -> None:
     lines: list[tuple[str, str]] = []
 
@@ -47,6 +48,7 @@ async def test_errors_of_the_work_come_through_unchanged() -> None:
             await children.guard(work())
 
 
+@pytest.mark.slow
 def test_a_child_ends_when_its_parent_is_gone() -> None:
     read_end, write_end = os.pipe()
     child = subprocess.Popen([sys.executable, "-c", OBEDIENT], stdin=read_end)

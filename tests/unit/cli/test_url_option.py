@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 import pytest
-import typer.main
+import typer.testing
 from tests.unit.cli.product import Terminal
 
 from agentic_rag_cli.client.url_option import LOCAL, leaves, takes_url
@@ -89,7 +89,7 @@ SERVED_APART = {"mcp", "eval"}
 
 
 def every_command() -> dict[str, Any]:
-    root: Any = typer.main.get_command(app)
+    root: Any = typer.testing._get_command(app)
     return dict(leaves(root.commands))
 
 

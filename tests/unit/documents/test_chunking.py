@@ -79,7 +79,7 @@ structured = st.lists(
 profiles = st.sampled_from([TINY, TINY_CHARACTERS, ChunkProfile("none", ChunkUnit.TOKENS, 16, 0), DEFAULT_PROFILE])
 
 
-@settings(max_examples=150)
+@settings(max_examples=3 * settings().max_examples)
 @given(parsed=texts.map(plain) | structured, profile=profiles)
 def test_chunks_are_exact_spans_that_cover_the_text_within_the_size(
     parsed: ParsedDocument, profile: ChunkProfile

@@ -64,6 +64,7 @@ def test_only_kinds_with_enough_questions_have_a_line_and_each_keeps_its_bound(
         assert line.bound <= error + 1e-9
 
 
+@pytest.mark.slow
 def test_the_bound_holds_for_a_further_question_of_the_same_distribution() -> None:
     chance = random.Random(11)
     missed = bound = 0.0

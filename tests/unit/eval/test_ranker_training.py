@@ -17,6 +17,8 @@ from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.retrieval.graph.multi_hop import StepWeights
 from agentic_rag_eval.records import EvalDocument, EvalQuestion
 
+pytestmark = pytest.mark.slow
+
 CLUBS = ["Norrland", "Baltic", "Arctic", "Gotland", "Skane", "Dalarna"]
 FOUNDERS = ["Elsa Lind", "Otto Falk", "Mika Salo", "Ruth Berg", "Jan Holm", "Ida Krog"]
 PLAYERS = ["Anton Vik", "Bo Dahl", "Carl Ek", "David Fors", "Erik Gran", "Frans Hag"]

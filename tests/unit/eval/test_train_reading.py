@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from eval.training.train_reading import ReadQuestion, fit_weights, precision
 
 
@@ -17,6 +18,7 @@ def questions(likeness_tells: float, odds_tell: float = 0.0, count: int = 80) ->
     return found
 
 
+@pytest.mark.slow
 def test_a_likeness_that_tells_weighs_more_and_finds_more() -> None:
     telling, idle = questions(0.3), questions(0.0)
 
@@ -26,6 +28,7 @@ def test_a_likeness_that_tells_weighs_more_and_finds_more() -> None:
     assert precision(telling, weights)[0] > precision(telling, (0.0, 0.0))[0] + 20
 
 
+@pytest.mark.slow
 def test_odds_that_tell_weigh_more_and_find_more() -> None:
     telling, idle = questions(0.0, 4.0), questions(0.0)
 
