@@ -62,7 +62,7 @@ SUITES = $(BIN)/python -m pytest tests -n $(WORKERS) --dist worksteal
 test: install-dev system-packages ## Everything: checks, all suites with real servers, short bench
 	@$(MAKE) --no-print-directory -j 2 suites checks
 test-fast: install-dev ## Unit tests that start nothing, few examples of every law
-	@$(BIN)/python -m pytest tests/unit -m "not slow" -n auto --dist worksteal --hypothesis-profile fast -p no:schemathesis
+	@$(BIN)/python -m pytest tests/unit -m "not slow and not integration" -n auto --dist worksteal --hypothesis-profile fast -p no:schemathesis
 test-thorough: install-dev system-packages $(VENV)/.frameworks ## All suites with larger sizes and twenty times the examples of every law, for the night
 	@$(SUITES) --hypothesis-profile thorough --timeout 3600
 suites: install-dev system-packages $(VENV)/.frameworks
