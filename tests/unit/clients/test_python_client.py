@@ -208,14 +208,14 @@ def test_what_the_server_asks_to_wait_is_waited() -> None:
 @pytest.mark.parametrize(
     ("given", "least", "most"),
     [
-        ("7", 7, 7),
-        (format_datetime(datetime.now(UTC) + timedelta(seconds=3600), usegmt=True), 3000, 3600),
-        (format_datetime(datetime(2001, 1, 1, tzinfo=UTC), usegmt=True), 0, 0),
+        (lambda: "7", 7, 7),
+        (lambda: format_datetime(datetime.now(UTC) + timedelta(seconds=3600), usegmt=True), 3000, 3600),
+        (lambda: format_datetime(datetime(2001, 1, 1, tzinfo=UTC), usegmt=True), 0, 0),
     ],
     ids=["seconds", "in an hour", "long ago"],
 )
-def test_retry_after_is_seconds_or_a_date(given: str, least: float, most: float) -> None:
-    seconds = seconds_of({"retry-after": given})
+def test_retry_after_is_seconds_or_a_date(given: Callable[[], str], least: float, most: float) -> None:
+    seconds = seconds_of({"retry-after": given()})
 
     assert seconds is not None
     assert least <= seconds <= most
