@@ -73,7 +73,7 @@ def _candidates(candidates: Sequence[Mapping[str, Any]]) -> str:
         )
         for one in candidates
     ]
-    return table(("RANK", "SCORE", "DENSE", "LEXICAL", "GRAPH", "FATE", "TITLE"), rows) + (
+    return table(("RANK", "SCORE", *(arm.name for arm in Retriever), "FATE", "TITLE"), rows) + (
         "\n(in the order of the run; of an arm: the rank in it, and its score from 0 to 1)"
     )
 
