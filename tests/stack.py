@@ -160,11 +160,23 @@ _GIVEN = {POSTGRES: GIVEN_DATABASE_URL, NEO4J: GIVEN_URI, GIVEN: GIVEN_REDIS_URL
 
 
 class _HastyPostgres(EmbeddedPostgres):
-    """The embedded Postgres without waiting for the disk: no test of this session survives a power cut."""
+    """The embedded Postgres without waiting for the disk: no test of this session survives a power cut. Without
+    autovacuum, which every few seconds starts a process for each database of each test; a test that wants statistics
+    has them made.
+    """
 
     def _launch(self, state: ServerState) -> Launch:
         launch = super()._launch(state)
-        hasty = ("-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off")
+        hasty = (
+            "-c",
+            "fsync=off",
+            "-c",
+            "full_page_writes=off",
+            "-c",
+            "synchronous_commit=off",
+            "-c",
+            "autovacuum=off",
+        )
         return replace(launch, command=(*launch.command, *hasty))
 
 
