@@ -70,3 +70,12 @@ async def test_hidden_versions_of_a_server_that_was_started_anew_are_forgotten(m
         await scopes.of(workspace, READER, sets.head(started), sets.above)
 
     assert forgotten == [True, True]
+
+
+async def test_a_caller_who_reads_some_of_the_sets_is_restricted_to_them() -> None:
+    async def read(above: int) -> dict[str, Any]:
+        return {"access_ids": [0, 2], "access_sets": 3, "newest_set": 2}
+
+    scope = await ReadScopes().of(WorkspaceRef(uuid4(), uuid4()), READER, Sets(3).head(), read)
+
+    assert (scope.access_ids, scope.is_unrestricted) == ((0, 2), False)
