@@ -35,6 +35,13 @@ North | 2 | $5
 """
 
 
+TORQUES = """Size | Fluvion 200 | Fluvion 240
+--- | --- | ---
+DN 50 | 45 Nm | 34 Nm
+DN 80 | 60 Nm | 52 Nm
+"""
+
+
 def _values(question: str, text: str, titles: str = "Harbour Inc. report") -> list[str]:
     rows = (PlacedRow(0, row, titles) for row in table_rows(text))
     return [one.value for one in asked_rows(question, rows)]
@@ -100,3 +107,9 @@ def test_a_row_that_goes_on_from_another_text_is_named_by_its_label_alone() -> N
     assert rows[1].names == ()
     assert names_a_row("How much grain was there in 2022?", rows)
     assert not names_a_row("How much iron was there in 2022?", rows)
+
+
+def test_a_price_is_no_cell_of_a_table_that_speaks_of_no_money() -> None:
+    assert _values("torque of a Fluvion 200 DN 50", TORQUES) == ["45 Nm"]
+    assert _values("price of a Fluvion 200 DN 50", TORQUES) == []
+    assert _values("price of a Fluvion 200 DN 50", TORQUES.replace("Nm", "€")) == ["45 €"]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from agentic_rag.answering.cells.table_rows import TableRow
+from agentic_rag.answering.extraction.answer_type_match import asks_for_money, names_money
 from agentic_rag.language.tokenizer import tokenize
 from agentic_rag.language.words.word_table import word_set
 
@@ -80,6 +81,7 @@ class _Question:
     """Figures and names: a row that does not explain them is of something else."""
     asks_share: bool
     asks_period: bool
+    asks_money: bool
 
 
 def asked_rows(question: str, rows: Iterable[PlacedRow]) -> tuple[AskedRow, ...]:
@@ -93,6 +95,7 @@ def asked_rows(question: str, rows: Iterable[PlacedRow]) -> tuple[AskedRow, ...]
         | _words(" ".join(_NAME.findall(question))),
         _SHARE.search(question) is not None,
         _PERIOD.search(question) is not None,
+        asks_for_money(question),
     )
     found = [one for placed in rows if (one := _weigh(asked, placed)) is not None]
     if not found:
@@ -127,7 +130,7 @@ def _weigh(asked: _Question, placed: PlacedRow) -> AskedRow | None:
     """The row with the worth of its best cell; None where the question does not say its label, or no column alone."""
     row = placed.row
     at = _label_at(row, asked.low, asked.words)
-    if at is None:
+    if at is None or (asked.asks_money and not _names_money(placed)):
         return None
     label, section = _label_words(row.cells[at]), _words(row.section)
     caption = _words(row.caption)
@@ -148,6 +151,12 @@ def _weigh(asked: _Question, placed: PlacedRow) -> AskedRow | None:
     if not cells or (len(cells) > 1 and cells[0][0] <= cells[1][0]):
         return None
     return AskedRow(placed, label, cells[0][1], cells[0][0])
+
+
+def _names_money(placed: PlacedRow) -> bool:
+    """Whether a row, its columns or what stands above them speak of money: torques by size are no prices."""
+    row = placed.row
+    return names_money("\n".join((*row.cells, *row.names, row.section, row.caption, placed.titles)))
 
 
 def _cell_worth(

@@ -75,6 +75,12 @@ _MONEY = re.compile(
     r"[£$€¥₹]|\b(?:dollars?|pounds?|euros?|pence|cents?|usd|eur|gbp|million|billion|free of charge)\b|\d,\d{3}|%",
     re.IGNORECASE,
 )
+_MONEY_NAMED = re.compile(
+    r"\b(?:costs?|prices?|salar(?:y|ies)|revenues?|profits?|incomes?|budgets?|fees?|wages?|rents?|charges?|sales|"
+    r"thousands|millions|billions)\b",
+    re.IGNORECASE,
+)
+"""What says of columns and tables that they hold money."""
 _NAME_ASKED = re.compile(
     r"\b(?:nick)?names? (?:of|for|is|was|did|does)\b|\b(?:is|was|are|were) .{2,80} (?:called|named)\b", re.I
 )
@@ -147,7 +153,7 @@ def states_answer(sentence: str, kind: AnswerType, question: str, columns: str =
         if _TIME_ASKED.search(question):
             timed = _TIME.search(sentence) or _TIME.search(columns)
             return timed is not None and _has_figure(sentence, asked, dates=True)
-        if _MONEY_ASKED.search(question) and not (_MONEY.search(sentence) or _names_money(columns)):
+        if asks_for_money(question) and not (_MONEY.search(sentence) or names_money(columns)):
             return False
         return _has_figure(sentence, asked, dates=False)
     if kind is AnswerType.DATE:
@@ -174,8 +180,14 @@ def _names_person(sentence: str, asked: str) -> bool:
     return any(name and not holds_phrase(asked, name.lower()) for name in names)
 
 
-def _names_money(columns: str) -> bool:
-    return _MONEY.search(columns) is not None or _MONEY_ASKED.search(columns) is not None
+def asks_for_money(question: str) -> bool:
+    """True for an English question that names an amount of money."""
+    return _MONEY_ASKED.search(question) is not None
+
+
+def names_money(text: str) -> bool:
+    """True for a text with an amount of money, or that names one."""
+    return _MONEY.search(text) is not None or _MONEY_NAMED.search(text) is not None
 
 
 def gives_reason(text: str) -> bool:
