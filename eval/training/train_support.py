@@ -3,7 +3,7 @@ without the documents that answer it. The weights in force are those in the code
 
     RAG_EMBEDDER=onnx AGENTIC_RAG_HOME=/tmp/training python -m eval.training.train_support \\
         --set sets/clapnq --set xquad-en=xquad/corpus.en.jsonl,xquad/queries.en.jsonl --keep /tmp/training/asked \\
-        --out eval/support.json
+        --out build/support.json
 
 A set is some of its questions over the documents that they need and those nearest to them by words. It goes into a
 workspace of AGENTIC_RAG_HOME. With --keep a run that broke off goes on after the sets that it asked.

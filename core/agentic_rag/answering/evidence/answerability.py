@@ -81,8 +81,8 @@ NEGATIVE_FEATURES = frozenset({"unnamed", "unmarked", "unfit", "unasked", "unhel
 
 @dataclass(frozen=True, slots=True)
 class SupportWeights:
-    """The linear score of the signs, in their order. Fitted by eval/training/train_support.py but for `unmarked`
-    (eval/support.json says on what; docs/quality.md what it earns).
+    """The linear score of the signs, in their order. Most are fitted by eval/training/train_support.py;
+    docs/quality.md says which are not, and what they earn.
     """
 
     best: float = 1.0
