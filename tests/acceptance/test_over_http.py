@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import ssl
 import subprocess
 import sys
@@ -31,6 +32,7 @@ import pytest
 from tests.acceptance.proxied import proxy_of
 from tests.console.tours import tour
 from tests.frameworks.examples import Example, examples, generate_client, run_example
+from tests.line import Line
 from tests.programs import Program, run
 from tests.stack import POSTGRES, Stack, open_home, redis_sources
 from tests.waiting import wait_until
@@ -478,3 +480,129 @@ async def test_the_printed_proxy_passes_questions_events_and_sockets_on(product:
 
     assert (answered, greeted["type"]) == ("GROUNDED", "connection_ack")
     assert first
+
+
+class Watch:
+    """`rag knowledge sync --watch` against a server, until the block ends."""
+
+    def __init__(self, product: Product, project: Path, workspace: str, url: str | None = None) -> None:
+        address = url or str(product.http.base_url)
+        self.words = ("knowledge", "sync", "--root", str(project), "-w", workspace, "--json", "--url", address)
+        self.environ = {name: product.environ[name] for name in ("PATH", "HOME", "PYTHONPATH", "AGENTIC_RAG_TOKEN")}
+
+    def __enter__(self) -> Watch:
+        self.process = Program(
+            command(*self.words, "--watch"), env=self.environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        self.told, self.errors = self.process.stdout, self.process.stderr
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def round(self) -> dict[str, Any]:
+        """What the next round came to, of its only folder."""
+        lines: list[str] = []
+        while not lines or lines[-1] != "}\n":
+            lines.append(self.told.readline())
+            assert lines[-1], self.errors.read()
+        (folder,) = json.loads("".join(lines))["directories"]
+        return {name: folder[name] for name in ("state", "new", "changed", "hidden", "unchanged")} | {
+            "error": (folder["error"] or {}).get("code"),
+            "ready": folder["documents"]["ready"],
+        }
+
+    def once(self) -> tuple[int, dict[str, Any]]:
+        """The exit code of one more synchronisation, without a watch, and what it came to."""
+        done = run(command(*self.words), env=self.environ, text=True)
+        return done.returncode, json.loads(done.stdout)["directories"][0]
+
+
+def quiet(ready: int, **more: object) -> dict[str, Any]:
+    """A round that is done."""
+    nothing = {"state": "done", "new": 0, "changed": 0, "hidden": 0, "unchanged": 0, "error": None, "ready": ready}
+    return nothing | more
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project whose agents know one file."""
+    guides = tmp_path / "guides"
+    guides.mkdir()
+    (tmp_path / "settings.yaml").write_text("knowledge:\n  directories:\n    - path: guides\n      domain: how-to\n")
+    (guides / "valves.md").write_text("# Valves\n\nEvery relief valve opens at 3 bar.\n")
+    return tmp_path
+
+
+def test_a_watch_that_is_interrupted_says_so_and_has_synchronised_whole_files(product: Product, project: Path) -> None:
+    with Watch(product, project, "watched-interrupted") as watch:
+        first = watch.round()
+        (project / "guides" / "leave.md").write_text("# Leave\n\nLeave is asked for two weeks ahead.\n")
+        second = watch.round()
+        watch.process.send_signal(signal.SIGINT)
+        _, errors = watch.process.communicate(timeout=30)
+        code, after = watch.once()
+
+    assert (first, second) == (quiet(1, new=1), quiet(2, new=1, unchanged=1))
+    assert (watch.process.returncode, errors.splitlines()[-1]) == (130, "interrupted")
+    assert (code, after["unchanged"], after["documents"]["ready"]) == (0, 2, 2)
+
+
+def test_a_watch_that_is_killed_leaves_what_the_next_run_completes(product: Product, project: Path) -> None:
+    with Watch(product, project, "watched-killed") as watch:
+        assert watch.round() == quiet(1, new=1)
+        for number in range(40):
+            (project / "guides" / f"rule-{number}.md").write_text(
+                f"# Rule {number}\n\nRule {number} holds in hall {number}.\n"
+            )
+
+        by_name = 'query { workspaceByName(name: "watched-killed") { id } }'
+        workspace = product.graphql(by_name)["workspaceByName"]["id"]
+
+        def paths() -> list[str]:
+            nodes = product.graphql(DOCUMENTS, workspace=workspace)["documents"]["nodes"]
+            return [one["sourcePath"] for one in nodes]
+
+        wait_until(lambda: len(paths()) > 1, "the second round has begun", 60)
+        watch.process.kill()
+        watch.process.wait(30)
+        left = paths()
+        code, after = watch.once()
+
+    assert "guides/valves.md" in left
+    assert (code, after["state"], after["documents"]["ready"], after["documents"]["failed"]) == (0, "done", 41, 0)
+    assert sorted(paths()) == sorted({f"guides/{one.name}" for one in (project / "guides").iterdir()})
+
+
+def test_a_watch_keeps_the_documents_of_a_folder_that_is_away(product: Product, project: Path) -> None:
+    with Watch(product, project, "watched-away") as watch:
+        first = watch.round()
+        (project / "guides").rename(project / "elsewhere")
+        away = watch.round()
+        while_away, _ = watch.once()
+        (project / "elsewhere").rename(project / "guides")
+        back = watch.round()
+
+    assert (first, back) == (quiet(1, new=1), quiet(1, unchanged=1))
+    assert (away["state"], away["error"], away["ready"], while_away) == ("failed", "SOURCE_NOT_FOUND", 1, 3)
+
+
+async def test_a_watch_goes_on_when_the_server_can_be_reached_again(product: Product, project: Path) -> None:
+    line = Line(str(product.http.base_url))
+    await line.mend()
+    with Watch(product, project, "watched-cut-off", line.url) as watch:
+        first = await asyncio.to_thread(watch.round)
+        await line.cut()
+        (project / "guides" / "valves.md").write_text("# Valves\n\nEvery relief valve opens at 4 bar.\n")
+        told = await asyncio.to_thread(watch.errors.readline)
+        await line.mend()
+        second = await asyncio.to_thread(watch.round)
+        while second["state"] == "failed":
+            second = await asyncio.to_thread(watch.round)
+        await line.cut()
+
+    assert (first, second) == (quiet(1, new=1), quiet(1, changed=1))
+    assert "error [" in told

@@ -29,7 +29,7 @@ def result(text: str) -> None:
 
 def result_json(value: Any) -> None:
     """Print the result as one JSON document."""
-    print(json.dumps(value, ensure_ascii=False, indent=2).translate(_IN_JSON))
+    print(json.dumps(value, ensure_ascii=False, indent=2).translate(_IN_JSON), flush=True)
 
 
 def show(value: Any, text: str, *, as_json: bool) -> None:
