@@ -94,6 +94,8 @@ class ParsedDocument:
     parts: int = 0
     """How many files an archive or a mail holds, or how many `unread_unit`s any other file; 0 where pages count."""
     unread_unit: str = "file"
+    published: date | None = None
+    """When the document was published, as it says itself; None where it does not say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,8 @@ from agentic_rag.workspaces.workspace import Workspace, effective_settings
 
 HIDDEN_CHARACTERS = "hidden_characters"
 """The provenance entry with the number of characters that readers of the document do not see."""
+PUBLISHED = "published"
+"""The provenance entry with the day on which the document says that it was published; empty where it does not say."""
 
 LARGE = 200_000
 """Bytes of an original, or characters of a text, from which a document waits for its turn; smaller ones never do."""
@@ -311,6 +313,7 @@ class IngestDocument:
         provenance = {
             HIDDEN_CHARACTERS: str(await self._analysis.count_hidden_characters(parsed.text)),
             **unread_provenance(parsed),
+            PUBLISHED: "" if parsed.published is None else parsed.published.isoformat(),
         }
         with self._stage(IngestStage.EXTRACT) as ending:
             extracted = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import date
 
 from agentic_rag.documents.document import Block, BlockKind, PageSpan
 
@@ -25,6 +26,8 @@ class LoadedText:
     parts: int = 0
     unit: str = "file"
     """What `unread_pages` and `parts` count; pages where there are no parts."""
+    published: date | None = None
+    """When the text was published, as it says itself."""
 
 
 class TextBuilder:

@@ -16,12 +16,13 @@ import mammoth  # pyright: ignore[reportMissingTypeStubs] - it ships none
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.held_files import HeldFiles
-from agentic_rag.adapters.parsing.loaders.html import NUMBER_ATTRIBUTE, read_html
+from agentic_rag.adapters.parsing.loaders.html import read_html
 from agentic_rag.adapters.parsing.office.embedded import read_embedded
 from agentic_rag.adapters.parsing.office.package import OFFICE, Package, open_package, relations_part, zip_parts
 from agentic_rag.adapters.parsing.office.paragraph_numbers import ParagraphNumbers
 from agentic_rag.adapters.parsing.office.pictures import drawn_pictures
 from agentic_rag.adapters.parsing.office.word_extras import WordExtras, page_lines, write_inline
+from agentic_rag.adapters.parsing.text.page_walker import NUMBER_ATTRIBUTE
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
 from agentic_rag.adapters.parsing.unread import OBJECT, PICTURE, none_of, with_unread
 from agentic_rag.kernel.text import strip_unstorable

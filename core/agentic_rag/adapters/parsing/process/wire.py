@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
+from datetime import date
 from typing import Any, cast
 
 from agentic_rag.adapters.parsing.file_types import FileKind
@@ -44,6 +45,7 @@ def reading_frame(kind: FileKind, reading: LoadedText) -> bytes:
         "unread_pages": reading.unread_pages,
         "parts": reading.parts,
         "unit": reading.unit,
+        "published": None if reading.published is None else reading.published.isoformat(),
     }
     return frame(header, reading.text.encode())
 
@@ -125,4 +127,5 @@ def decode_document(head: bytes, body: bytes, parser: str, version: str) -> Pars
         unread_pages=tuple(header["unread_pages"]),
         parts=header["parts"],
         unread_unit=header["unit"],
+        published=None if header["published"] is None else date.fromisoformat(header["published"]),
     )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from agentic_rag.adapters.parsing.pages.page_facts import PageFacts, read_facts
 from agentic_rag.adapters.parsing.text.formulas import formula_text
 from agentic_rag.adapters.parsing.text.svg import as_picture
 
@@ -34,15 +36,25 @@ _LEAST_MAIN = 0.5
 """Share of a page's letters from which its one main part stands for it."""
 
 
-def read_page(source: str) -> tuple[LexborNode | None, str | None]:
-    """The element to read, without what is left out, and the text of <title>."""
+@dataclass(frozen=True, slots=True)
+class PageContent:
+    """The element to read, without what is left out; the text of <title>; what the head says."""
+
+    element: LexborNode | None
+    title: str | None
+    facts: PageFacts
+
+
+def read_page(source: str) -> PageContent:
+    """Parse a page and leave out what is never read."""
     tree = _parsed(source)
+    facts = read_facts(tree)
     named = tree.css_first("head > title")
     title = None if named is None else named.text()
-    if _leave_out(tree, hides=True) > max(_MOST_HIDDEN * _letters(tree.body), _LEAST_HIDDEN):
+    if _leave_out(tree, hides=True) > max(_MOST_HIDDEN * letters_of(tree.body), _LEAST_HIDDEN):
         tree = _parsed(source)
         _leave_out(tree, hides=False)
-    return _main_part(tree), title
+    return PageContent(_main_part(tree), title, facts)
 
 
 def children(node: LexborNode) -> Iterator[LexborNode]:
@@ -59,7 +71,7 @@ def _parsed(source: str) -> LexborHTMLParser:
     tree = LexborHTMLParser(source)
     for math in tree.css("math"):
         shown, text = math, formula_text(_element(math, 0))
-        while (around := shown.parent) is not None and _is_hidden(around) and _letters(around) == _letters(math):
+        while (around := shown.parent) is not None and _is_hidden(around) and letters_of(around) == letters_of(math):
             # The page shows a picture of the formula and keeps this copy for those who listen.
             shown = around
         shown.replace_with(text)
@@ -91,7 +103,7 @@ def _leave_out(tree: LexborHTMLParser, *, hides: bool) -> int:
             if (child.tag or "").startswith(("-", "!")):
                 continue
             if hides and _is_hidden(child):
-                letters += _letters(child)
+                letters += letters_of(child)
                 child.decompose()
             elif _is_furniture(child):
                 child.decompose()
@@ -121,11 +133,12 @@ def _is_furniture(node: LexborNode) -> bool:
 
 def _links(node: LexborNode) -> float:
     """Share of a node's letters that stand in links."""
-    letters = _letters(node)
-    return sum(map(_letters, node.css("a"))) / letters if letters else 1.0
+    letters = letters_of(node)
+    return sum(map(letters_of, node.css("a"))) / letters if letters else 1.0
 
 
-def _letters(node: LexborNode | None) -> int:
+def letters_of(node: LexborNode | None) -> int:
+    """Characters under a node that are no white space."""
     return 0 if node is None else sum(map(len, node.text().split()))
 
 
@@ -134,6 +147,6 @@ def _main_part(tree: LexborHTMLParser) -> LexborNode | None:
     body = tree.body or tree.root
     for name in ("main, [role=main]", "article"):
         found = tree.css(name)
-        if len(found) == 1 and _letters(found[0]) >= _LEAST_MAIN * _letters(body):
+        if len(found) == 1 and letters_of(found[0]) >= _LEAST_MAIN * letters_of(body):
             return found[0]
     return body

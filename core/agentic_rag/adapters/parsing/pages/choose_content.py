@@ -1,0 +1,64 @@
+"""Chooses the blocks of a page that are its main content."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from math import exp
+from pathlib import Path
+
+from agentic_rag.adapters.parsing.pages.block_signs import Signs
+from agentic_rag.documents.document import Block, BlockKind
+
+TREES = Path(__file__).with_name("content_trees.json")
+"""Written by eval/training/train_pages.py: nested lists `[sign, most, low, high]`, where a leaf is a number."""
+CONTENT = 0.45
+"""Chance from which a block is main content."""
+_HEADING = 0.15
+"""The same of a heading right before a block that is kept, and of a table that holds data."""
+_LEAST_WORDS = 30
+"""A page of which less would be left is read whole."""
+
+Tree = tuple[int, float, "Tree", "Tree"] | float
+
+
+def choose_content(
+    blocks: Sequence[Block],
+    signs: Sequence[Signs],
+    words: Sequence[int],
+    links: Sequence[float],
+    trees: Sequence[Tree] | None = None,
+) -> list[bool]:
+    """Whether each block is kept. `words` and `links` are the count of words and the share of letters in links; without
+    `trees` those of the package decide.
+    """
+    trees = shipped_trees() if trees is None else trees
+    chances = [chance_of(one, trees) for one in signs]
+    kept = [one >= CONTENT for one in chances]
+    for place in reversed(range(len(blocks))):
+        block = blocks[place]
+        if kept[place] or chances[place] < _HEADING:
+            continue
+        is_table = block.kind is BlockKind.TABLE and links[place] < 0.5
+        heads = block.kind is BlockKind.HEADING and place + 1 < len(blocks) and kept[place + 1]
+        kept[place] = is_table or heads
+    if sum(count for count, keeps in zip(words, kept, strict=True) if keeps) < _LEAST_WORDS:
+        return [True] * len(blocks)
+    return kept
+
+
+def chance_of(signs: Signs, trees: Sequence[Tree]) -> float:
+    """The chance that a block with these signs is main content."""
+    total = 0.0
+    for tree in trees:
+        while isinstance(tree, (list, tuple)):
+            tree = tree[2] if signs[tree[0]] <= tree[1] else tree[3]
+        total += tree
+    return 1 / (1 + exp(-max(-50.0, min(50.0, total))))
+
+
+@cache
+def shipped_trees() -> tuple[Tree, ...]:
+    """The trees of the package."""
+    return tuple(json.loads(TREES.read_text(encoding="utf-8")))
