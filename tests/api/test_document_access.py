@@ -59,6 +59,7 @@ WRITERS = """mutation ($id: ID!, $writers: [String!]!) {
 }"""
 SHARE_ALL = "mutation ($id: ID!) { setDocumentAccess(id: $id, allVersions: true) { userErrors { code } } }"
 ERASE = "mutation ($id: ID!) { deleteDocument(id: $id) { userErrors { code } } }"
+LISTED = "query ($ws: ID!) { documents(workspaceId: $ws) { nodes { sourcePath missing } } }"
 LOOK = """query ($ws: ID!, $id: ID!) {
   documents(workspaceId: $ws) { nodes { sourcePath } }
   document(id: $id) { title readableBy { users groups } }
@@ -254,7 +255,8 @@ async def test_a_document_that_its_source_lost_is_known_to_managers_alone_then_a
         lost = await transaction.documents.get(REF, document_id_for(REF, ROTA))
         assert lost is not None
         await hide(transaction, lost, timedelta(days=1), {})
-    jobs = {token: await jobs_of_rota(works, token) for token in (NINA, DANA, ADA)}
+    listed = {token: (await query(works, LISTED, {"ws": WORKSPACE_ID}, token))["data"] for token in (NINA, DANA, ADA)}
+    jobs = {token: await jobs_of_rota(works, token) for token in listed}
     job = {"id": jobs[ADA][0]}
     hidden = {token: await query(works, PROVE, {"id": rota()}, token) for token in jobs}
     one = {token: (await query(works, JOB, job, token))["data"]["job"] for token in jobs}
@@ -263,6 +265,9 @@ async def test_a_document_that_its_source_lost_is_known_to_managers_alone_then_a
     left = {token: await jobs_of_rota(works, token) for token in jobs}
     last = {token: (await query(works, JOB, job, token))["data"]["job"] for token in jobs}
 
+    kept = [{"sourcePath": one, "missing": False} for one in ("handbook.md", "plan.md")]
+    assert listed[NINA] == listed[DANA] == {"documents": {"nodes": kept}}
+    assert listed[ADA] == {"documents": {"nodes": [*kept, {"sourcePath": ROTA, "missing": True}]}}
     for token in (NINA, DANA):
         assert [hidden[token]["errors"][0]["extensions"]["code"], gone[token]["errors"][0]["extensions"]["code"]] == [
             "DOCUMENT_NOT_FOUND"

@@ -46,7 +46,7 @@ mutation ($input: UpdateWorkspaceSettingsInput!) {{
 """
 
 _DOCUMENT = """
-id sourcePath title url fileName mediaType size status withdrawn unreadPages { count pages numbers unit }
+id sourcePath title url fileName mediaType size status withdrawn missing unreadPages { count pages numbers unit }
 error { code message attempts retryable }
 chunkCount chunksDone uploadedBy
 embedding { space chunks tokens reusedChunks costUsd estimatedCostUsd }

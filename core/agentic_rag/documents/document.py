@@ -193,6 +193,8 @@ class Document:
     metadata: DocumentMetadata = DocumentMetadata()
     is_withdrawn: bool = False
     """Hidden by one of its writers, who may restore it."""
+    is_missing: bool = False
+    """Hidden until its source has it again; erased when the grace ends."""
 
 
 @dataclass(frozen=True, slots=True)

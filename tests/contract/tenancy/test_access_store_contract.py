@@ -361,6 +361,22 @@ async def test_a_withdrawn_document_is_found_by_nobody_and_listed_for_writers_wh
     assert [item.is_withdrawn for item in every.items] == [True, False]
 
 
+@pytest.mark.parametrize("readers", [(), NIGHT])
+async def test_a_document_tells_why_it_is_hidden(adapter: Backend, readers: tuple[str, ...]) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["quorum"])
+    told: list[tuple[bool, bool]] = []
+    lost = hide_principals(readers, Hiding.MISSING)
+    for principals in (readers, lost, hide_principals(lost, Hiding.WITHDRAWN)):
+        await restrict(adapter, workspace, "a.md", principals)
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            document = await transaction.documents.get(workspace, document_id_for(workspace, "a.md"))
+        assert document is not None
+        told.append((document.is_missing, document.is_withdrawn))
+
+    assert told == [(False, False), (True, False), (True, True)]
+
+
 async def test_an_unknown_document_cannot_be_given_away(adapter: Backend) -> None:
     workspace = await adapter.workspace()
 

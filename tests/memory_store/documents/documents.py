@@ -68,6 +68,7 @@ class MemoryDocumentStore:
             provenance=dict(new.provenance),
             writers=known.writers if known else (),
             is_withdrawn=known is not None and known.is_withdrawn,
+            is_missing=known is not None and known.is_missing,
             metadata=known.metadata if known else DocumentMetadata(),
         )
         title = state.given_metadata.get(new.document_id, {}).get("title")

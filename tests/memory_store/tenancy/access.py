@@ -100,9 +100,10 @@ class MemoryAccessStore:
         if known.access_id == access_id and not moves:
             return AccessChange(None, 0)
         state = self._working.write(workspace)
-        is_withdrawn = is_hidden(state.access_sets[access_id], Hiding.WITHDRAWN)
+        principals = state.access_sets[access_id]
+        is_withdrawn, is_missing = (is_hidden(principals, one) for one in (Hiding.WITHDRAWN, Hiding.MISSING))
         state.documents[document_id] = replace(
-            known, access_id=access_id, is_withdrawn=is_withdrawn, updated_at=self._working.now()
+            known, access_id=access_id, is_withdrawn=is_withdrawn, is_missing=is_missing, updated_at=self._working.now()
         )
         if known.revision_id is None:
             return AccessChange(None, 0)

@@ -350,6 +350,8 @@ async def _reingest_kept(client: GraphQLClient, document_id: str) -> dict[str, A
 
 def _remark(document: dict[str, Any]) -> str:
     """What is to be known of a document in a list; empty when all is well."""
+    if document["missing"]:
+        return "hidden: its source no longer has it"
     if document["withdrawn"]:
         return "withdrawn"
     error = document["error"]

@@ -118,6 +118,10 @@ class Document(Node):
     withdrawn: bool = strawberry.field(
         description="Nobody reads it until one of its writers restores it; `readableBy` are its readers then."
     )
+    missing: bool = strawberry.field(
+        description="Its source no longer has it: nobody reads it until it comes back, and it is erased when the "
+        "grace ends. Such a document is shown to admins only."
+    )
     status: DocumentStatus  # type: ignore[valid-type]
     error: DocumentError | None
     unread_pages: UnreadPages | None = strawberry.field(description="Null when all was read.")
@@ -346,6 +350,7 @@ def show_document(document: documents.Document) -> Document:
         workspace_id=encode_workspace(workspace_id),
         writers=list(document.writers),
         withdrawn=document.is_withdrawn,
+        missing=document.is_missing,
         error=document.fault,
         unread_pages=None if unread is None else to_schema(UnreadPages, unread, numbers=list(unread.numbers)),
         embedding=None if cost is None else to_schema(DocumentEmbedding, cost),

@@ -67,6 +67,7 @@ class DocumentState(Model, frozen=True):
     size: int
     status: DocumentStatus
     withdrawn: Annotated[bool, Meta(description="Nobody reads it until one of its writers restores it.")]
+    missing: Annotated[bool, Meta(description="Its source no longer has it: nobody reads it. Shown to admins only.")]
     error: Fault | None
     unread_pages: Unread | None
     progress: Progress
@@ -378,6 +379,7 @@ def show_document(document: Document) -> DocumentState:
         size=document.size,
         status=document.status,
         withdrawn=document.is_withdrawn,
+        missing=document.is_missing,
         error=None
         if fault is None
         else Fault(code=fault.code, message=fault.message, attempts=fault.attempts, retryable=fault.retryable),

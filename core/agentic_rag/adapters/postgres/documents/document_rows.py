@@ -19,8 +19,13 @@ DOCUMENT_COLUMNS = f"""
         WHERE g.org_id = rag_documents.org_id AND g.workspace_id = rag_documents.workspace_id
           AND g.access_id = rag_documents.access_id
           AND g.principals[1] ~ '^({Hiding.MISSING.value})?{Hiding.WITHDRAWN.value}'
-    ) AS is_withdrawn
-"""
+    ) AS is_withdrawn,
+    EXISTS (
+        SELECT FROM rag_access_sets g
+        WHERE g.org_id = rag_documents.org_id AND g.workspace_id = rag_documents.workspace_id
+          AND g.access_id = rag_documents.access_id AND starts_with(g.principals[1], '{Hiding.MISSING.value}')
+    ) AS is_missing
+"""  # noqa: S608 - values of an enumeration
 
 HEADING_SEPARATOR = "\x1f"
 """Joins a heading path into one value (ASCII unit separator), because arrays of arrays cannot be unnested row by row.
