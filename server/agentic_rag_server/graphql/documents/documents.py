@@ -119,8 +119,7 @@ class Document(Node):
         description="Nobody reads it until one of its writers restores it; `readableBy` are its readers then."
     )
     missing: bool = strawberry.field(
-        description="Its source no longer has it: nobody reads it until it comes back, and it is erased when the "
-        "grace ends. Such a document is shown to admins only."
+        description="Its source lost it: nobody reads it until it comes back. Shown to admins only."
     )
     status: DocumentStatus  # type: ignore[valid-type]
     error: DocumentError | None
