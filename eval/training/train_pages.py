@@ -35,7 +35,7 @@ from agentic_rag.adapters.parsing.pages.choose_content import Tree, choose_conte
 from agentic_rag.adapters.parsing.pages.trace_page import TracedPage, trace_page
 
 PARTS = 3
-TREES = 100
+TREES = 130
 PARAMETERS: Mapping[str, Any] = {
     "objective": "cross_entropy", "num_leaves": 15, "learning_rate": 0.1, "min_data_in_leaf": 40, "max_bin": 63,
     "feature_fraction": 0.4, "bagging_fraction": 0.7, "bagging_freq": 1, "lambda_l2": 5, "seed": 1,
