@@ -20,9 +20,7 @@ from agentic_rag.models.embedding.ports import Embedder
 from agentic_rag.retrieval.candidates import ArmHit, EntityPassages, MentionCount, Retriever, Subgraph
 from agentic_rag.retrieval.graph.entities import extract_entities, question_entities, title_entities
 from agentic_rag.retrieval.graph.multi_hop import (
-    PASSAGE_CAP,
     CandidatePool,
-    GraphNeighbourhood,
     GraphPath,
     StepWeights,
     extend_paths,
@@ -31,6 +29,7 @@ from agentic_rag.retrieval.graph.multi_hop import (
     path_features,
     start_paths,
 )
+from agentic_rag.retrieval.graph.neighbourhood import PASSAGE_CAP, GraphNeighbourhood
 from agentic_rag.retrieval.lexical.bm25 import VisiblePostings
 from agentic_rag.retrieval.lexical.postings import SegmentRow, build_segment
 from agentic_rag.workspaces.chunk_profiles import chunk_profile
@@ -103,7 +102,7 @@ class TrainingCorpus:
             else EntityPassages(one, PASSAGE_CAP + 1, (), ())
             for one, held in passages.items()
         ]
-        self._around = GraphNeighbourhood.of([Subgraph(tuple(mentions), tuple(reached))], len(chunks))
+        self._around = GraphNeighbourhood.of([Subgraph.of(mentions, reached)], len(chunks))
 
     @classmethod
     async def of(
@@ -133,9 +132,9 @@ class TrainingCorpus:
         dense = np.argsort(-cosines, kind="stable")[:ARM_LIMIT].tolist()
         lexical = self._postings.search(terms, content, None, ARM_LIMIT)
         asked = frozenset(
-            one.entity_id
+            one.entity_id.int
             for one in question_entities(_WORKSPACE, question.question)
-            if self._around.specificity(one.entity_id) > 0
+            if self._around.specificity(one.entity_id.int) > 0
         )
         arms = {Retriever.DENSE: _hits(dense, cosines), Retriever.LEXICAL: lexical}
         first = first_passages(arms, self._lexical_share)
@@ -178,12 +177,12 @@ class TrainingCorpus:
     def _step(
         self,
         pool: CandidatePool,
-        asked: frozenset[UUID],
+        asked: frozenset[int],
         trail: GraphPath,
         parent: int | None,
         reachable: NDArray[np.bool_] | None,
     ) -> TrainingStep:
-        features, open_rows = path_features(pool, self._around, asked, trail)
+        [(features, open_rows)] = path_features(pool, self._around, asked, [trail])
         if reachable is not None:
             open_rows &= reachable
         rows = [pool.rows[ordinal] for ordinal in trail.ordinals]

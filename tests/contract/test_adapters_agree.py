@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from tests.builders import EVERYBODY, SPACE, entities_of, entity_id, vector_of
 from tests.contract.backends import BACKENDS, Backend
+from tests.subgraphs import told
 
 from agentic_rag.documents.document import Document, DocumentFilter, SpanRequest, document_id_for
 from agentic_rag.kernel.database import CorpusSnapshot
@@ -63,7 +64,7 @@ async def answers_of(snapshot: CorpusSnapshot, workspace: WorkspaceRef) -> list[
     # Each backend has a clock of its own.
     answers.append([None if one is None else replace(one, read_at=None) for one in stored])
     answers.append(await graph.mentions_of(entity_ids, 2))
-    answers.append(await graph.vicinity(entity_ids[::2], ordinals[::2], 2))
+    answers.append(told(await graph.vicinity(entity_ids[::2], ordinals[::2], 2)))
     answers.append(await graph.neighbours(entity_ids, 2))
     answers.append(await graph.names(entity_ids))
     for scope in SCOPES:

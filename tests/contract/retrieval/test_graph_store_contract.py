@@ -2,8 +2,9 @@
 
 from tests.builders import entities_of, entity_id
 from tests.contract.backends import Backend
+from tests.subgraphs import mentions_of, passages_of, told
 
-from agentic_rag.retrieval.candidates import Neighbour
+from agentic_rag.retrieval.candidates import EntityPassages, Neighbour
 
 A, B, C, UNKNOWN = (entity_id(name) for name in ("A", "B", "C", "Unknown"))
 ENTITIES = {
@@ -37,10 +38,10 @@ async def test_a_vicinity_holds_what_chunks_mention_and_where_all_that_stands(gr
         nothing = await snapshot.graph.vicinity([], [], 10)
 
     expected = sorted([(0, A), (0, B), (2, A), (2, B), (2, C)])
-    assert [(mention.ordinal, mention.entity_id) for mention in found.mentions] == expected
-    assert [(one.entity_id, one.passages) for one in found.entity_passages] == sorted([(A, 3), (B, 2), (C, 2)])
-    assert (named.mentions, [one.ordinals for one in named.entity_passages]) == ((), [(0, 2)])
-    assert (nothing.mentions, nothing.entity_passages) == ((), ())
+    assert [(mention.ordinal, mention.entity_id) for mention in mentions_of(found)] == expected
+    assert [(one.entity_id, one.passages) for one in passages_of(found)] == sorted([(A, 3), (B, 2), (C, 2)])
+    assert told(named) == ([], [EntityPassages(B, 2, (0, 2), (1, 1))])
+    assert told(nothing) == ([], [])
 
 
 async def test_neighbours_come_by_weight_then_id_up_to_the_cap(graph_adapter: Backend) -> None:

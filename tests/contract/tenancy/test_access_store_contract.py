@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.builders import DIMENSIONS, entities_of, entity_id, new_document, run_of
 from tests.contract.backends import Backend, FollowedBackend
+from tests.subgraphs import mentions_of, passages_of
 
 from agentic_rag.answering.runs.run_filter import RunFilter
 from agentic_rag.documents.document import DocumentFilter, document_id_for
@@ -435,10 +436,10 @@ async def test_the_graph_counts_and_reaches_only_what_is_readable(graph_adapter:
         async with graph_adapter.database.snapshot(workspace, readers=readers) as snapshot:
             vicinity = await snapshot.graph.vicinity([A, C], [0, 1], 10)
             mentions = await snapshot.graph.mentions_of([A, C], 1)
-            assert {one.entity_id for one in mentions} <= {one.entity_id for one in vicinity.entity_passages}
+            assert {one.entity_id for one in mentions} <= {one.entity_id for one in passages_of(vicinity)}
             return (
-                [(one.entity_id, one.passages) for one in vicinity.entity_passages],
-                sorted({one.entity_id for one in vicinity.mentions}),
+                [(one.entity_id, one.passages) for one in passages_of(vicinity)],
+                sorted({one.entity_id for one in mentions_of(vicinity)}),
                 await snapshot.graph.neighbours([A, C], 5),
             )
 

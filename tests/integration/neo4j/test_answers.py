@@ -9,6 +9,7 @@ import pytest
 from tests.contract.backends import Watched
 from tests.integration.neo4j.world import GraphWorld
 from tests.memory_store.answering.cache import MemoryAnswerCache
+from tests.subgraphs import passages_of
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
@@ -137,7 +138,7 @@ async def test_passages_gone_from_the_snapshot_are_not_candidates(world: GraphWo
     ):
         ordinals = list(range(3))
         found = await snapshot.graph.vicinity([], [0], 40)
-        reached = {ordinal for one in found.entity_passages for ordinal in one.ordinals}
+        reached = {ordinal for one in passages_of(found) for ordinal in one.ordinals}
         shown = {chunk.ordinal for chunk in await truth.documents.chunks(ordinals, [0])}
         version = snapshot.graph.version
 

@@ -13,13 +13,14 @@ from tests.builders import DIMENSIONS, entities_of, entity_id, half
 from tests.contract.backends import Backend
 from tests.contract.tenancy.test_access_store_contract import NIGHT, restrict
 from tests.integration.postgres.statements import WatchedPool
+from tests.subgraphs import told
 from tests.waiting import eventually
 
 from agentic_rag.adapters.postgres.retrieval import resident
 from agentic_rag.adapters.postgres.retrieval.resident import WHOLE, CorpusState, ResidentCorpusStore
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.documents.document import document_id_for
-from agentic_rag.retrieval.candidates import ArmHit, SearchScope, Subgraph
+from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.tenancy.access import ANONYMOUS_READER, UNRESTRICTED_READER, ReadIdentity
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_migrations import HEAD
@@ -57,19 +58,17 @@ async def process(migrated_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIt
     await pool.aclose()
 
 
-async def nearest(
-    database: PostgresDatabase, workspace: WorkspaceRef, as_of: int | None = None
-) -> list[tuple[list[ArmHit], dict[int, float]] | Subgraph | dict[int, str]]:
+async def nearest(database: PostgresDatabase, workspace: WorkspaceRef, as_of: int | None = None) -> list[object]:
     """For every reader the hits and cosines of every query, whole and among few, of few and of many; and what lies
     around some chunks and entities, and titles.
     """
-    found: list[tuple[list[ArmHit], dict[int, float]] | Subgraph | dict[int, str]] = []
+    found: list[object] = []
     for readers in READERS:
         async with database.snapshot(workspace, as_of, readers=readers) as snapshot:
             access = snapshot.access.access_ids
             entities = [entity_id(name) for name in (*NAMES[:2], "nobody")]
             for ordinals in (range(0, 90, 7), range(90), ()):
-                found += [await snapshot.graph.vicinity(entities, ordinals, cap) for cap in (2, 40)]
+                found += [told(await snapshot.graph.vicinity(entities, ordinals, cap)) for cap in (2, 40)]
                 found.append(await snapshot.documents.titles(ordinals, access))
             for query in QUERIES:
                 for scope in (SearchScope(access), SearchScope(access, frozenset(range(0, 40, 3)))):

@@ -9,6 +9,7 @@ import pytest
 from tests.builders import DIMENSIONS, EVERYBODY, entities_of
 from tests.contract.backends import Backend
 from tests.integration.postgres.statements import WatchedPool
+from tests.subgraphs import mentions_of
 
 from agentic_rag.adapters.postgres.operations.history import purge_history
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
@@ -41,7 +42,7 @@ async def faults_of(snapshot: CorpusSnapshot) -> list[str]:
     editions = Counter(chunk.text.rsplit("edition", 1)[1] for chunk in chunks)
     dense = await snapshot.vectors.nearest(np.ones(DIMENSIONS, np.float32), 1, 50, SCOPE)
     words = await snapshot.lexical.search(query_terms("marker"), 50, SCOPE)
-    mentions = (await snapshot.graph.vicinity([], ordinals, 10)).mentions
+    mentions = list(mentions_of(await snapshot.graph.vicinity([], ordinals, 10)))
     faults = []
     if editions != {str(snapshot.version): CHUNKS}:
         faults.append(f"texts of {editions} at version {snapshot.version}")

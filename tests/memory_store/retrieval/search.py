@@ -166,7 +166,7 @@ class MemoryGraphReader:
         """What these chunks mention, and the passages of that and of these entities."""
         held = self._mentions_in(ordinals)
         wanted = sorted({*entity_ids, *(mention.entity_id for mention in held)})
-        return Subgraph(tuple(held), tuple(await self.mentions_of(wanted, cap)))
+        return Subgraph.of(held, await self.mentions_of(wanted, cap))
 
     async def neighbours(self, entity_ids: Sequence[UUID], cap: int) -> list[Neighbour]:
         """The `cap` strongest related entities of each: weight descending, then id; in the order asked."""

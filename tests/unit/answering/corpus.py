@@ -324,7 +324,7 @@ class Graph:
     async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Subgraph:
         self.corpus.calls.note("vicinity")
         held = [mention for ordinal in sorted(ordinals) for mention in self.corpus.held[ordinal]]
-        return Subgraph(tuple(held), tuple(self._reached({*entity_ids, *(one.entity_id for one in held)}, cap)))
+        return Subgraph.of(held, self._reached({*entity_ids, *(one.entity_id for one in held)}, cap))
 
     async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityPassages]:
         self.corpus.calls.note("mentions_of")

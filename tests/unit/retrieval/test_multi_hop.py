@@ -9,23 +9,23 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.retrieval.slow_graph import SlowNeighbourhood, slow_extension
 
 from agentic_rag.language.tokenizer import content_terms, query_terms, term_counts
 from agentic_rag.retrieval.candidates import EntityPassages, MentionCount, Subgraph
 from agentic_rag.retrieval.graph.entities import extract_entities, question_entities, title_entities
 from agentic_rag.retrieval.graph.multi_hop import (
-    PASSAGE_CAP,
     CandidatePool,
-    GraphNeighbourhood,
     GraphPath,
     PathExtension,
+    StepWeights,
     extend_paths,
     likeliest_paths,
     link_features,
     score_boosts,
-    specificity,
     start_paths,
 )
+from agentic_rag.retrieval.graph.neighbourhood import PASSAGE_CAP, GraphNeighbourhood, specificity
 from agentic_rag.retrieval.lexical.bm25 import VisiblePostings
 from agentic_rag.retrieval.lexical.postings import SegmentRow, build_segment
 
@@ -55,11 +55,18 @@ class Corpus:
         for mention in mentions:
             passages.setdefault(mention.entity_id, []).append(mention.ordinal)
         reached = [EntityPassages(one, len(held), tuple(held), (1,) * len(held)) for one, held in passages.items()]
-        self.around = GraphNeighbourhood.of([Subgraph(tuple(mentions), tuple(reached))], len(texts))
+        self.mentions, self.reached = mentions, reached
+        self.around = GraphNeighbourhood.of([self.vicinity(range(len(texts)))], len(texts))
 
-    def asked(self, question: str) -> frozenset[UUID]:
+    def vicinity(self, ordinals: Sequence[int]) -> Subgraph:
+        """What the graph tells of these passages."""
+        held = [one for one in self.mentions if one.ordinal in ordinals]
+        entities = {one.entity_id for one in held}
+        return Subgraph.of(held, [one for one in self.reached if one.entity_id in entities])
+
+    def asked(self, question: str) -> frozenset[int]:
         entities = question_entities(WORKSPACE, question)
-        return frozenset(one.entity_id for one in entities if one.entity_id in self.around.entity_passages)
+        return frozenset(one.entity_id.int for one in entities if one.entity_id.int in self.around.rows)
 
     def pool(self, question: str, ordinals: Sequence[int] | None = None) -> CandidatePool:
         terms = query_terms(question)
@@ -110,8 +117,7 @@ def test_links_tell_which_way_they_lead(corpus: Corpus) -> None:
     pool, asked = corpus.pool(QUESTION), corpus.asked(QUESTION)
     player, league, union = (corpus.titles.index(title) for title in list(CORPUS)[:3])
 
-    from_player = link_features(pool, corpus.around, asked, player)
-    from_league = link_features(pool, corpus.around, asked, league)
+    from_player, from_league = link_features(pool, corpus.around, asked, [player, league])
 
     forward, backward, unlinked = 0, 1, 5
     assert from_player[league, forward] > 0
@@ -123,38 +129,11 @@ def test_links_tell_which_way_they_lead(corpus: Corpus) -> None:
 def test_an_entity_of_the_question_links_nothing_new() -> None:
     corpus = Corpus({"One": "Near Kiruna it snows.", "Two": "Kiruna has a mine.", "Three": "Nothing is here."})
 
-    linked = link_features(corpus.pool("snow"), corpus.around, corpus.asked("snow"), 0)
-    asked = link_features(corpus.pool("snow in Kiruna"), corpus.around, corpus.asked("snow in Kiruna"), 0)
+    [linked] = link_features(corpus.pool("snow"), corpus.around, corpus.asked("snow"), [0])
+    [asked] = link_features(corpus.pool("snow in Kiruna"), corpus.around, corpus.asked("snow in Kiruna"), [0])
 
     assert linked[1, 2] > 0
     assert not asked[1, :5].any()
-
-
-def slow_link_features(corpus: Corpus, pool: CandidatePool, asked: frozenset[UUID], origin: int) -> list[list[float]]:
-    """`link_features` link by link."""
-    found = [[0.0] * 6 for _ in pool.ordinals]
-    here = pool.rows[origin]
-    for entity_id in corpus.around.passage_entities.get(origin, ()):
-        weight = corpus.around.specificity(entity_id)
-        for ordinal in corpus.around.passages_of(entity_id) if weight > 0 else ():
-            row = pool.rows.get(ordinal)
-            if row is None:
-                continue
-            is_ours, is_theirs = entity_id in pool.titles[here], entity_id in pool.titles[row]
-            if is_theirs:
-                kind = 3 if is_ours else 0
-            elif is_ours:
-                kind = 1
-            elif entity_id in asked:
-                continue
-            else:
-                kind = 2
-            found[row][kind] = max(found[row][kind], weight)
-    found[here] = [0.0] * 6
-    for row in found:
-        row[4] = max(*row[:2], max(row[2:4]) / 2)
-        row[5] = float(row[4] == 0)
-    return found
 
 
 NAMES = ("Anton Berg", "Elsa Lind", "Otto Falk", "Kiruna", "Umea", "Norrland")
@@ -162,16 +141,31 @@ said = st.lists(st.sampled_from(NAMES), min_size=1, max_size=4).map(lambda names
 
 
 @given(st.dictionaries(st.sampled_from([*NAMES, "Notes"]), said, min_size=2, max_size=7), said, st.data())
-def test_links_on_arrays_are_those_found_link_by_link(
+def test_paths_on_arrays_are_those_found_entity_by_entity(
     texts: dict[str, str], question: str, data: st.DataObject
 ) -> None:
     corpus = Corpus(texts)
+    # Read in two steps, as the arm reads: around the first passages, then around where they lead.
+    order = data.draw(st.permutations(range(len(texts))))
+    halves = [corpus.vicinity(order[:2]), corpus.vicinity(order[2:])]
+    around = GraphNeighbourhood.of(halves, len(texts))
+    slow = SlowNeighbourhood.of(halves, len(texts))
     kept = sorted(data.draw(st.sets(st.sampled_from(range(len(texts))), min_size=1)))
     pool, asked = corpus.pool(question, kept), corpus.asked(question)
+    asked_ids = frozenset(UUID(int=one) for one in asked)
 
-    for origin in kept:
-        found = link_features(pool, corpus.around, asked, origin)
-        assert found.tolist() == slow_link_features(corpus, pool, asked, origin)
+    def compare(trails: Sequence[GraphPath]) -> PathExtension:
+        found = extend_paths(pool, around, asked, trails)
+        expected = slow_extension(pool, slow, asked_ids, trails, StepWeights())
+        assert found.probability.tolist() == expected.probability.tolist()
+        assert found.link_probability.tolist() == expected.link_probability.tolist()
+        return found
+
+    compare(likeliest_paths(compare(start_paths(pool, kept))))
+    assert around.neighbours_of(kept) == slow.neighbours_of(kept)
+    assert {UUID(int=one): around.specificity(one) for one in around.entities} == {
+        one: slow.specificity(one) for one in slow.entity_passages
+    }
 
 
 def test_a_trail_shares_out_what_it_has_and_keeps_what_ends_there(corpus: Corpus) -> None:

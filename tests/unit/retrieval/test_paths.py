@@ -93,7 +93,7 @@ def test_a_trail_begins_with_what_resembles_the_question_no_less(titles: list[st
 def test_the_strongest_link_is_the_one_that_ranking_counts(origin: int) -> None:
     corpus = Corpus(CORPUS)
     pool, asked = corpus.pool(QUESTION), corpus.asked(QUESTION)
-    features = link_features(pool, corpus.around, asked, origin)
+    [features] = link_features(pool, corpus.around, asked, [origin])
 
     for target in set(range(4)) - {origin}:
         strengths = [strength for strength, _, _ in links_between(pool, corpus.around, asked, origin, target)]

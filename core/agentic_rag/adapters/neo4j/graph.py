@@ -82,17 +82,15 @@ class Neo4jGraphReader:
     async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Subgraph:
         """The mentions of these chunks, and the passages of the mentioned entities and of `entity_ids`."""
         if not entity_ids and not ordinals:
-            return Subgraph((), ())
+            return Subgraph.of((), ())
         row = await self._read(cypher.VICINITY, entityIds=texts_of(entity_ids), ordinals=sorted(set(ordinals)), cap=cap)
         shown = await self._filter_readable({ordinal for _, ordinal, _ in row["held"]})
-        held = sorted(
-            (ordinal, UUID(entity_id), count) for entity_id, ordinal, count in row["held"] if ordinal in shown
-        )
-        reached = await self._mentions(row["reached"], cap)
-        return Subgraph(
-            tuple(MentionCount(entity_id, ordinal, count) for ordinal, entity_id, count in held),
-            tuple(sorted(reached, key=lambda one: one.entity_id)),
-        )
+        held = [
+            MentionCount(UUID(entity_id), ordinal, count)
+            for entity_id, ordinal, count in row["held"]
+            if ordinal in shown
+        ]
+        return Subgraph.of(held, await self._mentions(row["reached"], cap))
 
     async def neighbours(self, entity_ids: Sequence[UUID], cap: int) -> list[Neighbour]:
         if not entity_ids:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from agentic_rag.retrieval.query import ARM_LIMIT, RetrievalQuery
 
 MOST_KEPT = 20
 """Passages that are read again, those cited last first."""
-NO_ENTITIES: frozenset[UUID] = frozenset()
+NO_ENTITIES: frozenset[int] = frozenset()
 STILL_MATTERS = 0.25
 """Share of the question's terms, by rarity, that a passage must hold."""
 

@@ -182,11 +182,15 @@ def _title_names(title: str) -> Iterator[str]:
         yield bare.split(", ", 1)[0]
 
 
+def title_entities(workspace_id: UUID, title: str) -> frozenset[int]:
+    """The entities that a title makes of a document: the title and its aliases. By the numbers of their ids."""
+    return _title_entities(workspace_id.int, title)
+
+
 @lru_cache(65_536)
-def title_entities(workspace_id: UUID, title: str) -> frozenset[UUID]:
-    """The entities that a title makes of a document: the title and its aliases."""
+def _title_entities(workspace: int, title: str) -> frozenset[int]:
     keys = {entity_key(name) for name in _title_names(title) if len(name) <= _LONGEST_NAME}
-    return frozenset(entity_id_for(workspace_id, key) for key in keys if key)
+    return frozenset(_entity_id(workspace, key).int for key in keys if key)
 
 
 def _is_abbreviation(name: str) -> bool:

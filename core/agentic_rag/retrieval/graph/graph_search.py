@@ -15,15 +15,15 @@ from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, ExtractedEnti
 from agentic_rag.retrieval.graph.coverage_gain import coverage_gains, link_probability
 from agentic_rag.retrieval.graph.entities import title_entities
 from agentic_rag.retrieval.graph.multi_hop import (
-    PASSAGE_CAP,
     TEMPERATURE,
     CandidatePool,
-    GraphNeighbourhood,
+    Floats,
     extend_paths,
     first_passages,
     likeliest_paths,
     start_paths,
 )
+from agentic_rag.retrieval.graph.neighbourhood import PASSAGE_CAP, GraphNeighbourhood
 from agentic_rag.retrieval.graph.paths import GraphPaths
 from agentic_rag.retrieval.title_match import score_title_match
 
@@ -77,12 +77,12 @@ async def search_graph(
     vicinities = [await snapshot.graph.vicinity([one.entity_id for one in asked.entities], first, PASSAGE_CAP)]
     total = await snapshot.lexical.passages(asked.scope)
     around = GraphNeighbourhood.of(vicinities, total)
-    named = frozenset(one.entity_id for one in asked.entities if around.specificity(one.entity_id) > 0)
-    look = _PassageFeatures(snapshot, asked, named, around)
+    named = frozenset(one.entity_id.int for one in asked.entities if around.specificity(one.entity_id.int) > 0)
+    look = _PassageFeatures(snapshot, asked, {one: around.specificity(one) for one in named})
     pool = await look.pool(candidates | around.neighbours_of(first))
     extensions = [extend_paths(pool, around, named, start_paths(pool, first))]
     longer = likeliest_paths(extensions[0])
-    ends = sorted({trail.ordinals[-1] for trail in longer} - around.passage_entities.keys())
+    ends = sorted({trail.ordinals[-1] for trail in longer} - around.held.keys())
     if longer:
         vicinities.append(await snapshot.graph.vicinity([], ends, PASSAGE_CAP))
         around = GraphNeighbourhood.of(vicinities, total)
@@ -95,14 +95,13 @@ async def search_graph(
 class _PassageFeatures:
     """What ranking needs to know of passages, read once each."""
 
-    def __init__(
-        self, snapshot: CorpusSnapshot, asked: GraphQuery, named: frozenset[UUID], around: GraphNeighbourhood
-    ) -> None:
+    def __init__(self, snapshot: CorpusSnapshot, asked: GraphQuery, named: Mapping[int, float]) -> None:
+        """`named`: the entities that the question names, and how specific each is."""
         self._snapshot = snapshot
         self._asked = asked
-        self._named = {entity_id: around.specificity(entity_id) for entity_id in named}
+        self._named = named
         self._titles: dict[int, str] = {}
-        self._meant: dict[str, tuple[frozenset[UUID], float]] = {}
+        self._meant: dict[str, tuple[frozenset[int], float]] = {}
         """By title its entities, and how specific the likeliest is that the question names."""
         self._cosines: dict[int, float] = {}
         self._seen: set[int] = set()
@@ -140,12 +139,14 @@ class _PassageFeatures:
             return {}
         return await self._snapshot.vectors.cosines(asked.vector, asked.space_id, ordinals)
 
-    def _meaning(self, title: str) -> tuple[frozenset[UUID], float]:
+    def _meaning(self, title: str) -> tuple[frozenset[int], float]:
         """The entities of a title, and how specific the likeliest is that the question names."""
         known = self._meant.get(title)
         if known is None:
             entities = title_entities(self._asked.workspace_id, title)
-            named = max((self._named.get(one, 0.0) for one in entities), default=0.0) if self._named else 0.0
+            named = 0.0
+            if not self._named.keys().isdisjoint(entities):
+                named = max(self._named.get(one, 0.0) for one in entities)
             known = self._meant[title] = (entities, named)
         return known
 
@@ -163,14 +164,18 @@ def _hits(trails: GraphPaths) -> dict[Retriever, list[ArmHit]]:
     gain = np.round(gain, SCORE_DIGITS)
     sums: NDArray[np.float64] = pool.terms.gain.sum(axis=1)
     bm25 = np.round(sums * pool.terms.bound, SCORE_DIGITS)
-    graph = [ArmHit(int(pool.ordinals[row]), float(chance[row]), min(1.0, SCALE * float(gain[row]))) for row in places]
+    ordinals: list[int] = pool.ordinals[places].tolist()
+    shares = np.minimum(1.0, SCALE * gain[places])
     return {
-        Retriever.GRAPH: sorted(graph, key=lambda hit: (-hit.score, hit.ordinal)),
-        Retriever.DENSE: [
-            ArmHit(int(pool.ordinals[row]), float(pool.cosine[row]), float(pool.cosine[row])) for row in places
-        ],
-        Retriever.LEXICAL: [
-            ArmHit(int(pool.ordinals[row]), float(bm25[row]), round(float(pool.lexical[row]), SCORE_DIGITS))
-            for row in places
-        ],
+        Retriever.GRAPH: sorted(
+            _arm_hits(ordinals, chance[places], shares.tolist()), key=lambda hit: (-hit.score, hit.ordinal)
+        ),
+        Retriever.DENSE: _arm_hits(ordinals, pool.cosine[places], pool.cosine[places].tolist()),
+        Retriever.LEXICAL: _arm_hits(
+            ordinals, bm25[places], [round(one, SCORE_DIGITS) for one in pool.lexical[places].tolist()]
+        ),
     }
+
+
+def _arm_hits(ordinals: Sequence[int], raw: Floats, scores: Sequence[float]) -> list[ArmHit]:
+    return list(map(ArmHit, ordinals, raw.tolist(), scores))

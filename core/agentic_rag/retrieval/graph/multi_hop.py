@@ -15,25 +15,20 @@ Pure. What is linked comes from `retrieval.ports.GraphReader.vicinity`, which th
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import accumulate, chain
-from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, EntityPassages, Retriever, Subgraph
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, Retriever
+from agentic_rag.retrieval.graph.neighbourhood import GraphNeighbourhood
 from agentic_rag.retrieval.lexical.bm25 import BOUND_WEIGHT, COVERAGE_WEIGHT, TermProfile
 from agentic_rag.retrieval.title_match import TITLE_MATCH_GAIN
 
 Floats = NDArray[np.float64]
 _TINY = float(np.finfo(np.float64).tiny)
-
-PASSAGE_CAP = 40
-"""An entity in more passages links nothing: 40 cost 0.1 points of R@5 against 5 % of the set, 20 cost 0.9."""
 
 FIRST_PASSAGES = 8
 """Passages whose links are looked up; paths begin with the best of them."""
@@ -104,8 +99,8 @@ class CandidatePool:
     cosine: Floats
     """(n,) in [0, 1]."""
     terms: TermProfile
-    titles: Sequence[frozenset[UUID]]
-    """(n,) the entities of each passage's title."""
+    titles: Sequence[frozenset[int]]
+    """(n,) the ids of the entities of each passage's title."""
     named: Floats
     """(n,) how specific a title is that the question names; 0 without one."""
     documents: Floats
@@ -124,19 +119,6 @@ class CandidatePool:
             return np.full(len(ordinals), -1, np.int64)
         rows = np.minimum(self.ordinals.searchsorted(ordinals), len(self.ordinals) - 1)
         return np.where(self.ordinals[rows] == ordinals, rows, -1)
-
-    @cached_property
-    def rows_by_title_entity(self) -> dict[UUID, list[int]]:
-        """Entity → rows of the passages whose title it is in."""
-        # The passages of a title share one set; its hash would be made of that of every entity each time.
-        by_titles: dict[int, tuple[frozenset[UUID], list[int]]] = {}
-        for row, entities in enumerate(self.titles):
-            by_titles.setdefault(id(entities), (entities, []))[1].append(row)
-        found: dict[UUID, list[int]] = {}
-        for entities, rows in by_titles.values():
-            for entity_id in entities:
-                found.setdefault(entity_id, []).extend(rows)
-        return found
 
     @cached_property
     def bm25(self) -> Floats:
@@ -175,59 +157,6 @@ class CandidatePool:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphNeighbourhood:
-    """What is known of the graph around some passages."""
-
-    passage_entities: Mapping[int, tuple[UUID, ...]]
-    """The entities in a passage."""
-    entity_passages: Mapping[UUID, EntityPassages]
-    """The passages of an entity."""
-    total: int
-    """Passages in the whole corpus."""
-
-    @classmethod
-    def of(cls, vicinities: Iterable[Subgraph], total: int) -> GraphNeighbourhood:
-        """Of everything that was read."""
-        held: dict[int, tuple[UUID, ...]] = {}
-        reached: dict[UUID, EntityPassages] = {}
-        for vicinity in vicinities:
-            reached.update({one.entity_id: one for one in vicinity.entity_passages})
-            for mention in vicinity.mentions:
-                held[mention.ordinal] = (*held.get(mention.ordinal, ()), mention.entity_id)
-        return cls(held, reached, total)
-
-    def specificity(self, entity_id: UUID) -> float:
-        """As `specificity` of its passages; 0 for an unknown entity."""
-        known = self.entity_passages.get(entity_id)
-        return 0.0 if known is None else specificity(known.passages, self.total)
-
-    def passages_of(self, entity_id: UUID) -> tuple[int, ...]:
-        """Ascending; none of an entity that links nothing."""
-        known = self.entity_passages.get(entity_id)
-        return () if known is None else known.ordinals
-
-    def links_of(self, ordinal: int) -> tuple[list[UUID], Floats, list[int], NDArray[np.int64]]:
-        """What links a passage to others: (m,) entities in it and how specific each is, and the passages of all of
-        them, those of entity i at `spans[i]:spans[i + 1]`.
-        """
-        held = [(one, self.specificity(one)) for one in self.passage_entities.get(ordinal, ())]
-        entities = [one for one, weight in held if weight > 0]
-        passages = [self.passages_of(one) for one in entities]
-        spans = [0, *accumulate(map(len, passages))]
-        flat = np.fromiter(chain.from_iterable(passages), np.int64, spans[-1])
-        return entities, np.array([weight for _, weight in held if weight > 0]), spans, flat
-
-    def neighbours_of(self, ordinals: Iterable[int]) -> set[int]:
-        """Passages that share a linking entity with one of these, and they themselves."""
-        return {
-            other
-            for ordinal in ordinals
-            for entity_id in self.passage_entities.get(ordinal, ())
-            for other in self.passages_of(entity_id)
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class GraphPath:
     """Passages in the order in which they lead to one another."""
 
@@ -246,13 +175,6 @@ class PathExtension:
     """(paths, n) of the path with that passage behind it."""
     link_probability: Floats
     """(paths,) of the path with any passage behind it that an entity leads to."""
-
-
-def specificity(passages: int, passages_total: int) -> float:
-    """idf(e) / log(1 + N) in [0, 1]: 1 for an entity of one passage, 0 for one that links nothing."""
-    if not 0 < passages <= PASSAGE_CAP or passages_total < passages:
-        return 0.0
-    return math.log((1 + passages_total) / passages) / math.log(1 + passages_total)
 
 
 def first_passages(arms: Mapping[Retriever, Sequence[ArmHit]], lexical_share: float) -> list[int]:
@@ -275,7 +197,7 @@ def start_paths(pool: CandidatePool, among: Sequence[int]) -> tuple[GraphPath, .
 def extend_paths(
     pool: CandidatePool,
     around: GraphNeighbourhood,
-    asked: frozenset[UUID],
+    asked: frozenset[int],
     trails: Sequence[GraphPath],
     weights: StepWeights = StepWeights(),
 ) -> PathExtension:
@@ -285,10 +207,9 @@ def extend_paths(
     chance = np.zeros((len(trails), len(pool.ordinals)))
     linked = np.zeros(len(trails))
     linear = np.array([getattr(weights, one.name) for one in _STEP_WEIGHTS])
-    for place, trail in enumerate(trails):
-        features, open_rows = path_features(pool, around, asked, trail)
+    for place, (features, open_rows) in enumerate(path_features(pool, around, asked, trails)):
         logits = np.where(open_rows, features @ linear, -np.inf)
-        chance[place] = trail.probability * softmax(logits)[:-1]
+        chance[place] = trails[place].probability * softmax(logits)[:-1]
         linked[place] = chance[place] @ (features[:-1, _LINK] > 0)
     return PathExtension(tuple(trails), pool.ordinals, chance, linked)
 
@@ -318,52 +239,68 @@ def score_boosts(pool: CandidatePool, extensions: Iterable[PathExtension]) -> Fl
     return np.round(np.log1p(more), SCORE_DIGITS).astype(np.float64)
 
 
-def link_features(pool: CandidatePool, around: GraphNeighbourhood, asked: frozenset[UUID], origin: int) -> Floats:
-    """(n, 6): forward, backward, shared, same, link and unlinked of each passage seen from the passage `origin`."""
-    found = np.zeros((len(pool.ordinals), 6))
-    here = pool.rows[origin]
-    entities, weights, spans, ordinals = around.links_of(origin)
-    if entities:
-        ours = pool.titles[here]
-        rows = pool.rows_of(ordinals)
-        plain = [1 if one in ours else _NO_LINK if one in asked else 2 for one in entities]
-        lengths = np.diff(spans)
-        kinds = np.repeat(np.array(plain), lengths)
-        # One place more for passages outside the pool, whose row is −1.
-        is_titled = np.zeros(len(found) + 1, np.bool_)
-        for place, entity_id in enumerate(entities):
-            titled = pool.rows_by_title_entity.get(entity_id)
-            if titled is not None:
-                span = slice(spans[place], spans[place + 1])
-                is_titled[titled] = True
-                kinds[span][is_titled[rows[span]]] = 3 if entity_id in ours else 0
-                is_titled[titled] = False
-        links = (rows >= 0) & (kinds != _NO_LINK)
-        np.maximum.at(found, (rows[links], kinds[links]), np.repeat(weights, lengths)[links])
-    found[here] = 0.0
-    found[:, 4] = np.maximum(found[:, :2].max(axis=1), found[:, 2:4].max(axis=1) / 2)
-    found[:, 5] = found[:, 4] == 0
+def link_features(
+    pool: CandidatePool, around: GraphNeighbourhood, asked: frozenset[int], origins: Sequence[int]
+) -> Floats:
+    """(o, n, 6): forward, backward, shared, same, link and unlinked of each passage seen from each of `origins`."""
+    found = np.zeros((len(origins), len(pool.ordinals), 6))
+    here = np.array([pool.rows[one] for one in origins], np.int64)
+    links = around.links_of(origins)
+    if len(links.entities):
+        # Those that link anything, one a row.
+        linking, place = np.unique(links.entities, return_inverse=True)
+        rows_of_links: list[int] = linking.tolist()
+        ids = {around.entities[row]: at for at, row in enumerate(rows_of_links)}
+        is_titled = _titled(pool, ids)
+        is_ours = is_titled[place, here[links.origins]]
+        is_asked = np.array([one in asked for one in ids])[place]
+        titled, plain = np.where(is_ours, 3, 0), np.where(is_ours, 1, np.where(is_asked, _NO_LINK, 2))
+        lengths, ordinals = around.passages_in(links.entities)
+        rows, link = pool.rows_of(ordinals), np.repeat(np.arange(len(lengths)), lengths)
+        kinds = np.where(is_titled[place[link], rows], titled[link], plain[link])
+        counted = np.flatnonzero((rows >= 0) & (kinds != _NO_LINK))
+        link = link[counted]
+        targets = links.origins[link], rows[counted], kinds[counted]
+        np.maximum.at(found, targets, around.weights[links.entities][link])
+    found[np.arange(len(origins)), here] = 0.0
+    of_titles, of_texts = np.maximum(found[..., 0], found[..., 1]), np.maximum(found[..., 2], found[..., 3])
+    found[..., 4] = np.maximum(of_titles, of_texts / 2)
+    found[..., 5] = found[..., 4] == 0
+    return found
+
+
+def _titled(pool: CandidatePool, ids: Mapping[int, int]) -> NDArray[np.bool_]:
+    """(entities, n + 1) which passages have which of these entities in their title; none behind the last passage, the
+    place of those outside the pool, whose row is −1.
+    """
+    found = np.zeros((len(ids), len(pool.ordinals) + 1), np.bool_)
+    known = ids.keys()
+    pairs = [(ids[one], row) for row, titles in enumerate(pool.titles) for one in titles if one in known]
+    if pairs:
+        found[tuple(np.array(pairs).T)] = True
     return found
 
 
 def path_features(
-    pool: CandidatePool, around: GraphNeighbourhood, asked: frozenset[UUID], trail: GraphPath
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """(n + 1, 16) in the order of `StepWeights`, the last row for ending the path, and (n + 1,) which rows may follow:
-    all but the path's own.
+    pool: CandidatePool, around: GraphNeighbourhood, asked: frozenset[int], trails: Sequence[GraphPath]
+) -> Iterator[tuple[Floats, NDArray[np.bool_]]]:
+    """For each path (n + 1, 16) in the order of `StepWeights`, the last row for ending the path, and (n + 1,) which
+    rows may follow: all but the path's own.
     """
-    rows = [pool.rows[ordinal] for ordinal in trail.ordinals]
     idf = pool.terms.idf
     whole = float(idf.sum()) or 1.0
-    left = ~pool.terms.present[rows].any(axis=0)
-    features = pool.own_features.copy()
-    features[:-1, :6] = link_features(pool, around, asked, trail.ordinals[-1])
-    features[:-1, 6] = (pool.terms.present[:, left] @ idf[left]) / whole
-    features[:-1, 7] = pool.terms.gain[:, left].sum(axis=1)
-    features[-1, 12:] = [1.0, float(idf[~left].sum()) / whole, pool.score[rows[0]], float(not asked)]
-    open_rows = np.ones(len(features), np.bool_)
-    open_rows[rows] = False
-    return features, open_rows
+    linked = link_features(pool, around, asked, [trail.ordinals[-1] for trail in trails])
+    for trail, links in zip(trails, linked, strict=True):
+        rows = [pool.rows[ordinal] for ordinal in trail.ordinals]
+        left = ~pool.terms.present[rows].any(axis=0)
+        features = pool.own_features.copy()
+        features[:-1, :6] = links
+        features[:-1, 6] = (pool.terms.present[:, left] @ idf[left]) / whole
+        features[:-1, 7] = pool.terms.gain[:, left].sum(axis=1)
+        features[-1, 12:] = [1.0, float(idf[~left].sum()) / whole, pool.score[rows[0]], float(not asked)]
+        open_rows = np.ones(len(features), np.bool_)
+        open_rows[rows] = False
+        yield features, open_rows
 
 
 def softmax(logits: Floats) -> Floats:

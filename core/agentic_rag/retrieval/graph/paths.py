@@ -16,10 +16,10 @@ from agentic_rag.retrieval.graph.multi_hop import (
     TEMPERATURE,
     CandidatePool,
     Floats,
-    GraphNeighbourhood,
     PathExtension,
     score_boosts,
 )
+from agentic_rag.retrieval.graph.neighbourhood import GraphNeighbourhood
 
 MIN_VISIBLE_BOOST = 0.01
 """Paths that raise a score by less than this are not shown."""
@@ -44,7 +44,7 @@ class GraphPaths:
 
     pool: CandidatePool
     around: GraphNeighbourhood
-    asked: frozenset[UUID]
+    asked: frozenset[int]
     extensions: tuple[PathExtension, ...]
 
     def steps_to(self, ordinal: int) -> tuple[PathStep, ...]:
@@ -93,24 +93,24 @@ class GraphPaths:
 
 
 def links_between(
-    pool: CandidatePool, around: GraphNeighbourhood, asked: frozenset[UUID], origin: int, target: int
+    pool: CandidatePool, around: GraphNeighbourhood, asked: frozenset[int], origin: int, target: int
 ) -> list[tuple[float, UUID, HopKind]]:
-    """Every entity that links two passages of the pool, its strength as in `multi_hop.link_features`, and its kind."""
+    """Every entity that links two passages of the pool, as (strength as in `multi_hop.link_features`, id, kind)."""
     ours, theirs = pool.titles[pool.rows[origin]], pool.titles[pool.rows[target]]
     found: list[tuple[float, UUID, HopKind]] = []
-    for entity_id in around.passage_entities.get(origin, ()):
-        weight = around.specificity(entity_id)
-        if weight <= 0 or target not in around.passages_of(entity_id):
+    for entity in around.entities_in(origin):
+        weight = around.specificity(entity)
+        if weight <= 0 or target not in around.passages_of(entity):
             continue
-        if entity_id in theirs:
-            kind = HopKind.SAME_TITLE if entity_id in ours else HopKind.NAMES
-        elif entity_id in ours:
+        if entity in theirs:
+            kind = HopKind.SAME_TITLE if entity in ours else HopKind.NAMES
+        elif entity in ours:
             kind = HopKind.NAMED_BY
-        elif entity_id in asked:
+        elif entity in asked:
             continue
         else:
             kind = HopKind.SHARES
-        found.append((weight if kind in (HopKind.NAMES, HopKind.NAMED_BY) else weight / 2, entity_id, kind))
+        found.append((weight if kind in (HopKind.NAMES, HopKind.NAMED_BY) else weight / 2, UUID(int=entity), kind))
     return found
 
 

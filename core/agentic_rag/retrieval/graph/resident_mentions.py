@@ -4,22 +4,24 @@ for, without the database.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.retrieval.candidates import EntityPassages, MentionCount, Subgraph
+from agentic_rag.retrieval.candidates import Subgraph
+from agentic_rag.retrieval.graph.neighbourhood import Places, spans
 
 Numbers = NDArray[np.int32]
 Ids = NDArray[np.uint64]
 Mask = NDArray[np.bool_]
 
-_PIECE = 8192
+_PIECE = 1024
 """Mentions of one entity that are looked at in one step: one that half the corpus mentions is known after the first."""
 _LOW = (1 << 64) - 1
+_NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,59 +87,80 @@ class ResidentMentions:
         """As `retrieval.ports.GraphReader.vicinity`; `shown` says of each ordinal below `span` whether its chunk is
         visible.
         """
-        held = list(self._mentions_in(ordinals, shown))
-        asked = {row for row, _, _ in held}
-        asked.update(row for one in entity_ids if (row := self._row_of(one)) >= 0)
-        rows = sorted(asked)
-        ids = {row: UUID(int=(high << 64) | low) for row, (high, low) in zip(rows, self._halves(rows), strict=True)}
+        held_ordinals, held_rows, held_counts = self._mentions_in(ordinals, shown)
+        rows = np.unique(np.concatenate([held_rows, self._rows_of(entity_ids)]))
+        seen, places = self._first_shown(rows, cap, shown)
+        known = seen > 0
+        rows, seen = rows[known], seen[known]
+        lengths = np.where(seen <= cap, seen, 0)
+        halves: list[list[int]] = self.entities[rows].tolist()
         return Subgraph(
-            tuple(MentionCount(ids[row], ordinal, count) for row, ordinal, count in held),
-            tuple(self._passages(rows, ids, cap, shown)),
+            entities=tuple([(high << 64) | low for high, low in halves]),
+            passages=seen,
+            starts=np.concatenate([[0], lengths]).cumsum().astype(np.int64),
+            ordinals=self.ordinals[places].astype(np.int64),
+            counts=self.counts[places].astype(np.int64),
+            held_ordinals=held_ordinals,
+            held_entities=rows.searchsorted(held_rows).astype(np.int64),
+            held_counts=held_counts,
         )
 
-    def _halves(self, rows: list[int]) -> list[list[int]]:
-        found: list[list[int]] = self.entities[rows].tolist()
-        return found
+    def _rows_of(self, entity_ids: Sequence[UUID]) -> Places:
+        """The rows of those entities that a chunk mentions."""
+        highs = np.array([one.int >> 64 for one in entity_ids], np.uint64)
+        firsts, ends = (self.entities[:, 0].searchsorted(highs, side) for side in ("left", "right"))
+        found = list[int]()
+        for one, first, end in zip(entity_ids, firsts.tolist(), ends.tolist(), strict=True):
+            low = np.uint64(one.int & _LOW)
+            row = first + int(self.entities[first:end, 1].searchsorted(low)) if first < end else end
+            if row < end and self.entities[row, 1] == low:
+                found.append(row)
+        return np.array(found, np.int64)
 
-    def _row_of(self, entity_id: UUID) -> int:
-        """The row of an entity; −1 for one that no chunk mentions."""
-        high, low = np.uint64(entity_id.int >> 64), np.uint64(entity_id.int & _LOW)
-        uppers = self.entities[:, 0]
-        first, last = int(uppers.searchsorted(high)), int(uppers.searchsorted(high, side="right"))
-        row = first + int(self.entities[first:last, 1].searchsorted(low))
-        return row if row < last and self.entities[row, 1] == low else -1
+    def _mentions_in(self, ordinals: Collection[int], shown: Mask) -> tuple[Places, Places, Places]:
+        """(k,) ordinal, entity row and count of the mentions in the visible ones of these chunks, by ordinal, then
+        entity.
+        """
+        wanted = np.array(sorted(set(ordinals)), np.int64)
+        if not len(self.chunks):
+            return _NONE, _NONE, _NONE
+        chunks = np.minimum(self.chunks.searchsorted(wanted), len(self.chunks) - 1)
+        wanted = chunks[self.chunks[chunks] == wanted]
+        wanted = wanted[shown[self.chunks[wanted]]]
+        starts = self.chunk_starts[wanted]
+        lengths = self.chunk_starts[wanted + 1] - starts
+        places = self.by_chunk[spans(starts, lengths)]
+        rows = self.starts.searchsorted(places, side="right") - 1
+        return np.repeat(self.chunks[wanted], lengths).astype(np.int64), rows, self.counts[places].astype(np.int64)
 
-    def _mentions_in(self, ordinals: Collection[int], shown: Mask) -> Iterator[tuple[int, int, int]]:
-        """(entity row, ordinal, count) of the mentions in the visible ones of these chunks, by ordinal, then entity."""
-        for ordinal in sorted(set(ordinals)):
-            place = int(self.chunks.searchsorted(ordinal))
-            if place == len(self.chunks) or self.chunks[place] != ordinal or not shown[ordinal]:
-                continue
-            at = self.by_chunk[self.chunk_starts[place] : self.chunk_starts[place + 1]]
-            rows = self.starts.searchsorted(at, side="right") - 1
-            for row, count in zip(rows.tolist(), self.counts[at].tolist(), strict=True):
-                yield row, ordinal, count
+    def _first_shown(self, rows: Places, cap: int, shown: Mask) -> tuple[Places, Places]:
+        """(r,) how many visible mentions each entity has, at most `cap` + 1, and the places of those of the entities
+        that have at most `cap`, by entity. Only the first mentions of an entity are looked at until they are too many.
+        """
+        starts = self.starts[rows]
+        lengths = self.starts[rows + 1] - starts
+        long = np.flatnonzero(lengths > _PIECE)
+        lengths[long] = 0
+        places, entity = spans(starts, lengths), np.repeat(np.arange(len(rows)), lengths)
+        seen = shown[self.ordinals[places]]
+        places, entity = places[seen], entity[seen]
+        for at in long.tolist():
+            found = self._first_of_many(int(starts[at]), int(self.starts[rows[at] + 1]), cap, shown)
+            places = np.concatenate([places, found])
+            entity = np.concatenate([entity, np.full(len(found), at)])
+        counts = np.minimum(np.bincount(entity, minlength=len(rows)), cap + 1)
+        few = np.flatnonzero(counts[entity] <= cap)
+        return counts.astype(np.int64), places[few[np.argsort(entity[few], kind="stable")]]
 
-    def _passages(self, rows: list[int], ids: dict[int, UUID], cap: int, shown: Mask) -> Iterator[EntityPassages]:
-        """The visible passages of each entity that has any."""
-        for row in rows:
-            ordinals, counts = self._first_shown(int(self.starts[row]), int(self.starts[row + 1]), cap, shown)
-            if len(ordinals) > cap:
-                yield EntityPassages(ids[row], cap + 1, (), ())
-            elif ordinals:
-                yield EntityPassages(ids[row], len(ordinals), tuple(ordinals), tuple(counts))
-
-    def _first_shown(self, start: int, end: int, cap: int, shown: Mask) -> tuple[list[int], list[int]]:
-        """The visible mentions from `start` to `end`; no more are looked for once they are more than `cap`."""
-        ordinals, counts = list[int](), list[int]()
-        while start < end and len(ordinals) <= cap:
-            piece = slice(start, min(start + _PIECE, end))
-            found = self.ordinals[piece]
-            seen = shown[found].nonzero()[0][: cap + 1]
-            ordinals += found[seen].tolist()
-            counts += self.counts[piece][seen].tolist()
-            start = piece.stop
-        return ordinals, counts
+    def _first_of_many(self, start: int, end: int, cap: int, shown: Mask) -> Places:
+        """The places of the visible mentions from `start` to `end`; no more are looked for once they are too many."""
+        found, count = [_NONE], 0
+        while start < end and count <= cap:
+            stop = min(start + _PIECE, end)
+            found.append(start + shown[self.ordinals[start:stop]].nonzero()[0][: cap + 1])
+            count += len(found[-1])
+            start = stop
+        return np.concatenate(found)
 
 
 def _starts(changes: Mask, count: int) -> NDArray[np.int64]:

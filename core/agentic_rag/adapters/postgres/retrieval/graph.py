@@ -120,20 +120,17 @@ class PostgresGraphReader:
 
     async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Subgraph:
         if not entity_ids and not ordinals:
-            return Subgraph((), ())
+            return Subgraph.of((), ())
         if self._resident is not None and self._resident.mentions is not None:
             return self._resident.mentions.vicinity(entity_ids, ordinals, cap, self._shown)
         rows = await self._fetch(VICINITY, *self._key, entity_ids, self._version, cap, sorted(set(ordinals)))
         held = [
-            (ordinal, row["entity_id"], count)
+            MentionCount(row["entity_id"], ordinal, count)
             for row in rows
             if row["held_ordinals"] is not None
             for ordinal, count in zip(row["held_ordinals"], row["held_counts"], strict=True)
         ]
-        return Subgraph(
-            tuple(MentionCount(entity_id, ordinal, count) for ordinal, entity_id, count in sorted(held)),
-            tuple(_mentions(row["entity_id"], row["ordinals"], row["counts"], cap) for row in rows),
-        )
+        return Subgraph.of(held, [_mentions(row["entity_id"], row["ordinals"], row["counts"], cap) for row in rows])
 
     async def neighbours(self, entity_ids: Sequence[UUID], cap: int) -> list[Neighbour]:
         if not entity_ids:
