@@ -79,7 +79,8 @@ class GraphNeighbourhood:
 
     def entities_in(self, ordinal: int) -> Sequence[int]:
         """The ids of the entities in a passage."""
-        return [self.entities[row] for row in self.held.get(ordinal, _NONE).tolist()]
+        rows: list[int] = self.held.get(ordinal, _NONE).tolist()
+        return [self.entities[row] for row in rows]
 
     def passages_of(self, entity: int) -> Sequence[int]:
         """Ordinals, ascending; none of an entity that links nothing."""
