@@ -332,13 +332,20 @@ class _Rows:
         scope: object = None,
         wanted: object = None,
     ) -> Page[Any]:
-        rows = sorted(self.rows.items(), key=lambda item: item[0].int)
-        if states:
-            rows = [item for item in rows if getattr(item[1], "status", getattr(item[1], "state", None)) in states]
+        rows = self._in(states)
         after = int(request.after) if request.after else -1
         rest = [item for item in rows if item[0].int > after]
         shown = rest[: request.first]
         return Page(tuple(row for _, row in shown), tuple(str(key.int) for key, _ in shown), len(rest) > request.first)
+
+    async def count_listed(self, _: WorkspaceRef, states: Sequence[Any] = (), *chosen: object) -> int:
+        return len(self._in(states))
+
+    def _in(self, states: Sequence[Any]) -> list[tuple[UUID, Any]]:
+        rows = sorted(self.rows.items(), key=lambda item: item[0].int)
+        return [
+            item for item in rows if not states or getattr(item[1], "status", getattr(item[1], "state", None)) in states
+        ]
 
 
 @dataclass

@@ -163,6 +163,20 @@ async def test_runs_show_their_answers() -> None:
     assert (node["id"], node["citations"][0]["page"], node["stages"]) == (RUN_ID, 2, [{"stage": "gate"}])
 
 
+async def test_a_list_of_documents_tells_how_many_all_its_pages_show() -> None:
+    document = (
+        "query($ws: ID!, $s: [DocumentStatus!]) { documents(workspaceId: $ws, first: 1, statuses: $s) { totalCount } }"
+    )
+    container = Container(database=FakeStores(documents={numbered(n): a_document(n) for n in (1, 2, 3)}))
+
+    counted = [
+        (await query(container, document, {"ws": WORKSPACE_ID, "s": statuses}))["data"]["documents"]["totalCount"]
+        for statuses in (None, ["FAILED"])
+    ]
+
+    assert counted == [3, 0]
+
+
 async def test_a_list_of_runs_is_narrowed_and_counted() -> None:
     document = "query($ws: ID!, $f: RunFilterInput) { runs(workspaceId: $ws, filter: $f) { totalCount nodes { id } } }"
 

@@ -156,6 +156,16 @@ class DocumentStore(Protocol):
         """
         ...
 
+    async def count_listed(
+        self,
+        workspace: WorkspaceRef,
+        statuses: Sequence[DocumentStatus] = (),
+        scope: ListScope | None = None,
+        wanted: DocumentFilter = ANY_DOCUMENT,
+    ) -> int:
+        """How many documents all pages of `page` together have."""
+        ...
+
     async def changed(
         self, workspace: WorkspaceRef, seconds: float, most: int, scope: ListScope | None = None
     ) -> Sequence[Document]:

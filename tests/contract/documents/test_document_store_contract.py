@@ -105,10 +105,14 @@ async def test_documents_are_paged_in_the_order_of_their_paths(adapter: Backend)
         first = await transaction.documents.page(workspace, PageRequest(3))
         second = await transaction.documents.page(workspace, PageRequest(3, first.cursors[-1]))
         ready = await transaction.documents.page(workspace, PageRequest(3), [DocumentStatus.READY])
+        counted = [
+            await transaction.documents.count_listed(workspace, statuses) for statuses in ([], [DocumentStatus.READY])
+        ]
 
     assert [document.source_path for document in first.items] == ["B.md", "a.md", "b.md"]
     assert [document.source_path for document in second.items] == ["ä.md"]
     assert (first.has_next, second.has_next, ready.items) == (True, False, ())
+    assert counted == [4, 0]
 
 
 async def test_a_foreign_cursor_is_refused(adapter: Backend) -> None:
@@ -324,8 +328,13 @@ async def test_filters_by_what_is_said_of_documents(adapter: Backend) -> None:
             )
             for text in expected
         }
+        counted = {
+            text: await transaction.documents.count_listed(workspace, wanted=parse_where(text, workspace.workspace_id))
+            for text in expected
+        }
 
     assert found == expected
+    assert counted == {text: len(those) for text, those in expected.items()}
     assert {text: [paths.index(one.source_path) for one in page.items] for text, page in pages.items()} == expected
 
 

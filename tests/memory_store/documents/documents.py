@@ -106,14 +106,33 @@ class MemoryDocumentStore:
         wanted: DocumentFilter = ANY_DOCUMENT,
     ) -> Page[Document]:
         """Documents by source path (code point order); all statuses when none is given."""
-        rows = [
+        rows = self._listed(workspace, statuses, scope, wanted)
+        return page_by_name(rows, lambda document: document.source_path, request)
+
+    async def count_listed(
+        self,
+        workspace: WorkspaceRef,
+        statuses: Sequence[DocumentStatus] = (),
+        scope: ListScope | None = None,
+        wanted: DocumentFilter = ANY_DOCUMENT,
+    ) -> int:
+        """How many documents all pages together have."""
+        return len(self._listed(workspace, statuses, scope, wanted))
+
+    def _listed(
+        self,
+        workspace: WorkspaceRef,
+        statuses: Sequence[DocumentStatus],
+        scope: ListScope | None,
+        wanted: DocumentFilter,
+    ) -> list[Document]:
+        return [
             document
             for document in self._documents(workspace).values()
             if (not statuses or document.status in statuses)
             and self._lists(workspace, document, scope)
             and passes(document, wanted)
         ]
-        return page_by_name(rows, lambda document: document.source_path, request)
 
     async def changed(
         self, workspace: WorkspaceRef, seconds: float, most: int, scope: ListScope | None = None

@@ -1,6 +1,6 @@
 """Documents: reading, access, erasure, ingesting again."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
 import strawberry
@@ -34,7 +34,7 @@ from agentic_rag_server.graphql.http.fields import (
     Connection,
     Node,
     Payload,
-    connection,
+    connection_of,
     field,
     inner,
     mutation,
@@ -202,6 +202,15 @@ class ReingestPayload(Payload):
     new: bool = strawberry.field(default=False, description="False when such a job was waiting or running already.")
 
 
+@strawberry.type(description="One page of documents.")
+class DocumentConnection(Connection[Document]):
+    count: strawberry.Private[Callable[[], Awaitable[int]]]
+
+    @inner(Action.READ, right=DocumentRight.KNOW, description="How many documents all pages together show.")
+    async def total_count(self, info: Info) -> int:
+        return await self.count()
+
+
 @strawberry.type
 class DocumentQuery:
     @field(Action.READ, right=DocumentRight.KNOW, description="Documents of a workspace, by source path.")
@@ -213,16 +222,22 @@ class DocumentQuery:
         after: str | None = None,
         statuses: list[DocumentStatus] | None = None,  # type: ignore[valid-type]
         filter: DocumentFilterInput | None = None,
-    ) -> Connection[Document]:
+    ) -> DocumentConnection:
         context = info.context
         request = page_request(first, after)
         workspace = await context.workspace(workspace_id)
         chosen: tuple[documents.DocumentStatus, ...] = tuple(statuses or ())
         wanted = read_filter(filter, workspace, ("filter",))
+
+        async def count() -> int:
+            async with context.parts.database.transaction(workspace.org_id) as transaction:
+                scope = await list_scope(transaction, context.principal, workspace)
+                return await transaction.documents.count_listed(workspace, chosen, scope, wanted)
+
         async with context.parts.database.transaction(workspace.org_id) as transaction:
             scope = await list_scope(transaction, context.principal, workspace)
             page = await transaction.documents.page(workspace, request, chosen, scope, wanted)
-        return connection(page, show_document)
+        return connection_of(DocumentConnection, page, show_document, count=count)
 
     @field(Action.READ, right=DocumentRight.KNOW, description="A document by its id.")
     async def document(self, info: Info, id: strawberry.ID) -> Document | None:

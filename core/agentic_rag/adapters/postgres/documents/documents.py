@@ -71,15 +71,20 @@ GET_MANY = f"""
 SELECT {DOCUMENT_COLUMNS} FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = ANY ($3::uuid[])
 """  # noqa: S608 - a constant list of columns
 
+_LISTED = f"""
+  org_id = $1 AND workspace_id = $2
+  AND (cardinality($3::text[]) = 0 OR status = ANY ($3))
+  AND {list_condition("rag_documents", 4)}
+"""
+
 PAGE = f"""
 SELECT {DOCUMENT_COLUMNS} FROM rag_documents
-WHERE org_id = $1 AND workspace_id = $2
-  AND ($3::text IS NULL OR source_path > $3)
-  AND (cardinality($4::text[]) = 0 OR status = ANY ($4))
-  AND {list_condition("rag_documents", 6)}{{conditions}}
+WHERE {_LISTED}{{conditions}} AND (${{after}}::text IS NULL OR source_path > ${{after}})
 ORDER BY source_path
-LIMIT $5
+LIMIT ${{most}}
 """  # noqa: S608 - a constant list of columns
+
+COUNT_LISTED = f"SELECT count(*) FROM rag_documents WHERE {_LISTED}{{conditions}}"  # noqa: S608 - constant conditions
 
 CHANGED = f"""
 SELECT {DOCUMENT_COLUMNS} FROM rag_documents
@@ -212,11 +217,22 @@ class PostgresDocumentStore(StagingRows):
     ) -> Page[Document]:
         size = page_size(request)
         after = None if request.after is None else decode_cursor(request.after)
-        before = [*workspace.key, after, [status.value for status in statuses], size + 1, *scope_arguments(scope)]
-        conditions, arguments = filter_conditions(wanted, len(before))
-        rows = await self._connection.fetch(PAGE.replace("{conditions}", conditions), *before, *arguments)
+        conditions, arguments = _conditions(workspace, statuses, scope, wanted)
+        last = len(arguments)
+        statement = PAGE.format(conditions=conditions, after=last + 1, most=last + 2)
+        rows = await self._connection.fetch(statement, *arguments, after, size + 1)
         documents = tuple(document_from(workspace, row) for row in rows[:size])
         return Page(documents, tuple(cursor_after(document.source_path) for document in documents), len(rows) > size)
+
+    async def count_listed(
+        self,
+        workspace: WorkspaceRef,
+        statuses: Sequence[DocumentStatus] = (),
+        scope: ListScope | None = None,
+        wanted: DocumentFilter = ANY_DOCUMENT,
+    ) -> int:
+        conditions, arguments = _conditions(workspace, statuses, scope, wanted)
+        return await self._connection.fetchval(COUNT_LISTED.format(conditions=conditions), *arguments)
 
     async def changed(
         self, workspace: WorkspaceRef, seconds: float, most: int, scope: ListScope | None = None
@@ -287,3 +303,12 @@ class PostgresDocumentStore(StagingRows):
     async def visible_chunks(self, workspace: WorkspaceRef, document_id: UUID) -> list[VisibleChunk]:
         rows = await self._connection.fetch(VISIBLE_CHUNKS, *workspace.key, document_id)
         return [value_from(VisibleChunk, row) for row in rows]
+
+
+def _conditions(
+    workspace: WorkspaceRef, statuses: Sequence[DocumentStatus], scope: ListScope | None, wanted: DocumentFilter
+) -> tuple[str, list[object]]:
+    """What follows `_LISTED`, and the arguments of both."""
+    before = [*workspace.key, [status.value for status in statuses], *scope_arguments(scope)]
+    conditions, arguments = filter_conditions(wanted, len(before))
+    return conditions, [*before, *arguments]
