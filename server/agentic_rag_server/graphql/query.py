@@ -13,7 +13,8 @@ from agentic_rag_server.graphql.answering.prompt_context import ContextQuery
 from agentic_rag_server.graphql.answering.replays import ReplayQuery
 from agentic_rag_server.graphql.answering.runs import RunQuery, find_run
 from agentic_rag_server.graphql.documents.chunks import ChunkQuery
-from agentic_rag_server.graphql.documents.documents import DocumentQuery, find_document
+from agentic_rag_server.graphql.documents.documents import find_document
+from agentic_rag_server.graphql.documents.listing import DocumentQuery
 from agentic_rag_server.graphql.erasure.erasures import ErasureQuery
 from agentic_rag_server.graphql.erasure.workspace_erasures import WorkspaceErasureQuery
 from agentic_rag_server.graphql.http.context import Info

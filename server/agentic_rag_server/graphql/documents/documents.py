@@ -1,12 +1,12 @@
 """Documents: reading, access, erasure, ingesting again."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 import strawberry
 
 from agentic_rag.documents import document as documents
-from agentic_rag.documents.document_access import DocumentRight, list_scope, parse_writers
+from agentic_rag.documents.document_access import DocumentRight, parse_writers
 from agentic_rag.documents.read_text import MAX_CHARACTERS
 from agentic_rag.documents.unread_pages import UNREAD_PROVENANCE, read_unread_pages
 from agentic_rag.erasure.delete import Deletion, show_deletion
@@ -25,17 +25,13 @@ from agentic_rag.tenancy.access import (
     validate_principals,
 )
 from agentic_rag_server.auth.roles import Action
-from agentic_rag_server.graphql.answering.filters import DocumentFilterInput, read_filter
 from agentic_rag_server.graphql.documents.metadata import DocumentMetadata, show_metadata
 from agentic_rag_server.graphql.documents.text import DocumentText, show_text
 from agentic_rag_server.graphql.erasure.erasures import DeletionCertificate, show_certificate
-from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
+from agentic_rag_server.graphql.http.context import Info, RequestContext
 from agentic_rag_server.graphql.http.fields import (
-    Connection,
     Node,
     Payload,
-    connection_of,
-    field,
     inner,
     mutation,
     to_schema,
@@ -200,48 +196,6 @@ class ReingestPayload(Payload):
     job_id: strawberry.ID | None = None
     document: Document | None = None
     new: bool = strawberry.field(default=False, description="False when such a job was waiting or running already.")
-
-
-@strawberry.type(description="One page of documents.")
-class DocumentConnection(Connection[Document]):
-    count: strawberry.Private[Callable[[], Awaitable[int]]]
-
-    @inner(Action.READ, right=DocumentRight.KNOW, description="How many documents all pages together show.")
-    async def total_count(self, info: Info) -> int:
-        return await self.count()
-
-
-@strawberry.type
-class DocumentQuery:
-    @field(Action.READ, right=DocumentRight.KNOW, description="Documents of a workspace, by source path.")
-    async def documents(
-        self,
-        info: Info,
-        workspace_id: strawberry.ID,
-        first: int = 50,
-        after: str | None = None,
-        statuses: list[DocumentStatus] | None = None,  # type: ignore[valid-type]
-        filter: DocumentFilterInput | None = None,
-    ) -> DocumentConnection:
-        context = info.context
-        request = page_request(first, after)
-        workspace = await context.workspace(workspace_id)
-        chosen: tuple[documents.DocumentStatus, ...] = tuple(statuses or ())
-        wanted = read_filter(filter, workspace, ("filter",))
-
-        async def count() -> int:
-            async with context.parts.database.transaction(workspace.org_id) as transaction:
-                scope = await list_scope(transaction, context.principal, workspace)
-                return await transaction.documents.count_listed(workspace, chosen, scope, wanted)
-
-        async with context.parts.database.transaction(workspace.org_id) as transaction:
-            scope = await list_scope(transaction, context.principal, workspace)
-            page = await transaction.documents.page(workspace, request, chosen, scope, wanted)
-        return connection_of(DocumentConnection, page, show_document, count=count)
-
-    @field(Action.READ, right=DocumentRight.KNOW, description="A document by its id.")
-    async def document(self, info: Info, id: strawberry.ID) -> Document | None:
-        return await find_document(info.context, decode(id, NodeKind.DOCUMENT))
 
 
 @strawberry.type
