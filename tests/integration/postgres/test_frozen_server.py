@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import math
 import time
 from collections.abc import AsyncIterator
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID
 
+import asyncpg
 import pytest
 
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
@@ -227,3 +229,21 @@ async def test_few_reads_go_on_after_their_callers_gave_up() -> None:
     await reads.aclose()
 
     assert were_left
+
+
+async def test_the_end_of_a_read_whose_connection_the_server_closed_is_no_error(migrated_url: str) -> None:
+    faults: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: faults.append(context))
+    pool = PostgresPool(migrated_url)
+
+    async with pool.snapshot(UUID(int=1)) as connection:
+        process = await connection.fetchval("SELECT pg_backend_pid()")
+        other = await asyncpg.connect(migrated_url)
+        assert await other.fetchval("SELECT pg_terminate_backend($1, 5000)", process)
+        await other.close()
+        with pytest.raises(DependencyUnavailable):
+            await connection.fetchval("SELECT 1")
+    await pool.aclose()
+    gc.collect()
+
+    assert faults == []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Coroutine, Hashable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 from uuid import UUID
@@ -246,7 +246,9 @@ async def _give_back(pool: Any, driver: Any) -> None:
     try:
         await driver.execute("ROLLBACK", timeout=_ENDING_SECONDS)
     except DRIVER_ERRORS:
-        driver.terminate()
+        # The pool has taken back a connection that the server closed meanwhile, and refuses calls of it.
+        with suppress(asyncpg.InterfaceError):
+            driver.terminate()
     finally:
         await pool.release(driver, timeout=_ENDING_SECONDS)
 
