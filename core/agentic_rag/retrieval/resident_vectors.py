@@ -41,17 +41,24 @@ class ResidentVectors:
         """Memory of the arrays."""
         return sum(getattr(self, array.name).nbytes for array in fields(self))
 
-    def visible(self, version: int, access_ids: Sequence[int] | None, among: Collection[int] | None = None) -> Mask:
+    def visible(
+        self,
+        version: int,
+        access_ids: Sequence[int] | None,
+        among: Collection[int] | None = None,
+        rows: NDArray[np.int64] | None = None,
+    ) -> Mask:
         """(n,) which chunks a reader of `access_ids` (None: of all sets) sees at a version, if `among` is given only of
-        these ordinals.
+        these ordinals. With `rows` only these are looked at, in their order.
         """
-        shown = (self.visible_from <= version) & (self.visible_to > version)
+        part = slice(None) if rows is None else rows
+        shown = (self.visible_from[part] <= version) & (self.visible_to[part] > version)
         if access_ids is not None and len(access_ids) == 1:
-            shown &= self.access == access_ids[0]
+            shown &= self.access[part] == access_ids[0]
         elif access_ids is not None:
-            shown &= np.isin(self.access, np.array(access_ids, np.int32))
+            shown &= np.isin(self.access[part], np.array(access_ids, np.int32))
         if among is not None:
-            shown &= np.isin(self.ordinals, np.fromiter(among, np.int32, len(among)))
+            shown &= np.isin(self.ordinals[part], np.fromiter(among, np.int32, len(among)))
         return shown
 
     def nearest(self, query: NDArray[np.float32], limit: int, shown: Mask) -> NDArray[np.int64]:

@@ -15,6 +15,7 @@ from tests.builders import (
 from tests.contract.backends import Backend
 
 from agentic_rag.documents.document import (
+    Chunk,
     ChunkPosition,
     CitedPassage,
     DocumentFault,
@@ -77,6 +78,31 @@ async def test_chunks_are_read_by_their_place_in_a_revision(adapter: Backend) ->
 
     assert [chunk.text for chunk in found] == ["three", "one"]
     assert hidden == nothing == []
+
+
+@pytest.mark.parametrize("version", [1, 2])
+async def test_chunks_beside_those_that_were_read_are_the_same_as_without_reading_these(
+    adapter: Backend, version: int
+) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["one", "two", "three"])
+    await adapter.publish(workspace, "a.md", ["four", "five", "six"])
+
+    async with (
+        adapter.database.snapshot(workspace, version) as read,
+        adapter.database.snapshot(workspace, version) as new,
+    ):
+        chunks = await read.documents.chunks(range(8), EVERYBODY)
+        beside: list[Chunk] = []
+        for one in chunks:
+            places = [ChunkPosition(one.document_id, one.revision_id, one.index + step) for step in (1, -1)]
+            found = await read.documents.chunks_at(places, EVERYBODY)
+            assert found == await new.documents.chunks_at(places, EVERYBODY)
+            beside += found
+            assert await read.documents.chunks_at(places, [77]) == []
+
+    texts = {1: ["two", "one", "three", "two"], 2: ["five", "four", "six", "five"]}
+    assert sorted(chunk.text for chunk in beside) == sorted(texts[version])
 
 
 async def test_only_legal_moves_of_status_happen(adapter: Backend) -> None:

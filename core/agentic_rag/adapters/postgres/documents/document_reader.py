@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
+
+from asyncpg.pgproto.pgproto import UUID as DriverUUID
 
 from agentic_rag.adapters.postgres.documents.document_rows import DOCUMENT_COLUMNS, document_from
 from agentic_rag.adapters.postgres.documents.filter_sql import matching_statement
@@ -30,6 +32,11 @@ _CHUNK = """
     c.page, c.line_start, c.line_end, c.heading_path, d.title AS document_title, d.source_path, d.url, d.media_type
 """
 
+READ_BESIDE = 3
+"""Of so many chunks, the first that are asked for, the ones beside them are read along: an answer asks for these next
+(`answering.evidence.expand_context`).
+"""
+
 # Laterals keep both look-ups by key while a new table has no statistics.
 _ASKED_CHUNKS = """
 SELECT {columns}
@@ -53,7 +60,31 @@ _ORDINALS = {
     "chosen": "ordinal = asked.ordinal",
 }
 
-CHUNKS = _ASKED_CHUNKS.format(columns=_CHUNK, **_ORDINALS)
+# {count}: of how many of the first that are found.
+CHUNKS = """
+WITH found AS MATERIALIZED ({asked}), first AS (
+    SELECT document_id, revision_id, index FROM found ORDER BY place LIMIT {count}
+)
+SELECT found.*, false AS is_beside FROM found
+UNION ALL
+SELECT 0 AS place, {columns}, true AS is_beside
+FROM first
+CROSS JOIN LATERAL (
+    SELECT * FROM rag_chunks
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = first.document_id AND revision_id = first.revision_id
+      AND index IN (first.index - 1, first.index + 1)
+      AND access_id = ANY ($3::integer[]) AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4)
+    OFFSET 0
+) c
+CROSS JOIN LATERAL (
+    SELECT title, source_path, url, media_type FROM rag_documents
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = c.document_id
+    OFFSET 0
+) d
+ORDER BY is_beside, place
+""".format(  # noqa: S608 - constants
+    asked=_ASKED_CHUNKS.format(columns=f"asked.place, {_CHUNK}", **_ORDINALS), columns=_CHUNK, count=READ_BESIDE
+)
 
 TITLES = _ASKED_CHUNKS.format(columns="c.ordinal, d.title", **_ORDINALS)
 
@@ -154,15 +185,33 @@ class PostgresDocumentReader:
         self._workspace = workspace
         self._key = workspace.key
         self._version = version
+        self._titles: dict[bytes, str | None] = {}
+        """By the bytes of the document's id; None for one that is gone."""
+        self._beside: dict[tuple[tuple[int, ...], ChunkPosition], Chunk | None] = {}
+        """Chunks read along, by access sets and position; None where there is none that they may read."""
 
     async def chunks(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> list[Chunk]:
-        return await self._chunks(CHUNKS, access_ids, ordinals)
+        if not ordinals:
+            return []
+        rows = await self._connection.fetch(CHUNKS, *self._key, access_ids, self._version, ordinals)
+        found = [value_from(Chunk, row) for row in rows if not row["is_beside"]]
+        beside = [value_from(Chunk, row) for row in rows if row["is_beside"]]
+        sets = tuple(access_ids)
+        for one in found[:READ_BESIDE]:
+            for step in (-1, 1):
+                self._beside.setdefault((sets, ChunkPosition(one.document_id, one.revision_id, one.index + step)))
+        for one in beside:
+            self._beside[sets, ChunkPosition(one.document_id, one.revision_id, one.index)] = one
+        return found
 
     async def chunks_by_citation(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
         documents, chunks = [one.document_id for one in cited], [one.chunk_id for one in cited]
         return await self._chunks(CITED, access_ids, documents, chunks)
 
     async def chunks_at(self, places: Sequence[ChunkPosition], access_ids: Sequence[int]) -> list[Chunk]:
+        sets = tuple(access_ids)
+        if all((sets, one) in self._beside for one in places):
+            return [found for one in places if (found := self._beside[sets, one]) is not None]
         documents, revisions = [one.document_id for one in places], [one.revision_id for one in places]
         return await self._chunks(PLACED, access_ids, documents, revisions, [one.index for one in places])
 
@@ -171,11 +220,21 @@ class PostgresDocumentReader:
             return {}
         if self._resident is not None:
             shown, documents = self._resident.documents_of(ordinals, self._version, access_ids)
-            rows = await self._connection.fetch(TITLES_OF, *self._key, list(set(documents)))
-            titles = {row["document_id"]: row["title"] for row in rows}
-            return {ordinal: titles[one] for ordinal, one in zip(shown, documents, strict=True) if one in titles}
+            titles = await self._titles_of(documents)
+            pairs = zip(shown, map(titles.get, documents), strict=True)
+            return {ordinal: title for ordinal, title in pairs if title is not None}
         rows = await self._connection.fetch(TITLES, *self._key, access_ids, self._version, list(ordinals))
         return {row["ordinal"]: row["title"] for row in rows}
+
+    async def _titles_of(self, documents: Sequence[bytes]) -> Mapping[bytes, str | None]:
+        """Titles by the bytes of the document's id, these documents among them."""
+        unknown = set(documents) - self._titles.keys()
+        if unknown:
+            self._titles |= dict.fromkeys(unknown)
+            # The driver's own ids are made and compared in C.
+            rows = await self._connection.fetch(TITLES_OF, *self._key, [DriverUUID(one) for one in unknown])
+            self._titles |= {row["document_id"].bytes: row["title"] for row in rows}
+        return self._titles
 
     async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkVersion]:
         rows = await self._connection.fetch(PLACEMENTS, *self._key, list(chunk_ids), access_ids)

@@ -97,13 +97,13 @@ class ResidentCorpus:
 
     def documents_of(
         self, ordinals: Sequence[int], version: int, access_ids: Sequence[int]
-    ) -> tuple[list[int], list[UUID]]:
-        """Those of the ordinals whose chunk is visible to the access sets, and the document of each."""
+    ) -> tuple[list[int], list[bytes]]:
+        """Those of the ordinals whose chunk is visible to the access sets, and the bytes of each one's document id."""
         rows = self.vectors.rows_of(np.array(ordinals, np.int64))
         rows = rows[rows >= 0]
-        rows = rows[self.vectors.visible(version, access_ids)[rows]]
-        ids: list[list[int]] = self.documents[rows].tolist()
-        return self.vectors.ordinals[rows].tolist(), [UUID(int=(high << 64) | low) for high, low in ids]
+        rows = rows[self.vectors.visible(version, access_ids, rows=rows)]
+        ids = self.documents[rows].astype(">u8").tobytes()
+        return self.vectors.ordinals[rows].tolist(), [ids[start : start + 16] for start in range(0, len(ids), 16)]
 
     def shown_below(self, span: int, version: int, access_ids: Sequence[int] | None) -> NDArray[np.bool_]:
         """Of each ordinal below `span`, whether its chunk is visible to the access sets (None: to all)."""
