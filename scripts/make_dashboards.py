@@ -84,6 +84,7 @@ DASHBOARDS: Mapping[str, tuple[str, Sequence[Panel]]] = {
         "Gate and web",
         [
             Panel("Decisions by plan", "reqps", [_rate("rag_gate_decisions_total", "plan_type")]),
+            Panel("Plans put to rest", "ops", [_rate("rag_gate_rollbacks_total", "cause")]),
             Panel("Decisions by version of the weights", "reqps", [_rate("rag_gate_decisions_total", "model_version")]),
             Panel("Calls of the web", "reqps", [_rate("rag_web_calls_total", "outcome")]),
             Panel("Searches of the web", "reqps", [_rate("rag_search_requests_total", "outcome")]),

@@ -58,6 +58,8 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_run_stages": TableClass.WORKSPACE,
         "rag_gate_decisions": TableClass.WORKSPACE,
         "rag_feedback": TableClass.WORKSPACE,
+        "rag_implicit_feedback": TableClass.WORKSPACE,
+        "rag_gate_rollbacks": TableClass.WORKSPACE,
         "rag_cache_entries": TableClass.WORKSPACE,
         "rag_snapshots": TableClass.WORKSPACE,
         "rag_restores": TableClass.WORKSPACE,

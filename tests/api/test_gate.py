@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 from uuid import UUID
 
-from agentic_rag.answering.feedback.feedback import Feedback
+from agentic_rag.answering.feedback.feedback import Feedback, Rating
 from agentic_rag.answering.feedback.give_feedback import GiveFeedback
 from agentic_rag.answering.gate.decide import GateRules, decide
 from agentic_rag.answering.gate.observe import MOST_DECISIONS, ObserveGate
+from agentic_rag.answering.gate.rollback import Rollback
 from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
+from agentic_rag.answering.gate.watch_outcomes import WatchOutcomes
 from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS
+from agentic_rag.answering.gate_decision import DowngradeCause
+from agentic_rag.answering.outside import OutsideReport
 from agentic_rag.answering.question import CacheMode
 from agentic_rag.answering.run import Run
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.web_access import WebAccess
 from agentic_rag.workspaces.workspace import CorpusHead
-from tests.api.builders import REF, WORKSPACE, Container, FakeAnswer, a_run, numbered, query
+from tests.api.builders import NOW, REF, WORKSPACE, Container, FakeAnswer, a_run, numbered, query
 from tests.memory_store.telemetry import RecordingTelemetry
 from tests.set_clock import SetClock
 from tests.unit.answering.test_gate import ANSWERED, OPEN, UNANSWERED
@@ -40,9 +44,10 @@ class FakeLog:
     kept: Sequence[StoredDecision] = ()
     asked: list[tuple[WorkspaceRef, datetime, str | None, int]] = field(default_factory=list)
     said: Sequence[Feedback] = ()
+    rested: Sequence[Rollback] = ()
 
     async def decisions(
-        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
+        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int, *, outside_only: bool = False
     ) -> Sequence[StoredDecision]:
         self.asked.append((workspace, since, subject, most))
         return self.kept[:most]
@@ -51,6 +56,12 @@ class FakeLog:
         self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
     ) -> Sequence[Feedback]:
         return self.said[:most]
+
+    async def rollbacks(self, workspace: WorkspaceRef, since: datetime) -> Sequence[Rollback]:
+        return self.rested
+
+    async def add_rollback(self, workspace: WorkspaceRef, rollback: Rollback) -> None:
+        self.rested = [rollback, *self.rested]
 
     async def add_feedback(self, workspace: WorkspaceRef, feedback: Feedback) -> bool:
         self.said = [feedback]
@@ -69,7 +80,10 @@ class FakeHeads:
 
 def gate(log: FakeLog | None = None, answer: FakeAnswer | None = None) -> ObserveGate:
     made = answer or FakeAnswer(judged())
-    return ObserveGate(cast("Any", FakeHeads()), log or FakeLog(), cast("Any", None), lambda: cast("Any", made), SHADOW)
+    kept = log or FakeLog()
+    outcomes = WatchOutcomes(kept, SetClock(), RecordingTelemetry(), deploy="1", budget_seconds=10.0)
+    heads, runs = cast("Any", FakeHeads()), cast("Any", None)
+    return ObserveGate(heads, kept, runs, lambda: cast("Any", made), SHADOW, outcomes)
 
 
 def stored(*runs: Run) -> list[StoredDecision]:
@@ -216,3 +230,36 @@ async def test_what_a_caller_says_of_a_run_is_stored_and_shown_with_it() -> None
     assert given["feedback"] == {**asked, "precision": 0.5}
     assert shown == [{"rating": "BAD", "subject": log.said[0].subject}]
     assert refused == {"feedback": None, "userErrors": [{"code": "FEEDBACK_INVALID", "path": ["chunkIds"]}]}
+
+
+EVALUATION = """
+query($id: ID!) {
+  gateEvaluation(workspaceId: $id) {
+    plan isOnTrial windows { runs satisfaction freshnessGain externalCalls fault } deploys { deploy runs isSlow }
+    rollback { cause reason until }
+  }
+}
+"""
+
+
+async def test_an_evaluation_shows_windows_deploys_and_what_rests() -> None:
+    run = judged()
+    run = replace(run, answer=replace(run.answer, outside=OutsideReport(searches=1, pages=2)))
+    kept = [replace(one, run_id=numbered(place), deploy="1") for place in range(20) for one in stored(run)]
+    log = FakeLog(kept, said=[Feedback(numbered(place), "ada", NOW, Rating.BAD) for place in range(20)])
+    log.rested = [Rollback("search", DowngradeCause.LATENCY, "95 % took up to 9.0 s", NOW + timedelta(hours=1), "1")]
+
+    found = (await query(Container(gate=gate(log)), EVALUATION, {"id": SINCE["id"]}))["data"]["gateEvaluation"]
+
+    search, full_loop = found
+    assert (search["plan"], search["windows"], search["rollback"]["cause"]) == ("SEARCH", [], "LATENCY")
+    assert full_loop["deploys"] == [{"deploy": "1", "runs": 20, "isSlow": False}]
+    (window,) = full_loop["windows"]
+    assert (window["runs"], window["satisfaction"], window["externalCalls"]) == (20, 0.0, 3.0)
+    assert (window["fault"], full_loop["rollback"], full_loop["isOnTrial"]) == ("SATISFACTION", None, False)
+
+
+async def test_an_evaluation_takes_the_role_admin() -> None:
+    body = await query(Container(gate=gate()), EVALUATION, {"id": SINCE["id"]}, token="member-token")
+
+    assert body["errors"][0]["extensions"]["code"] == "FORBIDDEN"

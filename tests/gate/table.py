@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tests.bench.reports import Row
-from tests.gate import asked, crawled, decisions, from_the_web, labelled
+from tests.gate import asked, crawled, decisions, from_the_web, labelled, outcomes
 
 Measure = Callable[[bool], Row]
 """Measures a row; True asks for the short form."""
@@ -19,6 +19,9 @@ TABLE: Mapping[str, Measure] = {
     "refused": labelled.refused,
     "promoted": labelled.promoted,
     "cost": asked.cost,
+    "dropped": outcomes.dropped,
+    "recovered": outcomes.recovered,
+    "slowed": outcomes.slowed,
     "rules": crawled.rules,
     "duplicates": crawled.duplicates,
     "budgets": crawled.budgets,

@@ -64,6 +64,24 @@ def _slowly(patch: Patch) -> None:
     patch(gate, "decide", late)
 
 
+def _content_with_all(patch: Patch) -> None:
+    from agentic_rag.answering.gate import windows
+
+    patch(windows, "LEAST_SATISFACTION", 0.0)
+
+
+def _for_good(patch: Patch) -> None:
+    from agentic_rag.answering.gate.rollback import Rollback
+
+    patch(Rollback, "holds", lambda *_: True)
+
+
+def _patient(patch: Patch) -> None:
+    from agentic_rag.answering.gate import watch_outcomes
+
+    patch(watch_outcomes, "SLOW_SHARE", 1.0)
+
+
 def _deaf_to_robots(patch: Patch) -> None:
     from agentic_rag.web.robots import RobotsRules
 
@@ -138,6 +156,9 @@ MUTANTS: Mapping[str, Mutant] = {
     "calls": Mutant("everything is looked for outside", _always, "calls"),
     "refused": Mutant("every model is promoted", partial(_promoting, always=True), "a worse model"),
     "promoted": Mutant("no model is promoted", partial(_promoting, always=False), "a better model"),
+    "dropped": Mutant("callers are always content", _content_with_all, "back to the documents"),
+    "recovered": Mutant("what rests does so for good", _for_good, "tried again"),
+    "slowed": Mutant("no deploy is slow before its runs are cut off", _patient, "slow deploys"),
     "rules": Mutant("robots.txt is not heard", _deaf_to_robots, "robots and noindex"),
     "duplicates": Mutant("pages of one text are kept twice", _without_twins, "kept or fetched twice"),
     "budgets": Mutant("a spent envelope refuses nothing", _without_ceilings, "under a crawl's and a day's budget"),

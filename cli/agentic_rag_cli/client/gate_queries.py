@@ -45,6 +45,17 @@ query ($workspaceId: ID!, $since: DateTime!) {
 }
 """
 
+_EVALUATION = """
+plan isOnTrial
+windows {
+  first last runs feedback satisfaction freshnessGain externalCalls costUsd p95Seconds precision fault
+}
+deploys { deploy runs p95Seconds isSlow }
+rollback { cause reason beganAt until deploy }
+"""
+
+EVALUATION = f"query ($workspaceId: ID!) {{ gateEvaluation(workspaceId: $workspaceId) {{ {_EVALUATION} }} }}"
+
 CITED_CHUNKS = "query ($id: ID!) { run(id: $id) { citations { marker chunkId } } }"
 
 SUBMIT_FEEDBACK = f"""

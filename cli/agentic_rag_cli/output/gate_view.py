@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from agentic_rag_cli.output.terminal import table
 
 _GROUP = ("RUNS", "SHARE", "P50 MS", "P95 MS", "HIT RATE", "USD", "TOKENS", "RATINGS", "GOOD", "PRECISION")
+_WINDOW = ("UNTIL", "RUNS", "FEEDBACK", "GOOD", "NEW", "CALLS", "USD", "P95 S", "PRECISION", "BAD")
 _LEFT_OUT = "Older decisions of this time were left out."
 
 
@@ -63,6 +65,26 @@ def report_text(found: Mapping[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
+def evaluation_json(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The JSON form, with the field names of the GraphQL API; plans in small letters."""
+    return [{**one, "plan": one["plan"].lower()} for one in found]
+
+
+def evaluation_text(found: Sequence[Mapping[str, Any]]) -> str:
+    """A row for each window and each deploy of a plan, and what rests."""
+    windows = [(one["plan"].lower(), *_window(window)) for one in found for window in one["windows"]]
+    deploys = [
+        (one["plan"].lower(), deploy["deploy"], deploy["runs"], f"{deploy['p95Seconds']:.1f}", _slow(deploy))
+        for one in found
+        for deploy in one["deploys"]
+    ]
+    parts = [line for one in found if (line := _resting(one)) is not None]
+    parts.append(table(("PLAN", *_WINDOW), windows) if windows else "No window is full yet.")
+    if deploys:
+        parts.append(table(("PLAN", "DEPLOY", "RUNS", "P95 S", ""), deploys))
+    return "\n\n".join(parts)
+
+
 def replay_json(found: Mapping[str, Any]) -> dict[str, Any]:
     """The JSON form, with the field names of the GraphQL API; plans in small letters."""
     differences = [
@@ -93,6 +115,33 @@ def replay_text(found: Mapping[str, Any]) -> str:
     if not found["isComplete"]:
         parts.append(_LEFT_OUT)
     return "\n\n".join(parts)
+
+
+def _window(one: Mapping[str, Any]) -> tuple[object, ...]:
+    return (
+        f"{datetime.fromisoformat(one['last']):%Y-%m-%d %H:%M}",
+        one["runs"],
+        f"{one['feedback']:g}",
+        _share(one["satisfaction"]),
+        _share(one["freshnessGain"]),
+        f"{one['externalCalls']:.1f}",
+        f"{one['costUsd']:.4f}",
+        f"{one['p95Seconds']:.1f}",
+        _share(one["precision"]),
+        one["fault"] or "",
+    )
+
+
+def _slow(one: Mapping[str, Any]) -> str:
+    return "slow" if one["isSlow"] else ""
+
+
+def _resting(one: Mapping[str, Any]) -> str | None:
+    plan, rollback = one["plan"].lower(), one["rollback"]
+    if rollback is not None:
+        until = f"{datetime.fromisoformat(rollback['until']):%Y-%m-%d %H:%M} UTC"
+        return f"{plan} rests until {until}, or another deploy: {rollback['reason']} ({rollback['cause']})"
+    return f"{plan} is tried again: no window since then is full" if one["isOnTrial"] else None
 
 
 def _downgrade(one: Mapping[str, Any]) -> str:

@@ -39,6 +39,12 @@ class DowngradeCause(enum.Enum):
     NO_SEARCH = "no_search"
     NO_CRAWLER = "no_crawler"
     AS_OF = "as_of"
+    SATISFACTION = "satisfaction"
+    """Too few callers were content with what such runs found outside."""
+    FRESHNESS = "freshness"
+    """Such runs found nothing outside that they cite."""
+    LATENCY = "latency"
+    """Such runs were too slow."""
     UNKNOWN = "unknown"
     """Of a decision stored before causes were kept."""
 

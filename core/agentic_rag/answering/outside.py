@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from agentic_rag.answering.gate.rollback import Rollback
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 LEAST_SECONDS = 1.0
@@ -62,3 +63,5 @@ class Outside:
     look: LookOutside
     share_left: Callable[[WorkspaceRef], Awaitable[float]]
     """The share of the day's envelope that is left, 0 to 1. Errors: `DependencyUnavailable`."""
+    rollbacks: Callable[[WorkspaceRef], Awaitable[tuple[Rollback, ...]]] | None = None
+    """The plans that are done without for a while. Errors: `DependencyUnavailable`."""

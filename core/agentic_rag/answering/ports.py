@@ -10,6 +10,7 @@ from uuid import UUID
 
 from agentic_rag.answering.extraction.reading import PlacedUnit, Reading
 from agentic_rag.answering.feedback.feedback import Feedback
+from agentic_rag.answering.gate.rollback import Rollback
 from agentic_rag.answering.gate.stored_decision import StoredDecision
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.run_filter import ALL_RUNS, RunFilter
@@ -48,12 +49,24 @@ class RunStore(Protocol):
 
 
 class GateLog(Protocol):
-    """Decisions of the gate, and what callers say of the runs. Both go with their runs."""
+    """Decisions of the gate, what callers say of the runs, and plans that were put to rest. The first two go with their
+    runs.
+    """
 
     async def decisions(
-        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
+        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int, *, outside_only: bool = False
     ) -> Sequence[StoredDecision]:
-        """Decisions taken since then, newest first; only those of one subject's runs when one is named."""
+        """Decisions taken since then, newest first; only those of one subject's runs when one is named, and of runs
+        that were to look outside.
+        """
+        ...
+
+    async def rollbacks(self, workspace: WorkspaceRef, since: datetime) -> Sequence[Rollback]:
+        """Those that began since then, newest first. They stay when runs go."""
+        ...
+
+    async def add_rollback(self, workspace: WorkspaceRef, rollback: Rollback) -> None:
+        """Store it, unless one of the same plan and deploy holds then."""
         ...
 
     async def add_feedback(self, workspace: WorkspaceRef, feedback: Feedback) -> bool:

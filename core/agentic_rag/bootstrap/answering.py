@@ -17,6 +17,7 @@ from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.feedback.give_feedback import GiveFeedback
 from agentic_rag.answering.gate.decide import GateRules
 from agentic_rag.answering.gate.observe import ObserveGate
+from agentic_rag.answering.gate.watch_outcomes import WatchOutcomes
 from agentic_rag.answering.hyde.queued_passages import QueuedPassages
 from agentic_rag.answering.hyde.write_passage import WritePassage
 from agentic_rag.answering.options import AnswerDefaults
@@ -188,7 +189,17 @@ class AnsweringParts(DocumentParts):
     def gate(self) -> ObserveGate:
         """The use case behind `rag gate`."""
         rules = self._answer_defaults.gate
-        return ObserveGate(self.database, self.gate_log, self.read_runs, lambda: self.unrecorded_answer, rules)
+        return ObserveGate(
+            self.database, self.gate_log, self.read_runs, lambda: self.unrecorded_answer, rules, self.outcomes
+        )
+
+    @cached_property
+    def outcomes(self) -> WatchOutcomes:
+        """What runs that look outside are worth."""
+        by_rules, by_model = self.settings.answering.budget_ms
+        budget = by_model if self.settings.models.tasks else by_rules
+        deploy = self.settings.operations.deploy
+        return WatchOutcomes(self.gate_log, self.clock, self.telemetry, deploy=deploy, budget_seconds=budget / 1000)
 
     @cached_property
     def feedback(self) -> GiveFeedback:

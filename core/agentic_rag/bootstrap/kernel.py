@@ -65,7 +65,7 @@ class KernelParts:
         telemetry = ProcessTelemetry(
             TelemetryOptions(
                 service_name=settings.service_name,
-                service_version=__version__,
+                service_version=settings.deploy,
                 log_level=settings.log_level,
                 otlp_endpoint=settings.otlp_endpoint or None,
             )

@@ -95,7 +95,7 @@ class StoreParts(KernelParts):
 
     @cached_property
     def runs(self) -> RunStore:
-        return PostgresRunStore(self._pool)
+        return PostgresRunStore(self._pool, self.settings.operations.deploy)
 
     @cached_property
     def gate_log(self) -> GateLog:

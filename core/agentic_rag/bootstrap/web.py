@@ -86,4 +86,4 @@ class WebParts(IngestionParts):
         look = LookOutsideForRun(
             self.database, self.search_web, self.read_pages, self.keep_pages, self.queue, self.telemetry
         )
-        return Outside(look, self.web_envelope.share_left)
+        return Outside(look, self.web_envelope.share_left, self.outcomes.rollbacks)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
+from urllib.parse import quote
 
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag.settings.addresses import MASK, hide_passwords
@@ -124,6 +125,7 @@ def load_settings(
     merged = without_files_of(merged, overrides or {}) | dict(overrides or {})
     if merged.get("AGENTIC_RAG_PROFILE", "").strip() == PRODUCTION:
         merged |= {name: value for name, value in _CLOSED.items() if not merged.get(name)}
+    merged = _with_service_name(merged)
     known = variables()
     merged, problems = read_secret_files(merged, known)
     problems += _unknown(merged, [variable.name for variable in known])
@@ -184,6 +186,16 @@ def _near_misses(merged: Mapping[str, str], known: list[str]) -> list[str]:
         if merged[name] and close and not name.startswith(OWNED_PREFIXES):
             warnings.append(f"{name} is no setting and is ignored; did you mean {close[0]}?")
     return warnings
+
+
+def _with_service_name(merged: Mapping[str, str]) -> dict[str, str]:
+    """OTEL_SERVICE_NAME as the last of the attributes, which goes before the others of its name."""
+    name = merged.get("OTEL_SERVICE_NAME", "").strip()
+    if not name:
+        return dict(merged)
+    given = merged.get("OTEL_RESOURCE_ATTRIBUTES", "").strip()
+    attributes = ",".join(filter(None, (given, f"service.name={quote(name)}")))
+    return {**merged, "OTEL_RESOURCE_ATTRIBUTES": attributes}
 
 
 def _unspoken_protocol(merged: Mapping[str, str]) -> list[str]:

@@ -7,6 +7,7 @@ from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.answering.answers import AnswerQuery
 from agentic_rag_server.graphql.answering.explanations import ExplanationQuery
+from agentic_rag_server.graphql.answering.gate_evaluation import GateEvaluationQuery
 from agentic_rag_server.graphql.answering.gate_reports import GateQuery
 from agentic_rag_server.graphql.answering.passages import PassageQuery
 from agentic_rag_server.graphql.answering.prompt_context import ContextQuery
@@ -57,6 +58,7 @@ class Query(
     ReplayQuery,
     ProofQuery,
     GateQuery,
+    GateEvaluationQuery,
     PassageQuery,
     ContextQuery,
     ContextTemplateQuery,

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 from tests.builders import citation, run_of
 from tests.contract.backends import Backend
-from tests.unit.answering.test_gate import ANSWERED, OPEN
+from tests.unit.answering.test_gate import ANSWERED, OPEN, UNANSWERED
 from tests.unit.answering.test_gate_decisions import PLAIN
 
 from agentic_rag.answering.feedback.feedback import Feedback, FeedbackReason, Rating, TaskOutcome
 from agentic_rag.answering.gate.decide import decide
+from agentic_rag.answering.gate.rollback import REST, Rollback
 from agentic_rag.answering.gate.stored_decision import decision_to_store
+from agentic_rag.answering.gate_decision import DowngradeCause
+from agentic_rag.answering.outside import OutsideReport
 from agentic_rag.answering.run import CacheOutcome, Run
 from agentic_rag.tenancy.principals import WorkspaceRef
+
+LOOKED = OutsideReport(searches=2, pages=3)
 
 
 def judged(workspace: WorkspaceRef, subject: str = "tester", key: str | None = None) -> Run:
@@ -128,3 +133,36 @@ async def test_an_answer_from_the_cache_was_not_judged_again(adapter: Backend) -
     await adapter.runs.record([run, replace(run, run_id=uuid4(), cache=CacheOutcome.HIT)])
 
     assert len(await adapter.gate_log.decisions(workspace, run.created_at, None, 9)) == 1
+
+
+async def test_of_runs_that_were_to_look_outside_only_their_own_decisions_come(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    inside = judged(workspace)
+    gate = decide(PLAIN, UNANSWERED, OPEN)
+    outside = replace(inside, run_id=uuid4(), answer=replace(inside.answer, gate=gate, outside=LOOKED))
+    await adapter.runs.record([inside, outside])
+
+    (found,) = await adapter.gate_log.decisions(workspace, inside.created_at, None, 9, outside_only=True)
+
+    assert found == decision_to_store(outside)
+    assert (found.plan_type, found.external_calls, found.gained) == ("full_loop", 5, False)
+
+
+async def test_a_rollback_is_kept_once_while_it_holds(adapter: Backend) -> None:
+    workspace, other = await adapter.workspace(), await adapter.workspace()
+    began = datetime(2026, 11, 27, 12, tzinfo=UTC)
+    first = Rollback("search", DowngradeCause.LATENCY, "95 % took up to 9.0 s", began, "1")
+    meanwhile = replace(first, began_at=began + timedelta(minutes=1))
+    kept = [
+        replace(first, began_at=began + REST),
+        replace(first, began_at=began + timedelta(minutes=2), deploy="2"),
+        replace(first, began_at=began + timedelta(minutes=1), plan="full_loop", cause=DowngradeCause.FRESHNESS),
+        first,
+    ]
+
+    for one in (first, meanwhile, *kept[2::-1]):
+        await adapter.gate_log.add_rollback(workspace, one)
+
+    assert await adapter.gate_log.rollbacks(workspace, began) == kept
+    assert await adapter.gate_log.rollbacks(workspace, began + REST) == kept[:1]
+    assert await adapter.gate_log.rollbacks(other, began) == []

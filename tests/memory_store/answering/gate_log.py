@@ -8,7 +8,9 @@ from uuid import UUID
 from tests.memory_store.session.store import MemoryStore, entered
 
 from agentic_rag.answering.feedback.feedback import Feedback
+from agentic_rag.answering.gate.rollback import Rollback
 from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
+from agentic_rag.answering.gate.windows import OUTSIDE_PLANS
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -18,15 +20,30 @@ class MemoryGateLog:
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
         self._feedback: dict[tuple[WorkspaceRef, UUID, str], Feedback] = {}
+        self._rollbacks: list[tuple[WorkspaceRef, Rollback]] = []
 
     async def decisions(
-        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
+        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int, *, outside_only: bool = False
     ) -> list[StoredDecision]:
-        """Decisions of runs, newest first; only those of one subject when one is named."""
+        """Decisions of runs, newest first; only those of one subject when one is named, and of runs that were to look
+        outside.
+        """
         state = entered(self._store.committed, workspace)
         held = [] if state is None else [run for run in state.runs.values() if subject in (None, run.subject)]
         found = [one for one in map(decision_to_store, held) if one is not None and one.decided_at >= since]
+        found = [one for one in found if not outside_only or one.plan_type in OUTSIDE_PLANS]
         return sorted(found, key=lambda one: (one.decided_at, str(one.run_id)), reverse=True)[:most]
+
+    async def rollbacks(self, workspace: WorkspaceRef, since: datetime) -> list[Rollback]:
+        """Those that began since then, newest first."""
+        kept = [one for where, one in self._rollbacks if where == workspace and one.began_at >= since]
+        return sorted(sorted(kept, key=lambda one: one.plan), key=lambda one: one.began_at, reverse=True)
+
+    async def add_rollback(self, workspace: WorkspaceRef, rollback: Rollback) -> None:
+        """Keep it, unless one of the same plan and deploy holds then."""
+        kept = (one for where, one in self._rollbacks if (where, one.plan) == (workspace, rollback.plan))
+        if not any(one.holds(rollback.began_at, rollback.deploy) and one.began_at <= rollback.began_at for one in kept):
+            self._rollbacks.append((workspace, rollback))
 
     async def add_feedback(self, workspace: WorkspaceRef, feedback: Feedback) -> bool:
         """Keep it in place of what its subject said before; False where the run is not stored."""

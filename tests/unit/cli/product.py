@@ -35,7 +35,9 @@ from agentic_rag.answering.feedback.feedback import Feedback
 from agentic_rag.answering.feedback.give_feedback import GiveFeedback
 from agentic_rag.answering.gate.decide import GateRules
 from agentic_rag.answering.gate.observe import ObserveGate
+from agentic_rag.answering.gate.rollback import Rollback
 from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
+from agentic_rag.answering.gate.watch_outcomes import WatchOutcomes
 from agentic_rag.answering.gate_decision import Directives, GateDecision
 from agentic_rag.answering.live.events import RunEvent, RunEventKind, Watch
 from agentic_rag.answering.prompts.grade import Grade, GradeLevel
@@ -341,7 +343,12 @@ class Product:
         self.answer = SimpleNamespace(ask=self._ask, cancel=self._cancel_run)
         self.cancel_job = SimpleNamespace(run=self._cancel_job)
         self.gate = ObserveGate(
-            self.database, cast("Any", self), self.read_runs, lambda: cast("Any", self.answer), GateRules()
+            self.database,
+            cast("Any", self),
+            self.read_runs,
+            lambda: cast("Any", self.answer),
+            GateRules(),
+            WatchOutcomes(cast("Any", self), self.clock, self.telemetry, deploy="1", budget_seconds=10.0),
         )
         self.feedback = GiveFeedback(cast("Any", self), self.read_runs, self.clock, self.telemetry)
         self.replay = ReplayRun(self.database, self.read_runs, cast("Any", self.answer))
@@ -436,10 +443,14 @@ class Product:
         return _page([run for run in self.answers.values() if wanted.admits(run)], request)
 
     async def decisions(
-        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
+        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int, *, outside_only: bool = False
     ) -> list[StoredDecision]:
         """Decisions of the runs, as a `GateLog`."""
         return [one for one in map(decision_to_store, self.answers.values()) if one is not None]
+
+    async def rollbacks(self, workspace: WorkspaceRef, since: datetime) -> list[Rollback]:
+        """None, as a `GateLog`."""
+        return []
 
     async def add_feedback(self, workspace: WorkspaceRef, feedback: Feedback) -> bool:
         """Keep it, as a `GateLog`."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from uuid import UUID
 
 from tests.unit.answering.test_gate import ANSWERED, OPEN
@@ -17,6 +19,10 @@ from agentic_rag.answering.gate.decide import GateRules, decide
 from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, IN_FORCE
 from agentic_rag.answering.run import Run
 from agentic_rag.kernel.public_ids import NodeKind, encode
+from agentic_rag.models.billing.limits import Ceiling
+from agentic_rag.models.billing.manage_budgets import UsageReport
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag_cli.output import gate_view
 from agentic_rag_eval.gate_cases import save_cases
 
 RUN_ID = encode(NodeKind.RUN, HANDBOOK.workspace_id, UUID(int=500))
@@ -155,3 +161,59 @@ def test_a_report_shows_what_was_said_of_runs() -> None:
 
     rows = [line.split() for line in shown.stdout.splitlines()]
     assert ["1", "100", "%", "–"] in [row[-4:] for row in rows]
+
+
+def test_an_evaluation_says_when_no_window_is_full_yet() -> None:
+    shown = terminal().rag("gate", "evaluation")
+
+    assert (shown.exit_code, shown.stdout) == (0, "No window is full yet.\n")
+
+
+def test_an_evaluation_has_a_row_for_each_window_and_names_what_rests() -> None:
+    window = {
+        "first": "2026-11-26T08:00:00+00:00", "last": "2026-11-27T09:30:00+00:00", "runs": 20, "feedback": 8.25,
+        "satisfaction": 0.5, "freshnessGain": 0.75, "externalCalls": 3.2, "costUsd": 0.01, "p95Seconds": 4.25,
+        "precision": None, "fault": "SATISFACTION",
+    }  # fmt: skip
+    rollback = {
+        "cause": "SATISFACTION", "reason": "50 % of the callers were content, less than 70 %",
+        "beganAt": "2026-11-27T09:30:00+00:00", "until": "2026-11-28T09:30:00+00:00", "deploy": "1",
+    }  # fmt: skip
+    deploy = {"deploy": "1", "runs": 20, "p95Seconds": 9.0, "isSlow": True}
+    found = [{"plan": "SEARCH", "windows": [window], "deploys": [deploy], "rollback": rollback, "isOnTrial": False}]
+
+    told = gate_view.evaluation_text(found)
+
+    assert told.startswith("search rests until 2026-11-28 09:30 UTC, or another deploy: 50 % of the callers")
+    rows = [line.split() for line in told.splitlines()]
+    assert ["search", "2026-11-27", "09:30", "20", "8.25", "50", "%", "75", "%", "3.2"] in [row[:10] for row in rows]
+    assert ["search", "1", "20", "9.0", "slow"] in rows
+    assert gate_view.evaluation_json(found)[0]["plan"] == "search"
+
+
+async def _usage(*asked: object) -> UsageReport:
+    return UsageReport([])
+
+
+async def _no_ceilings(workspace: WorkspaceRef) -> list[Ceiling]:
+    return []
+
+
+def test_a_weekly_report_holds_what_a_review_asks_for() -> None:
+    run = replace(judged(), created_at=datetime.now(UTC))
+    product = Product(answers={QUESTION: run})
+    product.spending = SimpleNamespace(usage=_usage, ceilings=_no_ceilings)
+    product.web_envelope = SimpleNamespace(ceilings=_no_ceilings)
+    at = Terminal(product, {})
+
+    shown = at.rag("report", "weekly")
+    quarter = json.loads(at.rag("report", "quarterly", "--json").stdout)
+
+    assert shown.exit_code == 0
+    chapters = [line for line in shown.stdout.splitlines() if line.startswith("#")]
+    assert chapters[1:] == [
+        "## Decisions and what came of them", "## Plans in rolling windows", "## Weights", "## Cost",
+    ]  # fmt: skip
+    since, until = (datetime.fromisoformat(quarter[name]) for name in ("since", "until"))
+    assert (until - since).days == 91
+    assert (quarter["gate"]["runs"], quarter["replay"]["differences"]) == (1, 1)

@@ -97,6 +97,21 @@ def report(
     terminal.show(found, gate_view.report_text(found), as_json=as_json)
 
 
+@app.command("evaluation")
+def evaluation(context: typer.Context, workspace: WorkspaceOption = None, as_json: JsonOption = False) -> None:
+    """Show how the runs of the last 30 days turned out, plan by plan, and which plans the gate does without for a
+    while. Takes the role admin.
+
+    Example: rag gate evaluation -w handbook
+    """
+
+    async def work(client: GraphQLClient) -> list[dict[str, Any]]:
+        return await client.fetch(gate_queries.EVALUATION, workspaceId=await client.workspace_id(workspace))
+
+    found = on_graphql(context, work)
+    terminal.show(gate_view.evaluation_json(found), gate_view.evaluation_text(found), as_json=as_json)
+
+
 @app.command("replay")
 def replay(
     context: typer.Context, since: SinceOption, workspace: WorkspaceOption = None, as_json: JsonOption = False

@@ -76,6 +76,12 @@ METRICS: tuple[Metric, ...] = (
         "Gate decisions, by plan and version of the weights.",
         ("plan_type", "model_version"),
     ),
+    Metric(
+        "rag_gate_rollbacks_total",
+        MetricKind.COUNTER,
+        "Plans that the gate put to rest, by plan and by what was bad of their runs.",
+        ("plan_type", "cause"),
+    ),
     Metric("rag_runs_unrecorded_total", MetricKind.COUNTER, "Runs answered but not stored.", ("reason",)),
     Metric(
         "rag_chunks_total",

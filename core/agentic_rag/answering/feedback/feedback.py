@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from uuid import UUID
 
 from agentic_rag.answering.run import Run
 
+_DIGITS = 6
 MAX_CHUNKS = 100
 """Of one feedback. A request may ask for at most 50 passages, and an answer cites few beside them."""
 
@@ -44,9 +47,30 @@ class TaskOutcome(enum.Enum):
     ABANDONED = "ABANDONED"
 
 
+class FeedbackKind(enum.Enum):
+    """How it is known what a caller thinks of a run."""
+
+    SAID = "said"
+    """In so many words."""
+    REPEATED = "repeated"
+    """The caller asked the same again soon after: BAD."""
+    OPENED = "opened"
+    """The caller opened what the run cites: GOOD."""
+    FOLLOWED = "followed"
+    """The caller asked on from the answer: GOOD."""
+
+
+WEIGHTS: Mapping[FeedbackKind, float] = MappingProxyType(
+    {FeedbackKind.SAID: 1.0, FeedbackKind.REPEATED: 0.25, FeedbackKind.OPENED: 0.25, FeedbackKind.FOLLOWED: 0.125}
+)
+"""What a word of each kind counts beside one that was said. Set by hand, measured on nobody: who opens a citation may
+doubt it, and who asks on may have got nothing.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What one caller says of one run; a later one of the same caller takes its place."""
+    """What one caller says of one run; a later one of the same caller and kind takes its place."""
 
     run_id: UUID
     subject: str
@@ -60,6 +84,12 @@ class Feedback:
     """The share of the surfaced chunks that were of use (precision@k; k is their number); None where the caller names
     none.
     """
+    kind: FeedbackKind = FeedbackKind.SAID
+
+    @property
+    def weight(self) -> float:
+        """What it counts."""
+        return WEIGHTS[self.kind]
 
 
 def surfaced_chunks(run: Run) -> tuple[UUID, ...]:
@@ -77,3 +107,21 @@ def precision_at_k(surfaced: Sequence[UUID], useful: Iterable[UUID]) -> float | 
     if not named or not surfaced:
         return None
     return sum(one in named for one in surfaced) / len(surfaced)
+
+
+def weight_of_all(said: Iterable[Feedback]) -> float:
+    """What feedback counts together."""
+    return math.fsum(one.weight for one in said)
+
+
+def satisfaction_of(said: Sequence[Feedback]) -> float | None:
+    """The share of feedback, by weight, that is good; None without any."""
+    whole = weight_of_all(said)
+    good = weight_of_all(one for one in said if one.rating is Rating.GOOD)
+    return round(good / whole, _DIGITS) if whole else None
+
+
+def mean_precision(said: Iterable[Feedback]) -> float | None:
+    """The mean of the precisions that are known; None without any."""
+    known = [one.precision for one in said if one.precision is not None]
+    return round(math.fsum(known) / len(known), _DIGITS) if known else None

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from agentic_rag.answering.gate.policy import WebPolicy
+from agentic_rag.answering.gate.rollback import Rollback
 from agentic_rag.answering.gate.signals import OutsideSigns, ProbeSigns, QuestionSigns, features_of
 from agentic_rag.answering.gate.weights import IN_FORCE, GateWeights
 from agentic_rag.answering.gate_decision import (
@@ -54,6 +55,8 @@ class GateRules:
     """off, shadow (says what it would do) or on."""
     is_past: bool = False
     """The question is asked of an earlier version, to which nothing can be added."""
+    rollbacks: tuple[Rollback, ...] = ()
+    """Plans that are done without for a while."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +145,11 @@ def _causes(wanted: str, rules: GateRules) -> Iterator[Downgrade]:
         yield Downgrade(wanted, "retrieve", "the question is asked of an earlier version", DowngradeCause.AS_OF)
     if rules.mode == "shadow":
         yield Downgrade(wanted, "retrieve", "the gate only watches (mode shadow)", DowngradeCause.MODE)
+    would = "search" if wanted == "full_loop" and not rules.can_crawl else wanted
+    for one in rules.rollbacks:
+        if one.plan == would:
+            reason = f"{would} rests until {one.until:%Y-%m-%d %H:%M} UTC: {one.reason}"
+            yield Downgrade(wanted, "retrieve", reason, one.cause)
     if wanted == "full_loop" and not rules.can_crawl:
         yield Downgrade(wanted, "search", "no crawler is configured", DowngradeCause.NO_CRAWLER)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from agentic_rag.answering.ask import AnswerQuestion
 from agentic_rag.answering.gate.decide import GateRules, lower
+from agentic_rag.answering.gate.evaluate import PlanEvaluation
 from agentic_rag.answering.gate.policy import WebPolicy
 from agentic_rag.answering.gate.replay import GateReplay, replay_decisions
 from agentic_rag.answering.gate.report import GateReport, report_decisions
 from agentic_rag.answering.gate.stored_decision import StoredDecision
+from agentic_rag.answering.gate.watch_outcomes import WatchOutcomes
 from agentic_rag.answering.gate.weights import IN_FORCE
 from agentic_rag.answering.gate_decision import Downgrade, GateDecision
 from agentic_rag.answering.options import validate
@@ -52,12 +54,14 @@ class ObserveGate:
         runs: ReadRuns,
         answer: Callable[[], AnswerQuestion],
         rules: GateRules,
+        outcomes: WatchOutcomes,
     ) -> None:
         self._database = database
         self._log = log
         self._runs = runs
         self._answer = answer
         self._rules = rules
+        self._outcomes = outcomes
 
     async def status(self, principal: Principal, workspace: WorkspaceRef) -> GateStatus:
         """Errors: `NotFound` (workspace), `DependencyUnavailable`."""
@@ -65,7 +69,8 @@ class ObserveGate:
         if head is None:
             raise no_such_workspace()
         policy = WebPolicy(head.organisation_allows_web, head.web.allow)
-        rules = replace(self._rules, policy=policy, care=head.web.care)
+        rollbacks = await self._outcomes.rollbacks(workspace)
+        rules = replace(self._rules, policy=policy, care=head.web.care, rollbacks=rollbacks)
         return GateStatus(
             mode=rules.mode,
             weights_version=IN_FORCE.version,
@@ -90,6 +95,12 @@ class ObserveGate:
         found, is_complete = await self._decisions(principal, workspace, since)
         said = await self._log.feedback_since(workspace, *_seen(principal, since), MOST_DECISIONS + 1)
         return report_decisions(found, said, is_complete=is_complete and len(said) <= MOST_DECISIONS)
+
+    async def evaluation(self, workspace: WorkspaceRef) -> Sequence[PlanEvaluation]:
+        """How runs turned out, plan by plan, of the last `HORIZON`. For those who manage the workspace. Errors:
+        `DependencyUnavailable`.
+        """
+        return await self._outcomes.evaluate(workspace, most=MOST_DECISIONS)
 
     async def replay(self, principal: Principal, workspace: WorkspaceRef, since: datetime) -> GateReplay:
         """The stored decisions with the weights in force. Errors: `DependencyUnavailable`."""

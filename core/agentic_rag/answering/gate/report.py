@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from agentic_rag.answering.feedback.feedback import Feedback, Rating
+from agentic_rag.answering.feedback.feedback import Feedback, FeedbackKind, mean_precision, satisfaction_of
 from agentic_rag.answering.gate.stored_decision import StoredDecision
 from agentic_rag.answering.gate_decision import PLAN_TYPES
 
@@ -103,7 +103,8 @@ def _groups(
 def _group(
     name: str, members: Sequence[StoredDecision], said: Mapping[UUID, Sequence[Feedback]], total: int
 ) -> DecisionGroup:
-    of = [one for member in members for one in said.get(member.run_id, ())]
+    told = (one for member in members for one in said.get(member.run_id, ()))
+    of = [one for one in told if one.kind is FeedbackKind.SAID]
     seconds = [one.seconds for one in members]
     hits = math.fsum(signal.value for one in members for signal in one.contributions if signal.name == "hit_rate")
     return DecisionGroup(
@@ -117,10 +118,6 @@ def _group(
         unpriced_runs=sum(one.cost_usd is None for one in members),
         tokens=sum(one.tokens or 0 for one in members),
         ratings=len(of),
-        satisfaction=_mean([float(one.rating is Rating.GOOD) for one in of]),
-        precision=_mean([one.precision for one in of if one.precision is not None]),
+        satisfaction=satisfaction_of(of),
+        precision=mean_precision(of),
     )
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return round(math.fsum(values) / len(values), _DIGITS) if values else None

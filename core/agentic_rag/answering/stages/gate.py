@@ -85,11 +85,18 @@ class DirectStage:
         return StageResult(state) if self._outside is None else await self._look(self._outside, state, decision, reads)
 
     async def _rules(self, state: RunState) -> GateRules:
-        """The run's rules with what is left of the envelope. It is read where nothing else forbids to look."""
+        """The run's rules with what is left of the envelope, and the plans at rest. Both are read where nothing else
+        forbids to look.
+        """
         rules = replace(state.options.gate, is_past=state.question.asked.as_of is not None)
         if self._outside is None or rules.policy.refused_by is not None or rules.mode != "on" or rules.is_past:
             return rules
-        return replace(rules, budget_left=await self._outside.share_left(state.question.asked.workspace))
+        workspace, rollbacks = state.question.asked.workspace, self._outside.rollbacks
+        return replace(
+            rules,
+            budget_left=await self._outside.share_left(workspace),
+            rollbacks=() if rollbacks is None else await rollbacks(workspace),
+        )
 
     async def _look(
         self, outside: Outside, state: RunState, decision: GateDecision, reads: LazySnapshot

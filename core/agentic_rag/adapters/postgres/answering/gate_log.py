@@ -11,23 +11,26 @@ import msgspec
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.answering.feedback.feedback import Feedback, FeedbackReason, Rating, TaskOutcome
+from agentic_rag.answering.gate.rollback import REST, Rollback
 from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
-from agentic_rag.answering.gate_decision import Downgrade, FeatureContribution
+from agentic_rag.answering.gate_decision import Downgrade, DowngradeCause, FeatureContribution
 from agentic_rag.answering.run import Run
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 _COLUMNS = """
     run_id, decided_at, weights_version, mode, care, score, plan_type, planned, intent, contributions, downgrades,
-    seconds, cost_usd, tokens
+    seconds, cost_usd, tokens, deploy, external_calls, gained
 """
 
 # Skips decisions of runs that were not inserted because their idempotency key exists.
 ADD_DECISIONS = f"""
 INSERT INTO rag_gate_decisions (org_id, workspace_id, {_COLUMNS})
 SELECT $1, d.workspace_id, d.run_id, d.decided_at, d.weights_version, d.mode, d.care, d.score, d.plan_type, d.planned,
-       d.intent, d.contributions::jsonb, d.downgrades::jsonb, d.seconds, d.cost_usd, d.tokens
+       d.intent, d.contributions::jsonb, d.downgrades::jsonb, d.seconds, d.cost_usd, d.tokens, d.deploy,
+       d.external_calls, d.gained
 FROM unnest($2::uuid[], $3::uuid[], $4::timestamptz[], $5::text[], $6::text[], $7::float8[], $8::float8[], $9::text[],
-            $10::text[], $11::text[], $12::text[], $13::text[], $14::float8[], $15::float8[], $16::bigint[])
+            $10::text[], $11::text[], $12::text[], $13::text[], $14::float8[], $15::float8[], $16::bigint[],
+            $17::text[], $18::integer[], $19::boolean[])
     AS d(workspace_id, {_COLUMNS})
 JOIN rag_runs r ON r.org_id = $1 AND r.workspace_id = d.workspace_id AND r.run_id = d.run_id
 ON CONFLICT DO NOTHING
@@ -38,6 +41,7 @@ SELECT d.*
 FROM rag_gate_decisions d
 JOIN rag_runs r USING (org_id, workspace_id, run_id)
 WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.decided_at >= $3 AND ($4::text IS NULL OR r.subject = $4)
+  AND (NOT $6::boolean OR d.plan_type IN ('search', 'full_loop'))
 ORDER BY d.decided_at DESC, d.run_id DESC
 LIMIT $5
 """
@@ -71,10 +75,27 @@ ORDER BY f.given_at DESC, f.subject, f.run_id
 LIMIT $5
 """
 
+ROLLBACKS = """
+SELECT plan, cause, reason, began_at, deploy
+FROM rag_gate_rollbacks
+WHERE org_id = $1 AND workspace_id = $2 AND began_at >= $3
+ORDER BY began_at DESC, plan
+"""
 
-async def add_decisions(connection: PostgresConnection, org_id: UUID, runs: Sequence[Run]) -> None:
+ADD_ROLLBACK = """
+INSERT INTO rag_gate_rollbacks (org_id, workspace_id, plan, cause, reason, began_at, deploy)
+SELECT $1, $2, $3, $4, $5, $6, $7
+WHERE NOT EXISTS (
+    SELECT FROM rag_gate_rollbacks
+    WHERE org_id = $1 AND workspace_id = $2 AND plan = $3 AND deploy = $7 AND began_at > $8 AND began_at <= $6
+)
+ON CONFLICT DO NOTHING
+"""
+
+
+async def add_decisions(connection: PostgresConnection, org_id: UUID, runs: Sequence[Run], deploy: str) -> None:
     """Store the decisions of runs of one organisation, in the transaction that stored the runs."""
-    rows = [_arguments(run, one) for run in runs if (one := decision_to_store(run)) is not None]
+    rows = [_arguments(run, one) for run in runs if (one := decision_to_store(run, deploy)) is not None]
     if rows:
         await connection.execute(ADD_DECISIONS, org_id, *[list(column) for column in zip(*rows, strict=True)])
 
@@ -86,11 +107,22 @@ class PostgresGateLog:
         self._pool = pool
 
     async def decisions(
-        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
+        self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int, *, outside_only: bool = False
     ) -> list[StoredDecision]:
         async with self._pool.transaction(workspace.org_id) as connection:
-            rows = await connection.fetch(DECISIONS, *workspace.key, since, subject, most)
+            rows = await connection.fetch(DECISIONS, *workspace.key, since, subject, most, outside_only)
         return [_decision(row) for row in rows]
+
+    async def rollbacks(self, workspace: WorkspaceRef, since: datetime) -> list[Rollback]:
+        async with self._pool.transaction(workspace.org_id) as connection:
+            rows = await connection.fetch(ROLLBACKS, *workspace.key, since)
+        return [value_from(Rollback, row, cause=DowngradeCause(row["cause"])) for row in rows]
+
+    async def add_rollback(self, workspace: WorkspaceRef, rollback: Rollback) -> None:
+        one = rollback
+        values = one.plan, one.cause.value, one.reason, one.began_at, one.deploy, one.began_at - REST
+        async with self._pool.transaction(workspace.org_id) as connection:
+            await connection.execute(ADD_ROLLBACK, *workspace.key, *values)
 
     async def add_feedback(self, workspace: WorkspaceRef, feedback: Feedback) -> bool:
         values = (
@@ -136,6 +168,9 @@ def _arguments(run: Run, one: StoredDecision) -> tuple[object, ...]:
         one.seconds,
         one.cost_usd,
         one.tokens,
+        one.deploy,
+        one.external_calls,
+        one.gained,
     )
 
 
@@ -145,6 +180,7 @@ def _decision(row: Row) -> StoredDecision:
         row,
         contributions=msgspec.convert(row["contributions"], tuple[FeatureContribution, ...]),
         downgrades=msgspec.convert(row["downgrades"], tuple[Downgrade, ...]),
+        deploy=row["deploy"] or "",
     )
 
 

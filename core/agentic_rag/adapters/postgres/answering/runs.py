@@ -104,10 +104,11 @@ _STAGE = attrgetter(*(one.name for one in fields(StageRecord)))
 
 
 class PostgresRunStore:
-    """Opens its own transactions."""
+    """Opens its own transactions. `deploy` is stored with the decisions of the gate."""
 
-    def __init__(self, pool: PostgresPool) -> None:
+    def __init__(self, pool: PostgresPool, deploy: str = "") -> None:
         self._pool = pool
+        self._deploy = deploy
 
     async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
         ordered = sorted(runs, key=lambda run: run.workspace.org_id)
@@ -147,7 +148,7 @@ class PostgresRunStore:
         stages = list(_stage_rows(runs))
         if stages:
             await connection.execute(ADD_STAGES, org_id, *[list(column) for column in zip(*stages, strict=True)])
-        await add_decisions(connection, org_id, runs)
+        await add_decisions(connection, org_id, runs, self._deploy)
 
     async def _one(self, statement: str, workspace: WorkspaceRef, *key: UUID | str | None) -> Run | None:
         async with self._pool.transaction(workspace.org_id) as connection:

@@ -38,6 +38,8 @@ ERASED: Sequence[ErasedTable] = (
     ErasedTable("rag_run_stages"),
     ErasedTable("rag_gate_decisions"),
     ErasedTable("rag_feedback"),
+    ErasedTable("rag_implicit_feedback"),
+    ErasedTable("rag_gate_rollbacks"),
     ErasedTable("rag_runs"),
     ErasedTable("rag_cache_entries"),
     ErasedTable("rag_staged_chunks"),

@@ -68,6 +68,8 @@ LEFT_OUT = frozenset(
         "rag_run_stages",
         "rag_gate_decisions",
         "rag_feedback",
+        "rag_implicit_feedback",
+        "rag_gate_rollbacks",
         "rag_cache_entries",
         "rag_uploads",
         "rag_usage",

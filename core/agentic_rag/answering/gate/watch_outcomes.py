@@ -1,0 +1,95 @@
+"""Looks again and again how plans turn out, puts a bad one to rest, and says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from agentic_rag.answering.feedback.feedback import Feedback
+from agentic_rag.answering.gate.evaluate import PlanEvaluation, Standing, begun_rollbacks, evaluate_plans
+from agentic_rag.answering.gate.rollback import Rollback
+from agentic_rag.answering.gate.windows import MOST_RUNS
+from agentic_rag.answering.ports import GateLog
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.kernel.ttl_cache import TtlCache
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+FRESH_SECONDS = 30.0
+"""How old what a process knows of outcomes may be."""
+MOST_WORKSPACES = 1024
+HORIZON = timedelta(days=30)
+"""Older outcomes say nothing of today."""
+MOST_JUDGED = 4 * MOST_RUNS
+"""Runs that looked outside, the newest: two windows of each plan."""
+MOST_FEEDBACK = 10_000
+"""Of runs since the oldest of them."""
+SLOW_SHARE = 0.8
+"""Of the time that a run may take: a deploy whose p95 is beyond it is slow. Set by hand."""
+
+
+class WatchOutcomes:
+    """Judges what runs that looked outside were worth. `budget_seconds`: the time that a run may take."""
+
+    def __init__(self, log: GateLog, clock: Clock, telemetry: Telemetry, *, deploy: str, budget_seconds: float) -> None:
+        self._log = log
+        self._clock = clock
+        self._telemetry = telemetry
+        self._deploy = deploy
+        self._slow_seconds = SLOW_SHARE * budget_seconds
+        self._known = TtlCache(self._look, clock, seconds=FRESH_SECONDS, most=MOST_WORKSPACES, goes_on=True)
+
+    async def rollbacks(self, workspace: WorkspaceRef) -> tuple[Rollback, ...]:
+        """The plans that the gate does without now. Errors: `DependencyUnavailable`."""
+        now = self._clock.now()
+        return tuple(one for one in await self._known.get(workspace) if one.holds(now, self._deploy))
+
+    async def evaluate(self, workspace: WorkspaceRef, *, most: int) -> tuple[PlanEvaluation, ...]:
+        """How the newest runs turned out, those that read documents alone among them. Errors:
+        `DependencyUnavailable`.
+        """
+        return (await self._evaluate(workspace, most=most, outside_only=False))[0]
+
+    async def _look(self, workspace: WorkspaceRef, known: tuple[Rollback, ...] | None) -> tuple[Rollback, ...]:
+        evaluated, standing = await self._evaluate(workspace, most=MOST_JUDGED, outside_only=True)
+        begun = begun_rollbacks(evaluated, standing)
+        for one in begun:
+            await self._log.add_rollback(workspace, one)
+        found = (*begun, *(one.rollback for one in evaluated if one.rollback is not None))
+        self._tell(workspace, begun, [one for one in known or () if one not in found])
+        return found
+
+    async def _evaluate(
+        self, workspace: WorkspaceRef, *, most: int, outside_only: bool
+    ) -> tuple[tuple[PlanEvaluation, ...], Standing]:
+        now = self._clock.now()
+        since = now - HORIZON
+        decisions = await self._log.decisions(workspace, since, None, most, outside_only=outside_only)
+        rollbacks = await self._log.rollbacks(workspace, since)
+        said: Sequence[Feedback] = ()
+        if decisions:
+            said = await self._log.feedback_since(workspace, decisions[-1].decided_at, None, MOST_FEEDBACK)
+        standing = Standing(now, self._deploy, self._slow_seconds, rollbacks)
+        return evaluate_plans(decisions, said, standing), standing
+
+    def _tell(self, workspace: WorkspaceRef, begun: Sequence[Rollback], ended: Sequence[Rollback]) -> None:
+        for one in begun:
+            self._telemetry.count("rag_gate_rollbacks_total", plan_type=one.plan, cause=one.cause.value)
+            self._telemetry.event(
+                "rag_gate_rolled_back",
+                level="warning",
+                workspace=str(workspace.workspace_id),
+                plan_type=one.plan,
+                cause=one.cause.value,
+                reason=one.reason,
+                until=one.until.isoformat(),
+                deploy=one.deploy,
+            )
+        for one in ended:
+            self._telemetry.event(
+                "rag_gate_tried_again",
+                workspace=str(workspace.workspace_id),
+                plan_type=one.plan,
+                cause=one.cause.value,
+                deploy=self._deploy,
+            )
