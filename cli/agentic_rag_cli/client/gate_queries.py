@@ -1,4 +1,4 @@
-"""GraphQL documents of `rag gate` and `rag run rate`."""
+"""GraphQL documents of `rag gate`, `rag report` and `rag run rate`."""
 
 from __future__ import annotations
 
@@ -55,6 +55,12 @@ rollback { cause reason beganAt until deploy }
 """
 
 EVALUATION = f"query ($workspaceId: ID!) {{ gateEvaluation(workspaceId: $workspaceId) {{ {_EVALUATION} }} }}"
+
+USAGE_OF_WORKSPACE = """
+query ($from: Date!, $to: Date!, $workspaceId: ID!) {
+  usage(from: $from, to: $to, workspaceId: $workspaceId) { costUsd unpricedCalls pricedOn }
+}
+"""
 
 CITED_CHUNKS = "query ($id: ID!) { run(id: $id) { citations { marker chunkId } } }"
 

@@ -330,12 +330,6 @@ query ($from: Date!, $to: Date!) {
 }
 """
 
-USAGE_OF_WORKSPACE = """
-query ($from: Date!, $to: Date!, $workspaceId: ID!) {
-  usage(from: $from, to: $to, workspaceId: $workspaceId) { costUsd unpricedCalls pricedOn }
-}
-"""
-
 BUDGETS = "query ($workspaceId: ID!) { budgets(workspaceId: $workspaceId) { scope period limitUsd spentUsd resetsAt } }"
 
 SET_BUDGET = f"mutation ($input: SetBudgetInput!) {{ setBudget(input: $input) {{ changed {FAULTS} }} }}"

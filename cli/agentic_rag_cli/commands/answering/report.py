@@ -51,7 +51,7 @@ def _report(context: typer.Context, days: int, workspace: str | None, *, as_json
             "gate": await client.fetch(gate_queries.REPORT, since=since.isoformat(), **chosen),
             "replay": await client.fetch(gate_queries.REPLAY, since=since.isoformat(), **chosen),
             "evaluation": await client.fetch(gate_queries.EVALUATION, **chosen),
-            "usage": await client.fetch(queries.USAGE_OF_WORKSPACE, **period, **chosen),
+            "usage": await client.fetch(gate_queries.USAGE_OF_WORKSPACE, **period, **chosen),
             "budgets": await client.fetch(queries.BUDGETS, **chosen),
             "webBudgets": await client.fetch(web_queries.WEB_BUDGETS, **chosen),
         }
