@@ -466,8 +466,9 @@ class Product:
     async def _ask(self, principal: Principal, question: Question, watch: Watch | None = None) -> Run:
         self.asked.append(question)
         run = self.answers[question.text]
-        for record in run.stages if watch is not None else ():
-            watch(RunEvent(RunEventKind.STAGE_ENDED, Stage(record.stage), record=record))
+        told = watch or (lambda event: None)
+        for record in run.stages:
+            told(RunEvent(RunEventKind.STAGE_ENDED, Stage(record.stage), record=record))
         return run
 
     async def _explain(
@@ -599,7 +600,7 @@ class Product:
         self, org_id: UUID, name: str, external_ref: str | None, settings: OrganisationSettings
     ) -> Organisation:
         made = Organisation(org_id, name, external_ref, NOW, settings)
-        self.store.organisations[org_id] = OrganisationState(made)
+        self.store.organisations = {**self.store.organisations, org_id: OrganisationState(made)}
         return made
 
     async def _organisations(self) -> list[Organisation]:

@@ -202,8 +202,8 @@ async def _no_ceilings(workspace: WorkspaceRef) -> list[Ceiling]:
 def test_a_weekly_report_holds_what_a_review_asks_for() -> None:
     run = replace(judged(), created_at=datetime.now(UTC))
     product = Product(answers={QUESTION: run})
-    product.spending = SimpleNamespace(usage=_usage, ceilings=_no_ceilings)
-    product.web_envelope = SimpleNamespace(ceilings=_no_ceilings)
+    vars(product)["spending"] = SimpleNamespace(usage=_usage, ceilings=_no_ceilings)
+    vars(product)["web_envelope"] = SimpleNamespace(ceilings=_no_ceilings)
     at = Terminal(product, {})
 
     shown = at.rag("report", "weekly")
