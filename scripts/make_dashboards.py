@@ -60,7 +60,11 @@ DASHBOARDS: Mapping[str, tuple[str, Sequence[Panel]]] = {
             Panel("Contexts for prompts", "reqps", [_rate("rag_contexts_total", "outcome")]),
             Panel(
                 "What callers say", "reqps",
-                [_rate("rag_feedback_total", "rating"), _rate("rag_feedback_passages_total", "useful")],
+                [
+                    _rate("rag_feedback_total", "rating"),
+                    _rate("rag_feedback_passages_total", "useful"),
+                    _rate("rag_implicit_feedback_total", "kind"),
+                ],
             ),
         ],
     ),

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.assemble import assemble, is_cacheable
+from agentic_rag.answering.feedback.notice import NoticeFeedback
 from agentic_rag.answering.gate.tell_decision import tell_decision
 from agentic_rag.answering.gate.weights import IN_FORCE
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
@@ -78,6 +79,7 @@ class AnswerQuestion:
         *,
         room: WaitingRoom,
         llm_clients: LlmClients | None = None,
+        noticed: NoticeFeedback | None = None,
         ttl_seconds: int = DEFAULT_TTL_SECONDS,
     ) -> None:
         self._ports = ports
@@ -87,6 +89,7 @@ class AnswerQuestion:
         self._defaults = defaults
         self._fingerprint = defaults.fingerprint
         self._llm_clients = llm_clients
+        self._noticed = noticed
         self._ttl = ttl_seconds
         self._runs = ReadRuns(ports.database, ports.runs, ports.clock, recorder)
         self._flights: SingleFlight[PipelineResult] = SingleFlight()
@@ -113,6 +116,8 @@ class AnswerQuestion:
                 run = request if isinstance(request, Run) else await self._answer(request, watch)
             span.set("rag.run.id", str(run.run_id))
             span.set("rag.run.cache", run.cache.value)
+        if self._noticed is not None:
+            self._noticed.asked(run, question.after)
         telemetry.count("rag_runs_total", outcome=run.answer.outcome.value)
         telemetry.count("rag_cache_requests_total", outcome=run.cache.value)
         if run.answer.abstention is not None:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from agentic_rag.answering.ask import DEFAULT_TTL_SECONDS, RUN_UNITS, AnswerPorts, AnswerQuestion
 from agentic_rag.answering.cells.finder import TableCells
 from agentic_rag.answering.evidence.finder import EvidenceFinder
+from agentic_rag.answering.feedback.notice import NoticeFeedback
 from agentic_rag.answering.figures.finder import FinancialFigures
 from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.outside import Outside
@@ -69,6 +70,7 @@ def answer_question(
     ttl_seconds: int = DEFAULT_TTL_SECONDS,
     room: WaitingRoom | None = None,
     outside: Outside | None = None,
+    noticed: NoticeFeedback | None = None,
     replaced: Mapping[Stage, StageStep] = MappingProxyType({}),
 ) -> AnswerQuestion:
     """The use case with its stages, or those of `replaced` in their place; `tools` are the tools that need ports;
@@ -93,7 +95,14 @@ def answer_question(
         stages |= _llm_stages(chat, stages)
     stages |= replaced
     return AnswerQuestion(
-        ports, stages, recorder, defaults, room=room or waiting_room(), llm_clients=llm_clients, ttl_seconds=ttl_seconds
+        ports,
+        stages,
+        recorder,
+        defaults,
+        room=room or waiting_room(),
+        llm_clients=llm_clients,
+        noticed=noticed,
+        ttl_seconds=ttl_seconds,
     )
 
 

@@ -70,18 +70,20 @@ class GateLog(Protocol):
         ...
 
     async def add_feedback(self, workspace: WorkspaceRef, feedback: Feedback) -> bool:
-        """Store it in place of what its subject said of the run before; False where the run is not stored."""
+        """Store it in place of what its subject said of the run before; False where the run is not stored. Of each
+        other kind than SAID the first one is kept, and False is told for a later one.
+        """
         ...
 
     async def feedback_of(self, workspace: WorkspaceRef, run_id: UUID, subject: str | None) -> Sequence[Feedback]:
-        """What was said of a run, oldest first; only by one subject when one is named."""
+        """What was said of a run in so many words, oldest first; only by one subject when one is named."""
         ...
 
     async def feedback_since(
         self, workspace: WorkspaceRef, since: datetime, subject: str | None, most: int
     ) -> Sequence[Feedback]:
-        """What was said of runs that were made since then, newest first; only of one subject's runs when one is
-        named.
+        """Feedback of every kind on runs that were made since then, newest first; only of one subject's runs when one
+        is named.
         """
         ...
 

@@ -15,6 +15,7 @@ from agentic_rag.answering.context.prepare_context import PrepareContext
 from agentic_rag.answering.context.search_passages import SearchPassages
 from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.feedback.give_feedback import GiveFeedback
+from agentic_rag.answering.feedback.notice import NoticeFeedback
 from agentic_rag.answering.gate.decide import GateRules
 from agentic_rag.answering.gate.observe import ObserveGate
 from agentic_rag.answering.gate.watch_outcomes import WatchOutcomes
@@ -111,6 +112,7 @@ class AnsweringParts(DocumentParts):
             replaced=replaced,
             room=self._room,
             outside=None if unrecorded else self._outside,
+            noticed=None if unrecorded else self.noticed,
         )
 
     @cached_property
@@ -183,7 +185,9 @@ class AnsweringParts(DocumentParts):
     @cached_property
     def show_cited_page(self) -> ShowCitedPage:
         render = self._process_parser.render
-        return ShowCitedPage(self.read_runs, self.document_access, self.database, self.blobs, render, self.telemetry)
+        return ShowCitedPage(
+            self.read_runs, self.document_access, self.database, self.blobs, render, self.telemetry, self.noticed
+        )
 
     @cached_property
     def gate(self) -> ObserveGate:
@@ -200,6 +204,11 @@ class AnsweringParts(DocumentParts):
         budget = by_model if self.settings.models.tasks else by_rules
         deploy = self.settings.operations.deploy
         return WatchOutcomes(self.gate_log, self.clock, self.telemetry, deploy=deploy, budget_seconds=budget / 1000)
+
+    @cached_property
+    def noticed(self) -> NoticeFeedback:
+        """What callers do after a run."""
+        return self._owned(NoticeFeedback(self.gate_log, self.clock, self.telemetry))
 
     @cached_property
     def feedback(self) -> GiveFeedback:

@@ -11,7 +11,7 @@ from tests.contract.backends import Backend
 from tests.unit.answering.test_gate import ANSWERED, OPEN, UNANSWERED
 from tests.unit.answering.test_gate_decisions import PLAIN
 
-from agentic_rag.answering.feedback.feedback import Feedback, FeedbackReason, Rating, TaskOutcome
+from agentic_rag.answering.feedback.feedback import Feedback, FeedbackKind, FeedbackReason, Rating, TaskOutcome
 from agentic_rag.answering.gate.decide import decide
 from agentic_rag.answering.gate.rollback import REST, Rollback
 from agentic_rag.answering.gate.stored_decision import decision_to_store
@@ -166,3 +166,22 @@ async def test_a_rollback_is_kept_once_while_it_holds(adapter: Backend) -> None:
     assert await adapter.gate_log.rollbacks(workspace, began) == kept
     assert await adapter.gate_log.rollbacks(workspace, began + REST) == kept[:1]
     assert await adapter.gate_log.rollbacks(other, began) == []
+
+
+async def test_what_callers_do_is_kept_once_of_each_kind_beside_what_they_say(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    run = judged(workspace)
+    await adapter.runs.record([run])
+    said = Feedback(run.run_id, "ada", run.created_at, Rating.GOOD)
+    opened = replace(said, kind=FeedbackKind.OPENED, given_at=run.created_at + timedelta(seconds=1))
+    repeated = Feedback(
+        run.run_id, "ada", run.created_at + timedelta(seconds=2), Rating.BAD, kind=FeedbackKind.REPEATED
+    )
+
+    stored = [await adapter.gate_log.add_feedback(workspace, one) for one in (said, opened, repeated)]
+    again = await adapter.gate_log.add_feedback(workspace, replace(opened, given_at=repeated.given_at))
+    nowhere = await adapter.gate_log.add_feedback(workspace, replace(opened, run_id=uuid4()))
+
+    assert (stored, again, nowhere) == ([True, True, True], False, False)
+    assert await adapter.gate_log.feedback_since(workspace, run.created_at, None, 9) == [repeated, opened, said]
+    assert await adapter.gate_log.feedback_of(workspace, run.run_id, "ada") == [said]

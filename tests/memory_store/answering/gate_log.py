@@ -7,7 +7,7 @@ from uuid import UUID
 
 from tests.memory_store.session.store import MemoryStore, entered
 
-from agentic_rag.answering.feedback.feedback import Feedback
+from agentic_rag.answering.feedback.feedback import Feedback, FeedbackKind
 from agentic_rag.answering.gate.rollback import Rollback
 from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
 from agentic_rag.answering.gate.windows import OUTSIDE_PLANS
@@ -19,7 +19,7 @@ class MemoryGateLog:
 
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
-        self._feedback: dict[tuple[WorkspaceRef, UUID, str], Feedback] = {}
+        self._feedback: dict[tuple[WorkspaceRef, UUID, str, FeedbackKind], Feedback] = {}
         self._rollbacks: list[tuple[WorkspaceRef, Rollback]] = []
 
     async def decisions(
@@ -50,12 +50,16 @@ class MemoryGateLog:
         state = entered(self._store.committed, workspace)
         if state is None or feedback.run_id not in state.runs:
             return False
-        self._feedback[workspace, feedback.run_id, feedback.subject] = feedback
+        key = (workspace, feedback.run_id, feedback.subject, feedback.kind)
+        if feedback.kind is not FeedbackKind.SAID and key in self._feedback:
+            return False
+        self._feedback[key] = feedback
         return True
 
     async def feedback_of(self, workspace: WorkspaceRef, run_id: UUID, subject: str | None) -> list[Feedback]:
         """What was said of a run, oldest first."""
-        found = [one for one in self._stored(workspace) if one.run_id == run_id and subject in (None, one.subject)]
+        of = [one for one in self._stored(workspace) if one.run_id == run_id and one.kind is FeedbackKind.SAID]
+        found = [one for one in of if subject in (None, one.subject)]
         return sorted(found, key=lambda one: (one.given_at, one.subject))
 
     async def feedback_since(
@@ -72,4 +76,4 @@ class MemoryGateLog:
     def _stored(self, workspace: WorkspaceRef) -> list[Feedback]:
         state = entered(self._store.committed, workspace)
         held = set[UUID]() if state is None else set(state.runs)
-        return [one for (where, run, _), one in self._feedback.items() if where == workspace and run in held]
+        return [one for (where, run, _, _), one in self._feedback.items() if where == workspace and run in held]

@@ -19,17 +19,19 @@ from tests.unit.answering.test_gate_decisions import PLAIN
 from agentic_rag.answering.feedback.feedback import (
     MAX_CHUNKS,
     Feedback,
+    FeedbackKind,
     FeedbackReason,
     Rating,
     precision_at_k,
     surfaced_chunks,
 )
 from agentic_rag.answering.feedback.give_feedback import GiveFeedback
+from agentic_rag.answering.feedback.notice import REPEAT_SECONDS, NoticeFeedback
 from agentic_rag.answering.gate.decide import decide
 from agentic_rag.answering.gate.report import report_decisions
 from agentic_rag.answering.gate.stored_decision import decision_to_store
 from agentic_rag.answering.run import Run
-from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound
 from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
 
 ADA = Principal(REF.org_id, "ada", Role.MEMBER)
@@ -144,3 +146,80 @@ def test_a_report_tells_by_plan_how_many_were_helped_and_what_was_of_use() -> No
     assert silent is not None
     assert (total.tokens, total.ratings, total.satisfaction, total.precision) == (600, 3, 0.666667, 0.375)
     assert (silent.ratings, silent.satisfaction, silent.precision) == (0, None, None)
+
+
+class NoticeLog:
+    """Keeps what it is given, as a `GateLog`; `fails` raises instead."""
+
+    def __init__(self) -> None:
+        self.kept: list[Feedback] = []
+        self.fails = False
+
+    async def add_feedback(self, workspace: WorkspaceRef, feedback: Feedback) -> bool:
+        if self.fails:
+            raise DependencyUnavailable("away", dependency="postgres")
+        self.kept.append(feedback)
+        return True
+
+
+def noticing(log: NoticeLog) -> tuple[NoticeFeedback, SetClock]:
+    clock = SetClock()
+    return NoticeFeedback(cast("Any", log), clock, RecordingTelemetry()), clock
+
+
+def asked(number: int, question: str = "Who signs?", subject: str = "user:ada") -> Run:
+    return replace(a_run(), run_id=UUID(int=number), question=question, subject=subject)
+
+
+async def test_the_same_question_soon_after_speaks_against_the_run_before() -> None:
+    log = NoticeLog()
+    noticed, clock = noticing(log)
+
+    noticed.asked(asked(1), None)
+    clock.seconds += REPEAT_SECONDS
+    noticed.asked(asked(2, "who  SIGNS?"), None)
+    clock.seconds += REPEAT_SECONDS + 1
+    noticed.asked(asked(3), None)
+    noticed.asked(asked(4, "Who pays?"), None)
+    noticed.asked(asked(5, subject="user:bob"), None)
+    await noticed.aclose()
+
+    assert [(one.run_id.int, one.rating, one.kind) for one in log.kept] == [(1, Rating.BAD, FeedbackKind.REPEATED)]
+
+
+async def test_who_asks_on_or_opens_a_citation_speaks_for_the_run() -> None:
+    log = NoticeLog()
+    noticed, _ = noticing(log)
+
+    noticed.asked(asked(2), UUID(int=1))
+    noticed.opened(asked(3), "user:ada")
+    noticed.opened(asked(4), "user:bob")
+    await noticed.aclose()
+
+    assert [(one.run_id.int, one.rating, one.kind) for one in log.kept] == [
+        (1, Rating.GOOD, FeedbackKind.FOLLOWED),
+        (3, Rating.GOOD, FeedbackKind.OPENED),
+    ]
+
+
+async def test_the_key_of_a_program_tells_nothing_by_what_it_does() -> None:
+    log = NoticeLog()
+    noticed, _ = noticing(log)
+
+    for number in (1, 2):
+        noticed.asked(asked(number, subject="key:bot"), UUID(int=9))
+    noticed.opened(asked(3, subject="key:bot"), "key:bot")
+    await noticed.aclose()
+
+    assert log.kept == []
+
+
+async def test_what_cannot_be_written_fails_no_request() -> None:
+    log = NoticeLog()
+    log.fails = True
+    noticed, _ = noticing(log)
+
+    noticed.asked(asked(2), UUID(int=1))
+    await noticed.aclose()
+
+    assert log.kept == []

@@ -118,6 +118,12 @@ METRICS: tuple[Metric, ...] = (
     Metric("rag_provider_cost_usd_total", MetricKind.COUNTER, "Money spent on models, in US dollars."),
     Metric("rag_feedback_total", MetricKind.COUNTER, "What callers said of runs, by rating.", ("rating",)),
     Metric(
+        "rag_implicit_feedback_total",
+        MetricKind.COUNTER,
+        "What callers did that tells of a run: asked the same again, opened a citation, asked on.",
+        ("kind",),
+    ),
+    Metric(
         "rag_feedback_passages_total",
         MetricKind.COUNTER,
         "Surfaced passages of runs whose useful ones a caller named, by whether they were of use.",

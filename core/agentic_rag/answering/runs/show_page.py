@@ -7,6 +7,7 @@ from collections import OrderedDict
 from uuid import UUID
 
 from agentic_rag.answering.answer import Citation
+from agentic_rag.answering.feedback.notice import NoticeFeedback
 from agentic_rag.answering.runs.page_image import CONTEXT_CHARACTERS, PageImage, QuotedPlace, RenderPage
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.documents.document import SpanRequest
@@ -37,6 +38,7 @@ class ShowCitedPage:
         blobs: BlobStore,
         render: RenderPage,
         telemetry: Telemetry,
+        noticed: NoticeFeedback | None = None,
     ) -> None:
         self._read_runs = read_runs
         self._access = access
@@ -44,6 +46,7 @@ class ShowCitedPage:
         self._blobs = blobs
         self._render = render
         self._telemetry = telemetry
+        self._noticed = noticed
         self._kept: OrderedDict[bytes, PageImage] = OrderedDict()
 
     async def run(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID, marker: int) -> PageImage:
@@ -66,6 +69,8 @@ class ShowCitedPage:
         act = AuditAction.READ_ORIGINAL
         who, what = principal.subject_id, cited.document_id
         await audit_read(self._database, self._telemetry, act, workspace, what, who, page=place.page)
+        if self._noticed is not None:
+            self._noticed.opened(run, who)
         return image
 
     async def _original_of(self, workspace: WorkspaceRef, cited: Citation) -> tuple[str, bytes]:

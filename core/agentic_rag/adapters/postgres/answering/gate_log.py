@@ -10,7 +10,7 @@ import msgspec
 
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
-from agentic_rag.answering.feedback.feedback import Feedback, FeedbackReason, Rating, TaskOutcome
+from agentic_rag.answering.feedback.feedback import Feedback, FeedbackKind, FeedbackReason, Rating, TaskOutcome
 from agentic_rag.answering.gate.rollback import REST, Rollback
 from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
 from agentic_rag.answering.gate_decision import Downgrade, DowngradeCause, FeatureContribution
@@ -59,21 +59,39 @@ SET given_at = excluded.given_at, rating = excluded.rating, reason = excluded.re
     task_outcome = excluded.task_outcome, chunk_ids = excluded.chunk_ids, precision_at_k = excluded.precision_at_k
 """  # noqa: S608 - a constant list of columns
 
+# A later one of the same kind says nothing new.
+ADD_IMPLICIT_FEEDBACK = """
+INSERT INTO rag_implicit_feedback (org_id, workspace_id, run_id, subject, kind, given_at, rating)
+SELECT r.org_id, r.workspace_id, r.run_id, $4, $5, $6, $7
+FROM rag_runs r
+WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.run_id = $3
+ON CONFLICT DO NOTHING
+"""
+
 FEEDBACK_OF = f"""
-SELECT {_FEEDBACK_COLUMNS}
+SELECT {_FEEDBACK_COLUMNS}, 'said' AS kind
 FROM rag_feedback
 WHERE org_id = $1 AND workspace_id = $2 AND run_id = $3 AND ($4::text IS NULL OR subject = $4)
 ORDER BY given_at, subject
 """  # noqa: S608 - a constant list of columns
 
-FEEDBACK_SINCE = """
+FEEDBACK_SINCE = f"""
+WITH f AS (
+    SELECT org_id, workspace_id, {_FEEDBACK_COLUMNS}, 'said' AS kind
+    FROM rag_feedback
+    WHERE org_id = $1 AND workspace_id = $2
+    UNION ALL
+    SELECT org_id, workspace_id, run_id, subject, given_at, rating, NULL, NULL, '{{}}'::uuid[], NULL, kind
+    FROM rag_implicit_feedback
+    WHERE org_id = $1 AND workspace_id = $2
+)
 SELECT f.*
-FROM rag_feedback f
+FROM f
 JOIN rag_runs r USING (org_id, workspace_id, run_id)
 WHERE f.org_id = $1 AND f.workspace_id = $2 AND r.created_at >= $3 AND ($4::text IS NULL OR r.subject = $4)
-ORDER BY f.given_at DESC, f.subject, f.run_id
+ORDER BY f.given_at DESC, f.subject, f.run_id, f.kind
 LIMIT $5
-"""
+"""  # noqa: S608 - a constant list of columns
 
 ROLLBACKS = """
 SELECT plan, cause, reason, began_at, deploy
@@ -125,6 +143,8 @@ class PostgresGateLog:
             await connection.execute(ADD_ROLLBACK, *workspace.key, *values)
 
     async def add_feedback(self, workspace: WorkspaceRef, feedback: Feedback) -> bool:
+        if feedback.kind is not FeedbackKind.SAID:
+            return await self._add_implicit(workspace, feedback)
         values = (
             feedback.run_id,
             feedback.subject,
@@ -137,6 +157,11 @@ class PostgresGateLog:
         )
         async with self._pool.transaction(workspace.org_id) as connection:
             return await connection.execute(ADD_FEEDBACK, *workspace.key, *values) != "INSERT 0 0"
+
+    async def _add_implicit(self, workspace: WorkspaceRef, one: Feedback) -> bool:
+        values = one.run_id, one.subject, one.kind.value, one.given_at, one.rating.value
+        async with self._pool.transaction(workspace.org_id) as connection:
+            return await connection.execute(ADD_IMPLICIT_FEEDBACK, *workspace.key, *values) != "INSERT 0 0"
 
     async def feedback_of(self, workspace: WorkspaceRef, run_id: UUID, subject: str | None) -> list[Feedback]:
         async with self._pool.transaction(workspace.org_id) as connection:
@@ -194,4 +219,5 @@ def _feedback(row: Row) -> Feedback:
         task_outcome=None if outcome is None else TaskOutcome(outcome),
         chunk_ids=tuple(row["chunk_ids"]),
         precision=row["precision_at_k"],
+        kind=FeedbackKind(row["kind"]),
     )
