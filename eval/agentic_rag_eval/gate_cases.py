@@ -96,7 +96,11 @@ def score_of(case: GateCase, weights: GateWeights) -> float:
 
 
 def shares_of(cases: Sequence[GateCase]) -> list[float]:
-    """What each case weighs; all sum to 1. A kind that a set lacks leaves its share to the set's other ones."""
+    """What each case weighs; all sum to 1. A kind that a set lacks leaves its share to the set's other ones. Captured
+    cases, which all have an instant, weigh the same: they come as often as they do.
+    """
+    if all(one.at is not None for one in cases):
+        return [1 / len(cases)] * len(cases)
     counts = Counter((one.set_name, one.kind) for one in cases)
     wholes: dict[str, float] = {}
     for name, kind in counts:

@@ -77,7 +77,13 @@ class Asked:
         embedders, clock = only(DeterministicEmbedder()), SystemClock()
         ports = AnswerPorts(ground.database, ground.cache, self.runs, embedders, ground.telemetry, clock, RandomIds())
         self.recorder = RunRecorder(ground.database, self.runs, ground.cache, ground.telemetry)
-        engine = SearchEngine("simulated", find_pages)
+        self.searches = 0
+
+        async def search_pages(request: SearchRequest) -> tuple[SearchResult, ...]:
+            self.searches += 1
+            return await find_pages(request)
+
+        engine = SearchEngine("simulated", search_pages)
         search = SearchWeb(ground.database, ground.envelope, ground.telemetry, engine)
         queue: object = Worker(ground)
         look = LookOutsideForRun(ground.database, search, ground.pages, ground.keep, queue, ground.telemetry)  # type: ignore[arg-type]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tests.bench.reports import Row
-from tests.gate import asked, crawled, decisions, from_the_web, labelled, outcomes
+from tests.gate import asked, crawled, decisions, from_the_web, labelled, outcomes, parallel
 
 Measure = Callable[[bool], Row]
 """Measures a row; True asks for the short form."""
@@ -26,6 +26,7 @@ TABLE: Mapping[str, Measure] = {
     "duplicates": crawled.duplicates,
     "budgets": crawled.budgets,
     "maze": crawled.maze,
+    "envelope": parallel.envelope,
     "resumed": crawled.resumed,
     "found": from_the_web.found,
     "withheld": from_the_web.withheld,

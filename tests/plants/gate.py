@@ -162,6 +162,7 @@ MUTANTS: Mapping[str, Mutant] = {
     "rules": Mutant("robots.txt is not heard", _deaf_to_robots, "robots and noindex"),
     "duplicates": Mutant("pages of one text are kept twice", _without_twins, "kept or fetched twice"),
     "budgets": Mutant("a spent envelope refuses nothing", _without_ceilings, "under a crawl's and a day's budget"),
+    "envelope": Mutant("a spent envelope refuses nothing", _without_ceilings, "calls under the day's envelope"),
     "maze": Mutant("links are followed at any depth", _ever_deeper, "a maze without an end"),
     "resumed": Mutant("a crawl begins anew", _forgetful, "a resumed crawl"),
     "found": Mutant("nobody reads what came", _without_reading_again, "answered with a citation of its page"),

@@ -91,6 +91,7 @@ FIELDS: Mapping[str, Request] = {
     "Query.gateStatus": Request("gateStatus(workspaceId: %(workspace)s) { mode }"),
     "Query.gateReport": Request('gateReport(workspaceId: %(workspace)s, since: "2026-01-01T00:00:00Z") { runs }'),
     "Query.gateEvaluation": Request("gateEvaluation(workspaceId: %(workspace)s) { plan }"),
+    "Query.gateCases": Request('gateCases(workspaceId: %(workspace)s, since: "2026-01-01T00:00:00Z") { runId }'),
     "Subscription.ragAnswerStream": Request(
         f'ragAnswerStream(input: {{workspaceId: %(workspace)s, question: "{QUESTION}"}}) '
         f"{{ answer {{ outcome {FAULTS} }} }}"

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentic_rag import __version__
+from agentic_rag.answering.gate.weights import WeightsTrial
 from agentic_rag.models.chat.request import ChatTask
 from agentic_rag.models.providers.provider_keys import Provider
 from agentic_rag.settings import SettingsInvalid, load_settings, mask_secrets, read_dotenv, variables
@@ -313,3 +315,31 @@ def test_a_way_in_that_would_be_too_easy_is_a_problem(given: dict[str, str], pro
         load_settings(given, dotenv=Path("/nonexistent"))
 
     assert any(problem in line for line in refused.value.problems)
+
+
+@pytest.mark.parametrize(
+    ("given", "mode", "trial"),
+    [
+        ("shadow", "shadow", None),
+        ("on, gate-heuristic-3=0.25", "on", WeightsTrial("gate-heuristic-3", 0.25)),
+    ],
+)
+def test_the_mode_of_the_gate_may_try_other_weights(given: str, mode: str, trial: WeightsTrial | None) -> None:
+    assert load(AGENTIC_RAG_GATE_MODE=given).answering.gate == (mode, trial)
+
+
+@pytest.mark.parametrize("given", ["maybe", "on,gate-unknown=0.2", "on,gate-heuristic-3", "on,gate-heuristic-3=1.5"])
+def test_a_trial_that_cannot_be_is_refused(given: str) -> None:
+    with pytest.raises(SettingsInvalid, match="AGENTIC_RAG_GATE_MODE"):
+        load(AGENTIC_RAG_GATE_MODE=given)
+
+
+def test_the_deploy_is_the_version_of_the_service() -> None:
+    given = {"OTEL_RESOURCE_ATTRIBUTES": "service.name=rag,service.version=2026-11-27%2C1", "OTEL_SERVICE_NAME": "api"}
+
+    found = load(**given).operations
+
+    assert (found.service_name, found.deploy) == ("api", "2026-11-27,1")
+    assert (load().operations.service_name, load().operations.deploy) == ("agentic-rag", __version__)
+    with pytest.raises(SettingsInvalid, match="OTEL_RESOURCE_ATTRIBUTES"):
+        load(OTEL_RESOURCE_ATTRIBUTES="service.version")

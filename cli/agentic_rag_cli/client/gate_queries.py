@@ -31,7 +31,8 @@ _GROUP = "name runs share p50Seconds p95Seconds hitRate costUsd unpricedRuns tok
 REPORT = f"""
 query ($workspaceId: ID!, $since: DateTime!) {{
   gateReport(workspaceId: $workspaceId, since: $since) {{
-    runs isComplete total {{ {_GROUP} }} byPlan {{ {_GROUP} }} byIntent {{ {_GROUP} }} causes {{ cause runs }}
+    runs isComplete total {{ {_GROUP} }} byPlan {{ {_GROUP} }} byIntent {{ {_GROUP} }} byVersion {{ {_GROUP} }}
+    causes {{ cause runs }}
   }}
 }}
 """
@@ -59,6 +60,14 @@ EVALUATION = f"query ($workspaceId: ID!) {{ gateEvaluation(workspaceId: $workspa
 USAGE_OF_WORKSPACE = """
 query ($from: Date!, $to: Date!, $workspaceId: ID!) {
   usage(from: $from, to: $to, workspaceId: $workspaceId) { costUsd unpricedCalls pricedOn }
+}
+"""
+
+CASES = """
+query ($workspaceId: ID!, $since: DateTime!) {
+  gateCases(workspaceId: $workspaceId, since: $since) {
+    runId at signals { name value } answered answeredOutside
+  }
 }
 """
 

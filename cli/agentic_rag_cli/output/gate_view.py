@@ -58,6 +58,8 @@ def report_text(found: Mapping[str, Any]) -> str:
     if found["total"] is None:
         return "No decision since then."
     parts = [_groups("PLAN", [*found["byPlan"], found["total"]]), _groups("INTENT", found["byIntent"])]
+    if len(found["byVersion"]) > 1:
+        parts.append(_groups("WEIGHTS", found["byVersion"]))
     if found["causes"]:
         parts.append(table(("LOWERED BY", "RUNS"), [(one["cause"], one["runs"]) for one in found["causes"]]))
     if not found["isComplete"]:
@@ -83,6 +85,20 @@ def evaluation_text(found: Sequence[Mapping[str, Any]]) -> str:
     if deploys:
         parts.append(table(("PLAN", "DEPLOY", "RUNS", "P95 S", ""), deploys))
     return "\n\n".join(parts)
+
+
+def case_json(found: Mapping[str, Any], set_name: str) -> dict[str, Any]:
+    """A labelled case as `rag gate learn` reads it."""
+    needs_search = found["answeredOutside"] and not found["answered"]
+    return {
+        "set": set_name,
+        "id": found["runId"],
+        "kind": "missing" if needs_search else "inside",
+        "signals": {one["name"]: one["value"] for one in found["signals"]},
+        "answered": found["answered"],
+        "answered_outside": found["answeredOutside"],
+        "at": found["at"],
+    }
 
 
 def replay_json(found: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.assemble import assemble, is_cacheable
 from agentic_rag.answering.feedback.notice import NoticeFeedback
 from agentic_rag.answering.gate.tell_decision import tell_decision
-from agentic_rag.answering.gate.weights import IN_FORCE
+from agentic_rag.answering.gate.weights import weights_for
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.live.events import RunEvent, RunEventKind, RunFeed, Watch, without_text
 from agentic_rag.answering.live.running import RunningRuns
@@ -188,7 +188,8 @@ class AnswerQuestion:
         space = head.space or embedders.default.space
         llm = None if self._llm_clients is None else await self._llm_clients.client_for(question.workspace)
         version = head.version if at is None else at
-        context = self._context(version, space, head, () if llm is None else (llm.model,))
+        weights = weights_for(question.workspace.workspace_id, self._defaults.gate.trial).version
+        context = self._context(version, space, head, () if llm is None else (llm.model,), weights)
         key = answer_key(understood, context)
         return AskRequest(run_id, understood, principal, sent, began, trace, context, key, head.version, space)
 
@@ -201,14 +202,14 @@ class AnswerQuestion:
         return head
 
     def _context(
-        self, version: int, space: EmbeddingSpace, head: CorpusHead, chat_models: tuple[str, ...]
+        self, version: int, space: EmbeddingSpace, head: CorpusHead, chat_models: tuple[str, ...], weights: str
     ) -> AnswerContext:
         return AnswerContext(
             access=head.access,
             corpus_version=version,
             graph_version=version,
             space=space.name,
-            weights_version=IN_FORCE.version,
+            weights_version=weights,
             pipeline_version=PIPELINE_VERSION,
             models=(space.model, *chat_models),
             model_reads_history=bool(chat_models),

@@ -140,6 +140,7 @@ class AnsweringParts(DocumentParts):
     def _answer_defaults(self) -> AnswerDefaults:
         settings = self.settings.answering
         by_rules, by_model = settings.budget_ms
+        mode, trial = settings.gate
         return AnswerDefaults(
             top_k=settings.top_k,
             use_hyde=settings.use_hyde,
@@ -151,7 +152,8 @@ class AnsweringParts(DocumentParts):
             chat=" ".join(sorted(task.value for task in self.settings.models.tasks)),
             reranker=None if self._reranker is None else self._reranker.name,
             gate=GateRules(
-                mode=settings.gate_mode,
+                mode=mode,
+                trial=trial,
                 can_search=settings.engine is not None,
                 can_crawl=settings.engine is not None,
             ),

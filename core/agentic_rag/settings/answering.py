@@ -3,14 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta
 
 from agentic_rag.answering.evidence.threshold import DEFAULT_THRESHOLD
+from agentic_rag.answering.gate.weights import KNOWN, WeightsTrial
 from agentic_rag.settings.variable import Env
 from agentic_rag.web.engine_address import EngineAddress, parse_engine
 from agentic_rag.web.url_policy import parse_host_list
+
+
+def parse_gate_mode(text: str) -> tuple[str, WeightsTrial | None]:
+    """The values of `on,gate-heuristic-3=0.2`. Errors: ValueError."""
+    mode, has_trial, trial = (part.strip() for part in text.partition(","))
+    if mode not in ("off", "shadow", "on"):
+        raise ValueError("expected one of off, shadow, on")
+    if not has_trial:
+        return mode, None
+    version, _, share = trial.partition("=")
+    if version.strip() not in KNOWN:
+        raise ValueError(f"expected a version of the weights: {', '.join(KNOWN)}")
+    try:
+        tried = WeightsTrial(version.strip(), float(share))
+    except ValueError as error:
+        raise ValueError(f"expected a share of the workspaces, as {version}=0.2") from error
+    if not 0 <= tried.share <= 1:
+        raise ValueError(f"expected a share of the workspaces, 0 to 1, as {version}=0.2")
+    return mode, tried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,9 +57,10 @@ class AnsweringConfig:
     """Support below which an answer becomes an abstention (0 never abstains), where `rag eval calibrate` set none."""
     timeout_ms: Annotated[int, Env("AGENTIC_RAG_TIMEOUT_MS"), Meta(ge=0, le=600_000)] = 0
     """Time budget of one answer, in ms; 0 means 10,000, and 60,000 where a chat model answers."""
-    gate_mode: Annotated[Literal["off", "shadow", "on"], Env("AGENTIC_RAG_GATE_MODE")] = "on"
+    gate_mode: Annotated[str, Env("AGENTIC_RAG_GATE_MODE", check=parse_gate_mode)] = "on"
     """Whether a run is judged after its answer: `off` judges none; `shadow` judges and stores what it would do, and
-    does no more than reading the documents; `on` follows the decision.
+    does no more than reading the documents; `on` follows the decision. With `on,gate-heuristic-3=0.2` the weights
+    of that version judge the runs of a fifth of the workspaces.
     """
     search: Annotated[str, Env("AGENTIC_RAG_SEARCH", is_url=True, check=parse_engine)] = field(default="", repr=False)
     """The search engine that runs may ask where organisation and workspace allow the web: `searxng://HOST:PORT`
@@ -48,6 +69,11 @@ class AnsweringConfig:
     """
     cache_ttl_seconds: Annotated[int, Env("AGENTIC_RAG_REDIS_TTL_SECONDS"), Meta(ge=0)] = 900
     """How long an answer is cached; 0 switches the cache off."""
+
+    @property
+    def gate(self) -> tuple[str, WeightsTrial | None]:
+        """AGENTIC_RAG_GATE_MODE: the mode, and the trial of other weights."""
+        return parse_gate_mode(self.gate_mode)
 
     @property
     def budget_ms(self) -> tuple[int, int]:

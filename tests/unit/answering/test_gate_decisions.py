@@ -20,7 +20,7 @@ from agentic_rag.answering.gate.replay import replay_decisions
 from agentic_rag.answering.gate.report import nearest_rank, report_decisions
 from agentic_rag.answering.gate.signals import NOTHING_FOUND, ProbeSigns, QuestionSigns
 from agentic_rag.answering.gate.stored_decision import StoredDecision, decision_to_store
-from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, IN_FORCE
+from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, IN_FORCE, WeightsTrial, weights_for
 from agentic_rag.answering.gate_decision import DowngradeCause, GateDecision
 from agentic_rag.answering.run import CacheOutcome, Run
 from agentic_rag.models.chat.request import ChatSpend
@@ -227,3 +227,25 @@ def test_decisions_with_other_signals_are_left_out_of_a_replay() -> None:
     replayed = replay_decisions([stored, earlier], IN_FORCE, is_complete=False)
 
     assert (replayed.runs, replayed.unreadable, replayed.is_complete) == (1, 1, False)
+
+
+def test_a_trial_judges_a_share_of_the_workspaces_always_the_same() -> None:
+    trial = WeightsTrial(HEURISTIC_WEIGHTS.version, 0.2)
+    spaces = [UUID(int=number) for number in range(2_000)]
+
+    drawn = [weights_for(one, trial) for one in spaces]
+
+    assert drawn == [weights_for(one, trial) for one in spaces]
+    assert {one.version for one in drawn} == {HEURISTIC_WEIGHTS.version, IN_FORCE.version}
+    assert 0.16 < sum(one is HEURISTIC_WEIGHTS for one in drawn) / len(drawn) < 0.24
+    assert all(weights_for(one, None) is IN_FORCE for one in spaces[:9])
+    assert all(weights_for(one, replace(trial, share=1.0)) is HEURISTIC_WEIGHTS for one in spaces[:9])
+    assert all(weights_for(one, replace(trial, share=0.0)) is IN_FORCE for one in spaces[:9])
+
+
+def test_a_report_tells_the_versions_of_the_weights_apart() -> None:
+    stored = [_stored(decide(PLAIN, ANSWERED, OPEN, weights=one)) for one in (IN_FORCE, HEURISTIC_WEIGHTS, IN_FORCE)]
+
+    found = report_decisions(stored, is_complete=True)
+
+    assert [(one.name, one.runs) for one in found.by_version] == [(IN_FORCE.version, 2), (HEURISTIC_WEIGHTS.version, 1)]

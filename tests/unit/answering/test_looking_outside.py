@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from tests.unit.answering.answering_world import World
@@ -12,6 +12,7 @@ from tests.unit.answering.corpus import Corpus
 from agentic_rag.answering.answer import Outcome
 from agentic_rag.answering.assemble import is_cacheable
 from agentic_rag.answering.gate.decide import GateRules
+from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, WeightsTrial
 from agentic_rag.answering.gate_decision import DowngradeCause
 from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.outside import Outside, OutsideReport, OutsideRequest
@@ -190,3 +191,13 @@ async def test_a_run_without_time_does_not_begin_to_look() -> None:
     assert web.asked == []
     assert run.answer.outside is not None
     assert run.answer.is_partial
+
+
+async def test_a_trial_of_other_weights_judges_the_run_and_names_its_answer() -> None:
+    corpus = small()
+    trial = WeightsTrial(HEURISTIC_WEIGHTS.version, 1.0)
+    defaults = AnswerDefaults(gate=replace(OPEN.gate, trial=trial))
+
+    run = await world(bringing(corpus, ("pilots.example", PAGE)), corpus, defaults).ask(QUESTION)
+
+    assert run.answer.gate.weights_version == run.versions.weights_version == HEURISTIC_WEIGHTS.version

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from uuid import UUID
 
-from tests.unit.answering.test_gate import ANSWERED, OPEN
+from tests.unit.answering.test_gate import ANSWERED, OPEN, UNANSWERED
 from tests.unit.answering.test_gate_decisions import HEAVIER, PLAIN
 from tests.unit.cli.product import HANDBOOK, Product, Terminal, answered
 from tests.unit.eval.test_gate_learning import cases
@@ -17,13 +17,14 @@ from tests.unit.eval.test_gate_learning import cases
 from agentic_rag.answering.feedback.feedback import FeedbackReason, Rating, TaskOutcome
 from agentic_rag.answering.gate.decide import GateRules, decide
 from agentic_rag.answering.gate.weights import HEURISTIC_WEIGHTS, IN_FORCE
+from agentic_rag.answering.outside import OutsideReport
 from agentic_rag.answering.run import Run
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.models.billing.limits import Ceiling
 from agentic_rag.models.billing.manage_budgets import UsageReport
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.output import gate_view
-from agentic_rag_eval.gate_cases import save_cases
+from agentic_rag_eval.gate_cases import load_cases, save_cases
 
 RUN_ID = encode(NodeKind.RUN, HANDBOOK.workspace_id, UUID(int=500))
 QUESTION = "Who signs?"
@@ -217,3 +218,19 @@ def test_a_weekly_report_holds_what_a_review_asks_for() -> None:
     since, until = (datetime.fromisoformat(quarter[name]) for name in ("since", "until"))
     assert (until - since).days == 91
     assert (quarter["gate"]["runs"], quarter["replay"]["differences"]) == (1, 1)
+
+
+def test_captured_cases_are_printed_as_they_are_learned_from(tmp_path: Path) -> None:
+    run = judged()
+    gate = decide(PLAIN, UNANSWERED, OPEN)
+    looked = replace(run.answer, gate=gate, outside=OutsideReport(searches=1))
+    at = Terminal(Product(answers={QUESTION: replace(run, answer=looked)}), {})
+
+    shown = at.rag("gate", "cases", "--since", "2020-01-01")
+
+    assert shown.exit_code == 0
+    (tmp_path / "cases.jsonl").write_text(shown.stdout)
+    (case,) = load_cases(tmp_path / "cases.jsonl")
+    assert (case.case_id, case.needs_search, case.answered) == (RUN_ID, True, False)
+    assert case.signals == {one.name: one.value for one in gate.contributions}
+    assert case.at is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -127,6 +128,23 @@ def replay(
 
     found = on_graphql(context, work)
     terminal.show(gate_view.replay_json(found), gate_view.replay_text(found), as_json=as_json)
+
+
+@app.command("cases")
+def cases(context: typer.Context, since: SinceOption, workspace: WorkspaceOption = None) -> None:
+    """Print the decisions of which outcome and feedback tell what a search was worth, one JSON object a line, for
+    `rag gate learn`. Takes the role admin.
+
+    Example: rag gate cases --since 2026-10-01 -w handbook > cases.jsonl
+    """
+
+    async def work(client: GraphQLClient) -> list[dict[str, Any]]:
+        chosen = await client.workspace_id(workspace)
+        found = await client.fetch(gate_queries.CASES, workspaceId=chosen, since=_instant(since))
+        return [gate_view.case_json(one, chosen) for one in found]
+
+    for one in on_graphql(context, work):
+        terminal.result(json.dumps(one, ensure_ascii=False, sort_keys=True))
 
 
 def _instant(since: datetime) -> str:

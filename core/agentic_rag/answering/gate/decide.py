@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from agentic_rag.answering.gate.policy import WebPolicy
 from agentic_rag.answering.gate.rollback import Rollback
 from agentic_rag.answering.gate.signals import OutsideSigns, ProbeSigns, QuestionSigns, features_of
-from agentic_rag.answering.gate.weights import IN_FORCE, GateWeights
+from agentic_rag.answering.gate.weights import IN_FORCE, GateWeights, WeightsTrial
 from agentic_rag.answering.gate_decision import (
     PLAN_TYPES,
     Directives,
@@ -57,6 +57,8 @@ class GateRules:
     """The question is asked of an earlier version, to which nothing can be added."""
     rollbacks: tuple[Rollback, ...] = ()
     """Plans that are done without for a while."""
+    trial: WeightsTrial | None = None
+    """Other weights for some of the workspaces."""
 
 
 @dataclass(frozen=True, slots=True)

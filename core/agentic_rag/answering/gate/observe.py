@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from agentic_rag.answering.ask import AnswerQuestion
+from agentic_rag.answering.gate.captured import CapturedCase, captured_cases
 from agentic_rag.answering.gate.decide import GateRules, lower
 from agentic_rag.answering.gate.evaluate import PlanEvaluation
 from agentic_rag.answering.gate.policy import WebPolicy
@@ -14,7 +15,7 @@ from agentic_rag.answering.gate.replay import GateReplay, replay_decisions
 from agentic_rag.answering.gate.report import GateReport, report_decisions
 from agentic_rag.answering.gate.stored_decision import StoredDecision
 from agentic_rag.answering.gate.watch_outcomes import WatchOutcomes
-from agentic_rag.answering.gate.weights import IN_FORCE
+from agentic_rag.answering.gate.weights import IN_FORCE, weights_for
 from agentic_rag.answering.gate_decision import Downgrade, GateDecision
 from agentic_rag.answering.options import validate
 from agentic_rag.answering.ports import GateLog
@@ -71,11 +72,12 @@ class ObserveGate:
         policy = WebPolicy(head.organisation_allows_web, head.web.allow)
         rollbacks = await self._outcomes.rollbacks(workspace)
         rules = replace(self._rules, policy=policy, care=head.web.care, rollbacks=rollbacks)
+        weights = weights_for(workspace.workspace_id, rules.trial)
         return GateStatus(
             mode=rules.mode,
-            weights_version=IN_FORCE.version,
+            weights_version=weights.version,
             care=rules.care,
-            thresholds=IN_FORCE.thresholds(rules.care),
+            thresholds=weights.thresholds(rules.care),
             downgrades=lower("full_loop", rules),
         )
 
@@ -102,6 +104,15 @@ class ObserveGate:
         """
         return await self._outcomes.evaluate(workspace, most=MOST_DECISIONS)
 
+    async def cases(self, workspace: WorkspaceRef, since: datetime) -> list[CapturedCase]:
+        """Decisions of all callers of which it is known what a search was worth, the newest first. For those who manage
+        the workspace. Errors: `DependencyUnavailable`.
+        """
+        instant = _in_utc(since)
+        found = await self._log.decisions(workspace, instant, None, MOST_DECISIONS)
+        said = await self._log.feedback_since(workspace, instant, None, MOST_DECISIONS)
+        return captured_cases(found, said, IN_FORCE.weights.keys())
+
     async def replay(self, principal: Principal, workspace: WorkspaceRef, since: datetime) -> GateReplay:
         """The stored decisions with the weights in force. Errors: `DependencyUnavailable`."""
         found, is_complete = await self._decisions(principal, workspace, since)
@@ -117,5 +128,8 @@ class ObserveGate:
 
 def _seen(principal: Principal, since: datetime) -> tuple[datetime, str | None]:
     """The instant, and the one subject whose runs the caller may see, if not all."""
-    instant = since if since.tzinfo is not None else since.replace(tzinfo=UTC)
-    return instant, None if may_manage_access(principal) else principal.subject_id
+    return _in_utc(since), None if may_manage_access(principal) else principal.subject_id
+
+
+def _in_utc(since: datetime) -> datetime:
+    return since if since.tzinfo is not None else since.replace(tzinfo=UTC)

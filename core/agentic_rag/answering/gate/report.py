@@ -59,6 +59,8 @@ class GateReport:
     """None without a decision."""
     by_plan: tuple[DecisionGroup, ...]
     by_intent: tuple[DecisionGroup, ...]
+    by_version: tuple[DecisionGroup, ...]
+    """Of the weights."""
     causes: tuple[CauseCount, ...]
 
 
@@ -73,12 +75,14 @@ def report_decisions(
     causes = Counter(one.cause.value for decision in decisions for one in decision.downgrades)
     by_plan = _groups(decisions, said, lambda one: one.planned)
     by_intent = _groups(decisions, said, lambda one: one.intent)
+    by_version = _groups(decisions, said, lambda one: one.weights_version)
     return GateReport(
         runs=count,
         is_complete=is_complete,
         total=_group("all", decisions, said, count) if count else None,
         by_plan=tuple(sorted(by_plan, key=lambda one: PLAN_TYPES.index(one.name))),
         by_intent=tuple(sorted(by_intent, key=lambda one: (-one.runs, one.name))),
+        by_version=tuple(sorted(by_version, key=lambda one: (-one.runs, one.name))),
         causes=tuple(CauseCount(*one) for one in sorted(causes.items(), key=lambda one: (-one[1], one[0]))),
     )
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from types import MappingProxyType
+from uuid import UUID
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +97,25 @@ LEARNED_WEIGHTS = replace(
 
 IN_FORCE = LEARNED_WEIGHTS
 """By which runs are judged."""
+
+KNOWN: Mapping[str, GateWeights] = MappingProxyType({one.version: one for one in (HEURISTIC_WEIGHTS, LEARNED_WEIGHTS)})
+"""By version: what a trial may name."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsTrial:
+    """Other weights than those in force, by which the runs of a share of the workspaces are judged."""
+
+    version: str
+    """A key of `KNOWN`."""
+    share: float
+    """0 to 1."""
+
+
+def weights_for(workspace_id: UUID, trial: WeightsTrial | None) -> GateWeights:
+    """The weights of a workspace: the same in every process, and for as long as the trial is the same."""
+    if trial is None:
+        return IN_FORCE
+    drawn = sha256(f"{trial.version} {workspace_id}".encode()).digest()[:8]
+    is_drawn = int.from_bytes(drawn, "big") < trial.share * 2**64
+    return KNOWN[trial.version] if is_drawn else IN_FORCE

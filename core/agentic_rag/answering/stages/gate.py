@@ -18,6 +18,7 @@ from agentic_rag.answering.gate.signals import (
     read_question,
 )
 from agentic_rag.answering.gate.time_need import find_time_need, measure_freshness
+from agentic_rag.answering.gate.weights import weights_for
 from agentic_rag.answering.gate_decision import GateDecision
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.outside import LEAST_SECONDS, OUTSIDE_SHARE, Outside, OutsideReport, OutsideRequest
@@ -52,7 +53,9 @@ class GateStage:
             calculation=find_arithmetic(question.text) is not None,
             empty=state.corpus_version == 0,
         )
-        decision = decide(signs, None, state.options.gate)
+        rules = state.options.gate
+        weights = weights_for(question.asked.workspace.workspace_id, rules.trial)
+        decision = decide(signs, None, rules, weights=weights)
         return StageResult(replace(state, question=replace(question, signs=signs, gate=decision)))
 
 
@@ -77,7 +80,8 @@ class DirectStage:
             return StageResult(state, outcome="skipped: the gate is off")
         probe = NOTHING_FOUND if not question.allows_retrieval else probe_signs(state, ending, self._today)
         rules = await self._rules(state)
-        decision = decide(question.signs, probe, rules, find_seeds(state))
+        weights = weights_for(question.asked.workspace.workspace_id, rules.trial)
+        decision = decide(question.signs, probe, rules, find_seeds(state), weights)
         state = replace(state, question=replace(question, gate=decision))
         if not decision.directives.use_search:
             why = "; ".join(one.reason for one in decision.downgrades) or "the documents will do"

@@ -4,6 +4,7 @@ from datetime import datetime
 
 import strawberry
 
+from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.answering.gate import DowngradeCause, PlanType
@@ -58,8 +59,43 @@ class PlanEvaluation:
     is_on_trial: bool = strawberry.field(description="The plan has rested; what it is worth since then is not known.")
 
 
+@strawberry.type(description="A signal of a decision.")
+class Signal:
+    name: str
+    value: float
+
+
+@strawberry.type(description="A decision of which it is known what a search was worth: a case to learn weights from.")
+class GateCase:
+    run_id: strawberry.ID
+    at: datetime
+    signals: list[Signal]
+    answered: bool = strawberry.field(description="The documents alone answered.")
+    answered_outside: bool = strawberry.field(description="They did, or a search did.")
+
+
 @strawberry.type
 class GateEvaluationQuery:
+    @field(
+        Action.EVALUATE,
+        right=Sight.ORGANISATION,
+        description="Decisions since then of which outcome and feedback tell what a search was worth, newest first: "
+        "what `rag gate learn` learns from. No text of a question or a document.",
+    )
+    async def gate_cases(self, info: Info, workspace_id: strawberry.ID, since: datetime) -> list[GateCase]:
+        context = info.context
+        workspace = await context.workspace(workspace_id)
+        found = await context.parts.gate.cases(workspace, since)
+        return [
+            to_schema(
+                GateCase,
+                one,
+                run_id=encode(NodeKind.RUN, workspace.workspace_id, one.run_id),
+                signals=[Signal(name=name, value=value) for name, value in one.signals.items()],
+            )
+            for one in found
+        ]
+
     @field(
         Action.EVALUATE,
         right=Sight.ORGANISATION,

@@ -64,6 +64,7 @@ class GateReport:
     total: DecisionGroup | None = strawberry.field(description="Null without a decision.")
     by_plan: list[DecisionGroup] = strawberry.field(description="By the plan before anything lowered it.")
     by_intent: list[DecisionGroup]
+    by_version: list[DecisionGroup] = strawberry.field(description="By the version of the weights.")
     causes: list[CauseCount]
 
 
