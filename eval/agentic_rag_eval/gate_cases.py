@@ -125,6 +125,27 @@ def judge_gate(cases: Sequence[GateCase], searches: Searches) -> GateScore:
     )
 
 
+def calls_to_keep(cases: Sequence[GateCase], rank: Callable[[GateCase], float], answered: float) -> float:
+    """The share of the calls of always searching that keeps the share `answered` of its answers where the cases of the
+    highest rank are called first; of cases of equal rank, as many as it takes, drawn at random.
+    """
+    shares = shares_of(cases)
+    gains: dict[float, tuple[float, float]] = {}
+    for one, share in zip(cases, shares, strict=True):
+        called, gained = gains.get(rank(one), (0.0, 0.0))
+        gains[rank(one)] = called + share, gained + share * (one.answered_outside - one.answered)
+    whole = sum(share for one, share in zip(cases, shares, strict=True) if one.answered_outside)
+    wanted = answered * whole - sum(share for one, share in zip(cases, shares, strict=True) if one.answered)
+    calls = 0.0
+    for place in sorted(gains, reverse=True):
+        called, gained = gains[place]
+        if wanted <= 0:
+            break
+        part = 1.0 if gained <= wanted else wanted / gained
+        calls, wanted = calls + part * called, wanted - part * gained
+    return calls
+
+
 def save_cases(path: Path, cases: Iterable[GateCase]) -> None:
     """Write them, one JSON object a line, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -100,9 +100,10 @@ class _Fold:
 
 
 def learn_gate(cases: Sequence[GateCase], in_force: GateWeights) -> LearnedGate:
-    """Fit, and judge on what was held out. Errors: `InvalidInput` for cases that leave nothing to hold out, or of which
-    none or all need a search.
+    """Fit, and judge on what was held out. Errors: `InvalidInput` for cases that leave nothing to hold out, of which
+    none or all need a search, or that have other signals than the weights.
     """
+    _check_signals(cases, in_force)
     by_time = all(one.at is not None for one in cases)
     folds = [_newest_held(cases)] if by_time else _families_held(cases)
     data_hash = digest_of(cases)
@@ -121,6 +122,18 @@ def learn_gate(cases: Sequence[GateCase], in_force: GateWeights) -> LearnedGate:
         in_force=before,
         promotion=judge_promotion(learned, before),
     )
+
+
+def _check_signals(cases: Sequence[GateCase], weights: GateWeights) -> None:
+    """A run that ended before it was judged has none of the probe's signals."""
+    wrong = next((one for one in cases if one.signals.keys() != weights.weights.keys()), None)
+    if wrong is not None:
+        differing = ", ".join(sorted(wrong.signals.keys() ^ weights.weights.keys()))
+        raise InvalidInput(
+            f"The case {wrong.case_id} of {wrong.set_name} lacks signals of {weights.version}, or has others: "
+            f"{differing}.",
+            code="DATASET_INVALID",
+        )
 
 
 def compare_weights(cases: Sequence[GateCase], candidate: GateWeights, in_force: GateWeights) -> Promotion:

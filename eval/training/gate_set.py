@@ -22,6 +22,7 @@ from eval.training.support_sets import QuestionsToAsk, read_set
 
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.answering.answer import Answer, Outcome
+from agentic_rag.answering.options import TIMEOUT_MS
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.answering.stages.gate import DirectStage
 from agentic_rag.answering.state_machine import Stage
@@ -96,7 +97,10 @@ async def labelled_cases(system: System, given: QuestionsToAsk) -> list[GateCase
 
     async def ask(text: str, one: EvalQuestion, *, without_gold: bool = False) -> Answer:
         left_out = tuple(ids[path] for path in one.gold_ids) if without_gold else ()
-        options = AnswerOptions(cache=CacheMode.BYPASS, filter=DocumentFilter(without_ids=left_out))
+        # A busy machine must not turn a question into one that nothing answers.
+        options = AnswerOptions(
+            cache=CacheMode.BYPASS, timeout_ms=TIMEOUT_MS[1], filter=DocumentFilter(without_ids=left_out)
+        )
         asked = Question(workspace, text, options=options)
         return (await answer.ask(operator_of(workspace.org_id), asked)).answer
 

@@ -64,7 +64,7 @@ def main() -> int:
         build_cases()
     rows = [TABLE[name](options.short) for name in names]
     if has_sets:
-        rows += labelled.by_set()
+        rows += [*labelled.by_set(), *labelled.bounds()]
     return publish_report("gate-part" if options.only else "gate-short" if options.short else "gate", rows)
 
 

@@ -5,7 +5,7 @@ that never saw it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -110,6 +110,21 @@ def by_set() -> list[Row]:
         shown = f"{100 * found.answered:.1f} % / {100 * found.calls:.1f} % / {100 * found.f1:.1f}"
         rows.append(Row(f"{name}: answered / calls / F1 of {found.cases} cases", shown, "reported", ok=True))
     return rows
+
+
+def bounds() -> list[Row]:
+    """What any gate could reach on these cases, without a verdict: by the calls that keep `ANSWERED`."""
+    cases = kept_cases()
+    left_out = {name: weights_without(name) for name in SETS}
+    ranks: Mapping[str, Callable[[GateCase], float]] = {
+        "by the scores of the gate": lambda one: gate_cases.score_of(one, left_out[one.set_name]),
+        "knowing whether the answer is right": lambda one: float(not one.answered),
+        "knowing what a search finds": lambda one: float(one.needs_search),
+    }
+    shown = {name: 100 * gate_cases.calls_to_keep(cases, rank, ANSWERED / 100) for name, rank in ranks.items()}
+    return [
+        Row(f"calls that keep {ANSWERED} %, {name}", f"{one:.1f} %", "reported", ok=True) for name, one in shown.items()
+    ]
 
 
 def plain_cases() -> list[GateCase]:

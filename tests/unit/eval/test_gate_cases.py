@@ -13,6 +13,7 @@ from agentic_rag_eval.gate_cases import (
     SHARES,
     CaseKind,
     GateCase,
+    calls_to_keep,
     digest_of,
     judge_gate,
     load_cases,
@@ -111,3 +112,24 @@ def test_cases_that_are_not_there_are_told(tmp_path: Path) -> None:
 def test_a_set_that_no_search_answers_is_no_measure() -> None:
     with pytest.raises(InvalidInput, match="nothing to judge by"):
         judge_gate([NOWHERE], lambda _: True)
+
+
+def test_calls_to_keep_are_those_of_the_highest_ranks() -> None:
+    cases = [INSIDE, MISSING, STALE]
+
+    def by_need(case: GateCase) -> float:
+        return float(case.needs_search)
+
+    assert calls_to_keep(cases, by_need, 0.65 / 0.95) == pytest.approx(0)
+    assert calls_to_keep(cases, by_need, 1.0) == pytest.approx(0.3 / 0.95)
+    assert calls_to_keep(cases, lambda case: -by_need(case), 1.0) == pytest.approx(1)
+    assert calls_to_keep(cases, lambda case: float(case is MISSING), 0.85 / 0.95) == pytest.approx(0.2 / 0.95)
+
+
+def test_of_cases_of_one_rank_as_many_are_called_as_it_takes() -> None:
+    cases = [INSIDE, MISSING, NOWHERE]
+    whole = 0.65 + 0.1
+
+    calls = calls_to_keep(cases, lambda case: float(not case.answered), (0.65 + 0.05) / whole)
+
+    assert calls == pytest.approx(0.5 * 0.2 / 0.85)

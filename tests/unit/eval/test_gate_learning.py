@@ -190,6 +190,14 @@ def test_what_leaves_nothing_to_learn_or_to_judge_is_refused(given: list[GateCas
         learn_gate(given, HEURISTIC_WEIGHTS)
 
 
+def test_a_case_of_a_run_that_was_not_judged_is_refused_by_its_name() -> None:
+    first, *others = cases()
+    cut = replace(first, signals={name: value for name, value in first.signals.items() if name != "support"})
+
+    with pytest.raises(InvalidInput, match=r"a-0 of a .*: support"):
+        learn_gate([cut, *others], HEURISTIC_WEIGHTS)
+
+
 def test_parts_of_one_set_are_one_family() -> None:
     assert [family_of(one) for one in ("hotpotqa", "hotpotqa-dev100", "clapnq")] == ["hotpotqa", "hotpotqa", "clapnq"]
 
