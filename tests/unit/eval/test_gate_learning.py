@@ -113,7 +113,9 @@ def test_every_set_is_judged_by_weights_that_never_saw_its_family() -> None:
 def test_cases_with_an_instant_are_learned_from_the_older_and_judged_on_the_newest() -> None:
     dated = [replace(one, at=f"2026-{1 + place % 12:02}-01") for place, one in enumerate(cases())]
     turned = [
-        replace(one, signals={**one.signals, "coverage": 1 - one.signals["coverage"]}) if one.at >= "2026-10" else one
+        replace(one, signals={**one.signals, "coverage": 1 - one.signals["coverage"]})
+        if (one.at or "") >= "2026-10"
+        else one
         for one in dated
     ]
 
