@@ -29,6 +29,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "gate explain": [ID],
     "gate report": ["--since", "2026-11-01"],
     "gate replay": ["--since", "2026-11-01"],
+    "gate cases": ["--since", "2026-11-01"],
     "budget set": ["--day", "5"],
     "doc show": ["a.md"],
     "doc share": ["a.md", "--everyone"],
