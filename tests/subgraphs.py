@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from uuid import UUID
 
-from agentic_rag.retrieval.candidates import EntityPassages, MentionCount, Subgraph
+from agentic_rag.retrieval.candidates import EntityPassages, MentionCount
+from agentic_rag.retrieval.graph.subgraph import Subgraph
 
 
 def mentions_of(found: Subgraph) -> Iterator[MentionCount]:

@@ -17,7 +17,7 @@ from agentic_rag.kernel.text import strip_unstorable
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.language.tokenizer import content_terms, query_terms, term_counts
 from agentic_rag.models.embedding.ports import Embedder
-from agentic_rag.retrieval.candidates import ArmHit, EntityPassages, MentionCount, Retriever, Subgraph
+from agentic_rag.retrieval.candidates import ArmHit, EntityPassages, MentionCount, Retriever
 from agentic_rag.retrieval.graph.entities import extract_entities, question_entities, title_entities
 from agentic_rag.retrieval.graph.multi_hop import (
     CandidatePool,
@@ -30,6 +30,7 @@ from agentic_rag.retrieval.graph.multi_hop import (
     start_paths,
 )
 from agentic_rag.retrieval.graph.neighbourhood import PASSAGE_CAP, GraphNeighbourhood
+from agentic_rag.retrieval.graph.subgraph import Subgraph
 from agentic_rag.retrieval.lexical.bm25 import VisiblePostings
 from agentic_rag.retrieval.lexical.postings import SegmentRow, build_segment
 from agentic_rag.workspaces.chunk_profiles import chunk_profile

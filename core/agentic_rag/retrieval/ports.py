@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.models.embedding.space import RegisteredSpace
-from agentic_rag.retrieval.candidates import ArmHit, EntityPassages, Neighbour, Passage, SearchScope, Subgraph
+from agentic_rag.retrieval.candidates import ArmHit, EntityPassages, Neighbour, Passage, SearchScope
+from agentic_rag.retrieval.graph.subgraph import Subgraph
 from agentic_rag.retrieval.lexical.bm25 import TermProfile
 from agentic_rag.retrieval.vector_index import IndexRecord
 from agentic_rag.tenancy.access import ReadScope

@@ -12,15 +12,8 @@ from tests.memory_store.session.state import EntityMention, PassageRow, Workspac
 
 from agentic_rag.language.tokenizer import content_terms
 from agentic_rag.models.embedding.space import RegisteredSpace
-from agentic_rag.retrieval.candidates import (
-    SCORE_DIGITS,
-    ArmHit,
-    EntityPassages,
-    MentionCount,
-    Neighbour,
-    SearchScope,
-    Subgraph,
-)
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, EntityPassages, MentionCount, Neighbour, SearchScope
+from agentic_rag.retrieval.graph.subgraph import Subgraph
 from agentic_rag.retrieval.lexical.bm25 import TermProfile, VisiblePostings
 from agentic_rag.retrieval.lexical.postings import AccessChanges
 from agentic_rag.retrieval.ports import VectorSearch

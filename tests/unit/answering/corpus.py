@@ -29,8 +29,9 @@ from agentic_rag.documents.document import (
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput
 from agentic_rag.language.tokenizer import content_terms, term_counts, term_key
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
-from agentic_rag.retrieval.candidates import ArmHit, EntityPassages, MentionCount, Neighbour, SearchScope, Subgraph
+from agentic_rag.retrieval.candidates import ArmHit, EntityPassages, MentionCount, Neighbour, SearchScope
 from agentic_rag.retrieval.graph.entities import extract_entities
+from agentic_rag.retrieval.graph.subgraph import Subgraph
 from agentic_rag.retrieval.lexical.bm25 import TermProfile, VisiblePostings, inverse_document_frequency
 from agentic_rag.retrieval.lexical.postings import Segment, SegmentRow, build_segment
 from agentic_rag.tenancy.access import ANONYMOUS_READER, ReadIdentity, ReadScope

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.subgraphs import mentions_of, passages_of
 
-from agentic_rag.retrieval.candidates import EntityPassages, Subgraph
+from agentic_rag.retrieval.candidates import EntityPassages
 from agentic_rag.retrieval.graph.multi_hop import CandidatePool, GraphPath, PathExtension, StepWeights, softmax
 from agentic_rag.retrieval.graph.neighbourhood import Floats, specificity
+from agentic_rag.retrieval.graph.subgraph import Subgraph
 
 LINK = 4
 _NO_LINK = 6

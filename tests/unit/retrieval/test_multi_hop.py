@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.unit.retrieval.slow_graph import SlowNeighbourhood, slow_extension
 
 from agentic_rag.language.tokenizer import content_terms, query_terms, term_counts
-from agentic_rag.retrieval.candidates import EntityPassages, MentionCount, Subgraph
+from agentic_rag.retrieval.candidates import EntityPassages, MentionCount
 from agentic_rag.retrieval.graph.entities import extract_entities, question_entities, title_entities
 from agentic_rag.retrieval.graph.multi_hop import (
     CandidatePool,
@@ -26,6 +26,7 @@ from agentic_rag.retrieval.graph.multi_hop import (
     start_paths,
 )
 from agentic_rag.retrieval.graph.neighbourhood import PASSAGE_CAP, GraphNeighbourhood, specificity
+from agentic_rag.retrieval.graph.subgraph import Subgraph
 from agentic_rag.retrieval.lexical.bm25 import VisiblePostings
 from agentic_rag.retrieval.lexical.postings import SegmentRow, build_segment
 

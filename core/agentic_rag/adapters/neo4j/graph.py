@@ -10,7 +10,8 @@ from agentic_rag.adapters.neo4j import cypher
 from agentic_rag.adapters.neo4j.connection import DEPENDENCY, Neo4jConnection, Record
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.operations.graph.projection import GraphWatermark, is_usable, visible_version
-from agentic_rag.retrieval.candidates import EntityPassages, MentionCount, Neighbour, Subgraph
+from agentic_rag.retrieval.candidates import EntityPassages, MentionCount, Neighbour
+from agentic_rag.retrieval.graph.subgraph import Subgraph
 from agentic_rag.retrieval.ports import Visible
 from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.tenancy.principals import WorkspaceRef

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.retrieval.candidates import Subgraph
+from agentic_rag.retrieval.graph.subgraph import Subgraph
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]

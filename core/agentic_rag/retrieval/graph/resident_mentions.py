@@ -11,8 +11,8 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.retrieval.candidates import Subgraph
 from agentic_rag.retrieval.graph.neighbourhood import Places, spans
+from agentic_rag.retrieval.graph.subgraph import Subgraph
 
 Numbers = NDArray[np.int32]
 Ids = NDArray[np.uint64]

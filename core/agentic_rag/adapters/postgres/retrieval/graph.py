@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from agentic_rag.adapters.postgres.retrieval.resident import ResidentCorpus
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
-from agentic_rag.retrieval.candidates import EntityPassages, MentionCount, Neighbour, Subgraph
+from agentic_rag.retrieval.candidates import EntityPassages, MentionCount, Neighbour
+from agentic_rag.retrieval.graph.subgraph import Subgraph
 from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 
