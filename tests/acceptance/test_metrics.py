@@ -49,6 +49,24 @@ SELECT pid, client_port FROM pg_locks JOIN pg_stat_activity USING (pid)
 WHERE locktype = 'advisory' AND granted AND datname = current_database()
 """
 
+SLOW_RUNS = """
+WITH made AS (
+    INSERT INTO rag_runs
+    SELECT (jsonb_populate_record(NULL::rag_runs, to_jsonb(one) || jsonb_build_object(
+        'run_id', gen_random_uuid(), 'workspace_id', w.workspace_id, 'idempotency_key', NULL
+    ))).*
+    FROM (SELECT * FROM rag_runs LIMIT 1) one, rag_workspaces w, generate_series(1, 40)
+    WHERE w.name = 'outside'
+    RETURNING org_id, workspace_id, run_id
+)
+INSERT INTO rag_gate_decisions (org_id, workspace_id, run_id, decided_at, weights_version, mode, care, score, plan_type,
+                                planned, intent, contributions, downgrades, seconds, deploy, external_calls, gained)
+SELECT org_id, workspace_id, run_id, now(), 'w', 'on', 0.5, 1, 'search', 'search', 'lookup', '[]', '[]', 3600,
+       (row_number() OVER () % 2)::text, 1, true
+FROM made
+"""
+"""Runs of two deploys in a row that looked outside and took an hour."""
+
 
 @dataclass
 class Product:
@@ -78,9 +96,10 @@ class Product:
         assert "errors" not in body, body
         return body["data"]
 
-    def ask(self, workspace: str, question: str, **options: Any) -> httpx2.Response:
+    def ask(self, workspace: str, question: str, token: str = "", **options: Any) -> httpx2.Response:
         asked = {"workspaceId": workspace, "question": question, "options": options}
-        return self.http.post("/graphql", json={"query": ASK, "variables": {"input": asked}})
+        headers = {"authorization": f"Bearer {token}"} if token else {}
+        return self.http.post("/graphql", json={"query": ASK, "variables": {"input": asked}}, headers=headers)
 
     def rate(self, answer: dict[str, Any]) -> None:
         """As good, and its first citation as of use."""
@@ -199,6 +218,8 @@ def raise_every_metric(it: Product) -> str:
         queues.set(entry_of(queues, first), queues.get(entry_of(queues, second)) or b"")
         for workspace in (first, second):
             assert it.ask(workspace, QUESTION).status_code == 200
+    token = signed(claims(DEFAULT_ORG_ID), rsa_key())
+    it.ask(second, "Who opens the valve?", token)
     it.rate(it.ask(first, "What opens at 3 bar?").json()["data"]["ragAnswer"])
     it.graphql(CONTEXT, workspace=first)
     it.ask(it.workspace("empty"), "Who painted the harbour?")
@@ -207,7 +228,8 @@ def raise_every_metric(it: Product) -> str:
     it.ask(first, "Who tests the relief valve?", cache="BYPASS")
     wait_until(lambda: it.samples().get("rag_runs_unrecorded_total", 0) > 0, "a run is not stored", 20)
     it.execute("GRANT INSERT ON rag_runs TO rag_app")
-    token = signed(claims(DEFAULT_ORG_ID), rsa_key())
+    # Long after the first time, whose run is stored by now: a person had no use of the answer.
+    it.ask(second, "Who opens the valve?", token)
     for credential in (token, "rag_wrong"):
         it.http.post("/graphql", json={"query": "{ __typename }"}, headers={"authorization": f"Bearer {credential}"})
     with socket.create_connection((it.http.base_url.host, it.http.base_url.port)) as stranger:
@@ -263,6 +285,8 @@ def look_outside(it: Product) -> None:
     for root, wish in (("searchWeb", 'query: "valves"'), ("crawl", 'urls: ["https://docs.example.com/"]')):
         asked = f"mutation ($id: ID!) {{ {root}(input: {{workspaceId: $id, {wish}}}) {{ userErrors {{ code }} }} }}"
         assert it.graphql(asked, id=workspace)[root] == {"userErrors": []}
+    it.execute(SLOW_RUNS)
+    it.graphql("query ($id: ID!) { gateStatus(workspaceId: $id) { mode } }", id=workspace)
 
 
 def entry_of(queues: redis.Redis, workspace: str) -> bytes:

@@ -55,11 +55,11 @@ def _slowly(patch: Patch) -> None:
 
     run = gate.decide
 
-    def late(*arguments: Any) -> Any:
+    def late(*arguments: Any, **named: Any) -> Any:
         until = time.perf_counter() + 0.002
         while time.perf_counter() < until:
             pass
-        return run(*arguments)
+        return run(*arguments, **named)
 
     patch(gate, "decide", late)
 

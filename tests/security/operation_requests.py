@@ -142,6 +142,10 @@ FIELDS: Mapping[str, Request] = {
     "Job.document": Request("job(id: %(job)s) { document { id } }"),
     "Workspace.corpusVersion": Request("workspace(id: %(workspace)s) { corpusVersion }"),
     "Workspace.graphVersion": Request("workspace(id: %(workspace)s) { graphVersion }"),
+    "DocumentConnection.totalCount": Request(
+        "documents(workspaceId: %(workspace)s) { totalCount nodes { id } }", seen="document"
+    ),
+    "RunConnection.totalCount": Request("runs(workspaceId: %(workspace)s) { totalCount nodes { id } }", seen="run"),
     "Run.versions": Request("run(id: %(run)s) { versions { corpusVersion } }"),
     "Run.feedback": Request("run(id: %(run)s) { feedback { rating } }"),
     "Workspace.calibration": Request("workspace(id: %(workspace)s) { calibration { space } }"),
@@ -260,6 +264,8 @@ PARENTS = {
     "Workspace.similarityCalibration": "Query.workspace",
     "Workspace.corpusVersion": "Query.workspace",
     "Workspace.graphVersion": "Query.workspace",
+    "DocumentConnection.totalCount": "Query.documents",
+    "RunConnection.totalCount": "Query.runs",
     "Run.versions": "Query.run",
     "Run.feedback": "Query.run",
     "EvalRun.job": "Query.evalRun",

@@ -40,9 +40,12 @@ class Line:
         """A line to the server at `url`, on a port of its own."""
         parts = urlsplit(url)
         pieces = set[asyncio.Task[None]]()
+        ends = list[asyncio.StreamWriter]()
 
         async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            ends.append(writer)
             back, forth = await asyncio.open_connection(parts.hostname, parts.port)
+            ends.append(forth)
             for source, target in ((reader, forth), (back, writer)):
                 pieces.add(asyncio.create_task(line._carry(source, target)))
 
@@ -57,6 +60,9 @@ class Line:
             for one in pieces:
                 one.cancel()
             await asyncio.gather(*pieces, return_exceptions=True)
+            for end in ends:
+                end.close()
+            await asyncio.gather(*[end.wait_closed() for end in ends], return_exceptions=True)
 
     async def _carry(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
         while content := await source.read(65_536):
