@@ -145,7 +145,9 @@ FIELDS: Mapping[str, Request] = {
     "DocumentConnection.totalCount": Request(
         "documents(workspaceId: %(workspace)s) { totalCount nodes { id } }", seen="document"
     ),
-    "RunConnection.totalCount": Request("runs(workspaceId: %(workspace)s) { totalCount nodes { id } }", seen="run"),
+    "RunConnection.totalCount": Request(
+        "runs(workspaceId: %(workspace)s, first: 100) { totalCount nodes { id } }", seen="run"
+    ),
     "Run.versions": Request("run(id: %(run)s) { versions { corpusVersion } }"),
     "Run.feedback": Request("run(id: %(run)s) { feedback { rating } }"),
     "Workspace.calibration": Request("workspace(id: %(workspace)s) { calibration { space } }"),
