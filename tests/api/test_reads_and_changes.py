@@ -187,8 +187,9 @@ async def test_a_list_of_runs_is_narrowed_and_counted() -> None:
     assert await found() == await found(words=a_run().question.upper()[:5]) == (1, [RUN_ID])
     assert await found(outcomes=["ABSTAINED"]) == await found(before="2020-01-01T00:00:00") == (0, [])
 
-    too_long = await query(Container(), document, {"ws": WORKSPACE_ID, "f": {"words": "x" * 201}})
-    assert too_long["errors"][0]["extensions"]["code"] == "FILTER_INVALID"
+    for wrong in ("x" * 201, "crane\0"):
+        refused = await query(Container(), document, {"ws": WORKSPACE_ID, "f": {"words": wrong}})
+        assert refused["errors"][0]["extensions"]["code"] == "FILTER_INVALID"
 
 
 async def test_a_workspace_is_made_once() -> None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from agentic_rag.answering.answer import Outcome
 from agentic_rag.answering.run import Run
 from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.text import is_storable
 
 MAX_WORDS = 200
 """Characters of `words`."""
@@ -19,7 +20,8 @@ class RunFilter:
 
     Answers are not searched: they may hold words of documents that a reader of the run may no longer read.
 
-    Errors: `InvalidInput` code FILTER_INVALID for more than `MAX_WORDS` characters.
+    Errors: `InvalidInput` code FILTER_INVALID for more than `MAX_WORDS` characters, and for words that no question
+    holds.
     """
 
     subject: str | None = None
@@ -30,9 +32,11 @@ class RunFilter:
     before: datetime | None = None
 
     def __post_init__(self) -> None:
-        if len(self.words) > MAX_WORDS:
+        if len(self.words) > MAX_WORDS or not is_storable(self.words):
             raise InvalidInput(
-                f"The words have {MAX_WORDS} characters at most.", code="FILTER_INVALID", path=("filter", "words")
+                f"The words have {MAX_WORDS} characters at most, and neither NUL nor half a surrogate pair.",
+                code="FILTER_INVALID",
+                path=("filter", "words"),
             )
 
     def admits(self, run: Run) -> bool:
