@@ -21,6 +21,7 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -107,6 +108,10 @@ def trees_of(model: lightgbm.Booster) -> list[Tree]:
     return [nested(tree["tree_structure"]) for tree in model.dump_model()["tree_info"]]
 
 
+def _signs_of(case: Case) -> Sequence[Signs]:
+    return case.signs
+
+
 def report(cases: Sequence[Case], trees: Mapping[int, Sequence[Tree]]) -> str:
     """F1 of the words, by kind, and the share of marked snippets of either kind that is read."""
     by_kind: dict[str, list[float]] = defaultdict(list)
@@ -114,11 +119,8 @@ def report(cases: Sequence[Case], trees: Mapping[int, Sequence[Tree]]) -> str:
     furniture: list[bool] = []
     for case in cases:
         page = case.page
-        kept = (
-            choose_content(page.loaded.blocks, case.signs, page.words(), page.links(), trees[case.part])
-            if page.loaded.blocks
-            else []
-        )
+        found = partial(_signs_of, case)
+        kept = choose_content(page.loaded.blocks, found, page.words(), page.links(), trees[case.part])
         text = " ".join(
             page.loaded.text[one.start : one.end] for one, keeps in zip(page.loaded.blocks, kept, strict=True) if keeps
         )

@@ -40,7 +40,7 @@ def read_main_content(source: str) -> LoadedText:
     """As `read_html`, without the blocks that are furniture."""
     traced = trace_page(source)
     page = traced.loaded
-    kept = choose_content(page.blocks, traced.signs(), traced.words(), traced.links())
+    kept = choose_content(page.blocks, traced.signs, traced.words(), traced.links())
     built = TextBuilder()
     for block, keeps in zip(page.blocks, kept, strict=True):
         if keeps:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from math import exp
 from pathlib import Path
@@ -29,18 +29,18 @@ Tree = tuple[int, float, "Tree", "Tree"] | float
 
 def choose_content(
     blocks: Sequence[Block],
-    signs: Sequence[Signs],
+    find_signs: Callable[[], Sequence[Signs]],
     words: Sequence[int],
     links: Sequence[float],
     trees: Sequence[Tree] | None = None,
 ) -> list[bool]:
-    """Whether each block is kept. `words` and `links` are the count of words and the share of letters in links; without
-    `trees` those of the package decide.
+    """Whether each block is kept. `words` and `links` are the count of words and the share of letters in links.
+    Signs are found where they decide; without `trees` those of the package do.
     """
     if sum(share > 0 for share in links) < _LEAST_LINKED:
         return [True] * len(blocks)
     trees = shipped_trees() if trees is None else trees
-    chances = [chance_of(one, trees) for one in signs]
+    chances = [chance_of(one, trees) for one in find_signs()]
     kept = [one >= CONTENT for one in chances]
     for place in reversed(range(len(blocks))):
         block = blocks[place]
