@@ -25,10 +25,10 @@ from agentic_rag.kernel.errors import (
     UploadTooLarge,
 )
 from agentic_rag.kernel.pagination import MAX_PAGE
-from agentic_rag.kernel.public_ids import NodeKind, encode_workspace
+from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_workspace
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.event_lines import read_events
-from agentic_rag_cli.client.ids import choose_workspace, node_id, workspaces_in
+from agentic_rag_cli.client.ids import choose_workspace, node_id, require_id, workspaces_in
 
 if TYPE_CHECKING:
     import httpx2
@@ -128,6 +128,14 @@ class GraphQLClient:
         known = await self.fetch(queries.WORKSPACES)
         names = {one["id"]: one["name"] for one in known}
         return choose_workspace(names, name, [encode_workspace(one) for one in workspaces_in(things)])
+
+    async def node_id(self, workspace: str | None, text: str, kind: NodeKind) -> str:
+        """The public id of an object by its public id, or by its bare UUID in the workspace that is meant.
+
+        Errors: those of `require_id` and `choose_workspace`.
+        """
+        key = require_id(text, kind)
+        return encode(kind, decode(await self.workspace_id(workspace, text)).workspace_id, key)
 
     async def document_id(self, workspace: str | None, wanted: str) -> str:
         """The public id of a document by id or source path. Errors: `NotFound` code DOCUMENT_NOT_FOUND."""

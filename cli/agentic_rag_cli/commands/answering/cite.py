@@ -10,7 +10,7 @@ import typer
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.client.graphql_client import GraphQLClient
-from agentic_rag_cli.client.ids import node_id, require_id
+from agentic_rag_cli.client.ids import require_id
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
@@ -43,8 +43,7 @@ def show(
     file = out or Path(f"citation-{marker}.png")
 
     async def work(client: GraphQLClient) -> tuple[bytes, int]:
-        chosen = await client.workspace_id(workspace, run)
-        public_id = node_id(chosen, run, NodeKind.RUN) or run
+        public_id = await client.node_id(workspace, run, NodeKind.RUN)
         content, headers = await client.fetch_file(f"/v1/runs/{public_id}/citations/{marker}.png")
         return content, int(headers["x-marked-lines"])
 

@@ -35,8 +35,7 @@ def replay(
     require_id(run, NodeKind.RUN)
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
-        chosen = await client.workspace_id(workspace, run)
-        public_id = node_id(chosen, run, NodeKind.RUN)
+        public_id = await client.node_id(workspace, run, NodeKind.RUN)
         found: dict[str, Any] = (await client.fetch(proof_queries.REPLAY, id=public_id, newest=newest))["comparison"]
         return found
 

@@ -12,7 +12,7 @@ from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.client import gate_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
-from agentic_rag_cli.client.ids import node_id, require_id
+from agentic_rag_cli.client.ids import require_id
 from agentic_rag_cli.commands.answering.gate_learn import learn
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import gate_view, terminal
@@ -70,8 +70,7 @@ def explain(
             asked = {"question": question, "workspaceId": await client.workspace_id(workspace)}
             dry = await client.fetch(gate_queries.DRY_RUN, input=asked)
             return {"id": None, "question": question, "gate": dry["decision"]}
-        chosen = await client.workspace_id(workspace, run)
-        found = await client.fetch(gate_queries.RUN_DECISION, id=node_id(chosen, run, NodeKind.RUN))
+        found = await client.fetch(gate_queries.RUN_DECISION, id=await client.node_id(workspace, run, NodeKind.RUN))
         if found is None:
             raise NotFound(f"There is no run {run}; `rag run list` shows them.", code="RUN_NOT_FOUND")
         return found

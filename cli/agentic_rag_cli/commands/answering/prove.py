@@ -14,7 +14,7 @@ from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag.operations.proof import check_bundle
 from agentic_rag_cli.client import proof_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
-from agentic_rag_cli.client.ids import node_id, require_id
+from agentic_rag_cli.client.ids import require_id
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.answer_view import citation_place
@@ -37,8 +37,8 @@ def verify(
     require_id(run, NodeKind.RUN)
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
-        chosen = await client.workspace_id(workspace, run)
-        found: dict[str, Any] = await client.fetch(proof_queries.VERIFY, id=node_id(chosen, run, NodeKind.RUN))
+        public_id = await client.node_id(workspace, run, NodeKind.RUN)
+        found: dict[str, Any] = await client.fetch(proof_queries.VERIFY, id=public_id)
         return found
 
     found = on_graphql(context, work)
@@ -65,8 +65,7 @@ def prove(
     require_id(run, NodeKind.RUN)
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
-        chosen = await client.workspace_id(workspace, run)
-        public_id = node_id(chosen, run, NodeKind.RUN)
+        public_id = await client.node_id(workspace, run, NodeKind.RUN)
         made: dict[str, Any] = await client.fetch(proof_queries.PROVE, id=public_id, whole=whole)
         return made
 

@@ -12,7 +12,7 @@ from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.client import gate_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
-from agentic_rag_cli.client.ids import node_id, require_id
+from agentic_rag_cli.client.ids import require_id
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
@@ -45,8 +45,7 @@ def rate(
     require_id(run, NodeKind.RUN)
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
-        chosen = await client.workspace_id(workspace, run)
-        public_id = node_id(chosen, run, NodeKind.RUN) or run
+        public_id = await client.node_id(workspace, run, NodeKind.RUN)
         given = {
             "runId": public_id,
             "rating": "GOOD" if good else "BAD",

@@ -87,8 +87,7 @@ def cancel(
     require_id(run, NodeKind.RUN)
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
-        public_id = node_id(await client.workspace_id(workspace, run), run, NodeKind.RUN)
-        return await client.fetch(live_queries.CANCEL_RUN, id=public_id)
+        return await client.fetch(live_queries.CANCEL_RUN, id=await client.node_id(workspace, run, NodeKind.RUN))
 
     found = on_graphql(context, work)
     text = "Cancelled." if found["cancelled"] else "It had ended."

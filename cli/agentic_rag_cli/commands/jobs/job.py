@@ -13,7 +13,7 @@ from agentic_rag.kernel.formatting import format_count
 from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.client import live_queries, operator_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
-from agentic_rag_cli.client.ids import node_id, require_id
+from agentic_rag_cli.client.ids import require_id
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import on_graphql
@@ -64,7 +64,7 @@ def show(
     require_id(job, NodeKind.JOB)
 
     async def work(client: GraphQLClient) -> tuple[dict[str, Any], dict[str, Any] | None]:
-        public_id = node_id(await client.workspace_id(workspace, job), job, NodeKind.JOB)
+        public_id = await client.node_id(workspace, job, NodeKind.JOB)
         found = await client.fetch(operator_queries.JOB, id=public_id)
         if found is None:
             raise NotFound(f"There is no job {job}; `rag job list` shows them.", code="JOB_NOT_FOUND")
@@ -110,8 +110,7 @@ def cancel(
     require_id(job, NodeKind.JOB)
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
-        public_id = node_id(await client.workspace_id(workspace, job), job, NodeKind.JOB)
-        return await client.fetch(live_queries.CANCEL_JOB, id=public_id)
+        return await client.fetch(live_queries.CANCEL_JOB, id=await client.node_id(workspace, job, NodeKind.JOB))
 
     found = on_graphql(context, work)
     if found["outcome"] == "NOT_CANCELLABLE":
