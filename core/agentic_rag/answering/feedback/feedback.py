@@ -109,6 +109,14 @@ def precision_at_k(surfaced: Sequence[UUID], useful: Iterable[UUID]) -> float | 
     return sum(one in named for one in surfaced) / len(surfaced)
 
 
+def by_run(feedback: Iterable[Feedback]) -> Mapping[UUID, Sequence[Feedback]]:
+    """Feedback by the run that it is of, each in the order given."""
+    found: dict[UUID, list[Feedback]] = {}
+    for one in feedback:
+        found.setdefault(one.run_id, []).append(one)
+    return found
+
+
 def weight_of_all(said: Iterable[Feedback]) -> float:
     """What feedback counts together."""
     return math.fsum(one.weight for one in said)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 from uuid import UUID
 
-from agentic_rag.answering.feedback.feedback import Feedback, satisfaction_of
+from agentic_rag.answering.feedback.feedback import Feedback, by_run, satisfaction_of
 from agentic_rag.answering.gate.stored_decision import StoredDecision
 from agentic_rag.answering.gate.windows import OUTSIDE_PLANS
 
@@ -36,10 +35,7 @@ def captured_cases(
     """In the order of the decisions. Left out are decisions with other signals than `names`, and those of which nobody
     knows: a run that read the documents alone says nothing of a search, unless its caller was content.
     """
-    said: dict[UUID, list[Feedback]] = defaultdict(list)
-    for one in feedback:
-        said[one.run_id].append(one)
-    return list(_captured(decisions, said, frozenset(names)))
+    return list(_captured(decisions, by_run(feedback), frozenset(names)))
 
 
 def _captured(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from agentic_rag.answering.feedback.feedback import Feedback
+from agentic_rag.answering.feedback.feedback import Feedback, by_run
 from agentic_rag.answering.gate.report import nearest_rank
 from agentic_rag.answering.gate.rollback import Rollback
 from agentic_rag.answering.gate.stored_decision import StoredDecision
@@ -70,9 +70,7 @@ def evaluate_plans(
     decisions: Sequence[StoredDecision], feedback: Sequence[Feedback], standing: Standing
 ) -> tuple[PlanEvaluation, ...]:
     """Every plan that runs took, from the least to the most. `decisions`: newest first."""
-    said: dict[UUID, list[Feedback]] = defaultdict(list)
-    for one in feedback:
-        said[one.run_id].append(one)
+    said = by_run(feedback)
     taken: dict[str, list[StoredDecision]] = defaultdict(list)
     for decision in decisions:
         taken[decision.plan_type].append(decision)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from agentic_rag.answering.feedback.feedback import Feedback, FeedbackKind, mean_precision, satisfaction_of
+from agentic_rag.answering.feedback.feedback import Feedback, FeedbackKind, by_run, mean_precision, satisfaction_of
 from agentic_rag.answering.gate.stored_decision import StoredDecision
 from agentic_rag.answering.gate_decision import PLAN_TYPES
 
@@ -69,9 +69,7 @@ def report_decisions(
 ) -> GateReport:
     """The report of these decisions, with what was said of their runs."""
     count = len(decisions)
-    said: dict[UUID, list[Feedback]] = defaultdict(list)
-    for one in feedback:
-        said[one.run_id].append(one)
+    said = by_run(feedback)
     causes = Counter(one.cause.value for decision in decisions for one in decision.downgrades)
     by_plan = _groups(decisions, said, lambda one: one.planned)
     by_intent = _groups(decisions, said, lambda one: one.intent)
