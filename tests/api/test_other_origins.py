@@ -50,7 +50,8 @@ async def test_a_refusal_can_be_read_by_a_named_origin_too() -> None:
 async def test_a_page_of_a_named_origin_may_open_a_web_socket() -> None:
     app = build_app(Container(options=NAMED), schema_of())  # type: ignore[arg-type]
     async with Socket.open(app, origin=INTRANET) as socket:
-        await socket.ready()
+        assert (await socket.hear())["type"] == "websocket.accept"
+        assert await socket.hear() == {"type": "connection_ack"}
 
 
 @pytest.mark.parametrize("origin", ["*", "https://a.example/path", "a.example", "https://A.example", "null"])

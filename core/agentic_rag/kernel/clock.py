@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Protocol
+from datetime import UTC, datetime
+from typing import Protocol, overload
 
 
 class Clock(Protocol):
@@ -17,6 +17,15 @@ class Clock(Protocol):
     def monotonic(self) -> float:
         """Seconds on a clock that never goes back."""
         ...
+
+
+@overload
+def with_zone(instant: datetime) -> datetime: ...
+@overload
+def with_zone(instant: None) -> None: ...
+def with_zone(instant: datetime | None) -> datetime | None:
+    """An instant without a zone is one of UTC."""
+    return instant if instant is None or instant.tzinfo is not None else instant.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)

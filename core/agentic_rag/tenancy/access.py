@@ -103,6 +103,11 @@ def may_manage_access(principal: Principal) -> bool:
     return principal.role in (Role.ADMIN, Role.OPERATOR)
 
 
+def only_subject(principal: Principal) -> str | None:
+    """Whose runs the caller sees: the caller's own; None: everybody's."""
+    return None if may_manage_access(principal) else principal.subject_id
+
+
 def validate_principals(users: Sequence[str], groups: Sequence[str], keys: Sequence[str] = ()) -> tuple[str, ...]:
     """The principals that a caller named, sorted and without duplicates. Errors: `InvalidInput` with path
     `readableBy`.

@@ -20,7 +20,7 @@ from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.errors import InvalidInput, NotFound, Retryable
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.tenancy.access import may_manage_access
+from agentic_rag.tenancy.access import only_subject
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 
 _TRIES, _PAUSE_SECONDS = 60, 0.05
@@ -101,5 +101,5 @@ class GiveFeedback:
         """What the caller said of a run; for those who manage the workspace what everybody said, oldest first. Errors:
         `DependencyUnavailable`.
         """
-        subject = None if may_manage_access(principal) else principal.subject_id
+        subject = only_subject(principal)
         return await self._log.feedback_of(workspace, run_id, subject)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from agentic_rag.answering.ask import AnswerQuestion
 from agentic_rag.answering.gate.captured import CapturedCase, captured_cases
@@ -21,9 +21,10 @@ from agentic_rag.answering.options import validate
 from agentic_rag.answering.ports import GateLog
 from agentic_rag.answering.question import CacheMode, Question
 from agentic_rag.answering.runs.read import ReadRuns
+from agentic_rag.kernel.clock import with_zone
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import no_such_workspace
-from agentic_rag.tenancy.access import may_manage_access, read_identity
+from agentic_rag.tenancy.access import only_subject, read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 
 MOST_DECISIONS = 10_000
@@ -108,7 +109,7 @@ class ObserveGate:
         """Decisions of all callers of which it is known what a search was worth, the newest first. For those who manage
         the workspace. Errors: `DependencyUnavailable`.
         """
-        instant = _in_utc(since)
+        instant = with_zone(since)
         found = await self._log.decisions(workspace, instant, None, MOST_DECISIONS)
         said = await self._log.feedback_since(workspace, instant, None, MOST_DECISIONS)
         return captured_cases(found, said, IN_FORCE.weights.keys())
@@ -128,8 +129,4 @@ class ObserveGate:
 
 def _seen(principal: Principal, since: datetime) -> tuple[datetime, str | None]:
     """The instant, and the one subject whose runs the caller may see, if not all."""
-    return _in_utc(since), None if may_manage_access(principal) else principal.subject_id
-
-
-def _in_utc(since: datetime) -> datetime:
-    return since if since.tzinfo is not None else since.replace(tzinfo=UTC)
+    return with_zone(since), only_subject(principal)

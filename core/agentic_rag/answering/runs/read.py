@@ -19,7 +19,7 @@ from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import IdempotencyConflict, NotFound
 from agentic_rag.kernel.ids import unix_seconds
 from agentic_rag.kernel.pagination import Page, PageRequest
-from agentic_rag.tenancy.access import may_manage_access, read_identity
+from agentic_rag.tenancy.access import may_manage_access, only_subject, read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 
 _FRESH_SECONDS = 3.0
@@ -108,7 +108,7 @@ class ReadRuns:
         return replace(question, history=(*question.history, turn_of(run))[-MAX_HISTORY_TURNS:], after=None)
 
     async def _find(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
-        subject = None if may_manage_access(principal) else principal.subject_id
+        subject = only_subject(principal)
         run = None if self._recorder is None else self._recorder.find(workspace, run_id)
         if run is None or subject not in (None, run.subject):
             run = await self._runs.get(workspace, run_id, subject)
@@ -137,4 +137,4 @@ class ReadRuns:
 
 def _seen_by(principal: Principal, wanted: RunFilter) -> RunFilter:
     """The filter within the runs that the caller may see."""
-    return wanted if may_manage_access(principal) else replace(wanted, subject=principal.subject_id)
+    return replace(wanted, subject=only_subject(principal) or wanted.subject)

@@ -10,6 +10,7 @@ from agentic_rag.answering import answer as answers
 from agentic_rag.answering import run as run_values
 from agentic_rag.answering.runs.run_filter import RunFilter
 from agentic_rag.kernel import dependency
+from agentic_rag.kernel.clock import with_zone
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, encode_workspace
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Sight
@@ -20,7 +21,6 @@ from agentic_rag_server.graphql.answering.gate import GateDecision, show_gate
 from agentic_rag_server.graphql.answering.outside import OutsideReport, show_outside
 from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
 from agentic_rag_server.graphql.http.fields import Connection, Node, connection_of, field, inner, to_schema
-from agentic_rag_server.graphql.http.input_values import with_zone
 
 Outcome = strawberry.enum(
     answers.Outcome,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 import strawberry
@@ -76,8 +75,3 @@ def _nested_kind(kind: Any) -> Any:
     """The type of a list or of an input object; None for what needs no conversion."""
     inner = kind.of_type if isinstance(kind, StrawberryOptional) else kind
     return kind if isinstance(inner, StrawberryList | LazyType) or has_object_definition(inner) else None
-
-
-def with_zone(instant: datetime | None) -> datetime | None:
-    """An instant without a zone is one of UTC."""
-    return instant if instant is None or instant.tzinfo else instant.replace(tzinfo=UTC)

@@ -5,6 +5,7 @@ from datetime import datetime
 
 import strawberry
 
+from agentic_rag.kernel.clock import with_zone
 from agentic_rag.kernel.public_ids import encode_workspace
 from agentic_rag.kernel.text import is_storable
 from agentic_rag.tenancy import audit
@@ -13,7 +14,6 @@ from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.documents.documents import Property
 from agentic_rag_server.graphql.http.context import Info, page_request
 from agentic_rag_server.graphql.http.fields import Connection, connection, field, to_schema
-from agentic_rag_server.graphql.http.input_values import with_zone
 
 
 @strawberry.type(description="Who did something: with what credential, from where, with which rights.")
