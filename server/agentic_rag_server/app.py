@@ -13,6 +13,7 @@ from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag_server.auth.failed_credentials import FailedCredentials
 from agentic_rag_server.body_limits import BodyLimits
 from agentic_rag_server.console.files import ConsoleFiles
+from agentic_rag_server.console.issuer import issuer_client
 from agentic_rag_server.console.sample import sample_routes
 from agentic_rag_server.console.sign_in import SignIn
 from agentic_rag_server.graphql.http.persisted import load_persisted_operations
@@ -51,7 +52,7 @@ def build_app(parts: ServerParts, schema: RagSchema | None = None) -> Starlette:
     persisted = load_persisted_operations(options.persisted_operations, only=options.persisted_only)
     served = operations(parts)
     sign_in = SignIn(options.development_secret, options.claims, options.token_issuer, options.token_audience)
-    console = [*sign_in.routes(), *sample_routes(), *ConsoleFiles().routes()]
+    console = [*sign_in.routes(), *sample_routes(), *ConsoleFiles(issuer_client(options)).routes()]
     app = Starlette(
         routes=[
             Route("/graphql", GraphQLEndpoint(parts, schema, persisted, open_), middleware=[COMPRESSED]),

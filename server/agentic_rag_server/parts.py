@@ -103,6 +103,9 @@ class ServerOptions:
     claims: ClaimNames = ClaimNames()
     token_issuer: str = ""
     token_audience: str = ""
+    sign_in_client: str = ""
+    """The issuer's client as which people sign in to the console."""
+    sign_in_scope: str = "openid"
     drain_seconds: int = 20
     """How long a stopping server waits for running requests."""
     chunk_profile: str = "default"

@@ -30,7 +30,8 @@ import httpx2
 import pypdf
 import pytest
 from tests.acceptance.proxied import proxy_of
-from tests.console.tours import tour
+from tests.console import issuer_stub
+from tests.console.tours import issuer_tour, tour
 from tests.frameworks.examples import Example, examples, generate_client, run_example
 from tests.line import Line
 from tests.programs import Program, run
@@ -40,6 +41,7 @@ from websockets.asyncio.client import connect
 from websockets.typing import Origin, Subprotocol
 
 from agentic_rag.embedded.loopback import free_port
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID
 from agentic_rag_client import RagClient
 from agentic_rag_migrations.catalogue import TABLES
 
@@ -160,14 +162,20 @@ def client_of(port: str) -> httpx2.Client:
 
 
 @pytest.fixture(scope="module")
-def environ(session_stack: Stack) -> Iterator[dict[str, str]]:
+def issuer() -> Iterator[issuer_stub.IssuerStub]:
+    with issuer_stub.serving(DEFAULT_ORG_ID) as stub:
+        yield stub
+
+
+@pytest.fixture(scope="module")
+def environ(session_stack: Stack, issuer: issuer_stub.IssuerStub) -> Iterator[dict[str, str]]:
     """What the processes of this file see: a database and a home of their own."""
     server_url = session_stack.address(POSTGRES)
     name = f"test_{secrets.token_hex(6)}"
     asyncio.run(fetched(server_url, f'CREATE DATABASE "{name}"'))
     home = open_home("agentic-rag-http-")
     url = urlunsplit(urlsplit(server_url)._replace(path=f"/{name}"))
-    yield environment(home, url, session_stack.redis_url(redis_sources()[0]))
+    yield environment(home, url, session_stack.redis_url(redis_sources()[0])) | issuer.settings
     shutil.rmtree(home)
     asyncio.run(fetched(server_url, f'DROP DATABASE "{name}" WITH (FORCE)'))
 
@@ -217,6 +225,13 @@ def test_the_console_asks_opens_the_marked_page_and_keeps_what_is_said(product: 
     rows = tour(str(product.http.base_url).rstrip("/"), token)
 
     assert [row for row in rows if not row.ok] == []
+
+
+def test_people_sign_in_to_the_console_at_their_issuer(product: Product, issuer: issuer_stub.IssuerStub) -> None:
+    rows = issuer_tour(str(product.http.base_url).rstrip("/"), issuer.url)
+
+    assert [row for row in rows if not row.ok] == []
+    assert len(rows) >= 28
 
 
 def test_every_document_is_ready_and_its_original_is_served_unchanged(product: Product) -> None:

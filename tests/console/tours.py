@@ -27,24 +27,32 @@ def tour(url: str, token: str, *, viewer: str = "", whole: bool = False) -> list
     """What was looked at, a row each; skips where a program is missing. The server has the sample corpus, ready, in its
     first workspace.
     """
+    told = {"CONSOLE_URL": url, "CONSOLE_TOKEN": token, "CONSOLE_VIEWER": viewer}
+    return _rows("tour.mjs", told, "whole" if whole else "short", pictures=whole)
+
+
+def issuer_tour(url: str, issuer: str) -> list[Row]:
+    """Sign-in at the issuer of `issuer_stub`, a row for each thing; skips where a program is missing."""
+    return _rows("issuer.mjs", {"CONSOLE_URL": url, "CONSOLE_ISSUER": issuer}, pictures=True)
+
+
+def _rows(script: str, environ: dict[str, str], *arguments: str, pictures: bool) -> list[Row]:
     node, chromium = shutil.which("node"), shutil.which("chromium") or shutil.which("chromium-browser")
     if node is None or chromium is None:
         pytest.skip("component: node and chromium are not installed (scripts/install-system-packages)")
-    script = _script()
+    folder = _scripts()
     PICTURES.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
-        [node, str(script), "whole" if whole else "short"],
+        [node, str(folder / script), *arguments],
         capture_output=True,
         text=True,
         timeout=600,
         env={
             "PATH": os.environ["PATH"],
-            "HOME": str(script.parent),
-            "CONSOLE_URL": url,
-            "CONSOLE_TOKEN": token,
-            "CONSOLE_VIEWER": viewer,
+            "HOME": str(folder),
             "CONSOLE_CHROMIUM": chromium,
-            "CONSOLE_PICTURES": str(PICTURES) if whole else "",
+            "CONSOLE_PICTURES": str(PICTURES) if pictures else "",
+            **environ,
         },
     )
     told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
@@ -54,18 +62,18 @@ def tour(url: str, token: str, *, viewer: str = "", whole: bool = False) -> list
     return rows
 
 
-def _script() -> Path:
-    """The tour beside its packages, installed once into build/."""
+def _scripts() -> Path:
+    """The folder of the tours beside their packages, installed once into build/."""
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("component: npm is not installed (scripts/install-system-packages)")
     folder = ROOT / "build" / "console" / "browser"
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("package.json", "tour.mjs"):
-        shutil.copyfile(_SOURCE / name, folder / name)
+    for path in _SOURCE.iterdir():
+        shutil.copyfile(path, folder / path.name)
     if not (folder / "node_modules" / "playwright-core").is_dir():
         subprocess.run([npm, "install", "--no-audit", "--no-fund", "--silent"], cwd=folder, check=True, timeout=300)
-    return folder / "tour.mjs"
+    return folder
 
 
 def whole_tour() -> list[Row]:

@@ -17,6 +17,7 @@ from agentic_rag.settings import SettingsInvalid, load_settings, mask_secrets, r
 from agentic_rag.settings.addresses import Neo4jAddress, S3Address
 from agentic_rag.settings.operations import Schedule
 from agentic_rag.settings.removed import REMOVED
+from agentic_rag.settings.tenancy import Audience
 from agentic_rag.tenancy.token_claims import ClaimNames
 from agentic_rag.workspaces.rate_limits import RateLimits
 
@@ -260,6 +261,27 @@ def test_composed_values_are_read() -> None:
     assert settings.operations.schedule == Schedule(canaries_minutes=0.0, snapshots_hours=24.0, calibrate_minutes=1.0)
     assert settings.server.persisted_only
     assert settings.server.operations_file == Path("/etc/operations.json")
+
+
+@pytest.mark.parametrize(
+    ("text", "audience"),
+    [
+        ("", Audience()),
+        ("rag", Audience("rag", "rag", "openid")),
+        (
+            "api://rag, client=console, scope=api://rag/ask openid",
+            Audience("api://rag", "console", "openid api://rag/ask"),
+        ),
+    ],
+)
+def test_an_audience_names_the_client_by_which_people_sign_in(text: str, audience: Audience) -> None:
+    assert load(AGENTIC_RAG_JWT_AUDIENCE=text).tenancy.audience == audience
+
+
+@pytest.mark.parametrize("text", ["client=console", "rag,console", "rag,secret=s"])
+def test_an_audience_with_something_else_beside_it_is_refused(text: str) -> None:
+    with pytest.raises(SettingsInvalid, match="AGENTIC_RAG_JWT_AUDIENCE"):
+        load(AGENTIC_RAG_JWT_AUDIENCE=text)
 
 
 @given(st.sampled_from([one for one in variables() if one.meta.ge is not None]), st.floats(0.1, 1e6))

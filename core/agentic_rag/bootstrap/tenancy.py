@@ -47,7 +47,7 @@ class TenancyParts(StoreParts):
                 jwks_url=settings.jwks_url,
                 secret=settings.jwt_secret,
                 issuer=settings.jwt_issuer,
-                audience=settings.jwt_audience,
+                audience=settings.audience.name,
             ),
             settings.claims,
             self._organisations,

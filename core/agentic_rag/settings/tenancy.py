@@ -7,7 +7,7 @@ from typing import Annotated
 from urllib.parse import urlsplit
 
 from agentic_rag.settings.server import is_loopback
-from agentic_rag.settings.variable import Env, parse_pairs
+from agentic_rag.settings.variable import Env, parse_pairs, split_list
 from agentic_rag.tenancy.token_claims import ClaimNames
 
 MIN_SECRET_CHARACTERS = 32
@@ -21,6 +21,26 @@ def parse_claims(text: str) -> ClaimNames:
     return ClaimNames(**{_CLAIMS[key]: name for key, name in parse_pairs(text, _CLAIMS).items()})
 
 
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Whom the issuer's tokens are for, and as which client the console asks for one."""
+
+    name: str = ""
+    client: str = ""
+    scope: str = "openid"
+    """Separated by blanks; `openid` is always among them."""
+
+
+def parse_audience(text: str) -> Audience:
+    """The parts of `AUDIENCE,client=ID,scope=SCOPES`. Errors: ValueError."""
+    name, *rest = split_list(text) or [""]
+    if name.startswith(("client=", "scope=")):
+        raise ValueError("expected the audience first: AUDIENCE,client=ID,scope=SCOPES")
+    more = parse_pairs(",".join(rest), ("client", "scope"))
+    scopes = more.get("scope", "").split()
+    return Audience(name, more.get("client", name), " ".join(dict.fromkeys(["openid", *scopes])))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenancyConfig:
     """The issuer of tokens and where its claims stand."""
@@ -29,8 +49,11 @@ class TenancyConfig:
     """Where the issuer of tokens publishes its keys (RS256, ES256 or EdDSA); empty means API keys only."""
     jwt_issuer: Annotated[str, Env("AGENTIC_RAG_JWT_ISSUER")] = ""
     """What a token's `iss` must be; needed with AGENTIC_RAG_JWKS_URL."""
-    jwt_audience: Annotated[str, Env("AGENTIC_RAG_JWT_AUDIENCE")] = ""
-    """What a token's `aud` must be or contain; needed with AGENTIC_RAG_JWKS_URL."""
+    jwt_audience: Annotated[str, Env("AGENTIC_RAG_JWT_AUDIENCE", check=parse_audience)] = ""
+    """What a token's `aud` must be or contain; needed with AGENTIC_RAG_JWKS_URL. `AUDIENCE,client=ID,scope=SCOPES`
+    names also the issuer's client as which people sign in to the console (without it: the audience), and what it asks
+    for beside `openid`.
+    """
     jwt_claims: Annotated[str, Env("AGENTIC_RAG_JWT_CLAIMS", check=parse_claims)] = (
         "org=org_id,role=role,groups=groups,subject=sub"
     )
@@ -48,6 +71,11 @@ class TenancyConfig:
     def claims(self) -> ClaimNames:
         """AGENTIC_RAG_JWT_CLAIMS, parsed."""
         return parse_claims(self.jwt_claims)
+
+    @property
+    def audience(self) -> Audience:
+        """AGENTIC_RAG_JWT_AUDIENCE, parsed."""
+        return parse_audience(self.jwt_audience)
 
     def problems(self, *, is_production: bool, is_local: bool) -> list[str]:
         """Settings that contradict each other, a line each."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import html
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,11 +12,14 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from agentic_rag_server.console.issuer import IssuerClient
+
 PATH = "/console"
 PAGE = "index.html"
 _FOLDER = Path(__file__).with_name("static")
 _VERSION = "{{version}}"
 _PRELOADED = "{{preloaded}}"
+_SIGN_IN = "{{sign-in}}"
 
 _MEDIA = {
     ".html": "text/html; charset=utf-8",
@@ -24,18 +29,24 @@ _MEDIA = {
 }
 """Other files of the folder, such as licences, are not served."""
 
-HEADERS = {
-    "content-security-policy": (
-        "default-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types lit-html"
-    ),
+_OTHER_HEADERS = {
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     "cross-origin-opener-policy": "same-origin",
 }
-"""A page that runs its own modules only, asks its own server only, and makes no markup of text: a browser with Trusted
-Types lets nothing but lit-html's own templates become elements.
-"""
+
+
+def _headers(issuer: IssuerClient | None) -> Mapping[str, str]:
+    """A page that runs its own modules only, asks its own server and the issuer of tokens only, and makes no markup of
+    text: a browser with Trusted Types lets nothing but lit-html's own templates become elements.
+    """
+    asked = f"connect-src 'self' {issuer.origin}; " if issuer else ""
+    policy = (
+        f"default-src 'self'; {asked}img-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types lit-html"
+    )
+    return {"content-security-policy": policy, **_OTHER_HEADERS}
+
 
 _FOR_EVER = "public, max-age=31536000, immutable"
 
@@ -53,19 +64,22 @@ class ConsoleFiles:
     browser keeps them for ever, and a new release has new addresses.
     """
 
-    def __init__(self, folder: Path = _FOLDER) -> None:
+    def __init__(self, issuer: IssuerClient | None = None, folder: Path = _FOLDER) -> None:
+        self._headers = _headers(issuer)
         found = {
             path.relative_to(folder).as_posix(): path
             for path in sorted(folder.rglob("*"))
             if path.is_file() and path.suffix in _MEDIA
         }
         self._files = {name: StaticFile(path.read_bytes(), _MEDIA[path.suffix]) for name, path in found.items()}
-        digest = hashlib.sha256()
+        described = issuer.described() if issuer else ""
+        digest = hashlib.sha256(described.encode())
         for name, file in self._files.items():
             digest.update(f"{name}\0{len(file.content)}\0".encode() + file.content)
         self.version = digest.hexdigest()[:16]
         page = self._files.pop(PAGE).content.decode()
-        self._page = page.replace(_PRELOADED, self._preloads()).replace(_VERSION, self.version).encode()
+        page = page.replace(_PRELOADED, self._preloads()).replace(_VERSION, self.version)
+        self._page = page.replace(_SIGN_IN, html.escape(described)).encode()
 
     @property
     def names(self) -> list[str]:
@@ -91,7 +105,7 @@ class ConsoleFiles:
         return RedirectResponse(PATH, 303, headers={"cache-control": "no-store"})
 
     async def _show_page(self, request: Request) -> Response:
-        headers = {**HEADERS, "cache-control": "no-cache", "etag": self._etag()}
+        headers = {**self._headers, "cache-control": "no-cache", "etag": self._etag()}
         if request.headers.get("if-none-match") == self._etag():
             return Response(status_code=304, headers=headers)
         return Response(self._page, media_type="text/html", headers=headers)
@@ -103,7 +117,7 @@ class ConsoleFiles:
         # A page of an earlier release that asks for a module by its old address gets today's, and keeps it for nothing.
         is_current = request.path_params["version"] == self.version
         keep = _FOR_EVER if is_current else "no-store"
-        headers = {**HEADERS, "cache-control": keep, "etag": self._etag(), "content-type": file.media_type}
+        headers = {**self._headers, "cache-control": keep, "etag": self._etag(), "content-type": file.media_type}
         if is_current and request.headers.get("if-none-match") == self._etag():
             return Response(status_code=304, headers=headers)
         return Response(file.content, headers=headers)

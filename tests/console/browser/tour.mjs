@@ -1,47 +1,17 @@
 // A tour of the console in a real Chromium: `node tour.mjs short|whole`, told by the environment. Prints a line of JSON
 // for each thing that was looked at: {name, ok, detail}.
 
-import fs from "node:fs";
-import { createRequire } from "node:module";
-import { chromium } from "playwright-core";
+import { look, open, told, tour } from "./stage.mjs";
 
-const { CONSOLE_URL, CONSOLE_TOKEN, CONSOLE_VIEWER, CONSOLE_PICTURES, CONSOLE_CHROMIUM } = process.env;
+const { CONSOLE_URL, CONSOLE_TOKEN, CONSOLE_VIEWER } = process.env;
 const QUESTION = "What is the rotor diameter of the Selkie 1200?";
 const SCREENS = ["ask", "knowledge", "runs", "jobs", "gate", "usage", "access", "settings"];
 const whole = process.argv[2] === "whole";
 
-const browser = await chromium.launch({
-  executablePath: CONSOLE_CHROMIUM,
-  args: [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-  ],
-});
-
-const told = (name, ok, detail = "") => console.log(JSON.stringify({ name, ok: Boolean(ok), detail: String(detail) }));
-
-async function open(options = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 850 }, ...options });
-  const page = await context.newPage();
-  page.faults = [];
-  page.on("pageerror", (error) => page.faults.push(error.message));
-  page.on("console", (message) => {
-    // A refused token and a page image that is not there are answers, not faults of the page.
-    if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) page.faults.push(message.text());
-  });
-  page.setDefaultTimeout(30_000);
-  return page;
-}
-
 async function signIn(page, token) {
   await page.goto(`${CONSOLE_URL}/console`);
   await page.getByLabel("Token").fill(token);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
 }
 
 async function ask(page, question) {
@@ -121,7 +91,6 @@ async function byKeyboard() {
 
 // Every screen in light and dark, wide and narrow: axe's rules of WCAG 2.2 AA, no sideways scrolling, no fault.
 async function screens() {
-  const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   const kinds = [
     { name: "light", viewport: { width: 1280, height: 850 }, colorScheme: "light" },
     { name: "dark", viewport: { width: 1280, height: 850 }, colorScheme: "dark" },
@@ -132,7 +101,7 @@ async function screens() {
     const page = await open({ ...options, bypassCSP: true });
     await page.goto(`${CONSOLE_URL}/console`);
     await page.getByLabel("Token").waitFor();
-    await look(page, axe, `sign-in-${name}`);
+    await look(page, `sign-in-${name}`);
     await signIn(page, CONSOLE_TOKEN);
     await page.locator("#question").waitFor();
     for (const screen of SCREENS) {
@@ -144,12 +113,12 @@ async function screens() {
         await page.locator(".why table").waitFor();
         await page.waitForTimeout(300);
       }
-      await look(page, axe, `${screen}-${name}`);
+      await look(page, `${screen}-${name}`);
       if (screen === "ask") {
         await page.locator("button.marker").first().click();
         await page.locator("dialog[open] img.page").waitFor();
         await page.waitForTimeout(500);
-        await look(page, axe, `source-${name}`);
+        await look(page, `source-${name}`);
         await page.keyboard.press("Escape");
       }
       if (screen === "runs") {
@@ -165,29 +134,12 @@ async function screens() {
         await page.getByText("Every quote stands in its source").waitFor();
         await page.getByRole("button", { name: "Ask again as it was" }).click();
         await page.getByRole("link", { name: "Open the new run" }).waitFor();
-        await look(page, axe, `run-${name}`);
+        await look(page, `run-${name}`);
       }
     }
     told(`no fault of the page, ${name}`, page.faults.length === 0, page.faults.join("; "));
     await page.context().close();
   }
-}
-
-async function look(page, axe, name) {
-  if (CONSOLE_PICTURES) await page.screenshot({ path: `${CONSOLE_PICTURES}/${name}.png` });
-  await page.evaluate(axe);
-  const found = await page.evaluate(async () => {
-    const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
-    const { violations } = await window.axe.run(document, { runOnly: { type: "tag", values: tags } });
-    return violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target).join(", ")}`);
-  });
-  told(`axe: ${name}`, found.length === 0, found.join("; "));
-  const over = await page.evaluate(() => {
-    const dialog = document.querySelector("dialog[open]");
-    const inside = dialog ? Math.max(...[...dialog.children].map((one) => one.scrollWidth - one.clientWidth)) : 0;
-    return Math.max(inside, document.documentElement.scrollWidth - window.innerWidth);
-  });
-  told(`no sideways scrolling: ${name}`, over <= 0, `${over} px`);
 }
 
 // What a viewer may not do is not shown; a link to it leads to what is.
@@ -238,16 +190,4 @@ async function faults() {
   await page.context().close();
 }
 
-try {
-  await scenario();
-  if (whole) {
-    await byKeyboard();
-    await roles();
-    await faults();
-    await screens();
-  }
-} catch (error) {
-  told("the tour goes to its end", false, error.message.slice(0, 600));
-} finally {
-  await browser.close();
-}
+await tour(scenario, ...(whole ? [byKeyboard, roles, faults, screens] : []));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 import re
 from pathlib import Path
@@ -15,9 +16,11 @@ from starlette.testclient import TestClient
 from agentic_rag.kernel.errors import NotFound, Unauthenticated
 from agentic_rag.tenancy.token_claims import ClaimNames
 from agentic_rag_server.console import files
+from agentic_rag_server.console.issuer import IssuerClient, issuer_client
 from agentic_rag_server.console.sample import QUESTIONS, sample_routes
 from agentic_rag_server.console.sign_in import CODE_SECONDS, SignIn, make_code, sign_in_link
 from agentic_rag_server.graphql.schema import build_schema
+from agentic_rag_server.parts import ServerOptions
 
 STATIC = Path(files.__file__).with_name("static")
 OWN = [path for path in sorted(STATIC.rglob("*.js")) if "vendor" not in path.parts]
@@ -54,6 +57,46 @@ def test_the_page_runs_its_own_modules_only_and_no_other_page_frames_it(browser:
     assert page.headers["x-content-type-options"] == "nosniff"
     assert page.headers["referrer-policy"] == "no-referrer"
     assert re.findall(r"<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=", page.text) == []
+
+
+def issuer_of(address: str, client: str = "console") -> IssuerClient | None:
+    return issuer_client(ServerOptions(issuer=address, token_audience="rag", sign_in_client=client))
+
+
+def test_the_page_knows_the_issuer_of_its_server_and_may_ask_it_and_nobody_else() -> None:
+    issuer = issuer_of('https://Login.Example.org:8443/realms/a?"><script>')
+    page = TestClient(Starlette(routes=[*files.ConsoleFiles(issuer).routes()])).get("/console")
+
+    assert "; connect-src 'self' https://login.example.org:8443; " in page.headers["content-security-policy"]
+    assert "form-action 'none'" in page.headers["content-security-policy"]
+    described = re.findall(r'<meta name="sign-in" content="([^"]*)">', page.text)
+    assert json.loads(html.unescape(described[0])) == {
+        "issuer": 'https://Login.Example.org:8443/realms/a?"><script>',
+        "audience": "rag",
+        "client": "console",
+        "scope": "openid",
+    }
+
+
+def test_a_page_of_a_server_without_an_issuer_asks_its_own_server_only(browser: TestClient) -> None:
+    page = browser.get("/console")
+
+    assert "connect-src" not in page.headers["content-security-policy"]
+    assert '<meta name="sign-in" content="">' in page.text
+
+
+def test_a_page_is_another_one_when_its_issuer_is_another() -> None:
+    versions = {files.ConsoleFiles(issuer_of(address)).version for address in ("", "https://a.test", "https://b.test")}
+
+    assert len(versions) == 3
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["", "an-issuer", "http://a.test", "https://user:word@a.test", "https://a.test;img-src *", "https://a b"],
+)
+def test_nobody_is_led_to_an_issuer_that_has_no_safe_address(address: str) -> None:
+    assert issuer_of(address) is None
 
 
 def test_every_address_of_the_page_is_served_and_may_be_kept(browser: TestClient) -> None:

@@ -51,7 +51,7 @@ def dev(
     now = int(time.time())
     said: dict[str, object] = {
         "iss": settings.jwt_issuer or LOCAL_ISSUER,
-        "aud": settings.jwt_audience or LOCAL_AUDIENCE,
+        "aud": settings.audience.name or LOCAL_AUDIENCE,
         "iat": now,
         "exp": now + round(hours * 3600),
         settings.claims.subject: subject,

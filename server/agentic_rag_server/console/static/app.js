@@ -2,6 +2,7 @@
 
 import { Part, faultNote, html, icon, nothing, waiting } from "./shared/element.js";
 import { Fault, graphql } from "./shared/api.js";
+import { SignInFault, takeReturn } from "./shared/issuer.js";
 import { session } from "./shared/session.js";
 import { FRAME } from "./operations/frame.js";
 import "./screens/sign-in.js";
@@ -34,6 +35,7 @@ class RagApp extends Part {
     this.route = { name: "ask", rest: [] };
     this.isMenuOpen = false;
     this.told = "";
+    this.anew = this.leftIssuer = false;
     this.addEventListener("rag-tell", (event) => this.announce(event.detail));
     this.addEventListener("rag-workspaces", (event) => this.reload(event.detail));
     this.addEventListener("rag-signed-in", () => this.start());
@@ -41,8 +43,16 @@ class RagApp extends Part {
 
   connectedCallback() {
     super.connectedCallback();
-    session.addEventListener("ended", (event) => {
-      this.reason = event.detail;
+    session.addEventListener("ended", ({ detail }) => {
+      // The screen itself says of a token that was typed there.
+      if (this.state === "signed-out") return;
+      const { reason, said, byIssuer } = detail;
+      this.reason = this.arrival
+        ? `Your organisation signed you in, but this server does not: ${said}${this.arrival.clocks}`
+        : reason;
+      // Whoever signs out, or is not let in, is asked for a name the next time.
+      this.anew = !said || Boolean(this.arrival);
+      this.leftIssuer = byIssuer && !said;
       this.state = "signed-out";
     });
     addEventListener("hashchange", () => this.arrive());
@@ -52,12 +62,27 @@ class RagApp extends Part {
   async start() {
     this.state = "starting";
     this.reason = await session.takeLink();
+    this.arrival = await this.arrived();
     if (!session.token) {
       this.state = "signed-out";
       return;
     }
     await this.reload();
+    this.arrival = null;
     if (this.frame) this.arrive();
+  }
+
+  // The token with which the issuer sent the browser back, begun as the session; null without one.
+  async arrived() {
+    try {
+      const arrival = await takeReturn();
+      if (arrival) session.begin(arrival.token, { byIssuer: true });
+      return arrival;
+    } catch (error) {
+      if (!(error instanceof SignInFault)) throw error;
+      this.reason = error.message;
+      return null;
+    }
   }
 
   // What the frame shows: who asks, and the workspaces. `chosen`: the one to go to.
@@ -112,7 +137,7 @@ class RagApp extends Part {
 
   render() {
     if (this.state === "starting") return html`<main class="alone">${waiting("Opening the console …")}</main>`;
-    if (this.state === "signed-out") return html`<rag-sign-in .reason=${this.reason}></rag-sign-in>`;
+    if (this.state === "signed-out") return this.signIn();
     if (this.state === "failed") {
       return html`<main class="alone">
         <div class="card">
@@ -144,6 +169,10 @@ class RagApp extends Part {
       <main id="main" tabindex="-1">${this.hasArrived ? this.screen() : waiting()}</main>
       <div class="unseen" role="status" aria-live="polite" id="live">${this.told}</div>
     `;
+  }
+
+  signIn() {
+    return html`<rag-sign-in .reason=${this.reason} .anew=${this.anew} .leftIssuer=${this.leftIssuer}></rag-sign-in>`;
   }
 
   skip(event) {

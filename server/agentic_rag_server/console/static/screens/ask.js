@@ -3,6 +3,7 @@
 import { Part, faultNote, html, nothing, repeat } from "../shared/element.js";
 import { events, settled } from "../shared/api.js";
 import { duration, plural } from "../shared/format.js";
+import { session } from "../shared/session.js";
 import { spoken } from "../shared/answer.js";
 import { ASK } from "../operations/ask.js";
 import "../shared/answer.js";
@@ -28,6 +29,30 @@ class RagAsk extends Part {
     super();
     this.turns = [];
     this.elapsed = 0;
+  }
+
+  connectedCallback() {
+    super.connectedCallback();
+    this.keep = ({ detail }) => {
+      const typed = this.field?.value.trim();
+      if (detail.said && typed) session.keepTyped(this.who, typed);
+    };
+    session.addEventListener("ended", this.keep);
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    session.removeEventListener("ended", this.keep);
+  }
+
+  firstUpdated() {
+    const typed = session.takeTyped(this.who);
+    if (typed && this.field) this.field.value = typed;
+  }
+
+  get who() {
+    const { caller, organisation } = this.given.frame;
+    return `${organisation.id} ${caller.subject}`;
   }
 
   willUpdate(changed) {

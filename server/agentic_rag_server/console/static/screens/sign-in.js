@@ -1,12 +1,29 @@
-// Sign-in with a token.
+// Sign-in at the organisation's issuer, or with a token.
 
 import { Part, faultNote, html, nothing } from "../shared/element.js";
 import { graphql } from "../shared/api.js";
+import { SignInFault, goToIssuer, goToSignOut, issuer, issuerHost } from "../shared/issuer.js";
 import { session } from "../shared/session.js";
 import { FRAME } from "../operations/frame.js";
 
 class RagSignIn extends Part {
-  static properties = { reason: {} };
+  static properties = { reason: {}, anew: {}, leftIssuer: {} };
+
+  // Leaves the page, or says why it cannot.
+  async leave(work) {
+    this.reason = "";
+    this.fault = null;
+    this.busy = "issuer";
+    this.requestUpdate();
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof SignInFault)) throw error;
+      this.reason = error.message;
+    }
+    this.busy = "";
+    this.requestUpdate();
+  }
 
   async submit(event) {
     event.preventDefault();
@@ -22,6 +39,22 @@ class RagSignIn extends Part {
     else if (session.token) session.end();
   }
 
+  atIssuer() {
+    return html`<button
+        type="button"
+        class="main wide"
+        ?disabled=${this.busy === "issuer"}
+        aria-describedby="issuer-help"
+        @click=${() => this.leave(() => goToIssuer({ anew: this.anew }))}
+      >
+        Sign in with your organisation
+      </button>
+      <p id="issuer-help" class="small">Opens ${issuerHost()} and comes back here.</p>
+      ${this.leftIssuer
+        ? html`<button type="button" class="wide" @click=${() => this.leave(goToSignOut)}>Sign out of ${issuerHost()} too</button>`
+        : nothing}`;
+  }
+
   render() {
     return html`<main class="alone">
       <form class="card" @submit=${this.submit} autocomplete="off">
@@ -33,12 +66,13 @@ class RagSignIn extends Part {
               <p>This token is not accepted: it is mistyped, revoked or expired.</p>
             </div>`
           : faultNote(this.fault)}
-        <label for="token">Token</label>
+        ${issuer ? this.atIssuer() : nothing}
+        <label for="token">${issuer ? "Or with a token" : "Token"}</label>
         <input id="token" type="password" autocomplete="off" spellcheck="false" required aria-describedby="token-help" />
         <p id="token-help" class="small">
           An API key, or a token of your issuer. It stays in this tab and is gone when you close it.
         </p>
-        <button class="main wide" ?disabled=${this.busy === "sign-in"}>Sign in</button>
+        <button class="wide ${issuer ? "" : "main"}" ?disabled=${this.busy === "sign-in"}>Sign in</button>
         <p class="small">
           On the machine that runs the server, <code>rag console --open</code> opens this page signed in.
         </p>

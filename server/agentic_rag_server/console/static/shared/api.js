@@ -27,7 +27,10 @@ async function send(path, request) {
     if (error.name === "AbortError") throw error;
     throw AWAY;
   }
-  if (response.status === 401) session.end("Your sign-in ended: the token is not valid any more.");
+  if (response.status === 401) {
+    const { message } = faultOf(await response.clone().json().catch(() => null), 401);
+    session.end("Your sign-in ended: the token is not valid any more.", message);
+  }
   return response;
 }
 

@@ -2,20 +2,36 @@
 
 const KEY = "agentic-rag-token";
 const PLACE = "agentic-rag-workspace";
+const BY = "agentic-rag-by-issuer";
+const TYPED = "agentic-rag-typed";
 
 class Session extends EventTarget {
   get token() {
     return sessionStorage.getItem(KEY) ?? "";
   }
 
-  begin(token) {
+  begin(token, { byIssuer = false } = {}) {
     sessionStorage.setItem(KEY, token.trim());
+    if (byIssuer) sessionStorage.setItem(BY, "yes");
   }
 
-  end(reason = "") {
+  // `said`: what the server says of the token that it does not take; empty where the user signed out.
+  end(reason = "", said = "") {
     if (!this.token) return;
+    const byIssuer = sessionStorage.getItem(BY) === "yes";
     sessionStorage.clear();
-    this.dispatchEvent(new CustomEvent("ended", { detail: reason }));
+    this.dispatchEvent(new CustomEvent("ended", { detail: { reason, said, byIssuer } }));
+  }
+
+  // Keeps what somebody typed for the same one's next sign-in in this tab.
+  keepTyped(who, text) {
+    sessionStorage.setItem(TYPED, JSON.stringify({ who, text }));
+  }
+
+  takeTyped(who) {
+    const kept = JSON.parse(sessionStorage.getItem(TYPED) ?? "null");
+    sessionStorage.removeItem(TYPED);
+    return kept?.who === who ? kept.text : "";
   }
 
   get workspaceId() {
