@@ -30,6 +30,10 @@ def is_other(question: str, text: str, quote: str = "", title: str = "Notes") ->
         ("What does clause 4 say?", "Clause 3 names the insured sum."),
         ("What ends phase II?", "Phase 3 ends with a test."),
         ("Welche Pumpe steht in Halle 2?", "In Halle 3 steht die mobile Pumpe."),
+        ("What is the default of limits.connections?", "The default of limits.message_size is 4 MiB."),
+        ("What does --retry-max do?", "--retry-delay sets the pause between two tries."),
+        ("What is MAX_WORKERS set to?", "MAX_CLIENTS is set to 12."),
+        ("How large may maxBodySize be?", "The maxHeadSize may be 64 kB."),
     ],
 )
 def test_another_thing_of_the_kind_is_told(question: str, text: str) -> None:
@@ -48,6 +52,11 @@ def test_another_thing_of_the_kind_is_told(question: str, text: str) -> None:
         ("Which permit costs 40 euros?", "The permit costs 50 euros."),
         ("What happened on May 5?", "It opened on May 12."),
         ("How long is a lift?", "Lift 3 is 2 metres long."),
+        ("What is the default of limits.connections?", "The default of `limits.connections` is 4, of limits.queue 8."),
+        ("What is limits.connections?", "[limits] connections = 4  # see limits.queue"),
+        ("What does --retry-max do?", "With retry_max a caller says how often it tries, with retry_delay how soon."),
+        ("What is the default of limits.connections?", "By default 4 connections are open."),
+        ("Who reads logs of example.com?", "The file backup.tar is read by Ada."),
     ],
 )
 def test_the_thing_itself_and_what_tells_no_things_apart_pass(question: str, text: str) -> None:

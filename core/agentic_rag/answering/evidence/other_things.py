@@ -1,5 +1,6 @@
 """Whether what is quoted is said of another thing of the kind that the question names: of pontoon B where pontoon D is
-asked about, of the PX-3 instead of the PX-5, of full-time instead of part-time staff.
+asked about, of the PX-3 instead of the PX-5, of full-time instead of part-time staff, of another
+setting.
 """
 
 from __future__ import annotations
@@ -35,7 +36,16 @@ _COMPOUND = re.compile(r"(?<![\w-])(?P<mark>[^\W\d_]{2,})-(?P<noun>[^\W\d_]{3,})
 _ORDERED = re.compile(
     rf"(?<![\w-])(?P<mark>{'|'.join(_ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th)) (?P<noun>[^\W\d_]{{3,}})\b", re.I
 )
-_FORMS = (_MARKED, _MODEL, _COMPOUND, _ORDERED)
+_OPTION = re.compile(r"(?<![\w-])(?P<noun>--)(?P<mark>[a-z][\w-]+)")
+"""An option of a command: --retry-max."""
+_KEY = re.compile(
+    r"(?<![\w.@/-])(?P<noun>[a-z]{2,}|[A-Z]{2,})(?:[._](?=[A-Za-z])|(?=[A-Z][a-z]))(?P<mark>\w+(?:\.\w+)*)(?![\w@/-])"
+)
+"""A name of a setting or of a field: limits.connections, MAX_WORKERS, maxBodySize. Its first part is its kind."""
+_NAMES = (_OPTION, _KEY)
+_FORMS = (_MARKED, _MODEL, _COMPOUND, _ORDERED, *_NAMES)
+_SPELLED = (_COMPOUND, *_NAMES)
+"""Forms whose marks are words, and numbers no more than others."""
 _RANGE = re.compile(
     rf"(?<![\w-])(?P<first>{_MARK}) ?(?:[–—-]|to|through|until|bis|a|hasta) ?(?:[^\W\d_]{{3,}} )?(?P<last>{_MARK})"
 )
@@ -116,11 +126,14 @@ def _things(text: str) -> Iterator[_Thing]:
         for match in form.finditer(text):
             noun = _singular(match["noun"].lower())
             if noun not in _NOT_KINDS and noun not in function_words:
-                yield _Thing(form, noun, match["mark"].lower() if form is _COMPOUND else _plain_mark(match["mark"]))
+                yield _Thing(form, noun, match["mark"].lower() if form in _SPELLED else _plain_mark(match["mark"]))
 
 
 def _stands(thing: _Thing, text: str) -> bool:
-    """The mark stands somewhere as a word of its own, or the compound in any spelling."""
+    """The mark stands somewhere as a word of its own, or the compound or the words of a key in any spelling."""
+    if thing.form in _NAMES:
+        words = re.sub("[._-]", "[-._ ]?", thing.mark)
+        return re.search(rf"(?<![^\W_]){words}(?![^\W_])", text, re.IGNORECASE) is not None
     if thing.form is _COMPOUND:
         return re.search(rf"\b{thing.mark}[- ]?{thing.noun}", text, re.IGNORECASE) is not None
     if thing.form is _MODEL:
