@@ -31,6 +31,7 @@ def is_other(question: str, text: str, quote: str = "", title: str = "Notes") ->
         ("What ends phase II?", "Phase 3 ends with a test."),
         ("Welche Pumpe steht in Halle 2?", "In Halle 3 steht die mobile Pumpe."),
         ("What is the default of limits.connections?", "The default of limits.message_size is 4 MiB."),
+        ("What is the default of limits.connections?", "limits.message_size: larger messages close the connection."),
         ("What does --retry-max do?", "--retry-delay sets the pause between two tries."),
         ("What is MAX_WORKERS set to?", "MAX_CLIENTS is set to 12."),
         ("How large may maxBodySize be?", "The maxHeadSize may be 64 kB."),

@@ -84,6 +84,8 @@ def test_a_table_without_outer_bars_is_cut_into_its_rows() -> None:
         ("Oona Pellgrave runs it.", AnswerType.PERSON, "Who runs it?", True),
         ("Corrand Tidal runs it.", AnswerType.PERSON, "Who runs Corrand Tidal?", False),
         ("Minutes of the team meeting on 11 May.", AnswerType.PERSON, "Who was at the team meeting?", False),
+        ("The Chief Executive decides; one can object.", AnswerType.PERSON, "Who is our chief executive?", False),
+        ("The Chief Executive Ada Brink decides.", AnswerType.PERSON, "Who is our chief executive?", True),
         ("The captain left the team.", AnswerType.PERSON, "Who left the team?", True),
         ("The head of the team is Anna.", AnswerType.PERSON, "Who is the head of the team?", True),
     ],

@@ -112,7 +112,7 @@ def _years(text: str) -> frozenset[int]:
 def _says_another(asked: frozenset[_Thing], own: Sequence[str], around: Sequence[str]) -> bool:
     """The same of texts."""
     if any(map(_COVERS.search, own)):
-        return False
+        asked = frozenset(one for one in asked if one.form in _NAMES)
     everywhere = " ".join((*own, *around))
     named = frozenset(thing for text in own for thing in _things(text))
     kinds = {(thing.form, thing.noun) for thing in named}

@@ -6,6 +6,7 @@ import re
 
 from agentic_rag.answering.extraction.term_matching import holds_phrase
 from agentic_rag.answering.plan import AnswerType
+from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.tables import CELL_SEPARATOR
 from agentic_rag.language.words.word_table import Asked, WordTable
 from agentic_rag.language.words.word_tables import table_of
@@ -24,7 +25,11 @@ _DATE = re.compile(
     r"\b(?:daily|weekly|monthly|quarterly|annually|every (?:day|week|month|quarter|year))\b",
     re.IGNORECASE,
 )
-_PERSON = re.compile(r"\b(?:[A-Z][\w’'-]+ (?:[A-Z]\.? |[a-z]{2,3} )?|(?:[A-Z]\. ?)+)[A-Z][\w’'-]+")
+_OPENER = "|".join(word.capitalize() for word in sorted(FUNCTION_WORDS))
+_PERSON = re.compile(
+    rf"\b(?!(?:{_OPENER})\b(?!\.))(?:[A-Z][\w’'-]+ (?:[A-Z]\.? |[a-z]{{2,3}} )?|(?:[A-Z]\. ?)+)[A-Z][\w’'-]+"
+)
+"""Two words with capitals or initials, the first of them no function word that opens a sentence."""
 _ROLE = re.compile(
     r"\b(?:manager|officer|director|engineer|president|minister|author|founder|chief|head|team|coordinator|captain|"
     r"controller|chair|lead|supervisor|operator|board|actor|actress|singer|writer)\b",
