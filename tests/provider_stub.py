@@ -125,6 +125,11 @@ class ProviderStub:
         self.replies: deque[str] = deque()
         self.scribe: Callable[[Received], str] = lambda request: f"echo: {request.body['messages'][-1]['content']}"
         self.received: list[Received] = []
+        self.vector: Callable[[str, int], Sequence[float]] = vector_for
+        self.count_tokens: Callable[[str], int] | None = None
+        """How texts are billed; None: 10 tokens for a prompt and 5 for a reply, and an embedding by its characters."""
+        self.billed: list[tuple[str, int, int]] = []
+        """What was told of each good reply: the model, tokens of input and of output."""
         self.most_at_once = 0
         self._at_once = 0
         self._stopping = asyncio.Event()
@@ -182,12 +187,14 @@ class ProviderStub:
         texts: Sequence[str] = [given] if isinstance(given, str) else given
         dimensions = received.body.get("dimensions", self.dimensions)
         encode = shape is Shape.BASE64 or received.body.get("encoding_format") == "base64"
-        data = [_item(index, text, dimensions, encode) for index, text in enumerate(texts)]
+        data = [_item(index, self.vector(text, dimensions), encode) for index, text in enumerate(texts)]
+        tokens = sum(map(self.count_tokens or len, texts))
+        self.billed.append((received.body["model"], tokens, 0))
         body = {
             "object": "list",
             "model": received.body["model"],
             "data": _misshapen(data, shape),
-            "usage": {"prompt_tokens": sum(map(len, texts)), "total_tokens": sum(map(len, texts))},
+            "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
         }
         return _respond(body, shape)
 
@@ -199,13 +206,19 @@ class ProviderStub:
         if complaint:
             return _error(400, complaint, {})
         content = self.replies.popleft() if self.replies else self.scribe(received)
+        given, written = 10, 5
+        if self.count_tokens is not None:
+            form = json.dumps(received.body.get("response_format") or {})
+            messages = [one["content"] for one in received.body["messages"]]
+            given, written = sum(map(self.count_tokens, [*messages, form])), self.count_tokens(content)
+        self.billed.append((received.body["model"], given, written))
         body = {
             "id": "chatcmpl-stub",
             "object": "chat.completion",
             "created": 0,
             "model": received.body["model"],
             "choices": [_choice(content, shape)],
-            "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+            "usage": {"prompt_tokens": given, "completion_tokens": written, "total_tokens": given + written},
         }
         return _respond(
             {name: value for name, value in body.items() if name != "usage"} if shape is Shape.NO_USAGE else body, shape
@@ -319,10 +332,9 @@ def _respond(body: Mapping[str, Any], shape: Shape | None) -> Response:
     )
 
 
-def _item(index: int, text: str, dimensions: int, encode: bool) -> dict[str, Any]:
-    vector = vector_for(text, dimensions)
-    packed = base64.b64encode(struct.pack(f"<{dimensions}f", *vector)).decode()
-    return {"object": "embedding", "index": index, "embedding": packed if encode else vector}
+def _item(index: int, vector: Sequence[float], encode: bool) -> dict[str, Any]:
+    packed = base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
+    return {"object": "embedding", "index": index, "embedding": packed if encode else [*vector]}
 
 
 def _misshapen(data: list[dict[str, Any]], shape: Shape | None) -> list[dict[str, Any]]:

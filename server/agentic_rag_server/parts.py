@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agentic_rag.answering.ask import AnswerQuestion
     from agentic_rag.answering.context.prepare_context import PrepareContext
     from agentic_rag.answering.context.search_passages import SearchPassages
+    from agentic_rag.answering.estimates.estimate_answer import EstimateAnswer
     from agentic_rag.answering.feedback.give_feedback import GiveFeedback
     from agentic_rag.answering.gate.observe import ObserveGate
     from agentic_rag.answering.runs.explain import ExplainRun
@@ -125,6 +126,7 @@ class ServerParts:
     options: ServerOptions
     admission: Admission
     answer: AnswerQuestion
+    estimate_answer: EstimateAnswer
     search: SearchPassages
     context: PrepareContext
     explain: ExplainRun

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from tests.bench.reports import Row, at_least, exactly
-from tests.console import proofs, streams
+from tests.console import estimates, proofs, streams
 from tests.console.marked_lines import Marks, compare
 from tests.console.tours import whole_tour
 from tests.quality.sets import DATA
@@ -52,4 +52,5 @@ TABLE: Mapping[str, Measure] = {
     "proof": proofs.proof,
     "replay": proofs.replay,
     "stream": streams.stream,
+    "estimates": estimates.estimates,
 }

@@ -43,9 +43,23 @@ def _another_reply(patch: Patch) -> None:
     patch(stream, "show_answer", lambda run: whole(replace(run, seconds=run.seconds + 1)))
 
 
+def _half_the_prompt(patch: Patch) -> None:
+    from agentic_rag.models.billing.forecast import CallForecasts
+    from agentic_rag.models.chat.request import ChatUsage
+
+    whole = CallForecasts.expect
+
+    def lying(self, prompt):
+        told = whole(self, prompt)
+        return ChatUsage(told.input_tokens // 2, told.output_tokens)
+
+    patch(CallForecasts, "expect", lying)
+
+
 MUTANTS: Mapping[str, Mutant] = {
     "marks": Mutant("marks lie a line too low", _one_line_down, "marks on another line"),
     "proof": Mutant("the seal covers the question only", _sealed_with_nothing, "tamperings that are not found"),
     "stream": Mutant("the last event has another run", _another_reply, "that are not the reply"),
+    "estimates": Mutant("half of each prompt is expected", _half_the_prompt, "answers against the bill"),
     "replay": Mutant("candidates are not compared", _blind_to_candidates, "first stage named wrongly"),
 }

@@ -121,6 +121,9 @@ FIELDS: Mapping[str, Request] = {
     "Query.undecodableMessages": Request("undecodableMessages { nodes { id } }", owns_nothing=True),
     "Query.documentId": Request('documentId(workspaceId: %(workspace)s, sourcePath: "shared.md")', seen="document"),
     "Query.proveErased": Request("proveErased(documentId: %(document)s) { erased }"),
+    "Query.estimateAnswer": Request(
+        f'estimateAnswer(input: {{workspaceId: %(workspace)s, question: "{QUESTION}"}}) {{ tokens costUsd }}'
+    ),
     "Query.ragAnswer": Request(f"{ASK} {{ outcome {FAULTS} }}"),
     "Query.searchPassages": Request(
         f'searchPassages(input: {{workspaceId: %(workspace)s, query: "{QUESTION}"}}) {{ corpusVersion {FAULTS} }}'

@@ -13,6 +13,8 @@ from agentic_rag.answering.ask import AnswerPorts, AnswerQuestion
 from agentic_rag.answering.build import FINDERS, ChatUse, answer_question, waiting_room
 from agentic_rag.answering.context.prepare_context import PrepareContext
 from agentic_rag.answering.context.search_passages import SearchPassages
+from agentic_rag.answering.estimates.estimate_answer import EstimateAnswer, KeepsNothing
+from agentic_rag.answering.estimates.uncalled_models import CallTally, UncalledClients, UncalledSource
 from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.feedback.give_feedback import GiveFeedback
 from agentic_rag.answering.feedback.notice import NoticeFeedback
@@ -36,6 +38,7 @@ from agentic_rag.answering.tools.tool import Tool
 from agentic_rag.bootstrap.documents import DocumentParts
 from agentic_rag.bootstrap.programs import reads_units
 from agentic_rag.kernel.concurrency import WaitingRoom
+from agentic_rag.kernel.telemetry import SilentTelemetry, Telemetry
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.operations.leak_canaries import DiscardingRunStore
 from agentic_rag.retrieval.fusion_options import FusionWeights
@@ -58,8 +61,11 @@ class AnsweringParts(DocumentParts):
 
     @cached_property
     def retrieve(self) -> Retrieve:
-        rerank = None if self._reranker is None else Rerank(self._reranker, RERANK_SECONDS, self.telemetry)
-        return Retrieve(self.telemetry, rerank=rerank)
+        return self._retrieve_told_to(self.telemetry)
+
+    def _retrieve_told_to(self, telemetry: Telemetry) -> Retrieve:
+        rerank = None if self._reranker is None else Rerank(self._reranker, RERANK_SECONDS, telemetry)
+        return Retrieve(telemetry, rerank=rerank)
 
     @cached_property
     def recall_check(self) -> MeasureRecall:
@@ -113,6 +119,24 @@ class AnsweringParts(DocumentParts):
             room=self._room,
             outside=None if unrecorded else self._outside,
             noticed=None if unrecorded else self.noticed,
+        )
+
+    @cached_property
+    def estimate_answer(self) -> EstimateAnswer:
+        """The use case behind `estimateAnswer`."""
+        return EstimateAnswer(self._build_uncalled)
+
+    def _build_uncalled(self, tally: CallTally) -> AnswerQuestion:
+        silent = SilentTelemetry()
+        clients = UncalledClients(self.embedders, tally)
+        source = UncalledSource(self.embedders, self.settings.models.prices, tally)
+        return answer_question(
+            replace(self._answer_ports(source), telemetry=silent),
+            KeepsNothing(self.database, self.runs, self.cache, silent),
+            self._answer_defaults,
+            retrieve=self._retrieve_told_to(silent),
+            chat=ChatUse(clients, self.settings.models.tasks, clients),
+            room=self._room,
         )
 
     @cached_property

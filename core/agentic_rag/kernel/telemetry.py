@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
@@ -76,3 +76,43 @@ class Telemetry(Protocol):
     def shutdown(self) -> None:
         """Flush exporters, at most two seconds."""
         ...
+
+
+class _SilentSpan:
+    trace_id = "0" * 32
+
+    def set(self, name: str, value: str | int | float | bool) -> None:
+        """Nothing is noted."""
+
+
+class SilentTelemetry:
+    """Implements `Telemetry` for work that is no answer and no job: nothing of it is counted or logged."""
+
+    def span(
+        self,
+        name: str,
+        attributes: Mapping[str, str | int | float | bool] | None = None,
+        carrier: Mapping[str, str] | None = None,
+    ) -> AbstractContextManager[Span]:
+        return nullcontext(_SilentSpan())
+
+    def carrier(self) -> Mapping[str, str]:
+        return {}
+
+    def count(self, metric: str, amount: float = 1.0, **labels: str) -> None: ...
+
+    def observe(self, metric: str, value: float, **labels: str) -> None: ...
+
+    def gauge(self, metric: str, value: float, **labels: str) -> None: ...
+
+    def clear(self, metric: str) -> None: ...
+
+    def event(self, name: str, **fields: str | int | float | bool | None) -> None: ...
+
+    def bind(self, **ids: str) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def exposition(self) -> tuple[bytes, str]:
+        return b"", "text/plain"
+
+    def shutdown(self) -> None: ...

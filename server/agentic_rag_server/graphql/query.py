@@ -6,6 +6,7 @@ from agentic_rag.documents.document_access import DocumentRight
 from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.answering.answers import AnswerQuery
+from agentic_rag_server.graphql.answering.estimates import EstimateQuery
 from agentic_rag_server.graphql.answering.explanations import ExplanationQuery
 from agentic_rag_server.graphql.answering.gate_evaluation import GateEvaluationQuery
 from agentic_rag_server.graphql.answering.gate_reports import GateQuery
@@ -53,6 +54,7 @@ _FINDERS = {
 @strawberry.type
 class Query(
     AnswerQuery,
+    EstimateQuery,
     RunQuery,
     ExplanationQuery,
     ReplayQuery,

@@ -11,12 +11,14 @@ import typer
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound
 from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.client.access import asked_server
+from agentic_rag_cli.client.estimate_queries import ESTIMATE_ANSWER
 from agentic_rag_cli.client.graphql_client import GraphQLClient, require_no_fault
 from agentic_rag_cli.client.ids import node_id, require_id
 from agentic_rag_cli.client.live_queries import ASK_STREAM
 from agentic_rag_cli.options import JsonOption, UrlOption, WhereOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.answer_view import answer_json, answer_text
+from agentic_rag_cli.output.estimate_view import estimate_text
 from agentic_rag_cli.wiring import on_graphql, wiring_of
 
 LAST = "last"
@@ -35,6 +37,9 @@ def ask(
     stream: Annotated[
         bool, typer.Option("--stream", help="Tell on standard error how it goes: one line a stage.")
     ] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Say what the answer would cost; ask no provider and store nothing.")
+    ] = False,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -48,6 +53,8 @@ def ask(
 
     Example: rag ask --stream "What does the audit say of the pumps?"
 
+    Example: rag ask --estimate "What does the audit say of the pumps?"
+
     Example: rag ask "What is the limit?" --where "tag=policy date>=2024-01-01"
     """
     if after is not None and after != LAST:
@@ -60,12 +67,18 @@ def ask(
         chosen = await client.workspace_id(workspace, *filter(None, [after]))
         options = {} if where is None else {"options": {"filter": {"where": where}}}
         follows = await _run_to_follow(client, chosen, after)
+        asked = {"question": text, "workspaceId": chosen, "after": follows, **options}
+        if estimate:
+            return await client.fetch(ESTIMATE_ANSWER, input=asked)
         if stream:
-            return await _ask_aloud(client, {"question": text, "workspaceId": chosen, "after": follows, **options})
+            return await _ask_aloud(client, asked)
         return await client.ask(text, chosen, after=follows, **options)
 
-    run = on_graphql(context, work, address=asked_server(wiring_of(context).settings(), url))
-    terminal.show(answer_json(run), answer_text(run), as_json=as_json)
+    found = on_graphql(context, work, address=asked_server(wiring_of(context).settings(), url))
+    if estimate:
+        terminal.show(found, estimate_text(found), as_json=as_json)
+    else:
+        terminal.show(answer_json(found), answer_text(found), as_json=as_json)
 
 
 async def _ask_aloud(client: GraphQLClient, asked: dict[str, Any]) -> dict[str, Any]:

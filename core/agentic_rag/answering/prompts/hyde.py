@@ -10,6 +10,9 @@ MAX_PASSAGE_CHARACTERS = 2000
 
 _FORM = ReplySchema("hypothetical_passage", strict_object({"passage": TEXT}))
 
+_REPLY_TOKENS = 100
+"""Of three sentences."""
+
 _SYSTEM = (
     "Write the passage of two to four sentences that a document answering the question would most likely hold, in the "
     "question's language and in the style of such a document. It is only used to find similar passages, so a plausible "
@@ -24,4 +27,6 @@ def hyde_prompt(question: str, nonce: str) -> Prompt[str]:
     def read(text: str) -> str:
         return text_in(parse_fields(text, "passage"), "passage", MAX_PASSAGE_CHARACTERS)
 
-    return Prompt(ChatTask.HYDE, ChatRequest(f"{_SYSTEM}\n\n{fence_instruction(nonce)}", user, _FORM), read)
+    return Prompt(
+        ChatTask.HYDE, ChatRequest(f"{_SYSTEM}\n\n{fence_instruction(nonce)}", user, _FORM), read, _REPLY_TOKENS
+    )

@@ -32,6 +32,8 @@ class ClaimToJudge:
 _VERDICT = strict_object({"sentence": NUMBER, "verdict": one_of([one.value for one in ClaimVerdict])})
 _FORM = ReplySchema("verdicts", strict_object({"verdicts": list_of(_VERDICT)}))
 
+_VERDICT_TOKENS = 12
+
 _SYSTEM = (
     "You check the sentences of an answer, each beside the source that it cites. For each sentence give one verdict: "
     "supported, if its source says what the sentence says; unsupported, if the source does not say it, says less, or "
@@ -60,7 +62,12 @@ def judge_prompt(question: str, claims: Sequence[ClaimToJudge], nonce: str) -> P
             raise ReplyInvalid(f"The reply judges {len(items)} sentences, not the {len(claims)} given.")
         return tuple(found[place] for place in range(len(claims)))
 
-    return Prompt(ChatTask.JUDGE, ChatRequest(f"{_SYSTEM}\n\n{fence_instruction(nonce)}", user, _FORM), read)
+    return Prompt(
+        ChatTask.JUDGE,
+        ChatRequest(f"{_SYSTEM}\n\n{fence_instruction(nonce)}", user, _FORM),
+        read,
+        8 + _VERDICT_TOKENS * len(claims),
+    )
 
 
 def _verdict(text: str) -> ClaimVerdict:

@@ -16,6 +16,7 @@ from agentic_rag.answering.prompts.fence import (
     strict_object,
 )
 from agentic_rag.answering.query.planner import FINDING_PLACEHOLDER, MAX_PARTS
+from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.chat.reply_fields import as_fields, items_in, numbers_in, parse_fields, raw_text_in, text_in
 from agentic_rag.models.chat.request import ChatRequest, ChatTask, Prompt, ReplyInvalid, ReplySchema
 
@@ -33,6 +34,9 @@ _FORM = ReplySchema(
         }
     ),
 )
+
+_REPLY_TOKENS = 40
+"""Of a plan without its words: the type, and the fields of two parts."""
 
 _SYSTEM = (
     "You plan how a question is looked up in a collection of documents. Most questions are one sub-question: the "
@@ -56,7 +60,12 @@ def plan_prompt(question: str, rules: Plan, model: str, nonce: str) -> Prompt[Pl
             raise ReplyInvalid("The plan has an answer type that there is not.")
         return Plan(_parts(question, items_in(reply, "sub_questions")), kind, rules.tools, model)
 
-    return Prompt(ChatTask.PLAN, ChatRequest(f"{_SYSTEM}\n\n{fence_instruction(nonce)}", user, _FORM), read)
+    return Prompt(
+        ChatTask.PLAN,
+        ChatRequest(f"{_SYSTEM}\n\n{fence_instruction(nonce)}", user, _FORM),
+        read,
+        _REPLY_TOKENS + 2 * estimate_tokens(question),
+    )
 
 
 def _parts(question: str, items: Sequence[object]) -> tuple[SubQuestion, ...]:

@@ -12,6 +12,7 @@ from agentic_rag.answering.prompts.fence import (
     strict_object,
 )
 from agentic_rag.answering.question import MAX_QUESTION_CHARACTERS, Turn
+from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.chat.reply_fields import parse_fields, text_in
 from agentic_rag.models.chat.request import ChatRequest, ChatTask, Prompt, ReplyInvalid, ReplySchema
 
@@ -43,4 +44,9 @@ def standalone_prompt(question: str, history: Sequence[Turn], nonce: str) -> Pro
             raise ReplyInvalid("The stand-alone question names what nobody said.")
         return written
 
-    return Prompt(ChatTask.REWRITE, ChatRequest(f"{_SYSTEM}\n\n{fence_instruction(nonce)}", user, _FORM), read)
+    return Prompt(
+        ChatTask.REWRITE,
+        ChatRequest(f"{_SYSTEM}\n\n{fence_instruction(nonce)}", user, _FORM),
+        read,
+        20 + estimate_tokens(question),
+    )

@@ -66,6 +66,11 @@ _FORM = ReplySchema(
     "answer", strict_object({"sentences": list_of(_SENTENCE), "unanswered": list_of(NUMBER), "conflicting": FLAG})
 )
 
+_FORM_TOKENS, _SENTENCE_TOKENS = 16, 90
+"""Of the fields of a reply, and of a sentence of 30 tokens with a quote of as many. How long the draft of the rules is
+tells less.
+"""
+
 _SYSTEM = (
     "You answer a question from passages of documents, and from nothing else: what you know yourself does not count. "
     "Answer in the question's language, in as few sentences as answer it, the direct answer first. Each sentence says "
@@ -102,7 +107,12 @@ def synthesis_prompt(
             raise ReplyInvalid("The answer names a part that there is not.")
         return ClaimedAnswer(sentences, unanswered, boolean_in(reply, "conflicting"))
 
-    return Prompt(ChatTask.SYNTHESIZE, ChatRequest(f"{_SYSTEM}\n\n{fence_instruction(nonce)}", user, _FORM), read)
+    return Prompt(
+        ChatTask.SYNTHESIZE,
+        ChatRequest(f"{_SYSTEM}\n\n{fence_instruction(nonce)}", user, _FORM),
+        read,
+        _FORM_TOKENS + _SENTENCE_TOKENS * len(parts),
+    )
 
 
 def _passage_label(passage: Passage) -> str:

@@ -16,7 +16,7 @@ from agentic_rag.answering.stages.stage import StageStep, degraded_outcome, note
 from agentic_rag.answering.verification.model_draft import draft_from_model
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.models.chat.request import LlmError
-from agentic_rag.models.providers.llm_client import LlmClient
+from agentic_rag.models.providers.llm_client import ESTIMATED, LlmClient
 
 UNVERIFIED = LlmError("CHAT_UNVERIFIED")
 NEAR_SCORE = 0.05
@@ -57,6 +57,16 @@ class LlmSynthesizeStage:
         reply = await self._llm.ask(
             lambda nonce: synthesis_prompt(state.question.text, texts, passages, nonce), state.deadline
         )
+        if reply is ESTIMATED:
+            # The judge would be asked about an answer, which is mostly a sentence for each part.
+            likely = replace(
+                state.draft,
+                sentences=state.draft.sentences[: len(parts)],
+                author=self._llm.model,
+                missing=(),
+                shortfall=None,
+            )
+            return replace(drafted, state=replace(state, draft=likely))
         if isinstance(reply, LlmError):
             return _show_nearest(drafted, reply)
         outcome = f"ok: {self._llm.model}"

@@ -150,10 +150,10 @@ class _Feed:
         followed = {one.followed for one in self.followers}
         async with self._database.transaction(self._workspace.org_id) as transaction:
             rows = {one: await self._changed(transaction, one, seconds, None) for one in Followed if one in followed}
-        before, self._seen = self._seen, {_id(row): _state(row) for found in rows.values() for row in found}
-        # Changes that a reader may not see can crowd his own out of a full read: only his own read tells then.
-        is_full = any(len(found) >= MOST_ROWS for found in rows.values())
-        if not is_full and all(before.get(key) == state for key, state in self._seen.items()):
+        seen = {_id(row): _state(row) for found in rows.values() for row in found}
+        fresh = {key for key, state in seen.items() if self._seen.get(key) != state}
+        self._seen = seen
+        if not fresh:
             return
         groups: dict[tuple[object, ...], list[Follower[Any]]] = {}
         for one in self.followers:
@@ -162,11 +162,8 @@ class _Feed:
             groups.setdefault(key, []).append(one)
         for group in groups.values():
             shown, is_cut = await self._visible(group[0].who(), group[0].followed, rows, seconds)
-            fresh = [row for row in shown if before.get(_id(row)) != _state(row)]
-            for row in shown:
-                self._seen.setdefault(_id(row), _state(row))
             for one in group:
-                one.tell(fresh, is_cut=is_cut)
+                one.tell([row for row in shown if _id(row) in fresh], is_cut=is_cut)
 
     async def _visible(
         self, principal: Principal, followed: Followed, rows: dict[Followed, Sequence[Row]], seconds: float

@@ -6,7 +6,9 @@ together may exceed a ceiling by their spending within that time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from datetime import date
 
 from agentic_rag.kernel.clock import Clock
@@ -28,6 +30,9 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 FRESH_SECONDS = 5.0
 MAX_WORKSPACES = 1024
+
+_NOTHING_USD = 1e-12
+"""What rounding leaves of amounts that were added and taken away again."""
 
 
 @dataclass(slots=True)
@@ -58,15 +63,35 @@ class EnforceBudgets:
         self._clock = clock
         self._soft_limits = soft_limits
         self._accounts = TtlCache(self._read, clock, seconds=FRESH_SECONDS, most=MAX_WORKSPACES)
+        self._held: dict[WorkspaceRef, float] = {}
         ledger.heard = self._apply_charge
 
     async def admit(self, workspace: WorkspaceRef, usd: float | None) -> None:
         """Admit a call that costs about `usd` (None: unknown beforehand). Errors: `BudgetExceeded`."""
         account = await self._account(workspace)
-        for ceiling, soft_share in account.ceilings():
+        for counted, soft_share in account.ceilings():
+            ceiling = replace(counted, spent_usd=counted.spent_usd + self._held_usd(workspace, counted.scope))
             if reaches_soft_limit(ceiling, usd or 0.0, soft_share):
                 self._soft_limits.record_alert(workspace, ceiling)
             check_ceiling(ceiling, usd or 0.0)
+
+    @asynccontextmanager
+    async def hold(self, workspace: WorkspaceRef, usd: float | None) -> AsyncGenerator[None]:
+        """Admit a call that costs `usd` at most, and count that as spent until it has ended, so that calls side by side
+        do not pass a ceiling together. Errors: `BudgetExceeded`.
+        """
+        await self.admit(workspace, usd)
+        # Nothing else runs between the check and this.
+        held = usd or 0.0
+        self._held[workspace] = self._held.get(workspace, 0.0) + held
+        try:
+            yield
+        finally:
+            left = self._held[workspace] - held
+            if left > _NOTHING_USD:
+                self._held[workspace] = left
+            else:
+                self._held.pop(workspace)
 
     async def ceilings(self, workspace: WorkspaceRef) -> list[Ceiling]:
         """The ceilings of a workspace, each with the amount spent."""
@@ -76,6 +101,12 @@ class EnforceBudgets:
     def forget(self) -> None:
         """Reload at the next call, after this process changed a ceiling."""
         self._accounts.forget()
+
+    def _held_usd(self, workspace: WorkspaceRef, scope: str) -> float:
+        """What the calls in progress of a workspace, or of all of its organisation, may cost."""
+        if scope == "workspace":
+            return self._held.get(workspace, 0.0)
+        return sum(usd for one, usd in self._held.items() if one.org_id == workspace.org_id)
 
     async def _account(self, workspace: WorkspaceRef) -> _WorkspaceSpend:
         return await self._accounts.get((workspace, self._clock.now().date()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,8 @@ from numpy.typing import NDArray
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.billing.enforce_budgets import EnforceBudgets
-from agentic_rag.models.billing.prices import FREE, PriceTable
+from agentic_rag.models.billing.forecast import INPUT_MARGIN, cost_at_most
+from agentic_rag.models.billing.prices import FREE, PriceTable, TokenPrice
 from agentic_rag.models.billing.usage import Charge, UsageKind
 from agentic_rag.models.billing.usage_ledger import UsageLedger
 from agentic_rag.models.chat.request import ChatUsage
@@ -39,13 +41,18 @@ class ChatMeter:
     provider: str
     own_key: bool
 
-    async def admit(self) -> None:
-        """Admit a call of unknown length. Errors: `BudgetExceeded`."""
-        await self.meters.budgets.admit(self.workspace, None)
+    def price_of(self, model: str) -> TokenPrice | None:
+        """The price of a model; None when unknown."""
+        return self.meters.prices.of(self.provider, model)
+
+    def hold(self, model: str, expected: ChatUsage) -> AbstractAsyncContextManager[None]:
+        """Admit a call, and count what it may cost as spent while it goes on. Errors: `BudgetExceeded`."""
+        price = self.price_of(model)
+        return self.meters.budgets.hold(self.workspace, None if price is None else cost_at_most(expected, price))
 
     def note(self, model: str, usage: ChatUsage) -> float | None:
         """Record a call. Returns its cost in US dollars; None without a price."""
-        price = self.meters.prices.of(self.provider, model)
+        price = self.price_of(model)
         cost = None if price is None else price.of(usage.input_tokens, usage.output_tokens)
         self.meters.ledger.note(
             Charge(
@@ -119,8 +126,13 @@ class MeteredEmbedder:
         """Unit-length vectors, shape (len(texts), dimensions), in the order of `texts`."""
         price = self.meters.prices.of_space(self.space)
         estimate = sum(map(estimate_tokens, texts))
-        if price != FREE:
-            await self.meters.budgets.admit(self.workspace, None if price is None else price.of(estimate))
+        if price == FREE:
+            return await self._call(texts, estimate, price)
+        most = None if price is None else price.of(round(estimate * INPUT_MARGIN))
+        async with self.meters.budgets.hold(self.workspace, most):
+            return await self._call(texts, estimate, price)
+
+    async def _call(self, texts: Sequence[str], estimate: int, price: TokenPrice | None) -> NDArray[np.float32]:
         call = {"rag.provider": self.space.provider, "rag.texts": len(texts)}
         with self.meters.ledger.telemetry.span("rag.provider.embed", call):
             vectors, tokens = await _embed_with_usage(self.inner, texts)

@@ -90,28 +90,35 @@ class ChatSpend:
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
+    estimated_usd: float | None = None
+    """What the calls were expected to cost just before each was made."""
 
     def plus(self, other: ChatSpend) -> ChatSpend:
         """Both together."""
-        costs = [one for one in (self.cost_usd, other.cost_usd) if one is not None]
         return ChatSpend(
             self.calls + other.calls,
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
-            sum(costs) if costs else None,
+            _sum_known(self.cost_usd, other.cost_usd),
+            _sum_known(self.estimated_usd, other.estimated_usd),
         )
 
     def since(self, earlier: ChatSpend | None) -> ChatSpend:
         """What came after `earlier`, which is a part of this."""
         if earlier is None:
             return self
-        cost = None if self.cost_usd is None else self.cost_usd - (earlier.cost_usd or 0.0)
         return ChatSpend(
             self.calls - earlier.calls,
             self.input_tokens - earlier.input_tokens,
             self.output_tokens - earlier.output_tokens,
-            cost,
+            None if self.cost_usd is None else self.cost_usd - (earlier.cost_usd or 0.0),
+            None if self.estimated_usd is None else self.estimated_usd - (earlier.estimated_usd or 0.0),
         )
+
+
+def _sum_known(*amounts: float | None) -> float | None:
+    known = [one for one in amounts if one is not None]
+    return sum(known) if known else None
 
 
 class FinishReason(enum.Enum):
@@ -141,6 +148,8 @@ class Prompt(Generic[T]):
     task: ChatTask
     request: ChatRequest
     parse: Callable[[str], T]
+    reply_tokens: int = 0
+    """About how many tokens the reply has, for estimates of its cost."""
 
 
 @dataclass(frozen=True, slots=True)

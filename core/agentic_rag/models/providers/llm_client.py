@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -14,6 +15,7 @@ from agentic_rag.kernel.clock import Clock, Deadline
 from agentic_rag.kernel.errors import AgenticRagError, Retryable
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.models.billing.forecast import CallForecasts
 from agentic_rag.models.billing.prices import TokenPrice
 from agentic_rag.models.chat.ports import ChatModel
 from agentic_rag.models.chat.request import (
@@ -44,6 +46,8 @@ LONGEST_PAUSE_SECONDS = 60.0
 
 LATE = "CHAT_NO_TIME"
 COOLING_DOWN = "CHAT_RESTING"
+ESTIMATED = LlmError("ESTIMATED")
+"""The reply of a client that calls nobody."""
 _PAUSING = frozenset({"PROVIDER_UNAVAILABLE", "PROVIDER_RATE_LIMITED", "PROVIDER_KEY_REJECTED"})
 
 
@@ -94,7 +98,9 @@ class LlmClient:
         self._price = price
         self._rests = rest or CoolDown()
         self._account = account
+        self._forecasts = CallForecasts()
         self._note_spend: Callable[[ChatSpend], None] = lambda _: None
+        self._note_estimate: Callable[[ChatTask, ChatSpend], None] | None = None
 
     def with_account(self, account: ChatMeter) -> LlmClient:
         """The same model, metered on a workspace's account. Both clients share the cool-down."""
@@ -107,6 +113,14 @@ class LlmClient:
         told = copy(self)
         told._note_spend = note
         return told
+
+    def estimating(self, note: Callable[[ChatTask, ChatSpend], None]) -> LlmClient:
+        """The same client, which calls nobody: each call that it would make is noted with what it is expected to use,
+        and ends in `ESTIMATED`.
+        """
+        estimating = copy(self)
+        estimating._note_estimate = note
+        return estimating
 
     @property
     def model(self) -> str:
@@ -129,6 +143,11 @@ class LlmClient:
 
     async def _complete(self, consultation: Prompt[T], seconds: float) -> LlmResult[T] | LlmError:
         task = consultation.task
+        if self._note_estimate is not None:
+            expected = self._forecasts.expect(consultation)
+            usd = self._cost(expected)
+            self._note_estimate(task, ChatSpend(1, expected.input_tokens, expected.output_tokens, usd, usd))
+            return ESTIMATED
         with self._telemetry.span("rag.chat", {"rag.chat.task": task.value}) as span:
             advice = await self._ask(consultation, min(self._timeout, seconds))
             outcome = advice.code if isinstance(advice, LlmError) else "ok"
@@ -143,11 +162,14 @@ class LlmClient:
         if seconds < MIN_CHAT_SECONDS:
             return LlmError(LATE)
         try:
-            if self._account is not None:
-                await self._account.admit()
-            async with asyncio.timeout(seconds):
-                reply = await self._model.complete(consultation.request)
-            self._count(reply.usage)
+            expected = self._forecasts.expect(consultation)
+            account = self._account
+            async with nullcontext() if account is None else account.hold(self._model.name, expected):
+                async with asyncio.timeout(seconds):
+                    reply = await self._model.complete(consultation.request)
+                self._count(reply.usage, self._cost(expected))
+            if reply.usage is not None:
+                self._forecasts.learn(consultation, reply.usage)
             if reply.finish_reason is not FinishReason.COMPLETE:
                 return LlmError(reply.finish_reason.value)
             return LlmResult(consultation.parse(reply.text))
@@ -159,11 +181,16 @@ class LlmClient:
             self._telemetry.event("rag_chat_failed", task=task.value, code=error.code, reason=error.reason)
             return LlmError(error.code)
 
-    def _count(self, usage: ChatUsage | None) -> None:
+    def _cost(self, usage: ChatUsage) -> float | None:
+        """In US dollars; None without a price."""
+        price = self._price if self._account is None else self._account.price_of(self._model.name)
+        return None if price is None else price.of(usage.input_tokens, usage.output_tokens)
+
+    def _count(self, usage: ChatUsage | None, estimated_usd: float | None) -> None:
         if usage is None:
-            self._note_spend(ChatSpend(calls=1))
+            self._note_spend(ChatSpend(calls=1, estimated_usd=estimated_usd))
             return
-        cost = None if self._price is None else self._price.of(usage.input_tokens, usage.output_tokens)
+        cost = self._cost(usage)
         if self._account is not None:
             cost = self._account.note(self._model.name, usage)
         else:
@@ -171,7 +198,7 @@ class LlmClient:
             self._telemetry.count("rag_tokens_total", float(usage.output_tokens), kind="chat_output")
             if cost is not None:
                 self._telemetry.count("rag_provider_cost_usd_total", cost)
-        self._note_spend(ChatSpend(1, usage.input_tokens, usage.output_tokens, cost))
+        self._note_spend(ChatSpend(1, usage.input_tokens, usage.output_tokens, cost, estimated_usd))
 
     def _cool_down_after(self, task: ChatTask, took: float, error: AgenticRagError | None = None) -> None:
         """A slow call pauses its own task; what fails at once is an outage, and pauses all."""

@@ -104,6 +104,10 @@ class StageUsage:
     input_tokens: int = strawberry.field(description="As the provider counts them.")
     output_tokens: int
     cost_usd: float | None = strawberry.field(description="Null without a known price.")
+    estimated_usd: float | None = strawberry.field(
+        description="What its calls were expected to cost just before each was made; null without a known price, and "
+        "for runs that were stored before this was kept."
+    )
 
     @strawberry.field(description="Of input and output together.")
     def tokens(self) -> int:

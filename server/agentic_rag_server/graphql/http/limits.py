@@ -35,8 +35,8 @@ _CLOSING = frozenset({TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R}
 _INTROSPECTION = frozenset({"__schema", "__type"})
 _INTROSPECTION_LISTS = frozenset({"fields", "interfaces", "possibleTypes", "inputFields"})
 SINGLE = (
-    "ragAnswer", "ragAnswerStream", "explainRun", "searchPassages", "context", "verification", "denseRecall",
-    "restoreSnapshot", "attackTenants", "gateDecision", "replayRun", "proveRun",
+    "ragAnswer", "estimateAnswer", "ragAnswerStream", "explainRun", "searchPassages", "context", "verification",
+    "denseRecall", "restoreSnapshot", "attackTenants", "gateDecision", "replayRun", "proveRun",
 )  # fmt: skip
 """Expensive fields: at most one per document."""
 

@@ -1,0 +1,1 @@
+"""What an answer would cost, before a provider is called."""
