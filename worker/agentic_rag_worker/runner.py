@@ -118,9 +118,9 @@ class JobRunner:
                 raise _NeedsExclusiveRun  # which gives the lease back
         kind = lease.job.kind.value
         started = self._clock.monotonic()
-        attributes = {"rag.job.id": str(ref.job_id), "rag.job.kind": kind, "rag.job.attempt": lease.job.attempts}
-        span_of = self._telemetry.span(f"job {kind}", attributes, lease.job.trace_carrier)
-        with span_of as span, self._telemetry.bind(job_id=str(ref.job_id)):
+        attributes = {"rag.job.kind": kind, "rag.job.attempt": lease.job.attempts}
+        around, carrier = self._telemetry.bind(job_id=str(ref.job_id)), lease.job.trace_carrier
+        with around, self._telemetry.span(f"job {kind}", attributes, carrier) as span:
             outcome = await (
                 self._fail_as_poison(ref, lease, earlier)
                 if isolation is IsolationDecision.POISONED

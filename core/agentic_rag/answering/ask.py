@@ -110,7 +110,7 @@ class AnswerQuestion:
         telemetry, run_id = self._ports.telemetry, self._ports.ids.new()
         if watch is not None:
             watch(RunEvent(RunEventKind.RUN_STARTED, run_id=run_id))
-        with telemetry.span("rag.run") as span, telemetry.bind(run_id=str(run_id)):
+        with telemetry.bind(run_id=str(run_id)), telemetry.span("rag.run") as span:
             async with self._running.enter(run_id, question.workspace, principal.subject_id):
                 request = await self._prepare(principal, question, run_id, span.trace_id)
                 run = request if isinstance(request, Run) else await self._answer(request, watch)

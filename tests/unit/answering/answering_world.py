@@ -209,9 +209,10 @@ class World:
         http_fetch: HttpFetch | None = None,
         reader: UnitReader | None = None,
         outside: Outside | None = None,
+        telemetry: Any = None,
     ) -> None:
         self.corpus = corpus
-        self.telemetry = Telemetry()
+        self.telemetry = telemetry or Telemetry()
         self.cache = Cache()
         self.runs = Runs()
         self.embedder = Embedder(space, opened=corpus)

@@ -99,7 +99,12 @@ class Desk:
     """A world whose chat model is a stub that follows a script by the form of the reply."""
 
     def __init__(
-        self, stub: ProviderStub, tasks: frozenset[ChatTask] = ALL, seconds: float = 5.0, **defaults: Any
+        self,
+        stub: ProviderStub,
+        tasks: frozenset[ChatTask] = ALL,
+        seconds: float = 5.0,
+        telemetry: Any = None,
+        **defaults: Any,
     ) -> None:
         self.stub = stub
         self.script = good()
@@ -112,7 +117,7 @@ class Desk:
             advisor = LlmClient(model, Clock(), Ids(), telemetry, price=TokenPrice(2.0, 10.0))
             return ChatUse(advisor, tasks, ModelPassages(advisor))
 
-        self.world = World(corpus(), AnswerDefaults(**defaults), chat=use)
+        self.world = World(corpus(), AnswerDefaults(**defaults), chat=use, telemetry=telemetry)
 
     async def aclose(self) -> None:
         await self.world.recorder.aclose()

@@ -42,7 +42,8 @@ class ProcessTelemetry:
     def span(
         self, name: str, attributes: Attributes | None = None, carrier: Mapping[str, str] | None = None
     ) -> AbstractContextManager[Span]:
-        return self._tracer.span(name, attributes, carrier)
+        ids = {f"rag.{key.removesuffix('_id')}.id": value for key, value in _ids.get().items()}
+        return self._tracer.span(name, {**ids, **(attributes or {})} if ids else attributes, carrier)
 
     def carrier(self) -> Mapping[str, str]:
         return carrier_of(self._tracer.current())
