@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from agentic_rag.operations.start_evaluation import Evaluations
     from agentic_rag.operations.switch_embedding import SwitchEmbedding
     from agentic_rag.operations.verify import VerifyStores
+    from agentic_rag.retrieval.graph.read_entities import ReadEntities
     from agentic_rag.retrieval.measure_recall import MeasureRecall
     from agentic_rag.tenancy.manage_api_keys import ManageApiKeys
     from agentic_rag.tenancy.ports import Identity
@@ -128,6 +129,7 @@ class ServerParts:
     answer: AnswerQuestion
     estimate_answer: EstimateAnswer
     search: SearchPassages
+    read_entities: ReadEntities
     context: PrepareContext
     explain: ExplainRun
     gate: ObserveGate

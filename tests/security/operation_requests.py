@@ -128,6 +128,8 @@ FIELDS: Mapping[str, Request] = {
     "Query.searchPassages": Request(
         f'searchPassages(input: {{workspaceId: %(workspace)s, query: "{QUESTION}"}}) {{ corpusVersion {FAULTS} }}'
     ),
+    "Query.entities": Request(f'entities(workspaceId: %(workspace)s, text: "{QUESTION}") {{ name }}'),
+    "Query.entity": Request('entity(workspaceId: %(workspace)s, name: "pump") { name }'),
     "Query.context": Request(
         f'context(input: {{workspaces: [{{workspaceId: %(workspace)s}}], query: "{QUESTION}", '
         f'template: "team_guidelines"}}) {{ step {FAULTS} }}'

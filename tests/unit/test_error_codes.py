@@ -26,7 +26,7 @@ NAMES_A_CODE = re.compile(r"\bcode\b[^=\n]*=")
 NEVER_IN_A_PAYLOAD = {
     # Queries, which show the code as it is in `extensions`.
     *("CURSOR_INVALID", "PAGE_SIZE", "EVALUATION_NOT_FOUND", "RUN_SPACE_GONE", "RUN_VERSION_GONE"),
-    "PROOF_TOO_LARGE",
+    *("NAME_LENGTH", "PROOF_TOO_LARGE"),
     *("TEXT_NOT_PUBLISHED", "TOO_MANY_CHUNKS"),
     # REST alone, which shows it too.
     *("CITATION_NOT_FOUND", "PAGE_NOT_SHOWN"),

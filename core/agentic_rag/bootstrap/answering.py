@@ -42,6 +42,7 @@ from agentic_rag.kernel.telemetry import SilentTelemetry, Telemetry
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.operations.leak_canaries import DiscardingRunStore
 from agentic_rag.retrieval.fusion_options import FusionWeights
+from agentic_rag.retrieval.graph.read_entities import ReadEntities
 from agentic_rag.retrieval.measure_recall import MeasureRecall
 from agentic_rag.retrieval.rerank import Rerank
 from agentic_rag.retrieval.retrieve import Retrieve
@@ -147,6 +148,10 @@ class AnsweringParts(DocumentParts):
     @cached_property
     def _room(self) -> WaitingRoom:
         return waiting_room(self.settings.stores.database_pool_size)
+
+    @cached_property
+    def read_entities(self) -> ReadEntities:
+        return ReadEntities(self.database, self.telemetry)
 
     @cached_property
     def search(self) -> SearchPassages:

@@ -29,6 +29,12 @@ class FoundChunk:
     """The first corpus version without the chunk, as the caller is shown it; None for one that readers see."""
 
 
+def visible_chunk(chunk: Chunk, version: int, shown: int) -> FoundChunk:
+    """A chunk that readers of the newest version see. `shown`: that version, as the caller is shown it."""
+    place = ChunkVersion(chunk.chunk_id, chunk.ordinal, chunk.document_id, chunk.document_title, version, None)
+    return FoundChunk(place, chunk, shown, None)
+
+
 @dataclass(frozen=True, slots=True)
 class ReadChunk:
     """The use case behind `chunk(id)` and `GET /v1/chunks/{id}`."""
@@ -80,15 +86,7 @@ class ReadChunk:
         if chunks:
             act, span = AuditAction.READ_TEXT, {"start": chunks[0].start, "end": chunks[-1].end}
             await audit_read(self.database, self.telemetry, act, workspace, document_id, principal.subject_id, **span)
-        found = tuple(
-            FoundChunk(
-                ChunkVersion(one.chunk_id, one.ordinal, document_id, one.document_title, version, None),
-                one,
-                shown,
-                None,
-            )
-            for one in chunks
-        )
+        found = tuple(visible_chunk(one, version, shown) for one in chunks)
         return Page(found, tuple(cursor_after(str(one.index)) for one in chunks), len(wanted) > request.first)
 
     async def _last_seen(

@@ -16,6 +16,7 @@ from agentic_rag_server.graphql.answering.replays import ReplayQuery
 from agentic_rag_server.graphql.answering.runs import RunQuery, find_run
 from agentic_rag_server.graphql.documents.chunks import ChunkQuery
 from agentic_rag_server.graphql.documents.documents import find_document
+from agentic_rag_server.graphql.documents.entities import EntityQuery
 from agentic_rag_server.graphql.documents.listing import DocumentQuery
 from agentic_rag_server.graphql.erasure.erasures import ErasureQuery
 from agentic_rag_server.graphql.erasure.workspace_erasures import WorkspaceErasureQuery
@@ -62,6 +63,7 @@ class Query(
     GateQuery,
     GateEvaluationQuery,
     PassageQuery,
+    EntityQuery,
     ContextQuery,
     ContextTemplateQuery,
     DocumentQuery,

@@ -5,7 +5,7 @@ import { look, open, told, tour } from "./stage.mjs";
 
 const { CONSOLE_URL, CONSOLE_TOKEN, CONSOLE_VIEWER } = process.env;
 const QUESTION = "What is the rotor diameter of the Selkie 1200?";
-const SCREENS = ["ask", "knowledge", "runs", "jobs", "gate", "usage", "access", "settings"];
+const SCREENS = ["ask", "knowledge", "runs", "jobs", "graph", "gate", "usage", "access", "settings"];
 const whole = process.argv[2] === "whole";
 
 async function signIn(page, token) {
@@ -89,6 +89,47 @@ async function byKeyboard() {
   await page.context().close();
 }
 
+// An entity by keyboard: found, its neighbour, a passage with the name marked; and what nobody may read.
+async function graph() {
+  const page = await open();
+  await signIn(page, CONSOLE_VIEWER);
+  await page.locator("#question").waitFor();
+  await page.evaluate(() => (location.hash = "#/graph"));
+  const field = page.getByLabel("A name, an identifier");
+  await field.fill("Brannoch Quux");
+  await page.keyboard.press("Enter");
+  await page.locator("#live").getByText(/found/i).waitFor({ state: "attached" });
+  await field.fill("nothing of this name");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Nothing found" }).waitFor();
+  told("graph: what stands nowhere is said", true);
+  await field.fill("SKN-03");
+  await page.keyboard.press("Enter");
+  await page.getByRole("link", { name: "SKN-03", exact: true }).press("Enter");
+  await page.locator("h2:focus", { hasText: "SKN-03" }).waitFor();
+  told("graph: the focus is on the name", true);
+  const neighbours = await page.locator(".near a").allTextContents();
+  const drawn = await page.locator(".star a").count();
+  told("graph: the list says what the picture shows", neighbours.length >= drawn && drawn > 0, `${neighbours.length}, ${drawn}`);
+  await page.locator(".near a").first().press("Enter");
+  await page.locator("h2:focus", { hasText: neighbours[0] }).waitFor();
+  await page.goBack();
+  await page.locator("h2:focus", { hasText: "SKN-03" }).waitFor();
+  await page.locator("rag-graph button.citation").first().press("Enter");
+  await page.locator("dialog[open] mark").waitFor();
+  told("graph: the passage opens with the name marked", (await page.locator("dialog[open] mark").textContent()) === "SKN-03");
+  await page.keyboard.press("Escape");
+  await page.evaluate(() => (location.hash = `#/graph/${encodeURIComponent("<img src=x onerror=alert(1)>")}`));
+  await page.getByRole("heading", { name: "Nothing of this name" }).waitFor();
+  await page.route("**/graphql", (route) => route.abort());
+  await field.fill("SKN-03");
+  await page.keyboard.press("Enter");
+  await page.getByText("The server does not answer").waitFor();
+  told("graph: a server that is away is said", true);
+  told("graph: no fault of the page", page.faults.filter((one) => !/ERR_FAILED/.test(one)).length === 0, page.faults.join("; "));
+  await page.context().close();
+}
+
 // Every screen in light and dark, wide and narrow: axe's rules of WCAG 2.2 AA, no sideways scrolling, no fault.
 async function screens() {
   const kinds = [
@@ -120,6 +161,13 @@ async function screens() {
         await page.waitForTimeout(500);
         await look(page, `source-${name}`);
         await page.keyboard.press("Escape");
+      }
+      if (screen === "graph") {
+        await page.getByLabel("A name, an identifier").fill("SKN-03");
+        await page.getByRole("button", { name: "Find" }).click();
+        await page.getByRole("link", { name: "SKN-03", exact: true }).click();
+        await page.getByRole("heading", { name: "Where it stands" }).waitFor();
+        await look(page, `entity-${name}`);
       }
       if (screen === "runs") {
         await page.getByLabel("Words of the question").fill("no question has this");
@@ -190,4 +238,4 @@ async function faults() {
   await page.context().close();
 }
 
-await tour(scenario, ...(whole ? [byKeyboard, roles, faults, screens] : []));
+await tour(scenario, ...(whole ? [byKeyboard, roles, graph, faults, screens] : []));

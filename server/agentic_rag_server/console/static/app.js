@@ -13,6 +13,7 @@ const SCREENS = [
   { name: "knowledge", title: "Knowledge", action: "READ" },
   { name: "runs", title: "Runs", action: "READ" },
   { name: "jobs", title: "Jobs", action: "READ" },
+  { name: "graph", title: "Graph", action: "READ" },
   { name: "gate", title: "Gate", action: "READ" },
   { name: "usage", title: "Usage & budgets", action: "SEE_USAGE" },
   { name: "access", title: "Access", action: "MANAGE_KEYS" },
@@ -218,6 +219,8 @@ class RagApp extends Part {
         return html`<rag-runs .given=${given}></rag-runs>`;
       case "jobs":
         return html`<rag-jobs .given=${given}></rag-jobs>`;
+      case "graph":
+        return html`<rag-graph .given=${given}></rag-graph>`;
       case "gate":
         return html`<rag-gate .given=${given}></rag-gate>`;
       case "usage":

@@ -81,7 +81,7 @@ const PATHS = {
   knowledge: "M5 4h10l4 4v12H5zM14 4v5h5",
   runs: "M5 6h14M5 12h14M5 18h9",
   jobs: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 3v3M12 18v3M3 12h3M18 12h3",
-  graph: "M6 6h.01M18 8h.01M9 18h.01M6 6l12 2M6 6l3 12M18 8L9 18",
+  graph: "M6 4a2 2 0 1 0 0 4 2 2 0 0 0 0-4zM18 6a2 2 0 1 0 0 4 2 2 0 0 0 0-4zM9 16a2 2 0 1 0 0 4 2 2 0 0 0 0-4zM8 6.300l8 1.400M6.500 8l2 8M17 9.800l-6.500 6.600",
   evaluation: "M5 19V9M12 19V5M19 19v-7",
   gate: "M4 20V8l8-4 8 4v12M9 20v-7h6v7",
   usage: "M4 19h16M7 15l4-5 3 3 5-7",

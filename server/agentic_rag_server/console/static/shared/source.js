@@ -98,7 +98,7 @@ class RagSource extends Part {
               ${citation.document
                 ? html`<button @click=${this.saveOriginal} ?disabled=${this.busy === "save"}>Save the original</button>`
                 : nothing}
-              <span class="small">The marked words are the quote, letter by letter as stored.</span>
+              <span class="small">The marked words are ${citation.marks ?? "the quote"}, letter by letter as stored.</span>
             </footer>`
         : nothing}
     </dialog>`;
