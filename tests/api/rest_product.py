@@ -74,7 +74,9 @@ class NoParser:
 
     version = "parser-1"
 
-    async def parse(self, content: bytes, file_name: str, media_type: str | None = None) -> ParsedDocument:
+    async def parse(
+        self, content: bytes, file_name: str, media_type: str | None = None, *, is_web_page: bool = False
+    ) -> ParsedDocument:
         raise NotImplementedError
 
     async def aclose(self) -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from agentic_rag.documents.document import Block, BlockKind, ParsedDocument
+from agentic_rag.documents.document import BESIDE_TEXT, Block, BlockKind, ParsedDocument
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.words.word_table import WordTable
 from agentic_rag.language.words.word_tables import table_of
@@ -85,7 +85,7 @@ def _every_block(parsed: ParsedDocument) -> Iterator[tuple[Block, bool]]:
         if text[done : block.start].strip():
             yield Block(BlockKind.PARAGRAPH, done, block.start), False
             before = None
-        if block.kind is not BlockKind.RUNNING and text[block.start : block.end].strip():
+        if block.kind not in BESIDE_TEXT and text[block.start : block.end].strip():
             yield block, block.kind is BlockKind.LIST_ITEM and before is BlockKind.LIST_ITEM
             before = block.kind
         done = max(done, block.end)

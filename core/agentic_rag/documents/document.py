@@ -49,6 +49,12 @@ class BlockKind(enum.Enum):
     CODE = "code"
     RUNNING = "running"
     """Headers, footers and numbers of pages: part of the text, in no chunk."""
+    ASIDE = "aside"
+    """What of a page stands beside its main content: at the end of the text, in no chunk, told (`left_out`)."""
+
+
+BESIDE_TEXT = frozenset({BlockKind.RUNNING, BlockKind.ASIDE})
+"""Kinds of blocks that are in no chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,13 @@ class ParsedDocument:
     unread_unit: str = "file"
     published: date | None = None
     """When the document was published, as it says itself; None where it does not say."""
+
+    @property
+    def main_text(self) -> str:
+        """The text without what stands beside the main content of its pages."""
+        if all(one.kind is not BlockKind.ASIDE for one in self.blocks):
+            return self.text
+        return "\n\n".join(self.text[one.start : one.end] for one in self.blocks if one.kind is not BlockKind.ASIDE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -376,8 +376,12 @@ class Parser(Protocol):
         """Part of the revision id; changes whenever equal bytes may give another text."""
         ...
 
-    async def parse(self, content: bytes, file_name: str, media_type: str | None) -> ParsedDocument:
-        """Parse `content`. With `media_type` None the name and the bytes decide."""
+    async def parse(
+        self, content: bytes, file_name: str, media_type: str | None, *, is_web_page: bool = False
+    ) -> ParsedDocument:
+        """Parse `content`. With `media_type` None the name and the bytes decide. Of a web page, unlike of an HTML file
+        that somebody chose, the main content is found.
+        """
         ...
 
     async def aclose(self) -> None:

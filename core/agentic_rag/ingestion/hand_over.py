@@ -15,6 +15,7 @@ from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.document_access import narrower_sets
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
 from agentic_rag.documents.ports import BlobStore, DocumentLabel, Parser
+from agentic_rag.ingestion.ingest_run import SOURCE_PROVENANCE
 from agentic_rag.ingestion.ports import SourceConnector, SourceContent, SourceItem
 from agentic_rag.ingestion.sources.source import UnreadableItem
 from agentic_rag.ingestion.submit import Submission, ingest_job, is_published, submit
@@ -23,7 +24,6 @@ from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFo
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.workspaces.workspace import Workspace
 
-SOURCE_PROVENANCE = "source"
 FINGERPRINT_PROVENANCE = "fingerprint"
 UNREADABLE_WHEN_READ = "SOURCE_UNREADABLE"
 

@@ -217,7 +217,7 @@ class IngestDocument:
                 raise original_missing(run.document) from error
         with self._stage(IngestStage.PARSE, bytes=original.size):
             # The registered media type is a guess from the name; the parser looks at the bytes as well.
-            parsed = await self._parser.parse(content, run.document.file_name, None)
+            parsed = await self._parser.parse(content, run.document.file_name, None, is_web_page=run.is_web_page)
         run.progress.advance()
         return parsed
 

@@ -24,6 +24,10 @@ CONTENT_ARGUMENT = "content"
 FORCE_ARGUMENT = "force"
 """The job argument that makes every chunk anew, keeping nothing that is published."""
 
+SOURCE_PROVENANCE = "source"
+"""The provenance entry that says where a document came from: the kind of a source, a colon, and its location."""
+_WEB_SOURCES = frozenset({"web", "sitemap"})
+
 
 class IngestStage(enum.Enum):
     """The stages of an ingestion, in their order. What is published already needs none of them."""
@@ -84,6 +88,11 @@ class IngestRun:
     """The vectors paid for so far, by chunk id."""
     embedded: int = 0
     recovered: int = 0
+
+    @property
+    def is_web_page(self) -> bool:
+        """Whether the document came from the web: nobody chose its file."""
+        return self.document.provenance.get(SOURCE_PROVENANCE, "").partition(":")[0] in _WEB_SOURCES
 
     def original(self) -> Original:
         """The original that the job names. Errors: `Permanent` when it is no longer stored."""

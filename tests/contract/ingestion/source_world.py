@@ -331,7 +331,9 @@ class PlainParser:
 
     version = "plain-1"
 
-    async def parse(self, content: bytes, file_name: str, media_type: str | None) -> ParsedDocument:
+    async def parse(
+        self, content: bytes, file_name: str, media_type: str | None, *, is_web_page: bool = False
+    ) -> ParsedDocument:
         text = content.decode()
         title = text.partition("\n")[0].removeprefix("# ") if file_name.endswith(".md") and text[:2] == "# " else None
         kind = BlockKind.LIST_ITEM if file_name.endswith(".txt") else BlockKind.PARAGRAPH

@@ -52,10 +52,12 @@ class GatedParser:
     def version(self) -> str:
         return self._inner.version
 
-    async def parse(self, content: bytes, file_name: str, media_type: str | None) -> ParsedDocument:
+    async def parse(
+        self, content: bytes, file_name: str, media_type: str | None, *, is_web_page: bool = False
+    ) -> ParsedDocument:
         if self._before is not None:
             await self._before.pass_through()
-        parsed = await self._inner.parse(content, file_name, media_type)
+        parsed = await self._inner.parse(content, file_name, media_type, is_web_page=is_web_page)
         if self._after is not None:
             await self._after.pass_through()
         return parsed

@@ -42,8 +42,10 @@ class Reader:
 
     version = "test"
 
-    async def parse(self, content: bytes, file_name: str, media_type: str | None) -> ParsedDocument:
-        _, reading = load(content, file_name, media_type, ParserLimits())
+    async def parse(
+        self, content: bytes, file_name: str, media_type: str | None, *, is_web_page: bool = False
+    ) -> ParsedDocument:
+        _, reading = load(content, file_name, media_type, ParserLimits(), is_web_page=is_web_page)
         return ParsedDocument(
             reading.text, tuple(reading.blocks), (), reading.title, media_type or "", "test", self.version
         )

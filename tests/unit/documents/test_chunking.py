@@ -102,7 +102,7 @@ def test_chunks_are_exact_spans_that_cover_the_text_within_the_size(
         assert draft.line_end == parsed.text.count("\n", 0, draft.end) + 1
         covered[draft.start : draft.end] = b"\x01" * len(draft.text)
     for block in parsed.blocks:
-        if block.kind is BlockKind.RUNNING:
+        if block.kind in (BlockKind.RUNNING, BlockKind.ASIDE):
             covered[block.start : block.end] = b"\x01" * (block.end - block.start)
     assert all(covered[i] or character.isspace() for i, character in enumerate(parsed.text))
     assert [draft.index for draft in drafts] == list(range(len(drafts)))

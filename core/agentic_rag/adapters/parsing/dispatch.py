@@ -40,13 +40,15 @@ def load(
     *,
     careful: bool = False,
     nesting: Nesting | None = None,
+    is_web_page: bool = False,
 ) -> tuple[FileKind, LoadedText]:
-    """Read a file; `page_read`, `careful` and `nesting` are those of `SourceFile`.
+    """Read a file; `page_read`, `careful`, `nesting` and `is_web_page` are those of `SourceFile`.
 
     Errors: `ParseFailed`, whose code says why; what libraries raise on damaged files passes through.
     """
     kind = file_kind(content, file_name, media_type)
-    loaded = kind.loader().load(SourceFile(content, file_name, limits, page_read, careful, nesting or Nesting()))
+    source = SourceFile(content, file_name, limits, page_read, careful, nesting or Nesting(), is_web_page)
+    loaded = kind.loader().load(source)
     limits.require_characters(len(loaded.text))
     require_legible(loaded.text, prose=kind.value.is_prose)
     title = filing_title(loaded.text, PurePath(file_name).stem)

@@ -28,7 +28,7 @@ from agentic_rag.language.programming import LANGUAGE_BY_EXTENSION, LANGUAGE_BY_
 @dataclass(frozen=True, slots=True)
 class SourceFile:
     """A file to load. `page_read` is called for every page of a PDF that gave text. `careful`: an earlier try ended the
-    process that read it, so no native library looks at it.
+    process that read it, so no native library looks at it. `is_web_page` is that of `documents.ports.Parser`.
     """
 
     content: bytes
@@ -37,6 +37,7 @@ class SourceFile:
     page_read: Callable[[], None] | None = None
     careful: bool = False
     nesting: Nesting = field(default_factory=Nesting)
+    is_web_page: bool = False
 
     @property
     def text(self) -> str:

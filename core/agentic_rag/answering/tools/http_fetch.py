@@ -78,7 +78,7 @@ class HttpFetch(Tool):
             async with asyncio.timeout(seconds * TIME_SHARE):
                 fetched = await self._fetch(address)
                 name = _FILE_NAMES.get(fetched.media_type, "page.txt")
-                parsed = await self._parser.parse(fetched.body, name, fetched.media_type)
+                parsed = await self._parser.parse(fetched.body, name, fetched.media_type, is_web_page=True)
                 return await asyncio.to_thread(web_page, fetched.url, parsed, place, estimate_tokens)
         except TimeoutError:
             return "FETCH_TIMEOUT"

@@ -21,7 +21,7 @@ def find_metadata(parsed: ParsedDocument) -> MetadataChange:
     stated = read_front_matter(parsed.text) if parsed.media_type == _MARKDOWN else NO_CHANGE
     if stated.language is not UNSAID or parsed.language is not None:
         return stated
-    language = _most_written(parsed.text)
+    language = _most_written(parsed.main_text)
     return stated if language is None else replace(stated, language=language)
 
 

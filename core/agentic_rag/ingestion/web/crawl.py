@@ -201,7 +201,7 @@ class CrawlWeb:
         name = {"text/plain": "page.txt", "text/markdown": "page.md"}.get(fetched.media_type, "page.html")
         has_script = b"<script" in fetched.body.lower()
         try:
-            text = (await self.parser.parse(fetched.body, name, None)).text
+            text = (await self.parser.parse(fetched.body, name, None, is_web_page=True)).main_text
         except ParseFailed:
             # A shell has no text at all.
             if not has_script:

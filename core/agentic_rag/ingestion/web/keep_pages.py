@@ -15,6 +15,7 @@ from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
 from agentic_rag.documents.ports import BlobStore, DocumentLabel, Parser
+from agentic_rag.ingestion.ingest_run import SOURCE_PROVENANCE
 from agentic_rag.ingestion.storage import require_storage
 from agentic_rag.ingestion.submit import Submission, is_published, submit
 from agentic_rag.ingestion.web.read_pages import FoundPage
@@ -146,7 +147,7 @@ class KeepPages:
         file_name: str,
     ) -> Submission:
         provenance = {
-            "source": "web",
+            SOURCE_PROVENANCE: "web",
             ORIGIN: page.origin.value,
             SEARCH_QUERY: page.query,
             CRAWL_DEPTH: str(page.depth),

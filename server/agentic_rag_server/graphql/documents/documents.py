@@ -10,7 +10,7 @@ from agentic_rag.documents.document_access import DocumentRight, parse_writers
 from agentic_rag.documents.read_text import MAX_CHARACTERS
 from agentic_rag.documents.unread_pages import UNREAD_PROVENANCE, read_unread_pages
 from agentic_rag.erasure.delete import Deletion, show_deletion
-from agentic_rag.ingestion.hand_over import SOURCE_PROVENANCE
+from agentic_rag.ingestion.ingest_run import SOURCE_PROVENANCE
 from agentic_rag.kernel.errors import Permanent, no_such_document
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, encode_workspace
 from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, read_cost

@@ -123,7 +123,9 @@ def _reply(content: bytes, header: dict[str, Any], limits: ParserLimits, allowan
         if "page" in header:
             return image_frame(render(content, place_of(header)))
         name, media_type, careful = header["file_name"], header["media_type"], header["careful"]
-        return reading_frame(*load(content, name, media_type, limits, allowance.page_read, careful=careful))
+        is_page = header["is_web_page"]
+        read = load(content, name, media_type, limits, allowance.page_read, careful=careful, is_web_page=is_page)
+        return reading_frame(*read)
     except MemoryError:
         return failure_frame(ParseFailed("the file needs more memory than is allowed", code="PARSE_TOO_LARGE"))
     except ImportError as error:

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version as version_of
 from typing import TypeVar
 
@@ -84,20 +84,23 @@ class ProcessParser:
         """Own version and those of the libraries that make the text."""
         return self._version
 
-    async def parse(self, content: bytes, file_name: str, media_type: str | None) -> ParsedDocument:
+    async def parse(
+        self, content: bytes, file_name: str, media_type: str | None, *, is_web_page: bool = False
+    ) -> ParsedDocument:
         """Parse `content`. Raises ParseFailed when the file cannot be read, Retryable when no child can be started."""
         if len(content) > self._limits.content_bytes:
             raise ParseFailed(
                 f"the file has {len(content)} bytes; {self._limits.content_bytes} can be read", code="PARSE_TOO_LARGE"
             )
+        asked = {"file_name": file_name, "media_type": media_type, "is_web_page": is_web_page}
         async with self._free:
             try:
-                return await self._read(content, file_name, media_type)
+                return await self._read(content, {**asked, "careful": False})
             except _CrashedError:
                 if not may_hold_pdf(content, file_name, media_type):
                     raise
                 # pypdf reads what ends PDFium's process (forms that draw themselves, say), also inside other files.
-                return await self._read(content, file_name, media_type, careful=True)
+                return await self._read(content, {**asked, "careful": True})
 
     async def aclose(self) -> None:
         """End all children."""
@@ -116,10 +119,8 @@ class ProcessParser:
         async with self._free:
             return await self._exchange(page_request(place, content), decode_image, _RENDER_SECONDS)
 
-    async def _read(
-        self, content: bytes, file_name: str, media_type: str | None, *, careful: bool = False
-    ) -> ParsedDocument:
-        request = frame({"file_name": file_name, "media_type": media_type, "careful": careful}, content)
+    async def _read(self, content: bytes, asked: Mapping[str, object]) -> ParsedDocument:
+        request = frame(asked, content)
 
         def decode(head: bytes, body: bytes) -> ParsedDocument:
             return decode_document(head, body, _PARSER, self._version)
