@@ -25,6 +25,9 @@ _FEW = ("bdb495-multicolumn.pdf", "362dc3-mistitled_outlines_example.pdf", "righ
 """Of the short form: words parted at line ends, bookmarks, right to left, and garbage to pypdf."""
 _PARTING = re.compile(r"[-‐][ \t]*\r?\n[ \t]*")
 
+FETCHED = "web/"
+"""Begins the name of a page that was fetched: nobody chose its file."""
+
 Read = Callable[[bytes, str], LoadedText | ParseFailed]
 """Reads a file by its content and name; a lie reads otherwise."""
 
@@ -40,7 +43,7 @@ class File:
 def read(content: bytes, name: str) -> LoadedText | ParseFailed:
     """As the product reads it, without the child process."""
     try:
-        return load(content, name, None, ParserLimits())[1]
+        return load(content, name, None, ParserLimits(), is_web_page=name.startswith(FETCHED))[1]
     except ParseFailed as failure:
         return failure
 

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
+from agentic_rag.adapters.parsing.text_builder import LoadedText
+from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.errors import ParseFailed
 from tests.bench.reports import Row, at_least, at_most
-from tests.documents.reading import DATA, Read
+from tests.documents.reading import DATA, FETCHED, Read
 
 _PAGES = DATA / "wcxb"
 _FEW = 12
@@ -44,7 +46,7 @@ def web_pages(read: Read, short: bool) -> list[Row]:
         began = time.process_time()
         found = read(page.html, page.name)
         seconds += time.process_time() - began
-        text = "" if isinstance(found, ParseFailed) else found.text
+        text = "" if isinstance(found, ParseFailed) else _main_text(found)
         f1[page.kind].append(_f1(Counter(_words(text)), Counter(_words(page.content))))
         folded = " ".join(_words(text))
         belongs += [" ".join(_words(one)) in folded for one in page.belongs]
@@ -69,8 +71,19 @@ def _pages(*, short: bool) -> Iterator[Page]:
         truth, kind = stated["ground_truth"], stated["_internal"]["page_type"]["primary"]
         html = gzip.decompress((_PAGES / "html" / f"{name}.html.gz").read_bytes())
         yield Page(
-            f"{name}.html", kind, html, truth["main_content"], truth.get("with") or (), truth.get("without") or ()
+            f"{FETCHED}{name}.html",
+            kind,
+            html,
+            truth["main_content"],
+            truth.get("with") or (),
+            truth.get("without") or (),
         )
+
+
+def _main_text(found: LoadedText) -> str:
+    """What passages are made of."""
+    asides = (one for one in found.blocks if one.kind is BlockKind.ASIDE)
+    return found.text[: min((one.start for one in asides), default=None)]
 
 
 def _words(text: str) -> list[str]:
