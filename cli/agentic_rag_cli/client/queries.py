@@ -47,6 +47,7 @@ mutation ($input: UpdateWorkspaceSettingsInput!) {{
 
 _DOCUMENT = """
 id sourcePath title url fileName mediaType size status withdrawn missing unreadPages { count pages numbers unit }
+leftOut { characters total parts { start end } }
 error { code message attempts retryable }
 chunkCount chunksDone uploadedBy
 embedding { space chunks tokens reusedChunks costUsd estimatedCostUsd }
@@ -72,7 +73,8 @@ DOCUMENT = f"query ($id: ID!) {{ document(id: $id) {{ {_DOCUMENT} readableBy {{ 
 DOCUMENT_STATE = """
 query ($id: ID!) {
   document(id: $id) {
-    sourcePath status error { code message } unreadPages { count pages numbers unit } chunksDone chunkCount
+    sourcePath status error { code message } unreadPages { count pages numbers unit } leftOut { characters total }
+    chunksDone chunkCount
   }
 }
 """

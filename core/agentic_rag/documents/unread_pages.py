@@ -1,5 +1,6 @@
-"""Pages of a document, or files, pictures, objects in it, that could not be read: kept with its provenance, told
-wherever it is.
+"""What answers do not know of a document, kept with its provenance and told wherever it is: pages of it, or files,
+pictures, objects in it, that could not be read; and text that is in no passage, because it stands beside the main
+content of a web page or is hidden in it.
 """
 
 from __future__ import annotations
@@ -7,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agentic_rag.documents.document import ParsedDocument
+from agentic_rag.documents.document import BlockKind, ParsedDocument
 
 UNREAD_PROVENANCE = "unread_pages"
+LEFT_OUT_PROVENANCE = "left_out"
 _MOST_NAMED = 100
+_MOST_PARTS = 20
 _PAGE = "page"
 
 
@@ -45,3 +48,48 @@ def read_unread_pages(provenance: Mapping[str, str]) -> UnreadPages | None:
     count, _, pages = counts.partition("/")
     pages, _, unit = pages.partition(" ")
     return UnreadPages(int(count), int(pages), tuple(map(int, named.split(","))), unit or _PAGE)
+
+
+@dataclass(frozen=True, slots=True)
+class AsidePart:
+    """The code points [start, end) of a document's text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Of `total` characters `characters` are in no passage; `parts` are the first places of the text that hold them."""
+
+    characters: int
+    total: int
+    parts: tuple[AsidePart, ...]
+
+
+def left_out_provenance(parsed: ParsedDocument) -> Mapping[str, str]:
+    """The entry of a publication's provenance; its value is empty when nothing was left out."""
+    asides = [one for one in parsed.blocks if one.kind is BlockKind.ASIDE]
+    if not asides:
+        return {LEFT_OUT_PROVENANCE: ""}
+    parts: list[AsidePart] = []
+    for one in asides:
+        if parts and not parsed.text[parts[-1].end : one.start].strip():
+            parts[-1] = AsidePart(parts[-1].start, one.end)
+        else:
+            parts.append(AsidePart(one.start, one.end))
+    characters = sum(one.end - one.start for one in asides)
+    total = sum(one.end - one.start for one in parsed.blocks)
+    named = ",".join(f"{one.start}-{one.end}" for one in parts[:_MOST_PARTS])
+    return {LEFT_OUT_PROVENANCE: f"{characters}/{total}:{named}"}
+
+
+def read_left_out(provenance: Mapping[str, str]) -> LeftOut | None:
+    """What `left_out_provenance` kept; None when nothing was left out."""
+    stated = provenance.get(LEFT_OUT_PROVENANCE)
+    if not stated:
+        return None
+    counts, _, named = stated.partition(":")
+    characters, _, total = counts.partition("/")
+    parts = (one.partition("-") for one in named.split(","))
+    return LeftOut(int(characters), int(total), tuple(AsidePart(int(start), int(end)) for start, _, end in parts))

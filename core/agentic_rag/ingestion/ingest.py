@@ -19,7 +19,7 @@ from agentic_rag.documents.document import (
 from agentic_rag.documents.originals import delete_marked_blobs
 from agentic_rag.documents.ports import BlobStore, Original, Parser
 from agentic_rag.documents.revision_diff import PublicationPlan, plan_publication
-from agentic_rag.documents.unread_pages import unread_provenance
+from agentic_rag.documents.unread_pages import left_out_provenance, unread_provenance
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis, new_chunks, space_for
 from agentic_rag.ingestion.analysis.extract_entities import ExtractEntities
 from agentic_rag.ingestion.analysis.found_metadata import find_metadata
@@ -313,6 +313,7 @@ class IngestDocument:
         provenance = {
             HIDDEN_CHARACTERS: str(await self._analysis.count_hidden_characters(parsed.text)),
             **unread_provenance(parsed),
+            **left_out_provenance(parsed),
             PUBLISHED: "" if parsed.published is None else parsed.published.isoformat(),
         }
         with self._stage(IngestStage.EXTRACT) as ending:

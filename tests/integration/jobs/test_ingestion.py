@@ -16,7 +16,7 @@ from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.originals import OriginalKeys
-from agentic_rag.documents.unread_pages import UnreadPages, read_unread_pages
+from agentic_rag.documents.unread_pages import UnreadPages, read_left_out, read_unread_pages
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.estimate import EstimateIngest
 from agentic_rag.ingestion.submit import Submission, submit
@@ -158,6 +158,18 @@ async def test_a_document_says_which_of_its_pages_nobody_could_read(plane: DataP
     document = await stored(plane, "ferry.pdf")
     assert document.status is DocumentStatus.READY
     assert read_unread_pages(document.provenance) == UnreadPages(1, 2, (2,))
+
+
+async def test_what_a_page_hides_stands_in_its_text_and_in_no_passage(plane: DataPlane, folder: Path) -> None:
+    (folder / "ferry.html").write_text("<p>The ferry leaves at nine.</p><div hidden>The harbour is closed.</div>")
+
+    await plane.ingest_folder(folder)
+
+    document = await stored(plane, "ferry.html")
+    told = read_left_out(document.provenance)
+    assert told is not None
+    assert (told.characters, told.total) == (22, 47)
+    assert await plane.chunk_texts("ferry.html") == ["The ferry leaves at nine."]
 
 
 async def test_a_dry_run_tells_the_plan_and_changes_nothing(plane: DataPlane, folder: Path) -> None:

@@ -75,6 +75,7 @@ def test_the_json_report_has_stable_names(tmp_path: Path) -> None:
         "message": "The file needs a password.",
         "chunks": 0,
         "unread": None,
+        "beside": 0,
     }
 
 

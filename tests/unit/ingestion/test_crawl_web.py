@@ -7,9 +7,10 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from tests.gate.simulated_web import SHELLS, TWINS
+from tests.gate.simulated_web import SHELLS, TWINS, Answer
 from tests.gate.web_ground import CrawledWorkspace
 
+from agentic_rag.documents.unread_pages import read_left_out
 from agentic_rag.ingestion.web.crawl import report_crawl
 from agentic_rag.ingestion.web.frontier import CrawlRequest, PageState
 from agentic_rag.ingestion.web.search_web import SearchEngine, SearchWeb
@@ -65,6 +66,20 @@ async def test_a_page_that_scripts_make_is_no_empty_document() -> None:
     states = {url.partition(SHELLS)[2]: one.state for url, one in (await ground.frontier(ref)).items()}
     assert states == {"/": PageState.KEPT, "/app": PageState.NEEDS_SCRIPT, "/full": PageState.KEPT}
     assert f"http://{SHELLS}/app" not in await ground.documents()
+
+
+async def test_of_a_page_that_a_crawl_brought_the_furniture_is_left_out_and_told() -> None:
+    said = "".join(f"<p>The pump of house {one} lifts forty litres a minute, and stops then.</p>" for one in "abcde")
+    posts = "".join(f"<li><a href='/{number}'>Ten gardens, part {number}</a></li>" for number in range(8))
+    page = f"<div class='entry-content'><h1>Pumps</h1>{said}</div><div class='related-posts'><ul>{posts}</ul></div>"
+    ground = await CrawledWorkspace().open()
+    ground.web.pages["pumps.example.org/"] = Answer(page.encode())
+    await ground.crawl(CrawlRequest(("http://pumps.example.org/",), depth=0))
+    await ground.work_pages()
+
+    told = read_left_out((await ground.documents())["http://pumps.example.org/"].provenance)
+    assert told is not None
+    assert told.total > told.characters > 100
 
 
 async def test_what_ends_one_site_ends_the_crawl_under_its_own_name() -> None:

@@ -7,9 +7,12 @@ from datetime import date
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from agentic_rag.adapters.parsing.loaders.html import read_html, read_main_content
+from agentic_rag.adapters.parsing.file_types import SourceFile
+from agentic_rag.adapters.parsing.loaders.html import load, read_html, read_main_content, read_whole
 from agentic_rag.adapters.parsing.pages.page_facts import read_facts
-from agentic_rag.documents.document import BlockKind
+from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.documents.document import BlockKind, ParsedDocument
+from agentic_rag.documents.unread_pages import left_out_provenance, read_left_out
 
 SENTENCES = (
     "The pump lifts forty litres of water a minute, and it stops by itself when the tank is full.",
@@ -32,12 +35,14 @@ PAGE = (
 )
 
 
-def test_furniture_is_left_out_and_the_rest_is_as_structured_as_before() -> None:
+def test_furniture_stands_behind_the_text_and_the_rest_is_as_structured_as_before() -> None:
     reading = read_main_content(PAGE)
 
-    assert "Ten gardens" in read_html(PAGE).text
-    assert "Ten gardens" not in reading.text
-    assert "Privacy policy" not in reading.text
+    beside = [reading.text[one.start : one.end] for one in reading.blocks if one.kind is BlockKind.ASIDE]
+    passages = reading.text[: reading.text.index(beside[0])]
+    assert all(f"- Ten gardens, part {number}" in beside for number in range(8))
+    assert "Ten gardens" not in passages
+    assert "Privacy policy" not in passages
     assert all(sentence in reading.text for sentence in SENTENCES)
     assert "Model | Litres a minute | Watts\n--- | --- | ---\nP40 | 40 | 350\nP60 | 60 | 520" in reading.text
     assert [one.kind for one in reading.blocks].count(BlockKind.TABLE) == 1
@@ -55,6 +60,43 @@ def test_blocks_of_the_main_content_are_exact_spans_with_white_space_between() -
         assert not reading.text[at : block.start].strip()
         at = block.end
     assert at == len(reading.text)
+
+
+def test_of_a_file_that_somebody_chose_nothing_is_taken_for_furniture() -> None:
+    chosen, fetched = (
+        load(SourceFile(PAGE.encode(), "page.html", ParserLimits(), is_web_page=fetched)) for fetched in (False, True)
+    )
+
+    assert not [one for one in chosen.blocks if one.kind is BlockKind.ASIDE]
+    assert "- Ten gardens, part 7" in chosen.text
+    assert [one for one in fetched.blocks if one.kind is BlockKind.ASIDE]
+
+
+def test_what_stands_beside_the_main_part_or_is_hidden_is_told_of_any_page() -> None:
+    page = (
+        f"<main><h1>The pump</h1>{''.join(f'<p>{one}</p>' for one in SENTENCES * 4)}</main>"
+        "<aside><p>The tap is made of brass.</p></aside><div hidden><p>Spare parts</p><p>come by post.</p></div>"
+        "<noscript>Switch scripts on.</noscript><nav>Home</nav>"
+    )
+
+    reading = read_whole(page)
+    parsed = ParsedDocument(reading.text, reading.blocks, (), None, "text/html", "p", "1")
+    told = read_left_out(left_out_provenance(parsed))
+
+    assert told is not None
+    assert [reading.text[one.start : one.end] for one in told.parts] == [
+        "The tap is made of brass.\n\nSpare parts come by post."
+    ]
+    assert told.characters == len("The tap is made of brass.") + len("Spare parts come by post.")
+    assert parsed.main_text == read_html(page).text
+    assert "Home" not in reading.text
+
+
+def test_nothing_is_told_of_a_page_that_is_read_as_it_stands() -> None:
+    reading = read_whole("<p>The pump is red.</p>")
+
+    parsed = ParsedDocument(reading.text, reading.blocks, (), None, "text/html", "p", "1")
+    assert read_left_out(left_out_provenance(parsed)) is None
 
 
 def test_a_page_of_which_little_would_be_left_is_read_whole() -> None:

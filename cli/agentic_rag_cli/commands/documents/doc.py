@@ -13,6 +13,7 @@ from agentic_rag.kernel.formatting import format_count
 from agentic_rag_cli.client import deletion_queries, queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.describe import metadata_json, metadata_rows, set_document
+from agentic_rag_cli.commands.documents.left_out import beginnings, left_out_text, texts_left_out
 from agentic_rag_cli.commands.documents.proving import prove_document_erased
 from agentic_rag_cli.options import (
     GroupOption,
@@ -76,17 +77,27 @@ def list_documents(
 
 @app.command("show")
 def show(
-    context: typer.Context, document: Wanted, workspace: WorkspaceOption = None, as_json: JsonOption = False
+    context: typer.Context,
+    document: Wanted,
+    left_out: Annotated[
+        bool, typer.Option("--left-out", help="Show instead how each text begins that no answer knows of.")
+    ] = False,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Show one document.
 
     Example: rag doc show policies/travel.pdf
     """
 
-    async def work(client: GraphQLClient) -> dict[str, Any]:
-        return await client.fetch(queries.DOCUMENT, id=await client.document_id(workspace, document))
+    async def work(client: GraphQLClient) -> tuple[dict[str, Any], list[str]]:
+        found = await client.fetch(queries.DOCUMENT, id=await client.document_id(workspace, document))
+        return found, await texts_left_out(client, found) if left_out else []
 
-    one = on_graphql(context, work)
+    one, texts = on_graphql(context, work)
+    if left_out:
+        terminal.show(texts, beginnings(texts) or "Nothing was left out.", as_json=as_json)
+        return
     shown = _json(one)
     readers = None if shown["readableBy"] is None else _principals(shown["readableBy"])
     shown["readableBy"] = readers
@@ -98,6 +109,7 @@ def show(
     error = shown.pop("error")
     provenance = shown.pop("provenance")
     shown["unreadPages"] = _unread(shown["unreadPages"]) or "none"
+    shown["leftOut"] = left_out_text(shown["leftOut"]) or "nothing"
     said = metadata_rows(one["metadata"])
     shown.pop("metadata")
     cost = {f"embedding {name}": value for name, value in (shown.pop("embedding") or {}).items()}
@@ -355,7 +367,9 @@ def _remark(document: dict[str, Any]) -> str:
     if document["withdrawn"]:
         return "withdrawn"
     error = document["error"]
-    return f"[{error['code']}] {error['message']}" if error else _unread(document["unreadPages"])
+    if error:
+        return f"[{error['code']}] {error['message']}"
+    return ", ".join(filter(None, (_unread(document["unreadPages"]), left_out_text(document["leftOut"]))))
 
 
 def _unread(pages: dict[str, Any] | None) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange
-from agentic_rag.documents.unread_pages import UnreadPages, read_unread_pages
+from agentic_rag.documents.unread_pages import UnreadPages, read_left_out, read_unread_pages
 from agentic_rag.kernel.errors import Retryable
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
@@ -68,6 +68,8 @@ class FileOutcome:
     message: str | None = None
     chunks: int = 0
     unread: UnreadPages | None = None
+    beside: int = 0
+    """Characters beside the main content of a web page."""
 
     @property
     def needs_attention(self) -> bool:
@@ -79,6 +81,8 @@ class FileOutcome:
         chunks = f"  {format_count(self.chunks, 'chunk')}" if self.chunks else ""
         if self.unread is not None:
             chunks += f", {unread_text(asdict(self.unread))} could not be read"
+        if self.beside:
+            chunks += f", {format_count(self.beside, 'character')} left out"
         return f"{self.outcome:<10} {self.path}{f'  [{self.code}] {self.message}' if self.code else chunks}"
 
 
@@ -250,7 +254,7 @@ def plan_outcomes(result: SyncResult) -> list[FileOutcome]:
 
 
 def _outcome(path: str, document: Document) -> FileOutcome:
-    fault = document.fault
+    fault, left_out = document.fault, read_left_out(document.provenance)
     return FileOutcome(
         path,
         document.status.value if document.status.value in _FINISHED else "QUEUED",
@@ -258,6 +262,7 @@ def _outcome(path: str, document: Document) -> FileOutcome:
         message=fault.message if fault else None,
         chunks=document.chunk_count,
         unread=read_unread_pages(document.provenance),
+        beside=0 if left_out is None else left_out.characters,
     )
 
 
@@ -271,6 +276,7 @@ def state_outcome(path: str, state: Mapping[str, Any]) -> FileOutcome:
         error.get("message"),
         state["chunkCount"],
         UnreadPages(**state["unreadPages"]) if state.get("unreadPages") else None,
+        (state.get("leftOut") or {}).get("characters", 0),
     )
 
 

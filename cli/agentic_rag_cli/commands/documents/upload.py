@@ -195,7 +195,9 @@ async def upload_files(
 def _outcome(file: Path, response: Mapping[str, Any], state: Mapping[str, Any]) -> UploadOutcome:
     found = state_outcome(str(file), state)
     outcome = "UNCHANGED" if response["unchanged"] else found.outcome
-    return UploadOutcome(found.path, outcome, found.code, found.message, found.chunks, found.unread, response)
+    return UploadOutcome(
+        found.path, outcome, found.code, found.message, found.chunks, found.unread, found.beside, response
+    )
 
 
 async def _states(

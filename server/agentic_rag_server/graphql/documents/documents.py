@@ -8,7 +8,7 @@ import strawberry
 from agentic_rag.documents import document as documents
 from agentic_rag.documents.document_access import DocumentRight, parse_writers
 from agentic_rag.documents.read_text import MAX_CHARACTERS
-from agentic_rag.documents.unread_pages import UNREAD_PROVENANCE, read_unread_pages
+from agentic_rag.documents.unread_pages import LEFT_OUT_PROVENANCE, UNREAD_PROVENANCE, read_left_out, read_unread_pages
 from agentic_rag.erasure.delete import Deletion, show_deletion
 from agentic_rag.ingestion.ingest_run import SOURCE_PROVENANCE
 from agentic_rag.kernel.errors import Permanent, no_such_document
@@ -26,7 +26,7 @@ from agentic_rag.tenancy.access import (
 )
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.documents.metadata import DocumentMetadata, show_metadata
-from agentic_rag_server.graphql.documents.text import DocumentText, show_text
+from agentic_rag_server.graphql.documents.text import DocumentText, LeftOut, show_left_out, show_text
 from agentic_rag_server.graphql.erasure.erasures import DeletionCertificate, show_certificate
 from agentic_rag_server.graphql.http.context import Info, RequestContext
 from agentic_rag_server.graphql.http.fields import (
@@ -120,6 +120,7 @@ class Document(Node):
     status: DocumentStatus  # type: ignore[valid-type]
     error: DocumentError | None
     unread_pages: UnreadPages | None = strawberry.field(description="Null when all was read.")
+    left_out: LeftOut | None = strawberry.field(description="Null when nothing was.")
     chunk_count: int
     chunks_done: int = strawberry.field(description="Chunks embedded so far; equals `chunkCount` when READY.")
     embedding: DocumentEmbedding | None = strawberry.field(description="Null until the first publish.")
@@ -311,6 +312,7 @@ def show_document(document: documents.Document) -> Document:
     workspace_id = document.workspace.workspace_id
     public_id = encode(NodeKind.DOCUMENT, workspace_id, document.document_id)
     cost, unread = read_cost(document.provenance), read_unread_pages(document.provenance)
+    left_out = read_left_out(document.provenance)
     return to_schema(
         Document,
         document,
@@ -321,11 +323,12 @@ def show_document(document: documents.Document) -> Document:
         missing=document.is_missing,
         error=document.fault,
         unread_pages=None if unread is None else to_schema(UnreadPages, unread, numbers=list(unread.numbers)),
+        left_out=None if left_out is None else show_left_out(left_out),
         embedding=None if cost is None else to_schema(DocumentEmbedding, cost),
         provenance=[
             Property(name=name, value=_kind_of_source(value) if name == SOURCE_PROVENANCE else value)
             for name, value in sorted(document.provenance.items())
-            if name not in PROVENANCE_KEYS and name != UNREAD_PROVENANCE
+            if name not in PROVENANCE_KEYS and name not in (UNREAD_PROVENANCE, LEFT_OUT_PROVENANCE)
         ],
         download_path=f"/v1/documents/{public_id}/source",
         metadata=show_metadata(document.metadata),

@@ -2,6 +2,7 @@
 
 import strawberry
 
+from agentic_rag.documents import unread_pages
 from agentic_rag.documents.read_text import TextPart
 from agentic_rag_server.graphql.http.fields import to_schema
 
@@ -28,6 +29,27 @@ class DocumentText:
     corpus_version: int
     pages: list[TextPage] = strawberry.field(description="Of the whole text; empty for formats without pages.")
     outline: list[OutlineEntry] = strawberry.field(description="Of the whole text.")
+
+
+@strawberry.type(description="A part of a document's text, in code points.")
+class TextRange:
+    start: int
+    end: int
+
+
+@strawberry.type(
+    description="Text that stands beside the main content of a web page, or is hidden in it: `text` holds it, and no "
+    "answer knows of it."
+)
+class LeftOut:
+    characters: int
+    total: int = strawberry.field(description="Characters of the document's blocks, these included.")
+    parts: list[TextRange] = strawberry.field(description="The first places of `text` where it stands.")
+
+
+def show_left_out(left_out: unread_pages.LeftOut) -> LeftOut:
+    """What was left out of a document."""
+    return to_schema(LeftOut, left_out, parts=[to_schema(TextRange, one) for one in left_out.parts])
 
 
 def show_text(part: TextPart) -> DocumentText:

@@ -1,7 +1,8 @@
-"""HTML: the main content of a page, or all its readable text where it is part of another file."""
+"""HTML: a file as a whole, and of a page of the web the main content."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
@@ -9,16 +10,18 @@ from agentic_rag.adapters.parsing.pages.choose_content import choose_content
 from agentic_rag.adapters.parsing.pages.trace_page import trace_page
 from agentic_rag.adapters.parsing.text.encoding import decode_page
 from agentic_rag.adapters.parsing.text.page_content import read_page
-from agentic_rag.adapters.parsing.text.page_walker import PageWalker, read_content
+from agentic_rag.adapters.parsing.text.page_walker import PageWalker, read_asides, read_content
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
+from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.text import strip_unstorable
 
 SAMPLE = b"<p>warm</p>"
 
 
 def load(source: SourceFile) -> LoadedText:
-    """Read the main content of a page."""
-    return read_main_content(decoded(source.content))
+    """Read a page. What is left out of it stands at the end of its text."""
+    page = decoded(source.content)
+    return read_main_content(page) if source.is_web_page else read_whole(page)
 
 
 def read_page_bytes(content: bytes, *, describes_pictures: bool = False) -> LoadedText:
@@ -36,16 +39,35 @@ def read_html(source: str, *, describes_pictures: bool = False) -> LoadedText:
     return read_content(read_page(source), PageWalker(describes_pictures=describes_pictures))
 
 
+def read_whole(source: str) -> LoadedText:
+    """As `read_html`, with what the page hides, and what it has beside its one main part, as asides."""
+    page = read_page(source)
+    whole = replace(read_content(page, PageWalker(describes_pictures=False)), published=page.facts.published)
+    return _set_aside(whole, [True] * len(whole.blocks), read_asides(page))
+
+
 def read_main_content(source: str) -> LoadedText:
-    """As `read_html`, without the blocks that are furniture."""
+    """As `read_whole`, with the blocks that are furniture as asides too."""
     traced = trace_page(source)
     page = traced.loaded
     kept = choose_content(page.blocks, traced.signs, traced.words(), traced.links())
-    built = TextBuilder()
+    return _set_aside(replace(page, published=traced.facts.published), kept, traced.asides)
+
+
+def _set_aside(page: LoadedText, kept: Sequence[bool], asides: Sequence[str]) -> LoadedText:
+    """The blocks that are kept, then the others and `asides`."""
+    if all(kept) and not asides:
+        return page
+    built, others = TextBuilder(), list[str]()
     for block, keeps in zip(page.blocks, kept, strict=True):
+        text = page.text[block.start : block.end]
         if keeps:
-            built.add(block.kind, page.text[block.start : block.end], block.level)
-    return replace(page, text=built.text(), blocks=tuple(built.blocks), published=traced.facts.published)
+            built.add(block.kind, text, block.level)
+        else:
+            others.append(text)
+    for one in (*others, *asides):
+        built.add(BlockKind.ASIDE, one)
+    return replace(page, text=built.text(), blocks=tuple(built.blocks))
 
 
 def decoded(content: bytes) -> str:

@@ -11,7 +11,7 @@ from agentic_rag.adapters.parsing.pages.block_origins import BlockOrigin, Place,
 from agentic_rag.adapters.parsing.pages.block_signs import Signs, block_signs, words_of
 from agentic_rag.adapters.parsing.pages.page_facts import PageFacts
 from agentic_rag.adapters.parsing.text.page_content import letters_of, read_page
-from agentic_rag.adapters.parsing.text.page_walker import PageWalker, read_content
+from agentic_rag.adapters.parsing.text.page_walker import PageWalker, read_asides, read_content
 from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.documents.document import BlockKind
 
@@ -23,6 +23,8 @@ class TracedPage:
     loaded: LoadedText
     origins: Sequence[BlockOrigin]
     facts: PageFacts
+    asides: Sequence[str]
+    """What stands beside these blocks, or is hidden."""
 
     def signs(self) -> list[Signs]:
         """The signs of each block."""
@@ -41,7 +43,7 @@ def trace_page(source: str) -> TracedPage:
     """Read a page with all its blocks."""
     page = read_page(source)
     walker = _TracingWalker()
-    return TracedPage(read_content(page, walker), walker.origins, page.facts)
+    return TracedPage(read_content(page, walker), walker.origins, page.facts, read_asides(page))
 
 
 class _TracingWalker(PageWalker):

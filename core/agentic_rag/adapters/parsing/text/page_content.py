@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
@@ -38,11 +38,15 @@ _LEAST_MAIN = 0.5
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """The element to read, without what is left out; the text of <title>; what the head says."""
+    """The element to read, without what is left out; the text of <title>; what the head says. `body` is the element, or
+    what it stands in; `hidden` are the texts that do not show.
+    """
 
     element: LexborNode | None
     title: str | None
     facts: PageFacts
+    body: LexborNode | None
+    hidden: Sequence[str]
 
 
 def read_page(source: str) -> PageContent:
@@ -51,10 +55,11 @@ def read_page(source: str) -> PageContent:
     facts = read_facts(tree)
     named = tree.css_first("head > title")
     title = None if named is None else named.text()
-    if _leave_out(tree, hides=True) > max(_MOST_HIDDEN * letters_of(tree.body), _LEAST_HIDDEN):
+    letters, hidden = _leave_out(tree, hides=True)
+    if letters > max(_MOST_HIDDEN * letters_of(tree.body), _LEAST_HIDDEN):
         tree = _parsed(source)
-        _leave_out(tree, hides=False)
-    return PageContent(_main_part(tree), title, facts)
+        _, hidden = _leave_out(tree, hides=False)
+    return PageContent(_main_part(tree), title, facts, tree.body or tree.root, hidden)
 
 
 def children(node: LexborNode) -> Iterator[LexborNode]:
@@ -93,23 +98,26 @@ def _element(node: LexborNode, depth: int) -> Element:
     return made
 
 
-def _leave_out(tree: LexborHTMLParser, *, hides: bool) -> int:
-    """Remove what is not read; how many letters of it were hidden."""
+def _leave_out(tree: LexborHTMLParser, *, hides: bool) -> tuple[int, list[str]]:
+    """Remove what is not read: how many letters of it were hidden, and the texts of those that a script may show."""
     tree.strip_tags(_NEVER_READ)
-    letters = 0
+    letters, hidden = 0, list[str]()
     stack = [tree.root]
     while stack:
         for child in children(node) if (node := stack.pop()) is not None else ():
             if (child.tag or "").startswith(("-", "!")):
                 continue
             if hides and _is_hidden(child):
-                letters += letters_of(child)
+                text = " ".join(child.text(separator=" ").split())
+                letters += len(text) - text.count(" ")
+                if text and child.tag != "noscript":
+                    hidden.append(text)
                 child.decompose()
             elif _is_furniture(child):
                 child.decompose()
             else:
                 stack.append(child)
-    return letters
+    return letters, hidden
 
 
 def _is_hidden(node: LexborNode) -> bool:

@@ -209,6 +209,18 @@ def read_content(page: PageContent, walker: PageWalker) -> LoadedText:
     return with_unread(loaded, none_of(len(walker.drawn), PICTURE))
 
 
+def read_asides(page: PageContent) -> list[str]:
+    """What stands beside the element that is read, block by block, then what is hidden. Takes the element out of the
+    page.
+    """
+    asides = PageWalker(describes_pictures=False)
+    if page.element is not None and page.body is not None and page.body.mem_id != page.element.mem_id:
+        page.element.decompose()
+        asides.walk(page.body)
+    text = asides.built.text()
+    return [*(text[one.start : one.end] for one in asides.built.blocks), *page.hidden]
+
+
 class _Rows:
     """The rows of a table; a cell that spans columns or rows stands in each of them."""
 

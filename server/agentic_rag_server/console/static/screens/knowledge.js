@@ -182,6 +182,12 @@ class RagKnowledge extends Part {
           <span class="small block mono">${one.sourcePath}</span>
           ${one.error ? html`<span class="block bad-text">${one.error.message}</span>` : nothing}
           ${one.unreadPages ? html`<span class="block warn-text">${unread(one.unreadPages)}</span>` : nothing}
+          ${one.leftOut
+            ? html`<span class="block small">
+                ${count(one.leftOut.characters)} of ${count(one.leftOut.total)} characters stand beside the main content or
+                are hidden: answers know nothing of them.
+              </span>`
+            : nothing}
         </td>
         <td>
           <span class="chip ${one.withdrawn ? "warn" : TONES[one.status]}">
