@@ -120,7 +120,7 @@ documents: install-dev ## What is read of documents, by engines beside the produ
 	@$(BIN)/python -m tests.documents $(DOCUMENTS_ARGS)
 
 .PHONY: operate
-operate: install-dev ## What an operator relies on: a restore drill of 20,000 chunks; writes build/reports/operate.json
+operate: install-dev ## What an operator relies on: restore drill, rolling restart; OPERATE_ARGS="--only rolling"; writes build/reports/operate.json
 	@$(BIN)/python -m tests.operate $(OPERATE_ARGS)
 
 .PHONY: frameworks

@@ -17,6 +17,8 @@ REFUSALS = "rag_connections_refused_total"
 _PIECE = 16 * 1024
 """Bytes given to the parser at once, which copies a header again with each of its parts."""
 
+_LOOK_SECONDS = 0.02
+
 _SPARE_DESCRIPTORS = 256
 """Descriptors for database, Redis, files and listeners."""
 
@@ -38,6 +40,10 @@ class ConnectionLimits:
     connections: int = 1024
     waiting_bytes: int = 8 * 1024 * 1024
     """Bytes of unfinished heads, of all connections together."""
+    last_seconds: float = 2.0
+    """A server that stops awaits one more request of a connection that was busy in so many seconds; its answer says
+    that it is the last. Longer than a busy client's pause between two requests.
+    """
 
 
 def connection_limits() -> ConnectionLimits:
@@ -54,8 +60,18 @@ class Gate:
 
     telemetry: Telemetry
     limits: ConnectionLimits
-    waiting: dict[GuardedProtocol, None] = field(default_factory=dict["GuardedProtocol", None])
+    waiting: dict[GuardedProtocol, float] = field(default_factory=dict["GuardedProtocol", float])
+    """With the time of the loop since when."""
     waiting_bytes: int = 0
+    is_closing: bool = False
+    """Each answer ends its connection."""
+
+    async def await_last_requests(self) -> None:
+        """Return when each connection that was just busy had one more answer, or let `last_seconds` pass."""
+        self.is_closing = True
+        now = asyncio.get_running_loop().time
+        while any(now() - since < self.limits.last_seconds for since in self.waiting.values()):  # noqa: ASYNC110 - time
+            await asyncio.sleep(_LOOK_SECONDS)
 
     def make_room(self, newest: GuardedProtocol) -> None:
         """Close the connection that waits longest, or the newest when none waits."""
@@ -83,7 +99,7 @@ class GuardedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Wait for a head; past the limit another connection is closed, or this one."""
         super().connection_made(transport)
-        self.gate.waiting[self] = None
+        self.gate.waiting[self] = self.loop.time()
         self._arm(self.gate.limits.head_seconds, self._end_head)
         if len(self.connections) > self.gate.limits.connections:
             self.gate.make_room(self)
@@ -133,6 +149,8 @@ class GuardedProtocol(HttpToolsProtocol):
         self._forget_head()
         self.gate.waiting.pop(self, None)
         super().on_headers_complete()
+        if self.gate.is_closing and self.cycle is not None:
+            self.cycle.keep_alive = False
         if len(self.pipeline) > self.gate.limits.pipelined:
             self._stop("pipeline", 429)
 
@@ -151,7 +169,7 @@ class GuardedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """Wait for the next request."""
         if self._in_head and not self.pipeline:
-            self.gate.waiting[self] = None
+            self.gate.waiting[self] = self.loop.time()
         super().on_response_complete()
 
     def handle_websocket_upgrade(self) -> None:

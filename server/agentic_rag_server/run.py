@@ -12,7 +12,7 @@ import uvicorn
 
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag_server.app import build_app
-from agentic_rag_server.connections import ConnectionLimits, GuardedSocket, connection_limits, guarded_protocol
+from agentic_rag_server.connections import ConnectionLimits, Gate, GuardedSocket, connection_limits, guarded_protocol
 from agentic_rag_server.graphql.http.streams import OpenStreams
 from agentic_rag_server.parts import ServerOptions, ServerParts
 
@@ -53,16 +53,29 @@ def _listen_error(error: OSError, where: str) -> Misconfigured:
 
 
 class DrainingServer(uvicorn.Server):
-    """A server whose streams of events end when it stops: they have no end of their own."""
+    """A server that loses no request when it stops: uvicorn closes connections whose request it has not read yet. Its
+    streams of events end, which have no end of their own.
+    """
+
+    def __init__(self, config: uvicorn.Config, gate: Gate, open_streams: OpenStreams) -> None:
+        super().__init__(config)
+        self.gate = gate
+        self.open_streams = open_streams
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams, then as uvicorn does."""
+        """Take no more connections, so that a balancer tries another server; answer once more on those that are open;
+        then as uvicorn does.
+        """
         self.open_streams.closing.set()
-        await super().shutdown(sockets)
-
-    def __init__(self, config: uvicorn.Config, open_streams: OpenStreams) -> None:
-        super().__init__(config)
-        self.open_streams = open_streams
+        # The system has accepted some that the loop has not seen: a turn of the loop takes them.
+        for _ in range(2):
+            await asyncio.sleep(0)
+        for listener in (*self.servers, *(sockets or [])):
+            listener.close()
+        for connection in [one for one in self.server_state.connections if one not in self.gate.waiting]:
+            connection.shutdown()
+        await self.gate.await_last_requests()
+        await super().shutdown()
 
 
 def build_server(parts: ServerParts, limits: ConnectionLimits | None = None) -> uvicorn.Server:
@@ -71,9 +84,10 @@ def build_server(parts: ServerParts, limits: ConnectionLimits | None = None) -> 
     """
     limits = limits or connection_limits()
     app = build_app(parts)
+    protocol = guarded_protocol(parts.telemetry, limits)
     config = uvicorn.Config(
         app,
-        http=guarded_protocol(parts.telemetry, limits),
+        http=protocol,
         limit_concurrency=limits.connections + 1,
         timeout_keep_alive=limits.idle_seconds,
         ws=GuardedSocket,
@@ -87,7 +101,7 @@ def build_server(parts: ServerParts, limits: ConnectionLimits | None = None) -> 
         server_header=False,
         timeout_graceful_shutdown=parts.options.drain_seconds,
     )
-    return DrainingServer(config, app.state.open_streams)
+    return DrainingServer(config, protocol.gate, app.state.open_streams)
 
 
 def run(open_parts: Callable[[], Awaitable[ServerParts]], options: ServerOptions) -> None:

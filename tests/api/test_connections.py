@@ -2,6 +2,7 @@
 
 import asyncio
 import resource
+import socket
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -9,11 +10,13 @@ from dataclasses import replace
 from time import monotonic
 
 import pytest
+import uvicorn
 
 from agentic_rag_server.connections import ConnectionLimits, connection_limits
 from agentic_rag_server.parts import ServerOptions
 from agentic_rag_server.run import build_server, listen
 from tests.api.builders import Container
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.network
 
@@ -25,8 +28,10 @@ POST = b"POST /graphql HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer admin-token\
 class Door:
     """A running server."""
 
-    def __init__(self, port: int, container: Container) -> None:
-        self.port = port
+    def __init__(self, server: uvicorn.Server, listener: socket.socket, container: Container) -> None:
+        self.server = server
+        self.listener = listener
+        self.port = listener.getsockname()[1]
         self.container = container
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -48,6 +53,10 @@ class Door:
         finally:
             writer.close()
 
+    async def is_shut(self) -> bool:
+        """Whether it takes no connection any more."""
+        return self.listener.fileno() == -1
+
     @property
     def refused(self) -> Counter[str]:
         """Refusals by reason."""
@@ -64,7 +73,7 @@ async def opened(limits: ConnectionLimits = QUICK) -> AsyncIterator[Door]:
     with listen(ServerOptions(port=0)) as listener:
         server = build_server(container, limits)  # pyright: ignore[reportArgumentType]
         serving = asyncio.create_task(server.serve(sockets=[listener]))
-        yield Door(listener.getsockname()[1], container)
+        yield Door(server, listener, container)
         server.should_exit = True
         await serving
 
@@ -182,3 +191,30 @@ def test_the_number_of_connections_leaves_descriptors_for_everything_else() -> N
     descriptors, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
 
     assert 32 <= connection_limits().connections <= max(32, descriptors - 256)
+
+
+async def test_a_server_that_stops_answers_what_came_before_it_refused() -> None:
+    async with opened(replace(QUICK, head_seconds=10)) as door:
+        silent, used = [await door.connect() for _ in range(2)]
+        used[1].write(HEAD + b"\r\n")
+        first = await used[0].readuntil(b"}")
+        door.server.should_exit = True
+        await eventually(door.is_shut, "the server takes no connection any more")
+        last: list[bytes] = []
+        for reader, writer in (silent, used):
+            writer.write(HEAD + b"\r\n")
+            last.append(await reader.read())
+            writer.close()
+
+    assert b"connection: close" not in first
+    assert [(b" 200 " in one, b"connection: close" in one) for one in last] == [(True, True)] * 2
+
+
+async def test_a_server_that_stops_does_not_wait_for_a_connection_that_was_long_silent() -> None:
+    async with opened(replace(QUICK, head_seconds=10, last_seconds=0.0)) as door:
+        reader, writer = await door.connect()
+        door.server.should_exit = True
+        rest = await asyncio.wait_for(reader.read(), 5)
+        writer.close()
+
+    assert rest == b""

@@ -1,5 +1,5 @@
 """`make operate`: what an operator relies on. Prints one table, writes build/reports/operate.json, ends with 5 when a
-row is missed. `--short` uses 1,000 chunks.
+row is missed. `--short` takes smaller sizes; `--only` one part.
 """
 
 from __future__ import annotations
@@ -9,44 +9,73 @@ import asyncio
 import os
 import sys
 import tempfile
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from agentic_rag.embedded.stack import EmbeddedStack
 from agentic_rag_migrations.upgrade import upgrade
 from tests.bench.corpus import load_corpus
 from tests.bench.product import Servers
-from tests.bench.reports import publish_report
-from tests.operate.drill import Drill, drill
-from tests.operate.table import TABLE
+from tests.bench.reports import Row, publish_report
+from tests.operate.drill import drill
+from tests.operate.rolling import roll
+from tests.operate.table import DRILL, ROLLING
 from tests.stack import database_at, execute
 
-ANSWERS = 500
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Servers of this run, and whether sizes are small."""
+
+    stack: EmbeddedStack
+    folder: Path
+    is_short: bool
+
+    async def place(self, name: str, *, migrated: bool = True) -> Servers:
+        """A database without rows, with a home."""
+        await execute(self.stack.database_url, f"CREATE DATABASE {name}")
+        url = database_at(self.stack.database_url, name)
+        if migrated:
+            await upgrade(url)
+        (self.folder / name).mkdir()
+        return Servers(url, self.stack.redis_url, str(self.folder / name))
 
 
-async def run(stack: EmbeddedStack, folder: Path, chunks: int, questions: int) -> Drill:
+async def restore(ground: Ground) -> list[Row]:
     """A drill between two databases of one server."""
-    places: list[Servers] = []
-    for name in ("before", "after"):
-        await execute(stack.database_url, f"CREATE DATABASE {name}")
-        url = database_at(stack.database_url, name)
-        await upgrade(url)
-        (folder / name).mkdir()
-        places.append(Servers(url, stack.redis_url, str(folder / name)))
-    return await drill(places[0], places[1], load_corpus(chunks), questions)
+    before, after = await ground.place("before"), await ground.place("after")
+    chunks, questions = (1_000, 20) if ground.is_short else (20_000, 500)
+    found = await drill(before, after, load_corpus(chunks), questions)
+    return [row(found) for row in DRILL.values()]
+
+
+async def rolling(ground: Ground) -> list[Row]:
+    """Two servers, restarted in turn under load."""
+    found = await roll(await ground.place("rolling"), load_corpus(1_000), 1 if ground.is_short else 5)
+    for what, times in found.failures.items():
+        print(f"  failed {times} times: {what}")
+    return [row(found) for row in ROLLING.values()]
+
+
+PARTS: Mapping[str, Callable[[Ground], Awaitable[list[Row]]]] = {"restore": restore, "rolling": rolling}
 
 
 def main() -> int:
     """Run it."""
     parser = argparse.ArgumentParser(prog="python -m tests.operate", description=__doc__)
-    parser.add_argument("--short", action="store_true", help="1,000 chunks and 20 answers")
-    is_short = parser.parse_args().short
+    parser.add_argument("--short", action="store_true", help="1,000 chunks, few questions and rounds")
+    parser.add_argument("--only", choices=PARTS, help="one part")
+    options = parser.parse_args()
     os.umask(0o022)
     with tempfile.TemporaryDirectory(prefix="rag-operate-") as name:
         folder = Path(name)
         folder.chmod(0o755)
         with EmbeddedStack(folder / "state") as stack:
-            found = asyncio.run(run(stack, folder, 1_000 if is_short else 20_000, 20 if is_short else ANSWERS))
-    return publish_report("operate-short" if is_short else "operate", [row(found) for row in TABLE.values()])
+            ground = Ground(stack, folder, options.short)
+            parts = [options.only] if options.only else list(PARTS)
+            rows = [row for part in parts for row in asyncio.run(PARTS[part](ground))]
+    return publish_report("operate-short" if options.short else "operate", rows)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The rows of `make operate`, by name."""
+"""The rows of `make operate`, by name: those of each part that is measured by itself."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 
 from tests.bench.reports import Row, at_most, exactly
 from tests.operate.drill import Drill
+from tests.operate.rolling import CLIENTS, Rolling
 
 RESTORE_SECONDS = 60.0
 """For 20,000 chunks."""
+STOP_SECONDS = 5.0
 
-TABLE: Mapping[str, Callable[[Drill], Row]] = {
+DRILL: Mapping[str, Callable[[Drill], Row]] = {
     "seconds": lambda one: at_most(
         f"backup and restore of {one.chunks:,} chunks ({one.rows:,} rows), every file checked", one.seconds,
         RESTORE_SECONDS, " s",
@@ -19,4 +21,14 @@ TABLE: Mapping[str, Callable[[Drill], Row]] = {
     "erased": lambda one: exactly("documents erased since that came back", one.documents_back, 0),
     "verified": lambda one: exactly("errors that rag verify --full finds after it", one.findings, 0),
     "originals": lambda one: exactly("originals that it lost or changed", one.originals_changed, 0),
+}  # fmt: skip
+
+ROLLING: Mapping[str, Callable[[Rolling], Row]] = {
+    "rolling": lambda one: exactly(
+        f"of {one.requests:,} requests of {CLIENTS} clients during {one.restarts} restarts, failed",
+        one.failures.total(), 0,
+    ),
+    "stop": lambda one: at_most(
+        "slowest stop of a server whose collector does not answer", one.slowest_stop, STOP_SECONDS, " s"
+    ),
 }  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tests.plants import Mutant, Patch, nothing_awaited
+from tests.plants import Mutant, Patch, Where, nothing_awaited
 
 
 def _slow(patch: Patch) -> None:
@@ -47,6 +47,18 @@ def _without_originals(patch: Patch) -> None:
     patch(_Originals, "_copy", missing)
 
 
+def _cutting(patch: Patch) -> None:
+    from agentic_rag_server.connections import GuardedProtocol
+
+    patch(GuardedProtocol, "shutdown", lambda self: self.transport.abort())
+
+
+def _patient(patch: Patch) -> None:
+    from agentic_rag.adapters.telemetry import tracing
+
+    patch(tracing, "EXPORT_TIMEOUT_SECONDS", 12.0)
+
+
 MUTANTS: Mapping[str, Mutant] = {
     "seconds": Mutant("each file takes three seconds more", _slow, "backup and restore", is_slow=True),
     "answers": Mutant(
@@ -57,4 +69,8 @@ MUTANTS: Mapping[str, Mutant] = {
     "originals": Mutant(
         "originals are left out of the backup", _without_originals, "originals that it lost", is_slow=True
     ),
+    "rolling": Mutant(
+        "a server that stops cuts what is under way", _cutting, "failed", where=Where.CHILDREN, is_slow=True
+    ),
+    "stop": Mutant("spans that wait are given 12 s", _patient, "slowest stop", where=Where.CHILDREN, is_slow=True),
 }

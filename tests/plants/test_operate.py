@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.bench.corpus import generated_corpus
 from tests.bench.product import Servers
+from tests.bench.reports import Row
 from tests.operate.drill import Drill, drill
-from tests.operate.table import TABLE
+from tests.operate.rolling import Rolling, roll
+from tests.operate.table import DRILL, ROLLING
 from tests.plants.operate import MUTANTS
 from tests.plants.planting import missed, plant
 from tests.stack import Stack, copy_statement, database_at, execute
@@ -35,27 +38,42 @@ async def places(
         await execute(postgres_url, f'DROP DATABASE "{one.database_url.rpartition("/")[2]}" WITH (FORCE)')
 
 
-async def _drill(places: tuple[Servers, Servers]) -> Drill:
+Places = tuple[Servers, Servers]
+
+
+async def _drill(places: Places) -> Drill:
     return await drill(*places, generated_corpus(60), questions=6)
 
 
+async def _roll(places: Places) -> Rolling:
+    return await roll(places[0], generated_corpus(60), rounds=1)
+
+
+PARTS: tuple[tuple[Mapping[str, Callable[[Any], Row]], Callable[[Places], Awaitable[Any]]], ...] = (
+    (DRILL, _drill),
+    (ROLLING, _roll),
+)
+"""The rows of each part, and what measures it at a small size."""
+
+
 def test_every_row_has_a_lie() -> None:
-    assert MUTANTS.keys() == TABLE.keys()
+    assert MUTANTS.keys() == {name for table, _ in PARTS for name in table}
 
 
-async def test_rows_hold_in_short_form(places: tuple[Servers, Servers]) -> None:
-    found = await _drill(places)
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("table", "measure"), [pytest.param(*part, id="-".join(part[0])) for part in PARTS])
+async def test_rows_hold_in_short_form(places: Places, table: Mapping[str, Callable[[Any], Row]], measure: Any) -> None:
+    found = await measure(places)
 
-    assert [row for row in (one(found) for one in TABLE.values()) if not row.ok] == []
-    assert found.rows > 100
+    assert [row for row in (one(found) for one in table.values()) if not row.ok] == []
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.nightly] * one.is_slow) for name, one in MUTANTS.items()]
 )
-async def test_a_row_misses_its_lie(
-    places: tuple[Servers, Servers], name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_row_misses_its_lie(places: Places, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     mutant = plant("operate", name, monkeypatch)
+    table, measure = next(part for part in PARTS if name in part[0])
 
-    assert missed([TABLE[name](await _drill(places))], mutant), mutant.lie
+    assert missed([table[name](await measure(places))], mutant), mutant.lie

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from agentic_rag.embedded.state import FileLock, usable_home, write_private
+from agentic_rag.embedded.state import FileLock, create_private, usable_home
 from agentic_rag.kernel.errors import Unauthenticated
 from agentic_rag.settings import Settings
 
@@ -91,5 +91,5 @@ def _ensure_file(settings: Settings, file: str) -> str:
     with usable_home(settings.stores.state_home):
         settings.stores.state_home.mkdir(parents=True, exist_ok=True)
         if not path.is_file():
-            write_private(path, secrets.token_urlsafe(32) + "\n")
+            create_private(path, secrets.token_urlsafe(32) + "\n")
         return path.read_text(encoding="utf-8").strip()

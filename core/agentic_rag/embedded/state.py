@@ -52,14 +52,31 @@ class ServerState:
 
 def write_private(path: Path, text: str) -> None:
     """Write `text` to `path`, readable by its owner only from the first byte on, atomically and durably."""
-    draft = path.with_name(path.name + ".new")
-    draft.unlink(missing_ok=True)
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    _write_draft(path, text).replace(path)
+
+
+def create_private(path: Path, text: str) -> None:
+    """As `write_private`, where there is no such file; of several processes the first one writes it."""
+    draft = _write_draft(path, text)
+    try:
+        with contextlib.suppress(FileExistsError):
+            path.hardlink_to(draft)
+    finally:
+        draft.unlink()
+
+
+def _write_draft(path: Path, text: str) -> Path:
+    """A file beside `path` that no other process writes."""
+    descriptor, name = tempfile.mkstemp(prefix=f"{path.name}.new-", dir=path.parent)  # its mode is 0600
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        Path(name).unlink()
+        raise
+    return Path(name)
 
 
 def make_directory(path: Path, mode: int) -> None:

@@ -1,9 +1,11 @@
 """`rag ask` finds the server that `rag up` runs on its home."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 from agentic_rag.settings import Settings
-from agentic_rag_cli.client.access import SERVER_FILE, running_server
+from agentic_rag_cli.client.access import SERVER_FILE, TOKEN_FILE, ensure_token, running_server
 from agentic_rag_cli.processes.local_programs import only_one_on
 
 
@@ -24,3 +26,17 @@ def test_what_a_killed_server_left_is_not_asked(tmp_path: Path) -> None:
     (tmp_path / SERVER_FILE).write_text("http://127.0.0.1:8080\n")
 
     assert running_server(Settings().change(stores={"home": tmp_path})) == ""
+
+
+def test_servers_that_start_at_once_on_a_home_have_one_token(tmp_path: Path) -> None:
+    settings, together = Settings().change(stores={"home": tmp_path}), Barrier(8)
+
+    def start(_: int) -> str:
+        together.wait()
+        return ensure_token(settings)
+
+    with ThreadPoolExecutor(8) as threads:
+        tokens = set(threads.map(start, range(8)))
+
+    assert len(tokens) == 1
+    assert [path.name for path in tmp_path.iterdir()] == [TOKEN_FILE]
