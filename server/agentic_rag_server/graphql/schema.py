@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Collection, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,6 +14,7 @@ from graphql import (
     DocumentNode,
     ExecutionResult,
     GraphQLError,
+    GraphQLResolveInfo,
     OperationDefinitionNode,
     OperationType,
     execute,
@@ -32,7 +33,8 @@ from agentic_rag_server.graphql.http.input_values import read_inputs_by_plan
 from agentic_rag_server.graphql.http.limits import Limits, demand_of, parse_within, uses_introspection
 from agentic_rag_server.graphql.http.plain_values import PlainExecutor, PlainObjects, plain_objects
 from agentic_rag_server.graphql.http.responses import GraphQLRequest, RequestFault
-from agentic_rag_server.graphql.http.rows import require_few_rows
+from agentic_rag_server.graphql.http.rows import pages_by_variable, require_few_rows
+from agentic_rag_server.graphql.http.single_field import SingleField, single_fields
 from agentic_rag_server.graphql.mutation import Mutation
 from agentic_rag_server.graphql.query import Query
 from agentic_rag_server.graphql.subscription import Subscription
@@ -58,8 +60,11 @@ class ReadDocument:
     """The operations by name; under None the one that runs when none is named."""
     errors: tuple[GraphQLError, ...]
     introspects: bool
+    pages_by_variable: bool
     plain: PlainObjects
     """The objects in it that are read without graphql-core; none where something is wrong."""
+    single: Mapping[str | None, SingleField]
+    """The operations that run without graphql-core, by name as `operations`; none where something is wrong."""
 
 
 class RagSchema(strawberry.Schema):
@@ -79,6 +84,7 @@ class RagSchema(strawberry.Schema):
         self._limits = limits
         self.read_document = lru_cache(maxsize=CACHED_DOCUMENTS)(self._read_document)
         self._demand = lru_cache(maxsize=CACHED_DOCUMENTS)(self._read_demand)
+        self._require_few_in = lru_cache(maxsize=CACHED_DOCUMENTS)(self._count_rows)
 
     async def run(
         self, request: GraphQLRequest, context: RequestContext, allowed: Collection[OperationType]
@@ -140,7 +146,7 @@ class RagSchema(strawberry.Schema):
         if document.introspects and not self._introspection:
             return ExecutionResult(data=None, errors=[_introspection_refusal()])
         try:
-            require_few_rows(document.parsed, request.operation_name, request.variables)
+            self._require_few_rows(document, request)
         except GraphQLError as refused:
             return ExecutionResult(data=None, errors=[refused])
         demand = self._demand(request.query, request.operation_name)
@@ -150,6 +156,23 @@ class RagSchema(strawberry.Schema):
     async def _execute(
         self, document: ReadDocument, request: GraphQLRequest, context: RequestContext
     ) -> ExecutionResult:
+        single = document.single.get(request.operation_name)
+        arguments = None if single is None else single.read_arguments(request.variables)
+        if single is None or arguments is None:
+            return await self._execute_by_core(document, request, context)
+
+        def complete(result: Any) -> Awaitable[ExecutionResult]:
+            return self._execute_by_core(document, request, context, [_answering(result)])
+
+        return await single.run(arguments, context, complete)
+
+    async def _execute_by_core(
+        self,
+        document: ReadDocument,
+        request: GraphQLRequest,
+        context: RequestContext,
+        middleware: list[Callable[..., Any]] | None = None,
+    ) -> ExecutionResult:
         result = execute(
             self._schema,
             document.parsed,
@@ -158,6 +181,7 @@ class RagSchema(strawberry.Schema):
             operation_name=request.operation_name,
             executor_class=self.execution_context_class,
             is_awaitable=_IS_AWAITABLE,
+            middleware=middleware,
             plain=document.plain,
         )
         return await result if isawaitable(result) else result
@@ -174,10 +198,32 @@ class RagSchema(strawberry.Schema):
             by_name[None] = operations[0].operation
         errors = tuple(validate(self._schema, document))
         plain = {} if errors else plain_objects(self._schema, document)
-        return ReadDocument(document, by_name, errors, uses_introspection(document), plain)
+        single = {} if errors else single_fields(self._schema, document)
+        return ReadDocument(
+            document, by_name, errors, uses_introspection(document), pages_by_variable(document), plain, single
+        )
+
+    def _require_few_rows(self, document: ReadDocument, request: GraphQLRequest) -> None:
+        """Errors: those of `require_few_rows`."""
+        if document.pages_by_variable:
+            require_few_rows(document.parsed, request.operation_name, request.variables)
+        else:
+            self._require_few_in(request.query, request.operation_name)
+
+    def _count_rows(self, text: str, operation_name: str | None) -> None:
+        require_few_rows(self.read_document(text).parsed, operation_name, None)
 
     def _read_demand(self, text: str, operation_name: str | None) -> Demand:
         return demand_of(self.read_document(text).parsed, operation_name)
+
+
+def _answering(result: Any) -> Callable[..., Any]:
+    """Middleware of graphql-core by which the field of the root has a result already."""
+
+    def answer(resolve: Callable[..., Any], source: Any, info: GraphQLResolveInfo, **arguments: Any) -> Any:
+        return result if info.path.prev is None else resolve(source, info, **arguments)
+
+    return answer
 
 
 def _wrong_operation(allowed: Collection[OperationType]) -> RequestFault:

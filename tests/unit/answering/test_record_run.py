@@ -4,10 +4,13 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+import pytest
 from tests.unit.answering.answering_world import Cache, Runs, Telemetry, World
 from tests.unit.answering.corpus import WORKSPACE, Corpus
+from tests.waiting import eventually
 
 from agentic_rag.answering.run import Run
+from agentic_rag.answering.runs import record
 from agentic_rag.answering.runs.record import BATCH, RunRecorder
 from agentic_rag.tenancy.entering import bound_principals, entering_as
 from agentic_rag.tenancy.principals import Principal, Role
@@ -32,6 +35,26 @@ async def test_runs_are_stored_in_batches_in_order() -> None:
     await recorder.drain()
     assert runs.batches == [BATCH, 3]
     assert [one.run_id.int for one in runs.stored] == list(range(BATCH + 3))
+    await recorder.aclose()
+
+
+async def test_runs_that_come_while_a_batch_is_stored_wait_for_company(monkeypatch: pytest.MonkeyPatch) -> None:
+    class RunsThatBringOthers(Runs):
+        async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
+            await super().record(runs, durable=durable)
+            if len(self.batches) == 1:
+                recorder.submit(replace(run, run_id=UUID(int=2)))
+                asyncio.get_running_loop().call_soon(recorder.submit, replace(run, run_id=UUID(int=3)))
+
+    async def all_are_stored() -> bool:
+        return len(runs.stored) == 3
+
+    monkeypatch.setattr(record, "LINGER_SECONDS", 0.02)
+    run, runs = await _run(), RunsThatBringOthers()
+    recorder = RunRecorder(database(), runs, Cache(), Telemetry())
+    recorder.submit(replace(run, run_id=UUID(int=1)))
+    await eventually(all_are_stored, "all three are stored")
+    assert runs.batches == [1, 2]
     await recorder.aclose()
 
 

@@ -22,7 +22,8 @@ CAPACITY = 2048
 BATCH = 64
 LINGER_SECONDS = 0.25
 """How long the first run of a batch waits for others. A batch costs as many statements as a run; storing each run at
-once slowed the vector scan of the next question by a third.
+once slowed the vector scan of the next question by a third. Runs that come while a batch is stored wait as long: at a
+few hundred questions a second they would else make a batch for every two.
 """
 
 
@@ -61,6 +62,8 @@ class RunRecorder:
         self._wake = asyncio.Event()
         self._is_ripe = False
         """The waiting runs shall be stored now."""
+        self._is_draining = False
+        """So shall those that come meanwhile."""
         self._idle = asyncio.Event()
         self._idle.set()
         self._worker: asyncio.Task[None] | None = None
@@ -95,6 +98,7 @@ class RunRecorder:
 
     async def drain(self) -> None:
         """Wait until everything taken is stored, cached or given up."""
+        self._is_draining = not self._idle.is_set()
         self._ripen()
         await self._idle.wait()
 
@@ -116,10 +120,9 @@ class RunRecorder:
         self._wake.set()
 
     def _start(self) -> None:
-        loop = asyncio.get_running_loop()
         if self._idle.is_set():
             self._idle.clear()
-            loop.call_later(LINGER_SECONDS, self._ripen)
+            asyncio.get_running_loop().call_later(LINGER_SECONDS, self._ripen)
         if len(self._waiting) >= BATCH:
             self._ripen()
         elif self._fills:
@@ -137,6 +140,7 @@ class RunRecorder:
         self._worker = None
         self._waiting.clear()
         self._fills.clear()
+        self._is_draining = False
         self._idle.set()
 
     async def _work(self) -> None:
@@ -147,10 +151,16 @@ class RunRecorder:
             if not self._is_ripe:
                 continue
             self._is_ripe = False
-            while self._waiting:
+            if self._waiting:
                 await self._store([run for _, run in zip(range(BATCH), self._waiting.values(), strict=False)])
                 await self._fill_cache()
-            self._idle.set()
+            if not self._waiting:
+                self._is_draining = False
+                self._idle.set()
+            elif self._is_draining or len(self._waiting) >= BATCH:
+                self._ripen()
+            else:
+                asyncio.get_running_loop().call_later(LINGER_SECONDS, self._ripen)
 
     async def _fill_cache(self) -> None:
         while self._fills:

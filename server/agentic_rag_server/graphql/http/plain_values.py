@@ -1,4 +1,4 @@
-"""Objects whose selected fields are attributes of a value, read without graphql-core.
+"""Objects whose selected fields are attributes of a value, or computed from it alone, read without graphql-core.
 
 graphql-core makes a path, a description of the field and five calls for each field of each object: of a cached answer
 that took a fifth. What a document selects of an object is looked at once, when the document is read.
@@ -7,6 +7,7 @@ that took a fifth. What a document selects of an object is looked at once, when 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -44,8 +45,9 @@ class NotPlain(Exception):
 
 UNREADABLE = (NotPlain, AttributeError, TypeError, ValueError, GraphQLError)
 
-_DEFINITION = "strawberry-definition"
-_AS_IT_IS: Mapping[Any, type] = {GraphQLString: str, GraphQLID: str, GraphQLBoolean: bool}
+STRAWBERRY_DEFINITION = "strawberry-definition"
+"""Where graphql-core's types and fields hold Strawberry's."""
+AS_IT_IS: Mapping[Any, type] = {GraphQLString: str, GraphQLID: str, GraphQLBoolean: bool}
 """Values of these types are shown as they are."""
 
 
@@ -71,7 +73,7 @@ class PlainExecutor(StrawberryGraphQLCoreExecutionContext):
 
 
 def plain_objects(schema: GraphQLSchema, document: DocumentNode) -> PlainObjects:
-    """The readers of a valid document: of the outermost objects that hold nothing but attributes."""
+    """The readers of a valid document: of the outermost objects that hold nothing but what their value tells."""
     found: dict[int, Read] = {}
     for one in document.definitions:
         if isinstance(one, OperationDefinitionNode):
@@ -98,35 +100,67 @@ def _find(schema: GraphQLSchema, kind: Any, selected: SelectionSetNode, found: d
 
 
 def _object_reader(kind: Any, selected: SelectionSetNode) -> Read | None:
-    """The reader of an object; None unless every selected field is an attribute."""
+    """The reader of an object; None unless every selected field is told by the value alone."""
     if not isinstance(kind, GraphQLObjectType):
         return None
-    fields: dict[str, tuple[str, Read]] = {}
+    fields: dict[str, tuple[Read, Read]] = {}
     for one in selected.selections:
         field = kind.fields.get(one.name.value) if isinstance(one, FieldNode) else None
         if field is None or not isinstance(one, FieldNode) or one.directives or field.args:
             return None
         shown = one.name.value if one.alias is None else one.alias.value
-        definition, read = field.extensions[_DEFINITION], _value_reader(field.type, one.selection_set)
-        if read is None or shown in fields or not definition.is_basic_field:
+        find, read = _finder(field.extensions[STRAWBERRY_DEFINITION]), value_reader(field.type, one.selection_set)
+        if read is None or shown in fields or find is None:
             return None
-        fields[shown] = definition.python_name, read
-    places: Sequence[tuple[str, str, Read]] = [(shown, *place) for shown, place in fields.items()]
-    return lambda value: {shown: read(getattr(value, attribute)) for shown, attribute, read in places}
+        fields[shown] = find, read
+    places: Sequence[tuple[str, Read, Read]] = [(shown, *place) for shown, place in fields.items()]
+    return lambda value: {shown: read(find(value)) for shown, find, read in places}
 
 
-def _value_reader(kind: Any, selected: SelectionSetNode | None) -> Read | None:
-    """The reader of a field's value; None where graphql-core must look at the value."""
+def _finder(definition: Any) -> Read | None:
+    """Finds the value of a field in that of its object: an attribute, or what a method without arguments computes of
+    it; None for a field that asks anything else.
+    """
+    if definition.is_basic_field:
+        return attrgetter(definition.python_name)
+    resolver = definition.base_resolver
+    if resolver is None or resolver.is_async or definition.extensions or not resolver.self_parameter:
+        return None
+    if resolver.arguments or resolver.info_parameter or resolver.parent_parameter or resolver.root_parameter:
+        return None
+    compute: Read = resolver.wrapped_func
+
+    def find(value: Any) -> Any:
+        try:
+            return compute(value)
+        except Exception as error:
+            raise NotPlain from error
+
+    return find
+
+
+def value_reader(kind: Any, selected: SelectionSetNode | None) -> Read | None:
+    """The reader of the value of a field of this type; None where graphql-core must look at the value."""
     if isinstance(kind, GraphQLNonNull):
-        return _required(_value_reader(kind.of_type, selected))
+        return _required(value_reader(kind.of_type, selected))
     if isinstance(kind, GraphQLList):
-        return _list_reader(_value_reader(kind.of_type, selected))
+        return _list_reader(value_reader(kind.of_type, selected))
     if is_leaf_type(kind):
         return _leaf_reader(kind)
-    if selected is None or getattr(kind, "is_type_of", None) is not None:
+    if selected is None:
         return None
-    read = _object_reader(kind, selected)
-    return None if read is None else lambda value: None if value is None else read(value)
+    read, is_type_of = _object_reader(kind, selected), getattr(kind, "is_type_of", None)
+    if read is None:
+        return None
+
+    def read_object(value: Any) -> Any:
+        if value is None:
+            return None
+        if is_type_of is not None and is_type_of(value, None) is not True:
+            raise NotPlain
+        return read(value)
+
+    return read_object
 
 
 def _required(read: Read | None) -> Read | None:
@@ -157,7 +191,7 @@ def _list_reader(read: Read | None) -> Read | None:
 
 
 def _leaf_reader(kind: Any) -> Read:
-    shown_as_is, coerce = _AS_IT_IS.get(kind), kind.coerce_output_value
+    shown_as_is, coerce = AS_IT_IS.get(kind), kind.coerce_output_value
 
     def read_leaf(value: Any) -> Any:
         if value is None or type(value) is shown_as_is:

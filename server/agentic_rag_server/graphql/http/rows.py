@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from graphql import (
+    ArgumentNode,
     DocumentNode,
     FieldNode,
     FragmentDefinitionNode,
@@ -19,6 +20,8 @@ from graphql import (
     OperationDefinitionNode,
     SelectionSetNode,
     VariableNode,
+    Visitor,
+    visit,
 )
 
 from agentic_rag.kernel.pagination import MAX_PAGE
@@ -53,6 +56,19 @@ def require_few_rows(document: DocumentNode, operation_name: str | None, variabl
                     "lists in each object.",
                     extensions={"code": LIMIT_CODE},
                 )
+
+
+def pages_by_variable(document: DocumentNode) -> bool:
+    """Whether a variable says how many objects a query may bring: else each request of the document brings as many."""
+    found = False
+
+    class FirstVariables(Visitor):
+        def enter_argument(self, node: ArgumentNode, *_: Any) -> None:
+            nonlocal found
+            found = found or (node.name.value == "first" and isinstance(node.value, VariableNode))
+
+    visit(document, FirstVariables())
+    return found
 
 
 class _Rows:
