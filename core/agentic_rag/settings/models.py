@@ -62,7 +62,9 @@ class ModelsConfig:
     """The platform's models, and what organisations with keys of their own may reach."""
 
     embedder: Annotated[
-        Literal["deterministic", "onnx", "onnx:minilm", "onnx:bge-small", "onnx:e5-small", "openai"],
+        Literal[
+            "deterministic", "onnx", "onnx:minilm", "onnx:bge-small", "onnx:e5-small", "onnx:e5-multilingual", "openai"
+        ],
         Env("RAG_EMBEDDER"),
     ] = "deterministic"
     """`deterministic` needs no key; `onnx:NAME` is a model on this machine (`rag model get NAME`), `onnx` alone is

@@ -106,7 +106,7 @@ def test_a_model_that_the_hub_is_not_asked_for_says_so(tmp_path: Path) -> None:
 
 
 def test_an_unknown_model_is_told_the_known_ones() -> None:
-    with pytest.raises(NotFound, match="minilm, bge-small, e5-small"):
+    with pytest.raises(NotFound, match="minilm, bge-small, e5-small, e5-multilingual"):
         find_model("magic")
 
 

