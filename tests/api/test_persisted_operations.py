@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from agentic_rag.kernel.errors import Misconfigured
-from agentic_rag_server.graphql.http.persisted import MOST_REGISTERED, load_persisted_operations
+from agentic_rag_server.graphql.http.persisted import MOST_REGISTERED, PersistedOperations, load_persisted_operations
 from agentic_rag_server.graphql.http.responses import RequestFault, operation_from
 from agentic_rag_server.parts import ServerOptions
 from tests.api.builders import ORG, Container, client
@@ -69,23 +69,36 @@ async def test_a_server_of_persisted_operations_only_registers_none(file: Path) 
     assert await code_of(container, named_by_hash("{ __typename }", send=False)) == "PERSISTED_OPERATION_UNKNOWN"
 
 
+def is_known(operations: PersistedOperations, document: str, org_id: UUID) -> bool:
+    try:
+        operations.resolve_document(operation_from(named_by_hash(document, send=False)), org_id)
+    except RequestFault:
+        return False
+    return True
+
+
 def test_what_an_organisation_registers_is_unknown_to_others_and_the_longest_unused_goes() -> None:
     operations = load_persisted_operations(None, only=False)
     documents = [f"query Q{n} {{ __typename }}" for n in range(MOST_REGISTERED + 1)]
     for document in documents:
         operations.resolve_document(operation_from(named_by_hash(document, send=True)), ORG)
 
-    def is_known(document: str, org_id: UUID) -> bool:
-        try:
-            operations.resolve_document(operation_from(named_by_hash(document, send=False)), org_id)
-        except RequestFault:
-            return False
-        return True
+    assert is_known(operations, documents[-1], ORG)
+    assert not is_known(operations, documents[-1], uuid4())
+    assert is_known(operations, documents[1], ORG)
+    assert not is_known(operations, documents[0], ORG)
 
-    assert is_known(documents[-1], ORG)
-    assert not is_known(documents[-1], uuid4())
-    assert is_known(documents[1], ORG)
-    assert not is_known(documents[0], ORG)
+
+def test_an_organisation_that_registers_without_end_drives_out_its_own_documents_only() -> None:
+    operations, greedy = load_persisted_operations(None, only=False), uuid4()
+    operations.resolve_document(operation_from(named_by_hash(NAME, send=True)), ORG)
+    for n in range(2 * MOST_REGISTERED):
+        document = f"query Q{n} {{ __typename }}"
+        operations.resolve_document(operation_from(named_by_hash(document, send=True)), greedy)
+
+    assert is_known(operations, NAME, ORG)
+    assert is_known(operations, document, greedy)
+    assert not is_known(operations, f"query Q{MOST_REGISTERED} {{ __typename }}", greedy)
 
 
 async def test_a_server_that_takes_persisted_operations_only_runs_no_other(file: Path) -> None:

@@ -19,8 +19,8 @@ from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag_server.graphql.http.responses import GraphQLRequest, RequestFault
 
 MOST_REGISTERED = 2_000
-"""Documents that a process remembers for all its clients, each of which has a few dozen. The one asked for longest ago
-goes; its client sends it again.
+"""Documents that a process remembers for all its clients, each of which has a few dozen. Of the organisation with most
+of them the one asked for longest ago goes; its client sends it again.
 """
 
 MOST_BYTES = 8_192
@@ -36,7 +36,7 @@ class PersistedOperations:
         self._documents = documents
         self._known = frozenset(documents.values())
         self._only = only
-        self._registered: OrderedDict[tuple[UUID, str], str] = OrderedDict()
+        self._registered: dict[UUID, OrderedDict[str, str]] = {}
 
     def resolve_document(self, operation: GraphQLRequest, org_id: UUID) -> GraphQLRequest:
         """The operation with the document of its id. Errors: `RequestFault` codes PERSISTED_OPERATION_UNKNOWN,
@@ -58,12 +58,12 @@ class PersistedOperations:
             return self._documents[named]
         if operation.document_id is not None or self._only:
             raise RequestFault(400, "PERSISTED_OPERATION_UNKNOWN", "No operation is persisted under this id.")
-        key = (org_id, named.lower())
-        if key not in self._registered:
+        own, digest = self._registered.get(org_id, OrderedDict[str, str]()), named.lower()
+        if digest not in own:
             # Clients look for this message or its code, and send the document with its hash.
             raise RequestFault(200, "PERSISTED_QUERY_NOT_FOUND", "PersistedQueryNotFound")
-        self._registered.move_to_end(key)
-        return self._registered[key]
+        own.move_to_end(digest)
+        return own[digest]
 
     def _register(self, document: str, digest: str, org_id: UUID) -> None:
         if self._documents.get(digest) == document:
@@ -73,11 +73,14 @@ class PersistedOperations:
             raise RequestFault(400, "PERSISTED_QUERY_HASH", "`sha256Hash` is not the SHA-256 of `query`.")
         if self._only or len(encoded) > MOST_BYTES:
             return
-        key = (org_id, digest.lower())
-        self._registered[key] = document
-        self._registered.move_to_end(key)
-        if len(self._registered) > MOST_REGISTERED:
-            self._registered.popitem(last=False)
+        own = self._registered.setdefault(org_id, OrderedDict())
+        own[digest.lower()] = document
+        own.move_to_end(digest.lower())
+        if sum(map(len, self._registered.values())) > MOST_REGISTERED:
+            most = max(self._registered, key=lambda one: len(self._registered[one]))
+            self._registered[most].popitem(last=False)
+            if not self._registered[most]:
+                del self._registered[most]
 
 
 def load_persisted_operations(path: Path | None, *, only: bool) -> PersistedOperations:
