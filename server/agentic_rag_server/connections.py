@@ -9,6 +9,8 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode, Frame
+from websockets.http11 import Request
 
 from agentic_rag.kernel.telemetry import Telemetry
 
@@ -18,6 +20,12 @@ _PIECE = 16 * 1024
 """Bytes given to the parser at once, which copies a header again with each of its parts."""
 
 _LOOK_SECONDS = 0.02
+
+MOST_FRAMES = 64
+"""Fragments of a WebSocket's message. Clients send one, or pieces of some kilobytes."""
+
+ADMIT = "admit_socket"
+"""Of a WebSocket's `state`: what to call when its client has shown a credential."""
 
 _SPARE_DESCRIPTORS = 256
 """Descriptors for database, Redis, files and listeners."""
@@ -44,6 +52,10 @@ class ConnectionLimits:
     """A server that stops awaits one more request of a connection that was busy in so many seconds; its answer says
     that it is the last. Longer than a busy client's pause between two requests.
     """
+    message_bytes: int = 16 * 1024
+    """Of a WebSocket's message before its client has shown a credential."""
+    farewell_seconds: float = 1.0
+    """How long a WebSocket that the server closes waits for its client to do so too."""
 
 
 def connection_limits() -> ConnectionLimits:
@@ -54,13 +66,15 @@ def connection_limits() -> ConnectionLimits:
 
 @dataclass(slots=True)
 class Gate:
-    """The connections of a server that have no request under way, longest first. At the limit the first of them makes
-    room for a new one, so half-open connections shut nobody out.
+    """The connections of a server that have no request under way, or are WebSockets without a credential, longest
+    first. At the limit the first of them makes room for a new one, so half-open connections shut nobody out.
     """
 
     telemetry: Telemetry
     limits: ConnectionLimits
-    waiting: dict[GuardedProtocol, float] = field(default_factory=dict["GuardedProtocol", float])
+    waiting: dict[GuardedProtocol | GuardedSocket, float] = field(
+        default_factory=dict["GuardedProtocol | GuardedSocket", float]
+    )
     """With the time of the loop since when."""
     waiting_bytes: int = 0
     is_closing: bool = False
@@ -235,16 +249,83 @@ class GuardedProtocol(HttpToolsProtocol):
 
 
 class GuardedSocket(WebSocketsSansIOProtocol):
-    """uvicorn's WebSocket. One whose client answers no ping is dropped with what it did not read: closing would wait
-    for it to be read.
+    """uvicorn's WebSocket. Until its client has shown a credential it is a connection without a request: it makes room
+    for others, and its messages are small. One whose client answers no ping is dropped with what it did not read:
+    closing would wait for it to be read.
     """
+
+    gate: Gate
+    """Set by `guarded_socket`."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._frames = 0
+        self.conn.max_message_size = self.gate.limits.message_bytes
+        self.close_timeout = self.gate.limits.farewell_seconds
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Wait for a credential."""
+        super().connection_made(transport)
+        self.gate.waiting[self] = self.loop.time()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self.gate.waiting.pop(self, None)
+        super().connection_lost(exc)
+
+    def handle_connect(self, event: Request) -> None:
+        """The application says by `ADMIT` when a credential came."""
+        self.app_state = {**self.app_state, ADMIT: self._admit}
+        super().handle_connect(event)
+
+    def handle_text(self, event: Frame) -> None:
+        """A message begins."""
+        self._frames = 1
+        super().handle_text(event)
+
+    def handle_bytes(self, event: Frame) -> None:
+        """A message begins."""
+        self._frames = 1
+        super().handle_bytes(event)
+
+    def handle_cont(self, event: Frame) -> None:
+        """A message goes on: each of its fragments costs memory, also an empty one."""
+        self._frames += 1
+        if self._frames > MOST_FRAMES:
+            self.conn.fail(CloseCode.MESSAGE_TOO_BIG)
+            self.handle_parser_exception()
+            return
+        super().handle_cont(event)
+
+    def handle_parser_exception(self) -> None:
+        """A frame that is none, or too much of a message."""
+        if not self.transport.is_closing():
+            is_large = self.conn.close_sent is not None and self.conn.close_sent.code == CloseCode.MESSAGE_TOO_BIG
+            self.gate.telemetry.count(REFUSALS, reason="socket_size" if is_large else "malformed")
+            super().handle_parser_exception()
 
     def keepalive_timeout(self) -> None:
         """No pong came."""
         super().keepalive_timeout()
         self.transport.abort()
 
+    def refuse(self, reason: str, status: int) -> None:
+        """Drop the connection: its answer has begun, so there is no status."""
+        del status
+        self.gate.waiting.pop(self, None)
+        self.gate.telemetry.count(REFUSALS, reason=reason)
+        self.transport.abort()
 
-def guarded_protocol(telemetry: Telemetry, limits: ConnectionLimits) -> type[GuardedProtocol]:
+    def _admit(self) -> None:
+        self.gate.waiting.pop(self, None)
+        self.conn.max_message_size = self.config.ws_max_size
+
+
+def guarded_protocol(gate: Gate) -> type[GuardedProtocol]:
     """The protocol of one server."""
-    return type("ServerProtocol", (GuardedProtocol,), {"gate": Gate(telemetry, limits)})
+    return type("ServerProtocol", (GuardedProtocol,), {"gate": gate})
+
+
+def guarded_socket(gate: Gate) -> type[GuardedSocket]:
+    """The WebSocket of one server."""
+    return type("ServerSocket", (GuardedSocket,), {"gate": gate})

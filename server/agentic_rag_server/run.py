@@ -12,7 +12,7 @@ import uvicorn
 
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag_server.app import build_app
-from agentic_rag_server.connections import ConnectionLimits, Gate, GuardedSocket, connection_limits, guarded_protocol
+from agentic_rag_server.connections import ConnectionLimits, Gate, connection_limits, guarded_protocol, guarded_socket
 from agentic_rag_server.graphql.http.streams import OpenStreams
 from agentic_rag_server.parts import ServerOptions, ServerParts
 
@@ -84,13 +84,13 @@ def build_server(parts: ServerParts, limits: ConnectionLimits | None = None) -> 
     """
     limits = limits or connection_limits()
     app = build_app(parts)
-    protocol = guarded_protocol(parts.telemetry, limits)
+    gate = Gate(parts.telemetry, limits)
     config = uvicorn.Config(
         app,
-        http=protocol,
+        http=guarded_protocol(gate),
         limit_concurrency=limits.connections + 1,
         timeout_keep_alive=limits.idle_seconds,
-        ws=GuardedSocket,
+        ws=guarded_socket(gate),
         ws_max_size=parts.options.max_body_bytes,
         # Compressed replies would let who sees their sizes guess what stands in them; and each connection would hold
         # a window of memory.
@@ -101,7 +101,7 @@ def build_server(parts: ServerParts, limits: ConnectionLimits | None = None) -> 
         server_header=False,
         timeout_graceful_shutdown=parts.options.drain_seconds,
     )
-    return DrainingServer(config, protocol.gate, app.state.open_streams)
+    return DrainingServer(config, gate, app.state.open_streams)
 
 
 def run(open_parts: Callable[[], Awaitable[ServerParts]], options: ServerOptions) -> None:

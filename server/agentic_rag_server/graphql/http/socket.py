@@ -16,6 +16,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Unauthenticated
 from agentic_rag.tenancy.record_audit import on_behalf_of
 from agentic_rag_server.auth.bearer import WRONG_CREDENTIAL, address_of, bearer_token
+from agentic_rag_server.connections import ADMIT
 from agentic_rag_server.graphql.http.context import RequestContext
 from agentic_rag_server.graphql.http.errors import INTERNAL_MESSAGE, error_entry, report_internal, response_error
 from agentic_rag_server.graphql.http.persisted import PersistedOperations
@@ -155,6 +156,9 @@ class _Conversation:
         except DependencyUnavailable as away:
             raise _Closed(1013, away.message) from away
         self._is_ready = True
+        admit = self._socket.scope.get("state", {}).get(ADMIT)
+        if admit is not None:
+            admit()
         await self._send(type="connection_ack")
 
     def _subscribe(self, message: Mapping[str, Any]) -> None:

@@ -1,0 +1,115 @@
+"""What a WebSocket may cost before its client has shown a credential, over raw sockets."""
+
+import asyncio
+import json
+import struct
+
+import pytest
+
+from agentic_rag_server.connections import MOST_FRAMES, ConnectionLimits
+from agentic_rag_server.graphql.http import socket as graphql_socket
+from tests.api.test_connections import HEAD, Door, opened
+
+pytestmark = pytest.mark.network
+
+UPGRADE = (
+    b"GET /graphql HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n"
+)
+TEXT, CONTINUATION, LAST = 0x01, 0x00, 0x80
+UNMASKED = bytes(4)
+
+
+class RawSocket:
+    """A WebSocket that never answers, as far as the test does not."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+
+    def send(self, first: int, payload: bytes, announced: int | None = None) -> None:
+        """A masked frame; `announced` is the length that it claims."""
+        length = len(payload) if announced is None else announced
+        self.writer.write(bytes([first, 0xFF]) + struct.pack(">Q", length) + UNMASKED + payload)
+
+    async def ends(self, seconds: float = 5.0) -> bytes:
+        """What the server sent until it closed the connection. Errors: `TimeoutError`."""
+        try:
+            return await asyncio.wait_for(self.reader.read(), seconds)
+        except ConnectionError:
+            return b""
+        finally:
+            self.writer.close()
+
+    async def message(self) -> dict[str, object]:
+        """The next message of the server, of 125 to 65,535 bytes or fewer."""
+        _, length = await self.reader.readexactly(2)
+        size = length if length < 126 else struct.unpack(">H", await self.reader.readexactly(2))[0]
+        return json.loads(await self.reader.readexactly(size))
+
+
+async def half_open(door: Door) -> RawSocket:
+    reader, writer = await door.connect()
+    writer.write(UPGRADE)
+    head = await reader.readuntil(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 101")
+    return RawSocket(reader, writer)
+
+
+async def test_a_large_message_is_refused_as_soon_as_it_is_announced() -> None:
+    async with opened() as door:
+        socket = await half_open(door)
+        socket.send(TEXT, b"{", announced=1_000_000)
+        said = await socket.ends()
+
+    assert said[2:4] == struct.pack(">H", 1009)
+    assert door.refused == {"socket_size": 1}
+
+
+async def test_a_message_has_so_many_fragments() -> None:
+    async with opened() as door:
+        socket = await half_open(door)
+        socket.send(TEXT, b"")
+        for _ in range(MOST_FRAMES):
+            socket.send(CONTINUATION, b"")
+        said = await socket.ends()
+
+    assert said[2:4] == struct.pack(">H", 1009)
+    assert door.refused == {"socket_size": 1}
+
+
+async def test_whoever_showed_a_credential_may_send_long_operations() -> None:
+    async with opened() as door:
+        socket = await half_open(door)
+        begin = {"type": "connection_init", "payload": {"authorization": "Bearer admin-token"}}
+        socket.send(LAST | TEXT, json.dumps(begin).encode())
+        begun = await socket.message()
+        operation = {"query": "{ __typename }", "extensions": {"long": "x" * 200_000}}
+        socket.send(LAST | TEXT, json.dumps({"type": "subscribe", "id": "1", "payload": operation}).encode())
+        answered = await socket.message()
+        socket.writer.close()
+
+    assert begun == {"type": "connection_ack"}
+    assert (answered["type"], answered["payload"]) == ("next", {"data": {"__typename": "Query"}})
+
+
+async def test_half_open_sockets_shut_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graphql_socket, "INIT_SECONDS", 60.0)
+    async with opened(ConnectionLimits(connections=8)) as door:
+        sockets = [await half_open(door) for _ in range(8)]
+        statuses = [await door.status(HEAD + b"Connection: close\r\n\r\n") for _ in range(3)]
+        await sockets[0].ends()
+        for socket in sockets[1:]:
+            socket.writer.close()
+
+    assert statuses == [200, 200, 200]
+    assert door.refused["connections"] >= 1
+
+
+async def test_a_client_that_begins_nothing_is_gone_though_it_answers_no_close(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graphql_socket, "INIT_SECONDS", 0.1)
+    async with opened() as door:
+        socket = await half_open(door)
+        said = await socket.ends(seconds=5)
+
+    assert said[2:4] == struct.pack(">H", 4408)
