@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from agentic_rag.erasure.request_erasure import RequestErasure
     from agentic_rag.ingestion.attachments import Attachments
     from agentic_rag.ingestion.copy_document import CopyDocument
+    from agentic_rag.ingestion.estimate import EstimateUpload
     from agentic_rag.ingestion.live.cancel_job import CancelJob
     from agentic_rag.ingestion.live.follow_changes import FollowChanges
     from agentic_rag.ingestion.reingest import ReingestDocument
@@ -140,6 +141,7 @@ class ServerParts:
     prove_run: ProveRun
     show_cited_page: ShowCitedPage
     upload: UploadDocument
+    estimate_upload: EstimateUpload
     sources: ManageSources
     search_web: SearchWeb
     crawl_web: CrawlWeb

@@ -121,6 +121,9 @@ FIELDS: Mapping[str, Request] = {
     "Query.undecodableMessages": Request("undecodableMessages { nodes { id } }", owns_nothing=True),
     "Query.documentId": Request('documentId(workspaceId: %(workspace)s, sourcePath: "shared.md")', seen="document"),
     "Query.proveErased": Request("proveErased(documentId: %(document)s) { erased }"),
+    "Query.estimateEmbeddingSwitch": Request(
+        'estimateEmbeddingSwitch(workspaceId: %(workspace)s, to: "deterministic") { tokens }'
+    ),
     "Query.estimateAnswer": Request(
         f'estimateAnswer(input: {{workspaceId: %(workspace)s, question: "{QUESTION}"}}) {{ tokens costUsd }}'
     ),
@@ -191,6 +194,9 @@ FIELDS: Mapping[str, Request] = {
     ),
     "Mutation.deleteContextTemplate": Request(
         f"deleteContextTemplate(workspaceId: %(workspace)s, name: %(template)s) {{ {FAULTS} }}"
+    ),
+    "Mutation.estimateUpload": Request(
+        f'estimateUpload(workspaceId: %(workspace)s, file: $file, sourcePath: "shared.md") {{ {FAULTS} }}'
     ),
     "Mutation.uploadDocument": Request(
         f'uploadDocument(workspaceId: %(workspace)s, file: $file, sourcePath: "shared.md") {{ {FAULTS} }}'
@@ -335,6 +341,9 @@ ROUTES: Mapping[str, Request] = {
     "listContextTemplates": Request("/v1/workspaces/%(workspace)s/templates"),
     "saveContextTemplate": Request("/v1/workspaces/%(workspace)s/templates/own-2", {"json": {"heading": "## Own"}}),
     "deleteContextTemplate": Request("/v1/workspaces/%(workspace)s/templates/%(template)s"),
+    "estimateUpload": Request(
+        "/v1/workspaces/%(workspace)s/documents/estimate", {**FORM, "data": {"sourcePath": "shared.md"}}
+    ),
     "uploadDocument": Request("/v1/workspaces/%(workspace)s/documents", {**FORM, "data": {"sourcePath": "shared.md"}}),
     "reingestDocument": Request(f"{_DOCUMENT}/reingest"),
     "updateDocument": Request("/v1/documents/%(document)s", {"json": {"metadata": {"tags": ["pumps"]}}}),

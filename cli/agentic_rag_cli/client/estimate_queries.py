@@ -9,3 +9,19 @@ query ($input: RagAnswerInput!) {
   }
 }
 """
+
+_EMBEDDING = "space chunks tokens reusedChunks costUsd"
+
+ESTIMATE_UPLOAD = f"""
+mutation ($workspaceId: ID!, $file: Upload!) {{
+  estimateUpload(workspaceId: $workspaceId, file: $file) {{
+    size mediaType embedding {{ {_EMBEDDING} }} errorCode errorMessage userErrors {{ code message path }}
+  }}
+}}
+"""
+
+ESTIMATE_SWITCH = f"""
+query ($workspaceId: ID!, $to: String!) {{
+  estimateEmbeddingSwitch(workspaceId: $workspaceId, to: $to) {{ {_EMBEDDING} }}
+}}
+"""

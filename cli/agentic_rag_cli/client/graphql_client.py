@@ -27,6 +27,7 @@ from agentic_rag.kernel.errors import (
 from agentic_rag.kernel.pagination import MAX_PAGE
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_workspace
 from agentic_rag_cli.client import queries
+from agentic_rag_cli.client.estimate_queries import ESTIMATE_UPLOAD
 from agentic_rag_cli.client.event_lines import read_events
 from agentic_rag_cli.client.ids import choose_workspace, node_id, require_id, workspaces_in
 
@@ -198,6 +199,12 @@ class GraphQLClient:
         variables = {"workspaceId": workspace_id, "key": key, "readableBy": readers, "metadata": metadata}
         with await asyncio.to_thread(file.open, "rb") as content:
             return await self.send_file(queries.UPLOAD, content, 120.0, file.name, **variables)
+
+    async def estimate_upload(self, workspace_id: str, file: Path) -> dict[str, Any]:
+        """What uploading a file would cost."""
+        with await asyncio.to_thread(file.open, "rb") as content:
+            found = await self.send_file(ESTIMATE_UPLOAD, content, 120.0, file.name, workspaceId=workspace_id)
+        return {name: value for name, value in found.items() if name != "userErrors"}
 
     async def send_file(
         self, query: str, content: IO[bytes] | bytes, seconds: float, name: str = "file", **variables: Any

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from agentic_rag.kernel.formatting import format_count
+
 FREE = "Nothing: every step is done on the server."
 CACHED = "Nothing: the answer is in the cache."
 UNPRICED = "price unknown"
@@ -15,6 +17,23 @@ def estimate_text(found: dict[str, Any]) -> str:
         return CACHED if found["cached"] else FREE
     lines = [f"{one['stage']:<12}{one['tokens']:>8,} tokens  {usd(one['costUsd'])}" for one in found["usage"]]
     return "\n".join((*lines, f"{'about':<12}{found['tokens']:>8,} tokens  {usd(found['costUsd'])}"))
+
+
+def embedding_text(found: dict[str, Any]) -> str:
+    """What embedding would cost, in a line."""
+    reused = f", {found['reusedChunks']:,} reused" if found["reusedChunks"] else ""
+    chunks, tokens = format_count(found["chunks"], "chunk"), format_count(found["tokens"], "token")
+    return f"{chunks}{reused}, {tokens}  {usd(found['costUsd'])}  {found['space']}"
+
+
+def upload_text(files: list[dict[str, Any]]) -> str:
+    """A line for each file."""
+    return "\n".join(
+        f"{one['file']}  {embedding_text(one['embedding'])}"
+        if one["embedding"]
+        else f"{one['file']}  [{one['errorCode']}] {one['errorMessage']}"
+        for one in files
+    )
 
 
 def usd(amount: float | None) -> str:

@@ -15,7 +15,7 @@ from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.analysis.extract_entities import ExtractEntities
 from agentic_rag.ingestion.attachments import Attachments
 from agentic_rag.ingestion.copy_document import CopyDocument
-from agentic_rag.ingestion.estimate import EstimateIngest
+from agentic_rag.ingestion.estimate import EstimateIngest, EstimateUpload
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest import IngestDocument
 from agentic_rag.ingestion.ingest_chunks import IngestChunks
@@ -121,6 +121,11 @@ class IngestionParts(AnsweringParts):
         return EstimateIngest(
             self.database, self.sync_source, self.parser, self._analysis, self.embedders, self._chunk_profile
         )
+
+    @cached_property
+    def estimate_upload(self) -> EstimateUpload:
+        """The use case behind `estimateUpload`."""
+        return EstimateUpload(self.estimate, ZipAwareSniffer(), self.settings.ingestion.max_upload_bytes)
 
     @cached_property
     def upload(self) -> UploadDocument:

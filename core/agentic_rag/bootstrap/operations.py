@@ -156,7 +156,8 @@ class OperationsParts(WebParts):
     def switch_spaces(self) -> SwitchEmbedding:
         """Switches workspaces between embedding spaces; the body of REEMBED jobs."""
         measurement = MeasureSwitch(self.database, self.embedders, self.retrieve, self.fusion_weights)
-        return SwitchEmbedding(self.database, self.embedders, measurement, self.telemetry, SPACE_GRACE)
+        prices = self.settings.models.prices
+        return SwitchEmbedding(self.database, self.embedders, measurement, self.telemetry, SPACE_GRACE, prices)
 
     @cached_property
     def keep_index(self) -> MaintainVectorIndex:

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
+from agentic_rag.documents.document import Document
 from agentic_rag.documents.document_access import (
     DocumentRight,
     keep_withdrawn,
@@ -145,10 +146,7 @@ class UploadDocument:
         await self.embedders.admit(workspace)
         limited = limit_size(pieces, self.max_bytes)
         head = await _head(limited)
-        try:
-            media_type = self.sniff(head, file_name)
-        except ParseFailed as error:
-            raise _as_upload_error(error) from error
+        media_type = sniffed(self.sniff, head, file_name)
         if accepted is not None and media_type not in accepted:
             taken = ", ".join(sorted(accepted))
             raise ContentUnsupported(f"The file is {media_type}; here {taken} are taken.", path=("file",))
@@ -226,9 +224,7 @@ class UploadDocument:
         if known is not None and document is not None and known.is_withdrawn is not document.is_withdrawn:
             raise readers_changed()
         if document is not None:
-            if not await may_know(transaction, uploader, document):
-                raise Forbidden("This path belongs to a document that is not yours to replace. Choose another one.")
-            await require_right(transaction, uploader, document, DocumentRight.WRITE)
+            await require_replaceable(transaction, uploader, document)
             require_room(document.metadata, submission.metadata)
             if access_id is not None and access_id != document.access_id:
                 await require_right(transaction, uploader, document, DocumentRight.OWN)
@@ -313,6 +309,21 @@ def _input_hash(submission: Submission) -> bytes:
     if not submission.metadata.is_empty:
         digest.update(json.dumps(change_json(submission.metadata), sort_keys=True).encode())
     return digest.digest()
+
+
+async def require_replaceable(transaction: Transaction, principal: Principal, document: Document) -> None:
+    """Errors: `Forbidden` for a caller who may not give the document another file."""
+    if not await may_know(transaction, principal, document):
+        raise Forbidden("This path belongs to a document that is not yours to replace. Choose another one.")
+    await require_right(transaction, principal, document, DocumentRight.WRITE)
+
+
+def sniffed(sniff: SniffMediaType, head: bytes, file_name: str) -> str:
+    """The media type of a file, from its first bytes. Errors: `ContentRefused`, with the codes of uploads."""
+    try:
+        return sniff(head, file_name)
+    except ParseFailed as error:
+        raise _as_upload_error(error) from error
 
 
 async def _head(pieces: AsyncIterator[bytes]) -> bytes:

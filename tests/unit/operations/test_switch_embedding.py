@@ -8,13 +8,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.memory_store.answering.cache import MemoryAnswerCache
+from tests.memory_store.compute import InlineCompute
 from tests.memory_store.session.database import MemoryDatabase
 from tests.memory_store.session.store import MemoryStore
 from tests.memory_store.telemetry import RecordingTelemetry
 
 from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE, DeterministicEmbedder
 from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.ingestion.analysis.analyse import TextAnalysis
+from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks
 from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.models.billing.prices import PriceTable, TokenPrice
 from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceState
 from agentic_rag.models.providers.embedder_registry import EmbedderRegistry
 from agentic_rag.operations.measure_switch import MeasureSwitch
@@ -71,3 +76,31 @@ async def test_a_space_that_could_answer_at_once_waits_for_the_switch_that_is_un
     ]
     await switch.cancel(workspace)
     assert (await switch.begin(workspace, "deterministic", None)).version is not None
+
+
+async def test_a_switch_is_estimated_by_the_passages_that_it_would_embed() -> None:
+    store = MemoryStore(SystemClock())
+    database = MemoryDatabase(store, MemoryAnswerCache(store.clock))
+    embedders = EmbedderRegistry(DeterministicEmbedder(), NoEmbedder, {"deterministic": lambda: DETERMINISTIC_SPACE})
+    measurement = MeasureSwitch(database, embedders, Retrieve(RecordingTelemetry()), FusionWeights())
+    prices = PriceTable({"second": TokenPrice(2.0)})
+    switch = SwitchEmbedding(database, embedders, measurement, RecordingTelemetry(), DAY, prices)
+    workspace = WorkspaceRef(uuid4(), uuid4())
+    async with database.transaction(workspace.org_id) as transaction:
+        await transaction.workspaces.create(
+            workspace.workspace_id, "w", WorkspaceKind.GENERAL, None, WorkspaceSettings()
+        )
+    texts = ("The pump lifts water.", "The crane lifts stones.")
+    ingest = IngestChunks(database, embedders, TextAnalysis(estimate_tokens, InlineCompute()))
+    await ingest.run(workspace, [ChunkedDocument("a.md", "a", texts)], "tests")
+
+    other = await switch.estimate(workspace, "openai:second:8")
+    same = await switch.estimate(workspace, "deterministic")
+
+    tokens = sum(map(estimate_tokens, texts))
+    assert (other.chunks, other.tokens, other.cost_usd) == (2, tokens, pytest.approx(tokens * 2 / 1e6))
+    assert (same.chunks, same.tokens, same.cost_usd) == (0, 0, 0.0)
+    assert [one.state for one in await switch.spaces(workspace)] == [SpaceState.ACTIVE]
+    with pytest.raises(InvalidInput) as refused:
+        await switch.estimate(workspace, "openai:unknown")
+    assert refused.value.code == "SPACE_UNKNOWN"

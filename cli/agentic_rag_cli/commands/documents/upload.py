@@ -44,6 +44,7 @@ from agentic_rag_cli.options import (
     readers_of,
 )
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.output.estimate_view import upload_text
 from agentic_rag_cli.wiring import on_graphql, wiring_of
 
 
@@ -57,6 +58,9 @@ def upload(
     ] = None,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until every file is READY or FAILED.")] = False,
     follow: FollowOption = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Say what embedding the files would cost; store nothing.")
+    ] = False,
     user: UserOption = None,
     key: KeyOption = None,
     group: GroupOption = None,
@@ -78,6 +82,11 @@ def upload(
     said = metadata_input(metadata_of(tag, field, domain, language, date))
     address = url or wiring_of(context).settings().client.url
 
+    if estimate:
+        told = on_graphql(context, lambda client: _estimate(client, workspace, files), address=address)
+        _show_estimates(told, as_json=as_json)
+        return
+
     async def send(client: GraphQLClient) -> list[UploadOutcome]:
         workspace_id = await client.workspace_id(workspace)
         uploads = Uploads(client, workspace_id, readers, said)
@@ -92,6 +101,29 @@ def upload(
     terminal.show([one.as_json() for one in outcomes], "\n".join(lines), as_json=as_json)
     if any(one.needs_attention for one in outcomes):
         raise typer.Exit(ExitCode.PARTIAL if any(not one.needs_attention for one in outcomes) else ExitCode.FAILED)
+
+
+async def _estimate(client: GraphQLClient, workspace: str | None, files: Sequence[Path]) -> list[dict[str, Any]]:
+    """What each file would cost, one after the other. A file that is refused has the code of the refusal."""
+    workspace_id = await client.workspace_id(workspace)
+    found: list[dict[str, Any]] = []
+    for file in files:
+        try:
+            told = await client.estimate_upload(workspace_id, file)
+        except InvalidInput as error:
+            told = {"size": None, "mediaType": None, "embedding": None} | {
+                "errorCode": error.code,
+                "errorMessage": error.message,
+            }
+        found.append({"file": str(file), **told})
+    return found
+
+
+def _show_estimates(found: list[dict[str, Any]], *, as_json: bool) -> None:
+    terminal.show(found, upload_text(found), as_json=as_json)
+    refused = [one for one in found if one["embedding"] is None]
+    if refused:
+        raise typer.Exit(ExitCode.PARTIAL if len(refused) < len(found) else ExitCode.FAILED)
 
 
 _POLL_SECONDS = 0.25

@@ -12,12 +12,14 @@ import typer
 from agentic_rag.kernel.errors import AgenticRagError, Permanent, Retryable
 from agentic_rag.models.embedding.recall_gate import DEFAULT_K, MAX_K, RecallQuestion, build_recall_gate
 from agentic_rag_cli.client import operator_queries, queries
+from agentic_rag_cli.client.estimate_queries import ESTIMATE_SWITCH
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.ingestion import StallWatch
 from agentic_rag_cli.commands.models.similarity import calibrate_similarity
 from agentic_rag_cli.exits import ExitCode, error_line
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.output.estimate_view import embedding_text
 from agentic_rag_cli.output.recall import recall_json, recall_line
 from agentic_rag_cli.wiring import on_graphql
 from agentic_rag_eval.dataset import load_dataset
@@ -61,6 +63,7 @@ def switch(
         float, typer.Option("--gate-tolerance", min=0.0, max=1.0, help="How far recall may fall.")
     ] = 0.0,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until the workspace answers in it.")] = False,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Say what it would cost, and change nothing.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Switch a workspace to another embedding model, without a pause: questions are answered all the while.
@@ -70,6 +73,10 @@ def switch(
 
     Example: rag embeddings switch --to openai:text-embedding-3-small -w handbook --gate golden.jsonl --wait
     """
+    if estimate:
+        found = on_graphql(context, lambda client: _estimate(client, workspace, to))
+        terminal.show(found, embedding_text(found), as_json=as_json)
+        return
     judged = None if gate is None else gate_from(gate, gate_k, gate_tolerance)
 
     async def work(client: GraphQLClient) -> Mapping[str, Any]:
@@ -87,6 +94,10 @@ def switch(
         terminal.note(error_line(error))
         raise typer.Exit(ExitCode.THRESHOLD) from error
     _show([record], as_json)
+
+
+async def _estimate(client: GraphQLClient, workspace: str | None, to: str) -> dict[str, Any]:
+    return await client.fetch(ESTIMATE_SWITCH, workspaceId=await client.workspace_id(workspace), to=to)
 
 
 @app.command("cancel")

@@ -16,9 +16,10 @@ from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.documents.documents import Document, ReadersInput, read_readers, show_document
 from agentic_rag_server.graphql.documents.metadata import DocumentMetadataInput, read_change
 from agentic_rag_server.graphql.http.context import Info
-from agentic_rag_server.graphql.http.fields import Payload, mutation
+from agentic_rag_server.graphql.http.fields import Payload, mutation, to_schema
 from agentic_rag_server.graphql.http.responses import GraphQLRequest, RequestFault, operation_from
 from agentic_rag_server.graphql.jobs.jobs import Job, show_job
+from agentic_rag_server.graphql.models.spaces import EmbeddingEstimate
 from agentic_rag_server.rest.http.multipart import MultipartBody
 
 PREFLIGHT_HEADERS = ("graphql-require-preflight", "apollo-require-preflight", "x-requested-with")
@@ -50,8 +51,44 @@ class UploadDocumentPayload(Payload):
     unchanged: bool = strawberry.field(default=False, description="Whether these very bytes were READY already.")
 
 
+@strawberry.type(description="What an upload would cost; or, in `userErrors`, why it would be refused.")
+class EstimateUploadPayload(Payload):
+    size: int | None = strawberry.field(default=None, description="Bytes.")
+    media_type: str | None = None
+    embedding: EmbeddingEstimate | None = strawberry.field(
+        default=None, description="Null for a file that could not be read; the reason is in `errorCode`."
+    )
+    error_code: str | None = strawberry.field(default=None, description="Why the document would become FAILED.")
+    error_message: str | None = None
+
+
 @strawberry.type
 class UploadMutation:
+    @mutation(
+        Action.UPLOAD_DOCUMENT,
+        EstimateUploadPayload,
+        right=Sight.PATH,
+        description="What uploading a file would cost: it is read, cut into chunks, and forgotten. Chunks that the "
+        "document of that path has already are not embedded again. Nothing is stored, and no provider is called. Takes "
+        "the role member.",
+    )
+    async def estimate_upload(
+        self, info: Info, workspace_id: strawberry.ID, file: UploadedFile, source_path: str | None = None
+    ) -> EstimateUploadPayload:
+        context = info.context
+        ref = context.ref(decode(workspace_id, NodeKind.WORKSPACE, path=("workspaceId",)))
+        found = await context.parts.estimate_upload.run(
+            context.principal, ref, file.file_name, file.content, source_path
+        )
+        cost, fault = found.file.cost, found.file.fault
+        return EstimateUploadPayload(
+            size=found.size,
+            media_type=found.media_type,
+            embedding=None if cost is None else to_schema(EmbeddingEstimate, cost),
+            error_code=None if fault is None else fault.code,
+            error_message=None if fault is None else fault.message,
+        )
+
     @mutation(
         Action.UPLOAD_DOCUMENT,
         UploadDocumentPayload,

@@ -68,8 +68,30 @@ class SwitchEmbeddingSpacePayload(Payload):
     )
 
 
+@strawberry.type(description="What embedding would cost. Tokens are estimated.")
+class EmbeddingEstimate:
+    space: str = strawberry.field(description="Model and dimensions of the vectors.")
+    chunks: int = strawberry.field(description="Passages that would be embedded.")
+    tokens: int
+    reused_chunks: int = strawberry.field(description="Passages whose vectors stay as they are.")
+    cost_usd: float | None = strawberry.field(description="Null without a known price; 0 on the server itself.")
+
+
 @strawberry.type
 class SpaceQuery:
+    @field(
+        Action.READ,
+        Action.SWITCH_SPACE,
+        right=Sight.ORGANISATION,
+        description="What a switch to another embedding model would cost: every passage without a vector in it, those "
+        "of readable older versions included. Takes the role admin.",
+    )
+    async def estimate_embedding_switch(self, info: Info, workspace_id: strawberry.ID, to: str) -> EmbeddingEstimate:
+        """`to` as in `switchEmbeddingSpace`. Errors: SPACE_UNKNOWN."""
+        context = info.context
+        found = await context.parts.switch_spaces.estimate(await context.workspace(workspace_id), to)
+        return to_schema(EmbeddingEstimate, found)
+
     @field(
         Action.READ,
         Action.SWITCH_SPACE,

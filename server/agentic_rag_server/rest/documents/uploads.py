@@ -14,7 +14,7 @@ from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_works
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule, Sight
-from agentic_rag_server.rest.http.bodies import FIELDS_BYTES, FORM, IDEMPOTENCY_KEY, read_upload
+from agentic_rag_server.rest.http.bodies import FIELDS_BYTES, FORM, IDEMPOTENCY_KEY, PATH_FORM, read_file, read_upload
 from agentic_rag_server.rest.http.models import NOT_STORED, Model, answer
 from agentic_rag_server.rest.http.multipart import MultipartBody
 from agentic_rag_server.rest.http.operations import Endpoint, Parameter, ResponseSpec, admitted, operation
@@ -45,10 +45,53 @@ class UploadAccepted(Model, frozen=True):
     status_url: str
 
 
+class UploadEstimated(Model, frozen=True):
+    """What an upload would cost. The fields of embedding are null for a file that could not be read."""
+
+    size: Annotated[int, Meta(description="Bytes.")]
+    media_type: str
+    space: Annotated[str | None, Meta(description="Model and dimensions of the vectors.")] = None
+    chunks: Annotated[int | None, Meta(description="Passages that would be embedded.")] = None
+    tokens: Annotated[int | None, Meta(description="Estimated.")] = None
+    reused_chunks: Annotated[int | None, Meta(description="Passages whose vectors stay as they are.")] = None
+    cost_usd: Annotated[float | None, Meta(description="Null without a known price; 0 on the server itself.")] = None
+    error_code: Annotated[str | None, Meta(description="Why the document would become FAILED.")] = None
+    error_message: str | None = None
+
+
 class UploadsEndpoint(Endpoint):
     """A file streams to the blob store as it arrives."""
 
     tag = TAG
+
+    @operation(
+        "POST",
+        f"{PATH}/estimate",
+        "estimateUpload",
+        summary="What uploading a file would cost",
+        description="The file is read, cut into chunks, and forgotten. Takes the role member.",
+        rule=Rule((Action.UPLOAD_DOCUMENT,), Sight.PATH),
+        parameters=(WORKSPACE,),
+        takes=PATH_FORM,
+        answers=(ResponseSpec(200, "The estimate.", UploadEstimated),),
+        refusals=UPLOAD_REFUSALS,
+    )
+    async def estimate(self, request: Request) -> Response:
+        """Errors: those of `EstimateUpload` and `read_file`."""
+        principal = admitted(request).principal
+        node = decode(request.path_params["workspace"], NodeKind.WORKSPACE)
+        ref, most = WorkspaceRef(principal.org_id, node.workspace_id), self._parts.options.max_upload_bytes
+        name, content, path = await read_file(MultipartBody(request, most + FIELDS_BYTES), most)
+        found = await self._parts.estimate_upload.run(principal, ref, name, content, path)
+        cost, fault = found.file.cost, found.file.fault
+        shown = UploadEstimated(found.size, found.media_type)
+        if cost is not None:
+            shown = UploadEstimated(
+                found.size, found.media_type, cost.space, cost.chunks, cost.tokens, cost.reused_chunks, cost.cost_usd
+            )
+        elif fault is not None:
+            shown = UploadEstimated(found.size, found.media_type, error_code=fault.code, error_message=fault.message)
+        return answer(shown, 200, NOT_STORED)
 
     @operation(
         "POST",

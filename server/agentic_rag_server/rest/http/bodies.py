@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from agentic_rag.documents.metadata import NO_CHANGE
 from agentic_rag.documents.upload_arguments import MAX_KEY_CHARACTERS, MAX_PATH_CHARACTERS, MAX_TITLE_CHARACTERS
-from agentic_rag.ingestion.upload import ReceivedUpload, UploadOptions
+from agentic_rag.ingestion.upload import ReceivedUpload, UploadOptions, limit_size
 from agentic_rag.kernel.errors import ContentUnsupported, InvalidInput, UploadTooLarge
 from agentic_rag.tenancy.access import MAX_PRINCIPALS, parse_principals
 from agentic_rag.tenancy.principals import MAX_NAME_CHARACTERS
@@ -44,6 +44,9 @@ FORM = FileForm(
         ),
     )
 )
+
+PATH_FORM = FileForm(FORM.fields[:1])
+"""The same without what is said of the document."""
 
 IDEMPOTENCY_KEY = Parameter(
     "Idempotency-Key",
@@ -90,6 +93,29 @@ async def read_upload(
             await discard(received)
         raise
     return received, UploadOptions(fields.get("sourcePath"), fields.get("title"), idempotency_key, readers, said)
+
+
+async def read_file(body: MultipartBody, most: int) -> tuple[str, AsyncIterator[bytes], str | None]:
+    """Name and content of a file of at most `most` bytes, and the path it is for. Errors: `InvalidInput`,
+    `UploadTooLarge`, those of `MultipartBody`.
+    """
+    name: str | None = None
+    path: str | None = None
+    content = b""
+    async for part in body.parts():
+        if part.name == "file" and name is None and part.file_name is not None:
+            name, content = part.file_name, b"".join([piece async for piece in limit_size(part.content, most)])
+        elif part.name == "sourcePath" and path is None and part.file_name is None:
+            path = await part.text()
+        else:
+            raise InvalidInput("Send one file as `file`, and if you like the field `sourcePath`.", path=(part.name,))
+    if name is None:
+        raise InvalidInput("The body has no part `file`.", path=("file",))
+    return name, _once(content), path
+
+
+async def _once(content: bytes) -> AsyncIterator[bytes]:
+    yield content
 
 
 async def read_json(request: Request, body: type[_Body], most: int) -> _Body:
