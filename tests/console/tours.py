@@ -82,7 +82,24 @@ def whole_tour() -> list[Row]:
         viewer = _rag(environ, "token", "dev", "--role", "viewer", "--subject", "vera").strip()
         token = Path(environ["AGENTIC_RAG_HOME"], "dev-token").read_text(encoding="utf-8").strip()
         _rag(environ, "ingest", str(ROOT / "simulated_ingestion"), "--workspace", "documents", "--wait")
+        for answer in ("Maren Tollack", "somebody else"):
+            _rag(environ, "eval", "--workspace", "documents", "--dataset", _questions(environ, answer), "--background")
         return tour(url, token, viewer=viewer, whole=True)
+
+
+def _questions(environ: dict[str, str], founder: str) -> str:
+    """The path of a set of two questions, the second with that answer."""
+    asked = {
+        "rotor": ("What is the rotor diameter of the Selkie 1200?", "20.0 m", "turbine-specification-selkie-1200.pdf"),
+        "founder": ("Who founded Corrand Tidal?", founder, "company-overview.md"),
+    }
+    path = Path(environ["HOME"], f"{founder.split()[0]}.jsonl")
+    lines = [
+        json.dumps({"id": name, "question": question, "answers": [answer], "gold_ids": [gold]})
+        for name, (question, answer, gold) in asked.items()
+    ]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return str(path)
 
 
 @contextmanager

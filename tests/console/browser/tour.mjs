@@ -5,7 +5,7 @@ import { look, open, told, tour } from "./stage.mjs";
 
 const { CONSOLE_URL, CONSOLE_TOKEN, CONSOLE_VIEWER } = process.env;
 const QUESTION = "What is the rotor diameter of the Selkie 1200?";
-const SCREENS = ["ask", "knowledge", "runs", "jobs", "graph", "gate", "usage", "access", "settings"];
+const SCREENS = ["ask", "knowledge", "runs", "jobs", "graph", "evaluation", "gate", "usage", "access", "settings"];
 const whole = process.argv[2] === "whole";
 
 async function signIn(page, token) {
@@ -130,6 +130,63 @@ async function graph() {
   await page.context().close();
 }
 
+// What was evaluated: two compared, one opened; a member is not shown it.
+async function evaluation() {
+  const page = await open();
+  await signIn(page, CONSOLE_TOKEN);
+  await page.locator("#question").waitFor();
+  await page.evaluate(() => (location.hash = "#/evaluation"));
+  await page.locator("rag-evaluation input:not([disabled])").nth(1).waitFor({ timeout: 120_000 });
+  await page.getByRole("button", { name: "Measure only" }).waitFor();
+  for (const place of [0, 1]) await page.locator("rag-evaluation input").nth(place).press("Space");
+  await page.getByRole("link", { name: "Compare the two" }).press("Enter");
+  await page.getByRole("heading", { name: "What changed" }).waitFor();
+  const row = page.locator("tr", { hasText: "Answer contained" });
+  told("evaluation: what became worse is counted", /0 better, 1 worse of 2/.test(await row.textContent()), await row.textContent());
+  told("evaluation: one question is no proof", /May be chance/.test(await row.textContent()));
+  await page.getByRole("heading", { name: "Turned right or wrong (1)" }).waitFor();
+  await page.goBack();
+  await page.locator("rag-evaluation a.document-title").first().press("Enter");
+  await page.getByRole("heading", { name: "Not as wanted (1)" }).waitFor();
+  await page.locator("rag-evaluation li a").press("Enter");
+  await page.getByRole("heading", { name: "Stages" }).waitFor();
+  told("evaluation: a question leads to its run", true);
+  await page.evaluate(() => (location.hash = "#/evaluation/nothing"));
+  await page.locator("rag-evaluation [role=alert]").waitFor();
+  told("evaluation: no fault of the page", page.faults.length === 0, page.faults.join("; "));
+  await page.context().close();
+}
+
+// A list follows what happens: what somebody else uploads comes and becomes ready, and a list at rest asks nothing.
+async function live() {
+  const page = await open();
+  const asked = [];
+  page.on("request", (request) => request.url().endsWith("/graphql") && asked.push(request.postData() ?? ""));
+  await signIn(page, CONSOLE_TOKEN);
+  await page.locator("#question").waitFor();
+  await page.evaluate(() => (location.hash = "#/knowledge"));
+  await page.locator("rag-knowledge .document-title").first().waitFor();
+  const { workspaceId } = JSON.parse(asked.find((one) => one.includes("documentEvents"))).variables;
+  await page.waitForLoadState("networkidle").catch(() => {});
+  const before = asked.length;
+  const form = new FormData();
+  const query = "mutation ($file: Upload!, $w: ID!) { uploadDocument(workspaceId: $w, file: $file) { userErrors { message } } }";
+  form.append("operations", JSON.stringify({ query, variables: { file: null, w: workspaceId } }));
+  form.append("map", JSON.stringify({ 0: ["variables.file"] }));
+  form.append("0", new Blob(["# Written elsewhere\n\nThe pier is open.\n"]), "elsewhere.md");
+  const headers = { authorization: `Bearer ${CONSOLE_TOKEN}`, "graphql-require-preflight": "1" };
+  const answer = await fetch(`${CONSOLE_URL}/graphql`, { method: "POST", body: form, headers });
+  told("live: another client uploads", !/"message"/.test(await answer.clone().text()), await answer.text());
+  const row = page.locator("tr", { hasText: /Written elsewhere|elsewhere\.md/ });
+  await row.getByText("Ready").waitFor();
+  told("live: it came and became ready, and the list asked nothing", asked.length === before, `${asked.length - before} requests`);
+  await page.evaluate(() => (location.hash = "#/jobs"));
+  await page.locator("rag-jobs tr", { hasText: /elsewhere/i }).first().getByText("Done").waitFor();
+  told("live: jobs are followed", asked.some((one) => one.includes("jobEvents")));
+  told("live: no fault of the page", page.faults.length === 0, page.faults.join("; "));
+  await page.context().close();
+}
+
 // Every screen in light and dark, wide and narrow: axe's rules of WCAG 2.2 AA, no sideways scrolling, no fault.
 async function screens() {
   const kinds = [
@@ -238,4 +295,4 @@ async function faults() {
   await page.context().close();
 }
 
-await tour(scenario, ...(whole ? [byKeyboard, roles, graph, faults, screens] : []));
+await tour(scenario, ...(whole ? [byKeyboard, roles, graph, live, evaluation, faults, screens] : []));

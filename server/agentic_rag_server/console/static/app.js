@@ -14,6 +14,7 @@ const SCREENS = [
   { name: "runs", title: "Runs", action: "READ" },
   { name: "jobs", title: "Jobs", action: "READ" },
   { name: "graph", title: "Graph", action: "READ" },
+  { name: "evaluation", title: "Evaluation", action: "EVALUATE" },
   { name: "gate", title: "Gate", action: "READ" },
   { name: "usage", title: "Usage & budgets", action: "SEE_USAGE" },
   { name: "access", title: "Access", action: "MANAGE_KEYS" },
@@ -221,6 +222,8 @@ class RagApp extends Part {
         return html`<rag-jobs .given=${given}></rag-jobs>`;
       case "graph":
         return html`<rag-graph .given=${given}></rag-graph>`;
+      case "evaluation":
+        return html`<rag-evaluation .given=${given}></rag-evaluation>`;
       case "gate":
         return html`<rag-gate .given=${given}></rag-gate>`;
       case "usage":

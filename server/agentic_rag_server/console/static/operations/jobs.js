@@ -18,6 +18,13 @@ export const JOBS = /* GraphQL */ `
   }
 `;
 
+export const JOB_EVENTS = /* GraphQL */ `
+  ${JOB}
+  subscription JobEvents($workspaceId: ID!) {
+    jobEvents(workspaceId: $workspaceId) { missed job { ...JobView } }
+  }
+`;
+
 export const ATTEMPTS = /* GraphQL */ `
   query Attempts($id: ID!) {
     job(id: $id) {

@@ -22,6 +22,13 @@ export const DOCUMENTS = /* GraphQL */ `
   }
 `;
 
+export const DOCUMENT_EVENTS = /* GraphQL */ `
+  ${DOCUMENT}
+  subscription DocumentEvents($workspaceId: ID!) {
+    documentEvents(workspaceId: $workspaceId) { missed document { ...DocumentView } }
+  }
+`;
+
 export const HAS_DOCUMENTS = /* GraphQL */ `
   query HasDocuments($workspaceId: ID!, $landmark: String!) {
     any: documents(workspaceId: $workspaceId, first: 1) { nodes { id } }

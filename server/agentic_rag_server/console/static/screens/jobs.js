@@ -2,8 +2,9 @@
 
 import { Part, empty, faultNote, html, nothing, repeat, waiting } from "../shared/element.js";
 import { change, graphql } from "../shared/api.js";
+import { follow } from "../shared/follow.js";
 import { ago, duration, plural, sentence, when } from "../shared/format.js";
-import { ATTEMPTS, JOBS, PURGE, REPLAY, WORKERS } from "../operations/jobs.js";
+import { ATTEMPTS, JOBS, JOB_EVENTS, PURGE, REPLAY, WORKERS } from "../operations/jobs.js";
 import "../shared/confirm.js";
 
 const PAGE = 50;
@@ -34,7 +35,8 @@ class RagJobs extends Part {
 
   connectedCallback() {
     super.connectedCallback();
-    this.every(3, () => this.jobs?.some((one) => one.state === "QUEUED" || one.state === "RUNNING") && this.load());
+    // Places in the queue change with other jobs, of which no event tells.
+    this.every(15, () => this.jobs?.some((one) => one.queuePlace) && this.load());
   }
 
   willUpdate(changed) {
@@ -42,6 +44,24 @@ class RagJobs extends Part {
     this.jobs = null;
     this.load();
     if (this.allows("RUN_PLATFORM")) this.loadWorkers();
+    this.unfollow?.();
+    const workspaceId = this.given.workspace?.id;
+    if (workspaceId) this.unfollow = follow(JOB_EVENTS, { workspaceId }, (event) => this.changed(event.job), () => this.load());
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    this.unfollow?.();
+  }
+
+  // A job as it is now: in its row, at the top where it is new, or gone where the list shows other states.
+  changed(job) {
+    if (!this.jobs) return;
+    const isKnown = this.jobs.some((one) => one.id === job.id);
+    const isWanted = !this.states || this.states.split(" ").includes(job.state);
+    if (isWanted && isKnown) this.jobs = this.jobs.map((one) => (one.id === job.id ? job : one));
+    else if (isWanted) this.jobs = [job, ...this.jobs];
+    else if (isKnown) this.jobs = this.jobs.filter((one) => one.id !== job.id);
   }
 
   async page(after, first) {

@@ -2,9 +2,10 @@
 
 import { Part, empty, faultNote, html, icon, nothing, repeat, waiting } from "../shared/element.js";
 import { change, graphql, save } from "../shared/api.js";
+import { follow } from "../shared/follow.js";
 import { ago, bytes, count, dollars, plural, sentence, when, words } from "../shared/format.js";
 import { uploads } from "../shared/uploads.js";
-import { DELETE_DOCUMENT, DOCUMENTS, REINGEST, RESTORE, WITHDRAW } from "../operations/knowledge.js";
+import { DELETE_DOCUMENT, DOCUMENTS, DOCUMENT_EVENTS, REINGEST, RESTORE, WITHDRAW } from "../operations/knowledge.js";
 import "../shared/confirm.js";
 import "../shared/drop-zone.js";
 import "../shared/guidelines.js";
@@ -39,12 +40,12 @@ class RagKnowledge extends Part {
     super.connectedCallback();
     this.sent = () => this.refresh();
     uploads.addEventListener("change", this.sent);
-    this.every(2, () => this.isMoving && this.refresh());
   }
 
   disconnectedCallback() {
     super.disconnectedCallback();
     uploads.removeEventListener("change", this.sent);
+    this.unfollow?.();
   }
 
   willUpdate(changed) {
@@ -52,12 +53,27 @@ class RagKnowledge extends Part {
     this.documents = this.certificate = null;
     this.hasMore = false;
     this.load();
+    this.unfollow?.();
+    const workspaceId = this.given.workspace?.id;
+    if (!workspaceId) return;
+    this.unfollow = follow(DOCUMENT_EVENTS, { workspaceId }, (event) => this.changed(event.document), () => this.refresh());
   }
 
-  get isMoving() {
-    return (
-      uploads.unfinished > 0 || this.documents?.some((one) => one.status === "PENDING" || one.status === "PROCESSING")
-    );
+  // A document as it is now: in its row, at the top where it is new, or gone where the list shows another state.
+  changed(document) {
+    const before = this.documents?.find((one) => one.id === document.id);
+    const isWanted = !this.statuses || this.statuses.split(" ").includes(document.status);
+    if (!this.documents || (!before && !isWanted)) return;
+    const others = this.documents.filter((one) => one !== before);
+    if (before && isWanted) this.documents = this.documents.map((one) => (one === before ? document : one));
+    else this.documents = isWanted ? [document, ...others] : others;
+    this.tellOf(before, document);
+  }
+
+  tellOf(before, document) {
+    if (!before || before.status === document.status) return;
+    const { status, title } = document;
+    if (status === "READY" || status === "FAILED") this.tell(`${title}: ${WORDS[status]}.`);
   }
 
   async page(after, first) {
@@ -81,15 +97,12 @@ class RagKnowledge extends Part {
   async refresh() {
     if (this.isLooking || !this.documents) return;
     this.isLooking = true;
-    const before = new Map(this.documents.map((one) => [one.id, one.status]));
+    const before = new Map(this.documents.map((one) => [one.id, one]));
     const page = await this.attempt(this.busy, () => this.page(null, Math.min(100, Math.max(PAGE, before.size))));
     this.isLooking = false;
     if (!page) return;
     if (before.size <= 100) this.take(page, []);
-    for (const one of page.nodes) {
-      if (before.get(one.id) === one.status || !before.has(one.id)) continue;
-      if (one.status === "READY" || one.status === "FAILED") this.tell(`${one.title}: ${WORDS[one.status]}.`);
-    }
+    for (const one of page.nodes) this.tellOf(before.get(one.id), one);
   }
 
   take(page, before) {
