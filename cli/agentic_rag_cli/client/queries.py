@@ -174,7 +174,7 @@ _HOP = "kind via fromChunkId fromTitle toChunkId toTitle"
 
 CITATION = (
     "marker sourcePath title page lineStart lineEnd headingPath snippet score verified documentId: sourceId readAt "
-    "url origin fetchedAt "
+    "url origin fetchedAt published "
     f"path {{ {_HOP} }} document {{ unreadPages {{ count pages unit }} }}"
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime, time
 from uuid import UUID
 
 from agentic_rag.answering.gate_decision import FeatureContribution, GateDecision
@@ -95,6 +95,17 @@ class Citation:
     """When the cited text was read from its source; it shows which of two conflicting sources is newer."""
     flags: tuple[Suspicion, ...] = ()
     """Signs that the quoted passage was written to steer a model."""
+    published: date | None = None
+    """When the cited document was published, as it says itself."""
+
+    @property
+    def dated(self) -> datetime | None:
+        """From when the age of the cited text counts: the day (UTC) of its publication, else when it was read. A day of
+        publication that was still to come then is none.
+        """
+        if self.published is None or (self.read_at is not None and self.published > self.read_at.date()):
+            return self.read_at
+        return datetime.combine(self.published, time(), UTC)
 
     @property
     def is_web(self) -> bool:

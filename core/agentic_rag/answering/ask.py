@@ -326,8 +326,8 @@ class AnswerQuestion:
         if outcome is not CacheOutcome.BYPASS:
             tell_decision(self._ports.telemetry, answer.gate)
         now = self._ports.clock.now()
-        for read_at in (one.read_at for one in answer.citations if one.read_at is not None):
-            self._ports.telemetry.observe("rag_document_age_seconds", max(0.0, (now - read_at).total_seconds()))
+        for dated in (one.dated for one in answer.citations if one.dated is not None):
+            self._ports.telemetry.observe("rag_document_age_seconds", max(0.0, (now - dated).total_seconds()))
         run = self._run_of(request, context_read(request.context, result), answer, outcome, result.stages)
         return await self._keep(
             request, run, self._fill(request, result, answer) if outcome is CacheOutcome.MISS else None

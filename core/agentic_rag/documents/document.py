@@ -244,6 +244,8 @@ class RevisionSpan:
     """When this revision was read from its source; None where the store has no date."""
     web_origin: str | None = None
     """How a page of the web came to the corpus (`ingestion.web`); None for every other document."""
+    published: date | None = None
+    """When the text was published, as it says itself; None where it does not say, and for earlier revisions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """What every `DocumentStore` and `DocumentReader` promises."""
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -227,6 +228,24 @@ async def test_spans_are_code_points_and_know_their_page(adapter: Backend) -> No
         RevisionSpan(PASSAGES[0], 1, read_at),
         None,
     ]
+
+
+async def test_a_span_of_the_current_revision_knows_when_it_was_published(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    document = await adapter.register(workspace, new_document(workspace, "a.md"))
+    revisions = [revision_of(document.document_id, (text,)) for text in ("The pump is red.", "The pump is blue.")]
+    before = None
+    for revision, said in zip(revisions, ("2024-05-06", "2025-01-02"), strict=True):
+        chunks = [new_chunk(draft) for draft in drafts_of(revision, (revision.text,))]
+        made = publication(document.document_id, revision, chunks, expected=before)
+        made, before = replace(made, provenance={"published": said}), revision.revision_id
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            await transaction.publisher.publish(workspace, 1, [made])
+
+    async with adapter.database.snapshot(workspace) as snapshot:
+        spans = await snapshot.documents.revision_spans([SpanRequest(one.revision_id, 0, 3) for one in revisions])
+
+    assert [span and span.published for span in spans] == [None, date(2025, 1, 2)]
 
 
 async def test_chunks_come_in_the_order_asked_without_what_the_caller_may_not_read(adapter: Backend) -> None:

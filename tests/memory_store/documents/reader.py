@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from datetime import date
 from uuid import UUID
 
 from tests.memory_store.session.state import Placement, WorkspaceState
@@ -138,8 +139,16 @@ class MemoryDocumentReader:
         place = bisect_right([page.start for page in pages], request.start)
         text = stored.revision.text[request.start : max(request.start, request.end)]
         document = self._state.documents.get(stored.revision.document_id)
-        origin = None if document is None else document.provenance.get("web_origin")
-        return RevisionSpan(text, pages[place - 1].number if place else None, stored.created_at, origin)
+        provenance = {} if document is None else document.provenance
+        is_current = document is not None and document.revision_id == request.revision_id
+        published = provenance.get("published") if is_current else None
+        return RevisionSpan(
+            text,
+            pages[place - 1].number if place else None,
+            stored.created_at,
+            provenance.get("web_origin"),
+            date.fromisoformat(published) if published else None,
+        )
 
 
 def _names(document: Document) -> tuple[str, str]:

@@ -57,7 +57,7 @@ spans = st.builds(TextSpan, count, count)
 citations = st.builds(
     Citation, count, st.uuids(), st.uuids(), st.uuids(), count, text, text, st.none() | text, text, spans,
     _tuples(spans), st.none() | count, count, count, _tuples(text), real, arms, text, st.booleans(), hops,
-    st.none() | st.datetimes(timezones=st.just(UTC)), flags,
+    st.none() | st.datetimes(timezones=st.just(UTC)), flags, st.none() | st.dates(),
 )  # fmt: skip
 gates = st.builds(
     GateDecision,
@@ -150,6 +150,8 @@ def test_an_answer_that_the_former_codec_stored_is_read_whole() -> None:
 
     for citation in (again["citations"][0], again["abstention"]["nearest"][0]):
         citation["read_at"] = citation["read_at"].replace("Z", "+00:00")
+    for citation in (stored["citations"][0], stored["abstention"]["nearest"][0]):
+        citation |= {"published": None}
     stored["debug"] |= {"chat": None, "certainty": None, "usage": []}  # Younger than the stored answer.
     stored["debug"]["search"] |= {"similarity_exponent": None}
     stored["debug"]["tool_calls"] = [{**one, "document_id": None} for one in stored["debug"]["tool_calls"]]

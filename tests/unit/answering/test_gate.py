@@ -4,11 +4,13 @@ import itertools
 import statistics
 import time
 from dataclasses import fields, replace
-from datetime import date
+from datetime import UTC, date, datetime
+from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.builders import citation
 
 from agentic_rag.answering.answer import Outcome, Support
 from agentic_rag.answering.gate.decide import GateRules, Seeds, decide
@@ -254,6 +256,19 @@ def test_intents_are_told_by_the_wording(question: str, intent: Intent) -> None:
 def test_the_narrowest_time_of_a_question_counts(question: str, days: int | None, year: int | None) -> None:
     need = find_time_need(question)
     assert (need.days, need.year) == (days, year)
+
+
+@pytest.mark.parametrize(
+    ("published", "dated"),
+    [(None, date(2026, 11, 24)), (date(2024, 5, 6), date(2024, 5, 6)), (date(2031, 1, 1), date(2026, 11, 24))],
+)
+def test_a_text_is_as_old_as_it_says_but_never_younger_than_it_was_read(published: date | None, dated: date) -> None:
+    cited = replace(
+        citation(UUID(int=1), "The pump is red."), published=published, read_at=datetime(2026, 11, 24, 9, tzinfo=UTC)
+    )
+
+    assert cited.dated is not None
+    assert cited.dated.date() == dated
 
 
 def test_freshness_falls_with_age() -> None:

@@ -174,6 +174,7 @@ def test_the_field_names_of_the_json_answer_are_stable() -> None:
         "url",
         "origin",
         "fetchedAt",
+        "published",
         "path",
         "document",
     ]

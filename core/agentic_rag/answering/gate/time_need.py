@@ -50,8 +50,8 @@ def find_time_need(question: str) -> TimeNeed:
 
 
 def measure_freshness(need: TimeNeed, found: Sequence[date], today: date) -> float:
-    """In [0, 1]: 1 where the question needs no time, or the newest text was read in time; with age it falls as
-    days ÷ age, and is 0 for text read before the year that the question names, and where nothing was found.
+    """In [0, 1]: 1 where the question needs no time, or the newest text is of that time; with age it falls as
+    days ÷ age, and is 0 for text from before the year that the question names, and where nothing was found.
     """
     if not need.exists:
         return 1.0

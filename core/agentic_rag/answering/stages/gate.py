@@ -159,12 +159,12 @@ def probe_signs(state: RunState, ending: Ending, today: date) -> ProbeSigns:
     found, draft = state.retrieved, state.draft
     searched = found.parts if found.whole is None else (found.whole,)
     cited = ending.citations or (() if ending.abstention is None else ending.abstention.nearest)
-    read = [one.read_at.date() for one in cited if one.read_at is not None]
+    dated = [one.dated.date() for one in cited if one.dated is not None]
     return ProbeSigns(
         hit_rate=measure_hits([one.candidate.score for one in found.passages]),
         margin=measure_margin([one.confidence for one in searched]),
         coverage=measure_coverage(draft.support),
-        freshness=measure_freshness(find_time_need(state.question.text), read, today),
+        freshness=measure_freshness(find_time_need(state.question.text), dated, today),
         sufficiency=measure_sufficiency(ending.outcome, draft.support, draft.certainty, len(draft.missing)),
         support=0.0 if draft.support is None else draft.support.score,
         certainty=0.0 if draft.certainty is None else draft.certainty.score,

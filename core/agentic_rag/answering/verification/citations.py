@@ -101,6 +101,7 @@ def cite(
         path=passage.candidate.path,
         read_at=stored.read_at,
         flags=find_suspicions(chunk.text),
+        published=stored.published,
     )
 
 

@@ -1,6 +1,6 @@
 """Citations in the schema."""
 
-from datetime import datetime
+from datetime import date, datetime
 from uuid import UUID
 
 import strawberry
@@ -93,6 +93,9 @@ class Citation:
     )
     fetched_at: datetime | None = strawberry.field(
         description="When the web was asked for the cited page; null for every other document."
+    )
+    published: date | None = strawberry.field(
+        description="When the cited document was published, as it says itself: its age counts from then."
     )
     flags: list[Suspicion] = strawberry.field(  # type: ignore[valid-type]
         description="Signs that the quoted passage was written to steer a model; empty for an ordinary one."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from uuid import UUID
 
 from asyncpg.pgproto.pgproto import UUID as DriverUUID
@@ -133,7 +134,8 @@ SELECT asked.place,
        r.page_numbers,
        CASE WHEN d.revision_id = r.revision_id THEN coalesce((d.provenance ->> 'fetched_at')::timestamptz, r.created_at)
             ELSE r.created_at END AS created_at,
-       d.provenance ->> 'web_origin' AS web_origin
+       d.provenance ->> 'web_origin' AS web_origin,
+       CASE WHEN d.revision_id = r.revision_id THEN d.provenance ->> 'published' END AS published
 FROM unnest($3::uuid[], $4::integer[], $5::integer[]) WITH ORDINALITY AS asked(revision_id, first, last, place)
 JOIN rag_revisions r ON r.org_id = $1 AND r.workspace_id = $2 AND r.revision_id = asked.revision_id
 JOIN rag_documents d ON d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = r.document_id
@@ -276,6 +278,7 @@ class PostgresDocumentReader:
                 None if place is None else row["page_numbers"][place - 1],
                 row["created_at"],
                 row["web_origin"],
+                date.fromisoformat(row["published"]) if row["published"] else None,
             )
         return spans
 
