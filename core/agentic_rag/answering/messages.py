@@ -21,6 +21,10 @@ class Message(enum.Enum):
     NOT_ESTABLISHED = "This is the nearest text. It is not established that it answers the question."
     UNDERSPECIFIED = "The question fits several things. Each is answered; name one of them to get its answer alone."
     TOO_LITTLE = "The nearest passages do not cover what the question asks, so no answer is given from them."
+    OTHER_LANGUAGE = (
+        "The passages found are in another language than the question, so no answer is given from them. Ask in the "
+        "language of the documents."
+    )
     MISSING_FACT = "The passages found do not state {named}, so no answer is given from them."
     PARTS_MISSING = "No answer was found for: {named}"
     ALL_REFUSED = "What the passages offered did not pass the self-check, so no answer is given."
@@ -69,6 +73,8 @@ WORDINGS: Mapping[str, Mapping[Message, str]] = {
         "Dies ist der nächste Text. Es steht nicht fest, dass er die Frage beantwortet.",
         "Die Frage passt auf mehrere Dinge. Jedes ist beantwortet; nennen Sie eines, um nur dessen Antwort zu lesen.",
         "Die nächsten Passagen decken nicht ab, wonach gefragt ist; daher wird aus ihnen keine Antwort gegeben.",
+        "Die gefundenen Passagen sind in einer anderen Sprache als die Frage; daher wird aus ihnen keine Antwort "
+        "gegeben. Fragen Sie in der Sprache der Dokumente.",
         "Die gefundenen Passagen nennen {named} nicht; daher wird aus ihnen keine Antwort gegeben.",
         "Keine Antwort wurde gefunden auf: {named}",
         "Was die Passagen boten, bestand die Selbstprüfung nicht; daher wird keine Antwort gegeben.",
@@ -87,6 +93,8 @@ WORDINGS: Mapping[str, Mapping[Message, str]] = {
         "Voici le texte le plus proche. Il n’est pas établi qu’il réponde à la question.",
         "La question convient à plusieurs choses. Chacune a sa réponse ; nommez-en une pour n’obtenir que la sienne.",
         "Les passages les plus proches ne couvrent pas ce qui est demandé ; aucune réponse n’en est donc tirée.",
+        "Les passages trouvés sont dans une autre langue que la question ; aucune réponse n’en est donc tirée. Posez "
+        "la question dans la langue des documents.",
         "Les passages trouvés n’indiquent pas {named} ; aucune réponse n’en est donc tirée.",
         "Aucune réponse n’a été trouvée pour : {named}",
         "Ce que les passages offraient n’a pas passé l’autocontrôle ; aucune réponse n’est donc donnée.",
@@ -106,6 +114,8 @@ WORDINGS: Mapping[str, Mapping[Message, str]] = {
         "Este es el texto más cercano. No está establecido que responda a la pregunta.",
         "La pregunta se ajusta a varias cosas. Cada una tiene su respuesta; nombre una para obtener solo la suya.",
         "Los pasajes más cercanos no cubren lo que se pregunta, por lo que no dan respuesta.",
+        "Los pasajes encontrados están en otro idioma que la pregunta, por lo que no dan respuesta. Pregunte en el "
+        "idioma de los documentos.",
         "Los pasajes encontrados no indican {named}, por lo que no dan respuesta.",
         "No se encontró respuesta para: {named}",
         "Lo que ofrecían los pasajes no superó la autocomprobación, por lo que no se da ninguna respuesta.",
@@ -125,6 +135,8 @@ WORDINGS: Mapping[str, Mapping[Message, str]] = {
         "Questo è il testo più vicino. Non è accertato che risponda alla domanda.",
         "La domanda si adatta a più cose. Ognuna ha la sua risposta; ne nomini una per ottenere solo la sua.",
         "I passaggi più vicini non coprono ciò che si chiede; perciò non se ne ricava alcuna risposta.",
+        "I passaggi trovati sono in una lingua diversa da quella della domanda; perciò non se ne ricava alcuna "
+        "risposta. Chieda nella lingua dei documenti.",
         "I passaggi trovati non indicano {named}; perciò non se ne ricava alcuna risposta.",
         "Nessuna risposta trovata per: {named}",
         "Ciò che i passaggi offrivano non ha superato l’autocontrollo; perciò non si dà alcuna risposta.",
@@ -144,6 +156,8 @@ WORDINGS: Mapping[str, Mapping[Message, str]] = {
         "Este é o texto mais próximo. Não está estabelecido que responda à pergunta.",
         "A pergunta serve para várias coisas. Cada uma tem a sua resposta; nomeie uma para obter só a dela.",
         "As passagens mais próximas não cobrem o que se pergunta, por isso não se dá nenhuma resposta a partir delas.",
+        "As passagens encontradas não estão na língua da pergunta, por isso não se dá nenhuma resposta a partir "
+        "delas. Pergunte na língua dos documentos.",
         "As passagens encontradas não indicam {named}, por isso não se dá nenhuma resposta a partir delas.",
         "Não se encontrou resposta para: {named}",
         "O que as passagens ofereciam não passou na verificação própria, por isso não se dá nenhuma resposta.",
@@ -162,6 +176,8 @@ WORDINGS: Mapping[str, Mapping[Message, str]] = {
         "Dit is de dichtstbijzijnde tekst. Het staat niet vast dat die de vraag beantwoordt.",
         "De vraag past op meerdere dingen. Elk is beantwoord; noem er een om alleen dat antwoord te krijgen.",
         "De dichtstbijzijnde passages dekken niet wat wordt gevraagd; daarom wordt er geen antwoord uit gegeven.",
+        "De gevonden passages zijn in een andere taal dan de vraag; daarom wordt er geen antwoord uit gegeven. "
+        "Vraag in de taal van de documenten.",
         "De gevonden passages vermelden {named} niet; daarom wordt er geen antwoord uit gegeven.",
         "Er is geen antwoord gevonden op: {named}",
         "Wat de passages boden, doorstond de zelfcontrole niet; daarom wordt geen antwoord gegeven.",
@@ -180,6 +196,8 @@ WORDINGS: Mapping[str, Mapping[Message, str]] = {
         "To jest najbliższy tekst. Nie ustalono, że odpowiada on na pytanie.",
         "Pytanie pasuje do kilku rzeczy. Na każdą jest odpowiedź; proszę wskazać jedną z nich.",
         "Najbliższe fragmenty nie obejmują tego, o co chodzi w pytaniu, więc nie podano na ich podstawie odpowiedzi.",
+        "Znalezione fragmenty są w innym języku niż pytanie, więc nie podano na ich podstawie odpowiedzi. Proszę "
+        "pytać w języku dokumentów.",
         "Znalezione fragmenty nie podają: {named}, więc nie podano na ich podstawie odpowiedzi.",
         "Nie znaleziono odpowiedzi na: {named}",
         "To, co zawierały fragmenty, nie przeszło samokontroli, więc nie podano odpowiedzi.",
@@ -198,6 +216,8 @@ WORDINGS: Mapping[str, Mapping[Message, str]] = {
         "Это ближайший текст. Не установлено, что он отвечает на вопрос.",
         "Вопрос подходит к нескольким предметам. На каждый дан ответ; назовите один, чтобы получить только его ответ.",
         "Ближайшие фрагменты не охватывают того, о чём спрашивается, поэтому ответ по ним не даётся.",
+        "Найденные фрагменты написаны не на языке вопроса, поэтому ответ по ним не даётся. Спросите на языке "
+        "документов.",
         "В найденных фрагментах не указано: {named}, поэтому ответ по ним не даётся.",
         "Не найден ответ на: {named}",
         "То, что содержали фрагменты, не прошло самопроверку, поэтому ответ не даётся.",

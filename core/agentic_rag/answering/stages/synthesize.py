@@ -20,6 +20,7 @@ from agentic_rag.answering.evidence.certainty import (
     score_certainty,
 )
 from agentic_rag.answering.evidence.finder import EvidenceFinder
+from agentic_rag.answering.evidence.other_language import is_of_other_language
 from agentic_rag.answering.evidence.other_things import is_of_other_things
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
 from agentic_rag.answering.evidence.stated import has_form, is_stated, is_tied
@@ -108,7 +109,7 @@ class SynthesizeStage:
                 why = _several_readings()
                 return _with_draft(state, replace(draft, sentences=several, is_conflicting=False, shortfall=why))
         if not support.enough or not is_drafted:
-            return _with_draft(state, _show_nearest(draft, nearest_sentences(found.passages, drafts)))
+            return _with_draft(state, _show_nearest(state, draft, nearest_sentences(found.passages, drafts)))
         if found.whole is not None and _is_multi_hop(state, kinds[0]):
             chained = draft_from_path(found.whole.query, found.path, found.passages, excluded)
             if chained.sentences:
@@ -126,7 +127,7 @@ class SynthesizeStage:
         missing_fact = _find_missing_fact(self._finders, state, sentences)
         if missing_fact is not None:
             why = RunMessage(Message.MISSING_FACT, missing_fact)
-            nearest = _show_nearest(draft, nearest_sentences(found.passages, drafts))
+            nearest = _show_nearest(state, draft, nearest_sentences(found.passages, drafts))
             return _with_draft(state, replace(nearest, shortfall=Shortfall(AbstentionReason.NOT_STATED, why)))
         missing = _missing_parts(state, [place for place in range(len(drafts)) if place not in kept])
         draft = replace(
@@ -160,11 +161,13 @@ def _several_readings() -> Shortfall:
     return Shortfall(AbstentionReason.UNDERSPECIFIED, RunMessage(Message.UNDERSPECIFIED), Outcome.UNDERSPECIFIED)
 
 
-def _show_nearest(draft: Draft, nearest: tuple[DraftSentence, ...]) -> Draft:
+def _show_nearest(state: RunState, draft: Draft, nearest: tuple[DraftSentence, ...]) -> Draft:
     """The nearest sentences in the place of an answer that nothing supports."""
     reason, why = AbstentionReason.LOW_SUPPORT, Message.TOO_LITTLE
     if not nearest:
         reason, why = AbstentionReason.NO_EVIDENCE, Message.NOTHING_FOUND
+    if is_of_other_language(state.question.text, state.retrieved.passages):
+        why = Message.OTHER_LANGUAGE
     return replace(draft, sentences=nearest, shortfall=Shortfall(reason, RunMessage(why)))
 
 
@@ -192,7 +195,9 @@ def _weigh_answer(
     whole = found.whole.query
     stated = is_stated(whole, draft.sentences, found.passages)
     if is_of_other_things(whole.text, draft.sentences, found.passages) or not (stated or certainty.enough):
-        shortfall = Shortfall(AbstentionReason.NOT_STATED, RunMessage(Message.NOT_STATED))
+        is_foreign = is_of_other_language(state.question.text, found.passages)
+        why = RunMessage(Message.OTHER_LANGUAGE if is_foreign else Message.NOT_STATED)
+        shortfall = Shortfall(AbstentionReason.NOT_STATED, why)
         return replace(draft, sentences=draft.sentences[:MAX_NEAREST], missing=(), shortfall=shortfall)
     if certainty.enough and stated and has_forms:
         return draft

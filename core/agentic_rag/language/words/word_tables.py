@@ -85,6 +85,12 @@ def language_of(text: str) -> str | None:
     return "en" if table is None else table.code
 
 
+def language_of_question(question: str) -> str | None:
+    """The language of a question, which holds fewer words: one sign tells any but English."""
+    table = table_of(question)
+    return language_of(question) if table is None or table is OTHER else table.code
+
+
 def function_words_of(text: str) -> frozenset[str]:
     """The function words of its language; none for English, whose are known by themselves."""
     table = table_of(text)
