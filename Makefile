@@ -57,7 +57,8 @@ demo: install $(if $(filter onnx,$(RAG_EMBEDDER)),model) ## Install, start every
 
 # One worker more than cores, since many tests wait for servers, but no more than the servers that they share can take.
 WORKERS := $(shell cores=$$(nproc 2>/dev/null || echo 2); echo $$((cores < 4 ? cores + 1 : 4)))
-SUITES = $(BIN)/python -m pytest tests -n $(WORKERS) --dist worksteal
+# The plugin of schemathesis loads it into every process; the one test that needs it imports it.
+SUITES = $(BIN)/python -m pytest tests -n $(WORKERS) --dist worksteal -p no:schemathesis
 .PHONY: test test-fast test-thorough suites checks
 test: install-dev system-packages ## Everything: checks, all suites with real servers, short bench
 	@$(MAKE) --no-print-directory -j 2 suites checks
@@ -67,7 +68,7 @@ test-thorough: install-dev system-packages $(VENV)/.frameworks ## All suites wit
 	@$(SUITES) --hypothesis-profile thorough --timeout 3600
 suites: install-dev system-packages $(VENV)/.frameworks
 	@$(SUITES) -m "not nightly and not alone" --hypothesis-profile ci
-	@$(BIN)/python -m pytest tests/chaos -m "alone and not nightly" -n 2 --dist worksteal
+	@$(BIN)/python -m pytest tests/chaos -m "alone and not nightly" -n 2 --dist worksteal -p no:schemathesis
 checks: install-dev
 	@$(MAKE) --no-print-directory -j 1 lint types imports bench BENCH_ARGS=--short
 

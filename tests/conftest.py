@@ -45,6 +45,8 @@ _DESK = pytest.StashKey[StackDesk]()
 def pytest_configure() -> None:
     # As `rag` sets it: to look for garbage among the modules of all tests again and again takes long.
     gc.set_threshold(50_000, 20, 50)
+    # Until all tests are collected: next to nothing of what imports make is garbage.
+    gc.disable()
     tempfile.tempdir = memory_folder()
     guards.install()
     held_transactions.install()
@@ -80,8 +82,8 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 def pytest_collection_finish() -> None:
     # What collection made lives as long as the session: the collector need not walk it again and again.
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -8,17 +8,8 @@ from typing import Any
 import jsonschema_rs
 import msgspec
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from schemathesis import Case
-from schemathesis.checks import (
-    content_type_conformance,
-    not_a_server_error,
-    response_headers_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
 from starlette.routing import Route
 
 from agentic_rag.documents.document import document_id_for
@@ -32,13 +23,6 @@ from tests.api.builders import ORG, REF, WORKSPACE, WORKSPACE_ID, Container, cli
 from tests.api.builders import TOKENS as CALLERS
 from tests.api.rest_product import RestProduct, pieces, rest_product
 
-CHECKS = (
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_headers_conformance,
-    response_schema_conformance,
-)
 EXAMPLES = settings().max_examples // 5
 """Requests per operation, each generated from the document: 10 of `make test`, 200 of the night."""
 
@@ -130,9 +114,21 @@ def test_the_document_holds_nothing_of_this_machine() -> None:
 @pytest.mark.network
 @pytest.mark.parametrize("name", [one.name for one in operations(Container()) if one.name != "openapi"])
 def test_generated_requests_get_no_answer_that_is_not_described(name: str) -> None:
+    # Imported here: it takes a second in every worker, and one of them runs these tests.
+    import schemathesis
+    from schemathesis import checks
+
     schema = schemathesis.openapi.from_asgi("/openapi.json", build_app(asyncio.run(product()), schema_of()))
     operation = next(
         found.ok() for found in schema.get_all_operations() if found.ok().definition.raw["operationId"] == name
+    )
+
+    conformance = (
+        checks.not_a_server_error,
+        checks.status_code_conformance,
+        checks.content_type_conformance,
+        checks.response_headers_conformance,
+        checks.response_schema_conformance,
     )
 
     @settings(
@@ -143,10 +139,10 @@ def test_generated_requests_get_no_answer_that_is_not_described(name: str) -> No
         suppress_health_check=list(HealthCheck),
     )
     @given(case=operation.as_strategy(), known=st.booleans(), token=st.sampled_from(TOKENS))
-    def conforms(case: Case, known: bool, token: str) -> None:
+    def conforms(case: schemathesis.Case, known: bool, token: str) -> None:
         if known and case.path_parameters:
             names = KNOWN.get(operation.definition.raw["tags"][0], {})
             case.path_parameters.update({key: names[key] for key in case.path_parameters if key in names})
-        case.call_and_validate(headers={"authorization": f"Bearer {token}"}, checks=CHECKS)
+        case.call_and_validate(headers={"authorization": f"Bearer {token}"}, checks=conformance)
 
     conforms()

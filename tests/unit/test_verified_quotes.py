@@ -60,6 +60,7 @@ def test_no_page_calls_an_answer_verified() -> None:
     assert {path: told for path, told in found.items() if told} == {}
 
 
+@pytest.mark.slow
 def test_no_text_of_the_product_calls_an_answer_verified() -> None:
     # Without both words a file holds no claim; to parse all of them takes long.
     likely = [one for one in shape.product_sources(ROOT) if all(word.search(one.text) for word in (SUBJECT, VERB))]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.unit.cli.product import Terminal
 
@@ -50,7 +52,10 @@ WRITTEN = {
 @pytest.mark.parametrize(
     "command", [("config", "show"), ("config", "show", "--json"), ("doctor",), ("serve",)], ids=" ".join
 )
-def test_a_secret_of_the_configuration_is_not_printed(name: str, value: str, command: tuple[str, ...]) -> None:
-    result = Terminal(environ={name: value}).rag(*command)
+def test_a_secret_of_the_configuration_is_not_printed(
+    name: str, value: str, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    # `doctor` starts servers of its home that have data: the home of who runs the tests may have some.
+    result = Terminal(environ={"AGENTIC_RAG_HOME": str(tmp_path), name: value}).rag(*command)
 
     assert CANARY not in f"{result.stdout}{result.stderr}"

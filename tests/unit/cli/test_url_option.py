@@ -88,7 +88,7 @@ ARGUMENTS: dict[str, list[str]] = {
     "eval calibrate": ["--reset"],
 }
 SERVED_APART = {"mcp", "eval"}
-"""`rag mcp` speaks MCP (test_mcp_bridge.py), `rag eval` asks a question at a time (test_evaluation_command.py)."""
+"""`rag mcp` speaks MCP (tests/api/test_mcp_bridge.py), `rag eval` asks one by one (test_evaluation_command.py)."""
 
 
 def every_command() -> dict[str, Any]:

@@ -96,6 +96,7 @@ def test_the_threshold_is_the_highest_that_keeps_the_answered_questions() -> Non
     assert higher.answered < 0.99
 
 
+@pytest.mark.slow
 def test_every_set_is_judged_by_weights_that_never_saw_its_family() -> None:
     given = cases(("a", "b", "b-second"))
     other = [one if one.set_name == "a" else replace(one, signals={**one.signals, "coverage": 0.5}) for one in given]
@@ -127,6 +128,7 @@ def test_cases_with_an_instant_are_learned_from_the_older_and_judged_on_the_newe
     assert changed.learned.score.f1 < found.learned.score.f1
 
 
+@pytest.mark.slow
 def test_weights_are_named_by_their_data() -> None:
     found = learn_gate(cases(), HEURISTIC_WEIGHTS)
 
@@ -149,6 +151,7 @@ def test_weights_are_promoted_by_three_points_and_no_worse_calibration(
     assert verdict.reason.endswith(f"Brier score 0.050 → {brier:.3f}")
 
 
+@pytest.mark.slow
 def test_weights_from_elsewhere_are_held_against_those_in_force() -> None:
     better = replace(HEURISTIC_WEIGHTS, weights={**HEURISTIC_WEIGHTS.weights, "coverage": -2.0}, search=0.0)
 

@@ -35,6 +35,7 @@ from agentic_rag.workspaces.workspace import WorkspaceKind
 PAID = EmbeddingSpace("openai", "text-embedding-3-small", 1536)
 
 
+@pytest.mark.slow
 async def test_a_workspace_is_estimated_in_the_space_that_it_was_switched_to(tmp_path: Path) -> None:
     (tmp_path / "pump.md").write_text("# Pump\n\nThe pump lifts water from the well.")
     store = MemoryStore(SystemClock())

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import enum
+import functools
 import io
 from collections.abc import Callable
 from typing import Any
@@ -52,6 +53,7 @@ def outcomes(content: bytes, name: str) -> set[Outcome]:
     return {found, Outcome.TOLD if loaded.unread_pages else Outcome.WHOLE}
 
 
+@functools.cache
 def lettered(*, is_dark: bool = False, is_noisy: bool = False, mode: str = "RGB") -> Image.Image:
     """A picture of nine lines of words; noisy as a scan is."""
     paper, ink = ("black", "white") if is_dark else ("white", "black")
@@ -64,6 +66,7 @@ def lettered(*, is_dark: bool = False, is_noisy: bool = False, mode: str = "RGB"
     return made.convert(mode)
 
 
+@functools.cache
 def photograph() -> Image.Image:
     """Soft colours with grain and edges, as grass and stone have."""
     coarse = Image.effect_noise((60, 40), 90).resize((1200, 800), Image.Resampling.BICUBIC)

@@ -32,6 +32,7 @@ print((resident() - before) // 1_000_000)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="a setting of glibc")
 def test_large_texts_leave_no_holes_between_small_ones() -> None:
     grown = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from mcp import Client, MCPError
-from tests.api.builders import document_id
-from tests.api.test_mcp import McpContainer, called, connected
 
 from agentic_rag_cli.client.mcp_bridge import server_over
+from tests.api.builders import document_id
+from tests.api.test_mcp import McpContainer, called, connected
 
 
 @pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
