@@ -75,9 +75,11 @@ class StagedChunk:
 class DocumentReader(Protocol):
     """Reads of one snapshot: every call sees the same corpus version."""
 
-    async def chunks(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> list[Chunk]:
+    async def chunks(
+        self, ordinals: Sequence[int], access_ids: Sequence[int], *, with_beside: bool = False
+    ) -> list[Chunk]:
         """The visible chunks with these ordinals that the access sets may read, in the order asked; unknown ones are
-        left out.
+        left out. `with_beside`: `chunks_at` is asked next for those beside the first, which may be read along.
         """
         ...
 

@@ -47,6 +47,9 @@ class RetrievalQuery:
     title_query: str = ""
     """The question with the words that name documents; `text` is used when it is empty."""
 
+    with_beside: bool = False
+    """The chunks beside the first passages are asked for next."""
+
     @property
     def terms(self) -> Mapping[str, int]:
         """The terms by which postings are searched for `text`, with their counts."""

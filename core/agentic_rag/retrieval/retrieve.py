@@ -189,7 +189,8 @@ async def _with_texts(
     steps = {one.ordinal: ranking.paths.steps_to(one.ordinal) for one in first} if ranking.paths else {}
     on_trails = {step.origin for trail in steps.values() for step in trail} - {one.ordinal for one in first}
     ordinals = [*(one.ordinal for one in first), *sorted(on_trails)]
-    chunks = {chunk.ordinal: chunk for chunk in await snapshot.documents.chunks(ordinals, query.scope.access_ids)}
+    read = await snapshot.documents.chunks(ordinals, query.scope.access_ids, with_beside=query.with_beside)
+    chunks = {chunk.ordinal: chunk for chunk in read}
     names = await _entity_names(snapshot, [step for trail in steps.values() for step in trail])
     return [
         (chunks[one.ordinal], replace(one, path=describe_steps(steps.get(one.ordinal, ()), chunks, names)))

@@ -93,7 +93,7 @@ async def test_chunks_beside_those_that_were_read_are_the_same_as_without_readin
         adapter.database.snapshot(workspace, version) as read,
         adapter.database.snapshot(workspace, version) as new,
     ):
-        chunks = await read.documents.chunks(range(8), EVERYBODY)
+        chunks = await read.documents.chunks(range(8), EVERYBODY, with_beside=True)
         beside: list[Chunk] = []
         for one in chunks:
             places = [ChunkPosition(one.document_id, one.revision_id, one.index + step) for step in (1, -1)]

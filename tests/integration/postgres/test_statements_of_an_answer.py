@@ -13,6 +13,7 @@ from tests.waiting import eventually
 
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 from agentic_rag.answering.answer import Outcome
+from agentic_rag.answering.context.prepare_context import ContextPart, ContextRequest
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.bootstrap import Container
 from agentic_rag.ingestion.ingest_chunks import ChunkedDocument
@@ -68,6 +69,13 @@ async def test_an_uncached_answer_waits_for_six_statements(
         assert run.answer.outcome is not Outcome.ABSTAINED
         return waited
 
+    async def prepare_context(text: str) -> list[str]:
+        request = ContextRequest(text, (ContextPart(workspace),), "team_guidelines", AnswerOptions(timeout_ms=60_000))
+        container.statements.clear()
+        prepared = await container.context.run(ASKER, request)
+        assert prepared.text
+        return list(container.statements)
+
     async def is_recorded() -> bool:
         return await watch.fetchval("SELECT EXISTS (SELECT FROM rag_runs)")
 
@@ -78,6 +86,7 @@ async def test_an_uncached_answer_waits_for_six_statements(
         # A server that has been asked before holds vectors and mentions; the first question reads the tables.
         await container._residents.settled()
         waited = await ask("Why was the rotor of unit 9 replaced?")
+        of_a_context = await prepare_context("the rotor of unit 9")
     finally:
         await container.aclose()
         await watch.close()
@@ -87,3 +96,6 @@ async def test_an_uncached_answer_waits_for_six_statements(
     assert [next(name for name, words in STATEMENTS.items() if words in one) for one in waited] == [
         *("version", "begin", "header", "titles", "texts", "quotes"),
     ]
+    # Only an answer reads on beside what it found.
+    assert ["is_beside" in one for one in waited if STATEMENTS["texts"] in one] == [True]
+    assert ["is_beside" in one for one in of_a_context if STATEMENTS["texts"] in one] == [False]

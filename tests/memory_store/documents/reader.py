@@ -34,7 +34,9 @@ class MemoryDocumentReader:
         self._state = state
         self._version = version
 
-    async def chunks(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> list[Chunk]:
+    async def chunks(
+        self, ordinals: Sequence[int], access_ids: Sequence[int], *, with_beside: bool = False
+    ) -> list[Chunk]:
         """The visible chunks with these ordinals that the access sets may read, in the order asked."""
         found: list[Chunk] = []
         for ordinal in ordinals:

@@ -201,7 +201,9 @@ class Access:
 class Documents:
     corpus: Corpus
 
-    async def chunks(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> list[Chunk]:
+    async def chunks(
+        self, ordinals: Sequence[int], access_ids: Sequence[int], *, with_beside: bool = False
+    ) -> list[Chunk]:
         self.corpus.calls.note("chunks")
         return [self.corpus.chunks[ordinal] for ordinal in ordinals]
 

@@ -174,7 +174,8 @@ def _query(
     state: RunState, text: str, vector: NDArray[np.float32] | None, scope: SearchScope, title_query: str = ""
 ) -> RetrievalQuery:
     workspace_id = state.question.asked.workspace.workspace_id
-    return build_query(workspace_id, state.options.search, text, vector, scope, state.space, title_query)
+    query = build_query(workspace_id, state.options.search, text, vector, scope, state.space, title_query)
+    return replace(query, with_beside=True)
 
 
 def _add_evidence(retrieved: Retrieved, evidence: FoundEvidence) -> Retrieved:

@@ -101,6 +101,8 @@ ORDER BY run_id, position
 # In the order of the columns of `ADD_RUN` and `ADD_STAGES`. `astuple` would copy each value deeply.
 _VERSIONS = attrgetter(*(one.name for one in fields(RunVersions)))
 _STAGE = attrgetter(*(one.name for one in fields(StageRecord)))
+_NUMBER = attrgetter("int")
+"""Orders ids as they order themselves, in C."""
 
 
 class PostgresRunStore:
@@ -138,8 +140,16 @@ class PostgresRunStore:
             return await connection.fetchval(COUNT, *workspace.key, *_conditions(wanted))
 
     async def _record(self, connection: PostgresConnection, org_id: UUID, runs: list[Run]) -> None:
-        runs = await _redact_erasures(connection, org_id, runs)
-        await connection.executemany(ADD_RUN, [self._arguments(run) for run in runs])
+        named = [collect_document_ids(run.answer) for run in runs]
+        redacted = await _redact_erasures(connection, org_id, runs, named)
+        await connection.executemany(
+            ADD_RUN,
+            [
+                self._arguments(after, ids if after is before else collect_document_ids(after.answer))
+                for before, after, ids in zip(runs, redacted, named, strict=True)
+            ],
+        )
+        runs = redacted
         for run in runs:
             if run.idempotency_key is not None:
                 key = (org_id, run.workspace.workspace_id, run.idempotency_key)
@@ -164,7 +174,7 @@ class PostgresRunStore:
             stages[row["run_id"]].append(value_from(StageRecord, row))
         return [self._run(workspace, row, stages[row["run_id"]]) for row in rows]
 
-    def _arguments(self, run: Run) -> tuple[object, ...]:
+    def _arguments(self, run: Run, named: Iterable[UUID]) -> tuple[object, ...]:
         return (
             *run.workspace.key,
             run.run_id,
@@ -175,7 +185,7 @@ class PostgresRunStore:
             run.cache.value,
             run.seconds,
             *_VERSIONS(run.versions),
-            sorted(collect_document_ids(run.answer)),
+            sorted(named, key=_NUMBER),
             (run.stored_answer or encode(run.answer)).decode(),
             run.idempotency_key,
             run.input_hash,
@@ -199,11 +209,15 @@ def _conditions(wanted: RunFilter) -> tuple[object, ...]:
     return wanted.subject, wanted.words, outcomes or None, wanted.since, wanted.before
 
 
-async def _redact_erasures(connection: PostgresConnection, org_id: UUID, runs: list[Run]) -> list[Run]:
-    """Redact in the runs the documents erased while they ran. Blocks erasures until the transaction ends."""
+async def _redact_erasures(
+    connection: PostgresConnection, org_id: UUID, runs: list[Run], named: Sequence[frozenset[UUID]]
+) -> list[Run]:
+    """Redact in the runs the documents erased while they ran, of those that each names. Blocks erasures until the
+    transaction ends.
+    """
     cited: dict[UUID, set[UUID]] = {}
-    for run in runs:
-        cited.setdefault(run.workspace.workspace_id, set()).update(collect_document_ids(run.answer))
+    for run, ids in zip(runs, named, strict=True):
+        cited.setdefault(run.workspace.workspace_id, set()).update(ids)
     pairs = [(workspace_id, one) for workspace_id, ids in cited.items() for one in ids]
     if not pairs:
         return runs

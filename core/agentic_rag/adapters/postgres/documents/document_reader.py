@@ -34,8 +34,8 @@ _CHUNK = """
 """
 
 READ_BESIDE = 3
-"""Of so many chunks, the first that are asked for, the ones beside them are read along: an answer asks for these next
-(`answering.evidence.expand_context`).
+"""Of so many chunks, the first that are asked for, an answer asks next for the ones beside them
+(`answering.evidence.expand_context`), so that these are read along.
 """
 
 # Laterals keep both look-ups by key while a new table has no statistics.
@@ -61,8 +61,10 @@ _ORDINALS = {
     "chosen": "ordinal = asked.ordinal",
 }
 
+TEXTS = _ASKED_CHUNKS.format(columns=_CHUNK, **_ORDINALS)
+
 # {count}: of how many of the first that are found.
-CHUNKS = """
+TEXTS_WITH_BESIDE = """
 WITH found AS MATERIALIZED ({asked}), first AS (
     SELECT document_id, revision_id, index FROM found ORDER BY place LIMIT {count}
 )
@@ -192,10 +194,14 @@ class PostgresDocumentReader:
         self._beside: dict[tuple[tuple[int, ...], ChunkPosition], Chunk | None] = {}
         """Chunks read along, by access sets and position; None where there is none that they may read."""
 
-    async def chunks(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> list[Chunk]:
+    async def chunks(
+        self, ordinals: Sequence[int], access_ids: Sequence[int], *, with_beside: bool = False
+    ) -> list[Chunk]:
+        if not with_beside:
+            return await self._chunks(TEXTS, access_ids, ordinals)
         if not ordinals:
             return []
-        rows = await self._connection.fetch(CHUNKS, *self._key, access_ids, self._version, ordinals)
+        rows = await self._connection.fetch(TEXTS_WITH_BESIDE, *self._key, access_ids, self._version, ordinals)
         found = [value_from(Chunk, row) for row in rows if not row["is_beside"]]
         beside = [value_from(Chunk, row) for row in rows if row["is_beside"]]
         sets = tuple(access_ids)
