@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import resource
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,11 +22,13 @@ _PIECE = 16 * 1024
 
 _LOOK_SECONDS = 0.02
 
+_HEAD_SECONDS = 8.0
+
 MOST_FRAMES = 64
 """Fragments of a WebSocket's message. Clients send one, or pieces of some kilobytes."""
 
-ADMIT = "admit_socket"
-"""Of a WebSocket's `state`: what to call when its client has shown a credential."""
+HALF_OPEN = "half_open"
+"""Where the `state` of a WebSocket has a `HalfOpen` for the application."""
 
 _SPARE_DESCRIPTORS = 256
 """Descriptors for database, Redis, files and listeners."""
@@ -37,7 +40,7 @@ class ConnectionLimits:
 
     head_bytes: int = 64 * 1024
     headers: int = 100
-    head_seconds: float = 8.0
+    head_seconds: float = _HEAD_SECONDS
     """From the first byte, or from the connection, to the end of the head."""
     body_rate: float = 1000.0
     """Bytes a second, on average over `window_seconds`."""
@@ -56,6 +59,20 @@ class ConnectionLimits:
     """Of a WebSocket's message before its client has shown a credential."""
     farewell_seconds: float = 1.0
     """How long a WebSocket that the server closes waits for its client to do so too."""
+
+
+def _admit_anybody() -> None:
+    """For applications without this server."""
+
+
+@dataclass(frozen=True, slots=True)
+class HalfOpen:
+    """A WebSocket whose client has shown no credential yet."""
+
+    seconds: float = _HEAD_SECONDS
+    """How long the application waits for one."""
+    admit: Callable[[], None] = _admit_anybody
+    """To be called when it came."""
 
 
 def connection_limits() -> ConnectionLimits:
@@ -274,8 +291,8 @@ class GuardedSocket(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
 
     def handle_connect(self, event: Request) -> None:
-        """The application says by `ADMIT` when a credential came."""
-        self.app_state = {**self.app_state, ADMIT: self._admit}
+        """The application says when a credential came."""
+        self.app_state = {**self.app_state, HALF_OPEN: HalfOpen(self.gate.limits.head_seconds, self._admit)}
         super().handle_connect(event)
 
     def handle_text(self, event: Frame) -> None:
@@ -296,6 +313,13 @@ class GuardedSocket(WebSocketsSansIOProtocol):
             self.handle_parser_exception()
             return
         super().handle_cont(event)
+
+    def handle_ping(self) -> None:
+        """Answer, unless the client does not read: what waits for it would grow with each ping."""
+        if self.writable.is_set():
+            super().handle_ping()
+        else:
+            self.conn.data_to_send()
 
     def handle_parser_exception(self) -> None:
         """A frame that is none, or too much of a message."""

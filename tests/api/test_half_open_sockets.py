@@ -6,8 +6,7 @@ import struct
 
 import pytest
 
-from agentic_rag_server.connections import MOST_FRAMES, ConnectionLimits
-from agentic_rag_server.graphql.http import socket as graphql_socket
+from agentic_rag_server.connections import MOST_FRAMES, ConnectionLimits, GuardedSocket
 from tests.api.test_connections import HEAD, Door, opened
 
 pytestmark = pytest.mark.network
@@ -16,8 +15,16 @@ UPGRADE = (
     b"GET /graphql HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
     b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n"
 )
-TEXT, CONTINUATION, LAST = 0x01, 0x00, 0x80
+TEXT, CONTINUATION, PING, PONG, LAST = 0x01, 0x00, 0x09, 0x0A, 0x80
 UNMASKED = bytes(4)
+
+
+def frame(first: int, payload: bytes, announced: int | None = None) -> bytes:
+    """A masked frame; `announced` is the length that it claims."""
+    length = len(payload) if announced is None else announced
+    # A control frame says its length in seven bits.
+    size = bytes([0x80 | length]) if length < 126 else b"\xff" + struct.pack(">Q", length)
+    return bytes([first]) + size + UNMASKED + payload
 
 
 class RawSocket:
@@ -28,9 +35,8 @@ class RawSocket:
         self.writer = writer
 
     def send(self, first: int, payload: bytes, announced: int | None = None) -> None:
-        """A masked frame; `announced` is the length that it claims."""
-        length = len(payload) if announced is None else announced
-        self.writer.write(bytes([first, 0xFF]) + struct.pack(">Q", length) + UNMASKED + payload)
+        """Send a frame."""
+        self.writer.write(frame(first, payload, announced))
 
     async def ends(self, seconds: float = 5.0) -> bytes:
         """What the server sent until it closed the connection. Errors: `TimeoutError`."""
@@ -93,9 +99,23 @@ async def test_whoever_showed_a_credential_may_send_long_operations() -> None:
     assert (answered["type"], answered["payload"]) == ("next", {"data": {"__typename": "Query"}})
 
 
-async def test_half_open_sockets_shut_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graphql_socket, "INIT_SECONDS", 60.0)
-    async with opened(ConnectionLimits(connections=8)) as door:
+async def test_pings_of_a_client_that_does_not_read_are_not_answered_into_memory() -> None:
+    async with opened() as door:
+        socket = await half_open(door)
+        (served,) = door.server.server_state.connections
+        assert isinstance(served, GuardedSocket)
+        served.pause_writing()
+        served.data_received(frame(LAST | PING, b"unread"))
+        served.resume_writing()
+        served.data_received(frame(LAST | PING, b"read"))
+        answer = await socket.reader.readexactly(6)
+        socket.writer.close()
+
+    assert answer == bytes([LAST | PONG, 4]) + b"read"
+
+
+async def test_half_open_sockets_shut_nobody_out() -> None:
+    async with opened(ConnectionLimits(connections=8, head_seconds=60.0)) as door:
         sockets = [await half_open(door) for _ in range(8)]
         statuses = [await door.status(HEAD + b"Connection: close\r\n\r\n") for _ in range(3)]
         await sockets[0].ends()
@@ -106,8 +126,7 @@ async def test_half_open_sockets_shut_nobody_out(monkeypatch: pytest.MonkeyPatch
     assert door.refused["connections"] >= 1
 
 
-async def test_a_client_that_begins_nothing_is_gone_though_it_answers_no_close(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graphql_socket, "INIT_SECONDS", 0.1)
+async def test_a_client_that_begins_nothing_is_gone_when_a_head_would_be() -> None:
     async with opened() as door:
         socket = await half_open(door)
         said = await socket.ends(seconds=5)

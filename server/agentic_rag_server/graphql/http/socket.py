@@ -16,7 +16,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Unauthenticated
 from agentic_rag.tenancy.record_audit import on_behalf_of
 from agentic_rag_server.auth.bearer import WRONG_CREDENTIAL, address_of, bearer_token
-from agentic_rag_server.connections import ADMIT
+from agentic_rag_server.connections import HALF_OPEN, HalfOpen
 from agentic_rag_server.graphql.http.context import RequestContext
 from agentic_rag_server.graphql.http.errors import INTERNAL_MESSAGE, error_entry, report_internal, response_error
 from agentic_rag_server.graphql.http.persisted import PersistedOperations
@@ -26,9 +26,6 @@ from agentic_rag_server.graphql.schema import EVERYTHING, RagSchema
 from agentic_rag_server.parts import ServerParts
 
 SUBPROTOCOL = "graphql-transport-ws"
-INIT_SECONDS = 10.0
-"""From the connection to `connection_init`."""
-
 MOST_OPERATIONS = 1000
 """Of one connection at a time."""
 
@@ -89,6 +86,7 @@ class _Conversation:
     def __init__(self, endpoint: SocketEndpoint, socket: WebSocket) -> None:
         self._endpoint = endpoint
         self._socket = socket
+        self._half_open: HalfOpen = socket.scope.get("state", {}).get(HALF_OPEN, HalfOpen())
         self._token = ""
         self._is_ready = False
         self._has_begun = False
@@ -97,7 +95,7 @@ class _Conversation:
     async def run(self) -> None:
         """Read until the client leaves, or breaks the protocol."""
         try:
-            async with asyncio.timeout(INIT_SECONDS) as patience:
+            async with asyncio.timeout(self._half_open.seconds) as patience:
                 while True:
                     await self._read(await self._receive())
                     if self._is_ready:
@@ -156,9 +154,7 @@ class _Conversation:
         except DependencyUnavailable as away:
             raise _Closed(1013, away.message) from away
         self._is_ready = True
-        admit = self._socket.scope.get("state", {}).get(ADMIT)
-        if admit is not None:
-            admit()
+        self._half_open.admit()
         await self._send(type="connection_ack")
 
     def _subscribe(self, message: Mapping[str, Any]) -> None:
