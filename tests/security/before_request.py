@@ -1,4 +1,6 @@
-"""What may reach a server before it knows who sends: every part of a request × {size, count, time, number}."""
+"""What may reach a server before it knows who sends: every part of a request, and of a WebSocket without a credential,
+× {size, count, time, number}.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,10 @@ from time import monotonic
 _GET = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
 _POST = b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 _CHUNKED = _POST + b"Transfer-Encoding: chunked\r\n\r\n"
+_UPGRADE = (
+    b"GET /graphql HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n\r\n"
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,12 @@ PARTS: Mapping[str, Part] = {
     "chunks": Part(_CHUNKED, b"1\r\na\r\n"),
     "trailers": Part(_CHUNKED + b"0\r\n", b"X: a\r\n"),
     "requests": Part(b"", _GET + b"\r\n"),
+    "socket": Part(_UPGRADE, b""),
+    # A text of 1,000,000 bytes is announced, and one of 16,000 that fits.
+    "large message of a socket": Part(_UPGRADE + b"\x81\xff" + (1_000_000).to_bytes(8, "big") + bytes(4), b"a"),
+    "message of a socket": Part(_UPGRADE + b"\x81\xff" + (16_000).to_bytes(8, "big") + bytes(4), b"a"),
+    "fragments of a socket": Part(_UPGRADE + b"\x01\x80" + bytes(4), b"\x00\x80" + bytes(4)),
+    "pings of a socket": Part(_UPGRADE, b"\x89\x80" + bytes(4)),
 }
 
 
