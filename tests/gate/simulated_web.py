@@ -16,6 +16,7 @@ import httpcore2
 
 from agentic_rag.adapters.web.fetcher import GuardedFetcher
 from agentic_rag.web.fetch_policy import TEXT_TYPES, FetchPolicy
+from agentic_rag.web.listings import LISTING_TYPES, MAX_LISTING_BYTES
 from agentic_rag.web.url_policy import HostList
 
 _tls = functools.cache(ssl.create_default_context)
@@ -119,6 +120,11 @@ class SimulatedWeb:
         return GuardedFetcher(
             policy or FetchPolicy(HostList(("*",)), seconds=1.0), resolve=self.resolve, dial=self.dial, tls=_tls()
         )
+
+    def listings(self) -> GuardedFetcher:
+        """The client of sitemaps and feeds."""
+        policy = FetchPolicy(HostList(("*",)), MAX_LISTING_BYTES, 1.0, media_types=TEXT_TYPES | LISTING_TYPES)
+        return self.fetcher(policy)
 
     def robots(self) -> GuardedFetcher:
         """The client of robots.txt."""

@@ -60,7 +60,12 @@ class CrawledWorkspace(FollowingWorkspace):
         clock, parser, embedders = SystemClock(), InlineParser(), only(DeterministicEmbedder())
         self.envelope = WebEnvelope(self.database, clock, self.telemetry)
         self.pages = ReadPages(
-            self.web.fetcher().fetch_if_new, self.web.robots().fetch, self.envelope, clock, SearchFilters()
+            self.web.fetcher().fetch_if_new,
+            self.web.listings().fetch,
+            self.web.robots().fetch,
+            self.envelope,
+            clock,
+            SearchFilters(),
         )
         keys = OriginalKeys(clock, RandomIds())
         self.keep = KeepPages(self.database, self.blobs, keys, parser, embedders, clock, self.telemetry, "small")

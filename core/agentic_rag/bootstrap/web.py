@@ -12,6 +12,7 @@ from agentic_rag.ingestion.web.look_outside import LookOutsideForRun
 from agentic_rag.ingestion.web.read_pages import ReadPages
 from agentic_rag.ingestion.web.search_web import SearchEngine, SearchWeb
 from agentic_rag.web.fetch_policy import TEXT_TYPES, FetchPolicy
+from agentic_rag.web.listings import LISTING_SECONDS, LISTING_TYPES, MAX_LISTING_BYTES
 from agentic_rag.web.robots import MAX_ROBOTS_BYTES
 from agentic_rag.web.search import SearchFilters
 from agentic_rag.web.url_policy import HostList
@@ -49,6 +50,10 @@ class WebParts(IngestionParts):
 
         filters = self._page_filters
         pages = GuardedFetcher(FetchPolicy(filters.hosts, without=filters.without))
+        types = TEXT_TYPES | LISTING_TYPES
+        listings = GuardedFetcher(
+            FetchPolicy(filters.hosts, MAX_LISTING_BYTES, LISTING_SECONDS, media_types=types, without=filters.without)
+        )
         # A site's own file, whatever type it is served as; a page in its place is no rule.
         policy = FetchPolicy(
             HostList(("*",)),
@@ -58,7 +63,7 @@ class WebParts(IngestionParts):
             without=filters.without,
         )
         robots = GuardedFetcher(policy)
-        return ReadPages(pages.fetch_if_new, robots.fetch, self.web_envelope, self.clock, filters)
+        return ReadPages(pages.fetch_if_new, listings.fetch, robots.fetch, self.web_envelope, self.clock, filters)
 
     @cached_property
     def keep_pages(self) -> KeepPages:

@@ -58,7 +58,7 @@ def crawl(
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Read pages, and those that they link to, into a workspace. A worker has to run.
+    """Read pages, and those that they link to or that a sitemap or feed names, into a workspace. A worker has to run.
 
     Example: rag crawl https://docs.example.org/ --depth 1 --pages 30 -w handbook
     """

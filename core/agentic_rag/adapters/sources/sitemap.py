@@ -5,8 +5,6 @@ from __future__ import annotations
 import posixpath
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from xml.etree import ElementTree
 
 from agentic_rag.adapters.web.fetcher import GuardedFetcher
 from agentic_rag.ingestion.ports import UNKNOWN_SIZE, Changes, SourceConnector, SourceContent, SourceItem
@@ -16,6 +14,7 @@ from agentic_rag.kernel.errors import InvalidInput, NotFound, PolicyRefused
 from agentic_rag.kernel.secret import Secret
 from agentic_rag.web.fetch_errors import PageGone
 from agentic_rag.web.fetch_policy import TEXT_TYPES, FetchPolicy
+from agentic_rag.web.listings import ListedPage, Listing, ListingKind, ListingRefused, read_listing
 from agentic_rag.web.url_policy import AddressRefused, HostList, Target, parse_target
 
 SITEMAP_BYTES = 52_428_800
@@ -47,14 +46,6 @@ async def open_sitemap(
         make_fetcher(FetchPolicy(hosts, SITEMAP_BYTES, SITEMAP_SECONDS, media_types=XML_TYPES)),
         make_fetcher(FetchPolicy(hosts, PAGE_BYTES, PAGE_SECONDS, media_types=TEXT_TYPES)),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class SitemapEntry:
-    """An entry of a sitemap, or of an index of sitemaps."""
-
-    address: str
-    changed: str
 
 
 class SitemapSource:
@@ -91,25 +82,25 @@ class SitemapSource:
             raise NotFound(f"{item.url} is gone.") from error
         return None if page is None else SourceContent(page.body, item.fingerprint or page.validator)
 
-    async def _entries(self) -> list[SitemapEntry]:
+    async def _entries(self) -> list[ListedPage]:
         """The pages of a sitemap, or of all the sitemaps that an index names. Errors: `InvalidInput` codes
         SOURCE_SITEMAP_INVALID, SOURCE_TOO_MANY_ITEMS.
         """
-        kind, entries = await self._load(self._sitemap.url)
-        if kind == "urlset":
-            return entries
-        if len(entries) > MAX_FILES:
+        listing = await self._load(self._sitemap.url)
+        if listing.kind is ListingKind.SITEMAP:
+            return list(listing.pages)
+        if len(listing.pages) > MAX_FILES:
             require_few(MAX_ITEMS + 1)
-        found: list[SitemapEntry] = []
-        for entry in entries:
-            inner, listed = await self._load(self._page_target(entry.address).url)
-            if inner != "urlset":
+        found: list[ListedPage] = []
+        for entry in listing.pages:
+            inner = await self._load(self._page_target(entry.address).url)
+            if inner.kind is not ListingKind.SITEMAP:
                 raise _invalid("an index of sitemaps names another index")
-            found += listed
+            found += inner.pages
             require_few(len(found))
         return found
 
-    async def _load(self, url: str) -> tuple[str, list[SitemapEntry]]:
+    async def _load(self, url: str) -> Listing:
         try:
             page = await self._sitemaps.fetch(url)
         except PageGone as error:
@@ -127,31 +118,17 @@ class SitemapSource:
         return target
 
 
-def parse_sitemap(body: bytes) -> tuple[str, list[SitemapEntry]]:
-    """The name of the root (`urlset` or `sitemapindex`) and the entries. Errors: `InvalidInput` codes
-    SOURCE_SITEMAP_INVALID, SOURCE_TOO_MANY_ITEMS.
-    """
-    if b"<!DOCTYPE" in body or b"<!ENTITY" in body:
-        raise _invalid("it declares entities")
+def parse_sitemap(body: bytes) -> Listing:
+    """A sitemap or an index of sitemaps. Errors: `InvalidInput` codes SOURCE_SITEMAP_INVALID, SOURCE_TOO_MANY_ITEMS."""
     try:
-        root = ElementTree.fromstring(body)  # noqa: S314 - without declarations there is nothing to expand
-    except ElementTree.ParseError as error:
-        raise _invalid(f"it is not well-formed, line {error.position[0]}") from error
-    kind = _bare(root.tag)
-    if kind not in ("urlset", "sitemapindex"):
-        raise _invalid(f"its root is {kind[:40]!r}")
-    require_few(len(root))
-    entries: list[SitemapEntry] = []
-    for node in root:
-        stated = {_bare(child.tag): (child.text or "").strip() for child in node}
-        if not stated.get("loc"):
-            raise _invalid("an entry has no address")
-        entries.append(SitemapEntry(stated["loc"], stated.get("lastmod", "")))
-    return kind, entries
-
-
-def _bare(tag: str) -> str:
-    return tag.rpartition("}")[2]
+        listing = read_listing(body)
+    except ListingRefused as refused:
+        if refused.code == "LISTING_TOO_LONG":
+            require_few(MAX_ITEMS + 1)
+        raise _invalid(str(refused)) from refused
+    if listing.kind is ListingKind.FEED:
+        raise _invalid("it is a feed, which names only what is new on a site")
+    return listing
 
 
 def _path_of(target: Target) -> str:

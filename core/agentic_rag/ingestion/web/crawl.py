@@ -10,7 +10,8 @@ from time import monotonic
 from uuid import UUID
 
 from agentic_rag.documents.ports import Parser
-from agentic_rag.ingestion.web.frontier import CrawlRequest, FrontierPage, PageState, request_of
+from agentic_rag.ingestion.web.expand import expand
+from agentic_rag.ingestion.web.frontier import LISTED, CrawlRequest, FrontierPage, PageState, request_of
 from agentic_rag.ingestion.web.keep_pages import KeepPages
 from agentic_rag.ingestion.web.near_pages import are_near, signature, text_hash
 from agentic_rag.ingestion.web.read_pages import FoundPage, ReadPages, directives_of
@@ -35,6 +36,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
 from agentic_rag.web.fetch_policy import FetchedPage
 from agentic_rag.web.links import canonical_url, read_links, same_page
+from agentic_rag.web.listings import looks_like_listing
 from agentic_rag.web.page_paths import ETAG, WebOrigin
 from agentic_rag.web.url_policy import parse_target
 
@@ -150,11 +152,11 @@ class CrawlWeb:
                 if not frontier.has_budget or monotonic() >= until:
                     return
                 frontier.fetched += 1
-                ended, links = await self._page(lease.job.workspace, frontier, page)
+                ended, follows = await self._page(lease.job.workspace, frontier, page)
                 frontier.fetched -= not ended.state.is_fetched
                 frontier.size += ended.size
                 frontier.pages[page.url] = ended
-                await self._record(lease, frontier, ended, links)
+                await self._record(lease, frontier, ended, follows)
                 progress.advance()
                 if ended.state.is_fetched:
                     await asyncio.sleep(await self._pause(page.url))
@@ -165,18 +167,21 @@ class CrawlWeb:
 
     async def _page(
         self, workspace: WorkspaceRef, frontier: _Frontier, page: FrontierPage
-    ) -> tuple[FrontierPage, Sequence[str]]:
-        """How a page ended, and where it leads."""
+    ) -> tuple[FrontierPage, Sequence[FrontierPage]]:
+        """How a page ended, and the pages that it leads to."""
         found = FoundPage(page.url, WebOrigin.CRAWL, depth=page.depth)
         known = await self.keep.find(workspace, parse_target(page.url))
         validator = "" if known is None else known.provenance.get(ETAG, "")
+        is_named = page.url in frontier.request.seeds or page.code == LISTED
         try:
-            fetched = await self.pages.fetch(workspace, found, validator)
+            fetched = await self.pages.fetch(workspace, found, validator, takes_listing=is_named)
             if fetched is None:
                 if known is not None:
                     await self.keep.touch(known)
                 return replace(page, state=PageState.UNCHANGED), ()
-            return await self._read(workspace, frontier, page, found, fetched)
+            if is_named and looks_like_listing(fetched.media_type, fetched.body):
+                return await asyncio.to_thread(expand, page, fetched, frontier.request, frontier.known)
+            return await self._read(workspace, frontier, replace(page, code=""), found, fetched)
         except (PolicyRefused, BudgetExceeded) as error:
             # The page was asked for where only its own words say that it is not to be kept.
             state = PageState.FAILED if error.code == "PAGE_NOINDEX" else PageState.REFUSED
@@ -191,7 +196,7 @@ class CrawlWeb:
         page: FrontierPage,
         found: FoundPage,
         fetched: FetchedPage,
-    ) -> tuple[FrontierPage, Sequence[str]]:
+    ) -> tuple[FrontierPage, Sequence[FrontierPage]]:
         size = len(fetched.body)
         links, own = read_links(fetched.url, fetched.body.decode("utf-8", "replace"))
         final = canonical_url(fetched.url)
@@ -210,7 +215,8 @@ class CrawlWeb:
         if len(text.strip()) < SHELL_CHARACTERS and has_script:
             return replace(page, state=PageState.NEEDS_SCRIPT, code="NEEDS_SCRIPT", size=size), ()
         ended = replace(page, size=size, text_hash=text_hash(text), signature=signature(text))
-        follows = () if directives_of(fetched).nofollow or page.depth >= frontier.request.depth else links
+        is_last = directives_of(fetched).nofollow or page.depth >= frontier.request.depth
+        follows = () if is_last else [FrontierPage(url, page.depth + 1) for url in links]
         if frontier.twin(ended):
             return replace(ended, state=PageState.DUPLICATE, text_hash=b"", signature=()), follows
         # Told before anything waits, so that a page read beside it is not kept as well.
@@ -218,13 +224,15 @@ class CrawlWeb:
         kept = await self.keep.run(workspace, found, replace(fetched, url=own_url(page, own)))
         return replace(ended, state=PageState.KEPT, document_id=kept.document_id), follows
 
-    async def _record(self, lease: Lease, frontier: _Frontier, page: FrontierPage, links: Sequence[str]) -> None:
+    async def _record(
+        self, lease: Lease, frontier: _Frontier, page: FrontierPage, follows: Sequence[FrontierPage]
+    ) -> None:
         new: list[FrontierPage] = []
-        for url in links:
-            if same_page(url) in frontier.known or not frontier.request.allowed.allows(parse_target(url).host):
+        for one in follows:
+            if same_page(one.url) in frontier.known or not frontier.request.allowed.allows(parse_target(one.url).host):
                 continue
-            frontier.known.add(same_page(url))
-            new.append(FrontierPage(url, page.depth + 1))
+            frontier.known.add(same_page(one.url))
+            new.append(one)
         async with self.database.transaction(lease.job.workspace.org_id) as transaction:
             await require_lease(transaction.jobs, lease)
             await transaction.crawls.record(lease.ref, page)

@@ -16,6 +16,8 @@ from agentic_rag.web.links import canonical_url
 from agentic_rag.web.url_policy import AddressRefused, HostList, parse_host_list, parse_target
 
 MAX_SEEDS = 50
+LISTED = "LISTED"
+"""The code of a sitemap that waits because an index names it."""
 MAX_DEPTH = 3
 MAX_PAGES = 1_000
 
@@ -26,6 +28,8 @@ class PageState(enum.Enum):
     PENDING = "pending"
     KEPT = "kept"
     UNCHANGED = "unchanged"
+    EXPANDED = "expanded"
+    """A sitemap or feed, whose pages wait now."""
     DUPLICATE = "duplicate"
     NEEDS_SCRIPT = "needs_script"
     """Its text is made by scripts, which nobody runs."""

@@ -11,7 +11,8 @@ from agentic_rag.models.billing.usage import UsageKind
 from agentic_rag.models.billing.web_envelope import WebEnvelope
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.web.fetch_errors import StatusRefused
-from agentic_rag.web.fetch_policy import FetchedPage
+from agentic_rag.web.fetch_policy import MAX_PAGE_BYTES, FetchedPage
+from agentic_rag.web.listings import looks_like_listing
 from agentic_rag.web.page_paths import WebOrigin
 from agentic_rag.web.ports import FetchIfNew, FetchPage
 from agentic_rag.web.robots import ALLOW_ALL, CLOSED, PageDirectives, RobotsRules, parse_robots, read_directives
@@ -45,31 +46,43 @@ class ReadPages:
     def __init__(
         self,
         fetch: FetchIfNew,
+        fetch_listing: FetchPage,
         fetch_robots: FetchPage,
         envelope: WebEnvelope,
         clock: Clock,
         filters: SearchFilters,
     ) -> None:
         self._fetch = fetch
+        self._fetch_listing = fetch_listing
         self._fetch_robots = fetch_robots
         self._envelope = envelope
         self._filters = filters
         self._rules = TtlCache(self._load_rules, clock, seconds=ROBOTS_SECONDS, most=MAX_SITES)
 
-    async def fetch(self, workspace: WorkspaceRef, page: FoundPage, validator: str = "") -> FetchedPage | None:
-        """The page, which may be kept; None while it has the validator. Errors: those of the guarded client;
-        `PolicyRefused` codes ADDRESS_REFUSED, ROBOTS_REFUSED, PAGE_NOINDEX; `BudgetExceeded`. A refusal before the
-        budget dials nothing but the site's robots.txt.
+    async def fetch(
+        self, workspace: WorkspaceRef, page: FoundPage, validator: str = "", *, takes_listing: bool = False
+    ) -> FetchedPage | None:
+        """The page, which may be kept; None while it has the validator. With `takes_listing` it may be a sitemap or a
+        feed, which asks in vain not to be kept, since it is not. Errors: those of the guarded client; `PolicyRefused`
+        codes ADDRESS_REFUSED, ROBOTS_REFUSED, PAGE_NOINDEX; `BudgetExceeded`. A refusal before the budget dials nothing
+        but the site's robots.txt.
         """
         target = self.check(page.url)
         if not (await self.rules(target)).allows(target.url):
             raise PolicyRefused("The site's robots.txt does not let this page be fetched.", code="ROBOTS_REFUSED")
         await self._envelope.reserve(workspace, UsageKind.PAGE, PROVIDER)
-        fetched = await self._fetch(target.url, validator)
+        if takes_listing and not validator:
+            fetched = await self._fetch_listing(target.url)
+        else:
+            fetched = await self._fetch(target.url, validator)
         if fetched is None:
             return None
         if not self._filters.allows(parse_target(fetched.url).host):
             raise PolicyRefused("The page moved to a host that is not to be read.", code="ADDRESS_REFUSED")
+        if takes_listing and looks_like_listing(fetched.media_type, fetched.body):
+            return fetched
+        if len(fetched.body) > MAX_PAGE_BYTES:
+            raise ContentRefused("The page is too large.", code="FETCH_TOO_LARGE")
         if directives_of(fetched).noindex:
             raise PolicyRefused("The page asks not to be kept (noindex).", code="PAGE_NOINDEX")
         return fetched

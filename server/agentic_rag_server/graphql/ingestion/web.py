@@ -40,7 +40,9 @@ class SearchWebPayload(Payload):
 @strawberry.input(description="A crawl: pages, and those that they link to, become documents of the workspace.")
 class CrawlInput:
     workspace_id: strawberry.ID
-    urls: list[str]
+    urls: list[str] = strawberry.field(
+        description="Pages, sitemaps and feeds, whose pages are read as if each were named."
+    )
     depth: int = strawberry.field(default=1, description="Links between a page and one of `urls`, 0 to 3.")
     max_pages: int = strawberry.field(default=50, description="Pages that are fetched at most.")
     max_bytes: int = 50_000_000
@@ -60,7 +62,8 @@ class CrawledPage:
     url: str
     depth: int
     state: str = strawberry.field(
-        description="`pending`, `kept`, `unchanged`, `duplicate`, `needs_script`, `refused` or `failed`."
+        description="`pending`, `kept`, `unchanged`, `expanded` (a sitemap or feed), `duplicate`, `needs_script`, "
+        "`refused` or `failed`."
     )
     code: str = strawberry.field(description="Why it was refused or failed; empty for the others.")
     document_id: strawberry.ID | None

@@ -10,8 +10,8 @@ from agentic_rag.jobs.job import JobRef
 
 ADD = """
 INSERT INTO rag_crawl_pages (org_id, workspace_id, job_id, url, depth, state, code, size, text_hash, signature)
-SELECT $1, $2, $3, p.url, p.depth, 'pending', '', 0, '', '{}'
-FROM unnest($4::text[], $5::smallint[]) WITH ORDINALITY AS p(url, depth, place)
+SELECT $1, $2, $3, p.url, p.depth, 'pending', p.code, 0, '', '{}'
+FROM unnest($4::text[], $5::smallint[], $6::text[]) WITH ORDINALITY AS p(url, depth, code, place)
 ORDER BY p.place
 ON CONFLICT DO NOTHING
 """
@@ -38,8 +38,8 @@ class PostgresCrawlStore:
 
     async def add(self, crawl: JobRef, pages: Sequence[FrontierPage]) -> None:
         if pages:
-            urls, depths = [one.url for one in pages], [one.depth for one in pages]
-            await self._connection.execute(ADD, *crawl.workspace.key, crawl.job_id, urls, depths)
+            urls, depths, codes = zip(*((one.url, one.depth, one.code) for one in pages), strict=True)
+            await self._connection.execute(ADD, *crawl.workspace.key, crawl.job_id, urls, depths, codes)
 
     async def pages(self, crawl: JobRef) -> list[FrontierPage]:
         rows = await self._connection.fetch(PAGES, *crawl.workspace.key, crawl.job_id)
