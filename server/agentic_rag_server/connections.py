@@ -27,8 +27,8 @@ _HEAD_SECONDS = 8.0
 MOST_FRAMES = 64
 """Fragments of a WebSocket's message. Clients send one, or pieces of some kilobytes."""
 
-HALF_OPEN = "half_open"
-"""Where the `state` of a WebSocket has a `HalfOpen` for the application."""
+SOCKET_USE = "socket_use"
+"""Where the `state` of a WebSocket has a `SocketUse` for the application."""
 
 _SPARE_DESCRIPTORS = 256
 """Descriptors for database, Redis, files and listeners."""
@@ -61,18 +61,16 @@ class ConnectionLimits:
     """How long a WebSocket that the server closes waits for its client to do so too."""
 
 
-def _admit_anybody() -> None:
-    """For applications without this server."""
-
-
 @dataclass(frozen=True, slots=True)
-class HalfOpen:
-    """A WebSocket whose client has shown no credential yet."""
+class SocketUse:
+    """What the application tells the server of a WebSocket. By default nobody listens."""
 
     seconds: float = _HEAD_SECONDS
-    """How long the application waits for one."""
-    admit: Callable[[], None] = _admit_anybody
-    """To be called when it came."""
+    """How long the application waits for a credential."""
+    admit: Callable[[], None] = lambda: None
+    """A credential came."""
+    set_busy: Callable[[bool], None] = lambda is_busy: None
+    """Whether operations run."""
 
 
 def connection_limits() -> ConnectionLimits:
@@ -83,7 +81,7 @@ def connection_limits() -> ConnectionLimits:
 
 @dataclass(slots=True)
 class Gate:
-    """The connections of a server that have no request under way, or are WebSockets without a credential, longest
+    """The connections of a server that have no request under way, or are WebSockets without an operation, longest
     first. At the limit the first of them makes room for a new one, so half-open connections shut nobody out.
     """
 
@@ -266,9 +264,9 @@ class GuardedProtocol(HttpToolsProtocol):
 
 
 class GuardedSocket(WebSocketsSansIOProtocol):
-    """uvicorn's WebSocket. Until its client has shown a credential it is a connection without a request: it makes room
-    for others, and its messages are small. One whose client answers no ping is dropped with what it did not read:
-    closing would wait for it to be read.
+    """uvicorn's WebSocket. While no operation runs on it, it is a connection without a request, which makes room for
+    others; until its client has shown a credential its messages are small. One whose client answers no ping is dropped
+    with what it did not read: closing would wait for it to be read.
     """
 
     gate: Gate
@@ -291,8 +289,9 @@ class GuardedSocket(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
 
     def handle_connect(self, event: Request) -> None:
-        """The application says when a credential came."""
-        self.app_state = {**self.app_state, HALF_OPEN: HalfOpen(self.gate.limits.head_seconds, self._admit)}
+        """The application says when a credential came, and when operations run."""
+        use = SocketUse(self.gate.limits.head_seconds, self._admit, self._set_busy)
+        self.app_state = {**self.app_state, SOCKET_USE: use}
         super().handle_connect(event)
 
     def handle_text(self, event: Frame) -> None:
@@ -334,15 +333,27 @@ class GuardedSocket(WebSocketsSansIOProtocol):
         self.transport.abort()
 
     def refuse(self, reason: str, status: int) -> None:
-        """Drop the connection: its answer has begun, so there is no status."""
+        """Close the connection for now: its answer has begun, so there is no status."""
         del status
         self.gate.waiting.pop(self, None)
         self.gate.telemetry.count(REFUSALS, reason=reason)
-        self.transport.abort()
+        if self.handshake_complete and not self.close_sent and self.writable.is_set():
+            self.conn.send_close(CloseCode.TRY_AGAIN_LATER)
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.close_sent = True
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": CloseCode.TRY_AGAIN_LATER})
+            self.transport.close()
+        else:
+            self.transport.abort()
 
     def _admit(self) -> None:
-        self.gate.waiting.pop(self, None)
         self.conn.max_message_size = self.config.ws_max_size
+        self._set_busy(False)
+
+    def _set_busy(self, is_busy: bool) -> None:
+        self.gate.waiting.pop(self, None)
+        if not is_busy and not self.disconnected:
+            self.gate.waiting[self] = self.loop.time()
 
 
 def guarded_protocol(gate: Gate) -> type[GuardedProtocol]:

@@ -1,4 +1,4 @@
-"""What a WebSocket may cost before its client has shown a credential, over raw sockets."""
+"""What a WebSocket may cost before its client has shown a credential, or while nothing runs on it, over raw sockets."""
 
 import asyncio
 import json
@@ -84,18 +84,39 @@ async def test_a_message_has_so_many_fragments() -> None:
     assert door.refused == {"socket_size": 1}
 
 
+async def begun(door: Door) -> RawSocket:
+    """A WebSocket with a credential on which nothing runs."""
+    socket = await half_open(door)
+    begin = {"type": "connection_init", "payload": {"authorization": "Bearer admin-token"}}
+    socket.send(LAST | TEXT, json.dumps(begin).encode())
+    assert await socket.message() == {"type": "connection_ack"}
+    return socket
+
+
+async def test_idle_sockets_of_one_caller_shut_nobody_out() -> None:
+    async with opened(ConnectionLimits(connections=8, head_seconds=60.0)) as door:
+        sockets = [await begun(door) for _ in range(8)]
+        used = json.dumps({"type": "subscribe", "id": "1", "payload": {"query": "{ __typename }"}}).encode()
+        for socket in sockets:
+            socket.send(LAST | TEXT, used)
+            assert [(await socket.message())["type"] for _ in range(2)] == ["next", "complete"]
+        statuses = [await door.status(HEAD + b"Connection: close\r\n\r\n") for _ in range(3)]
+        said = await sockets[0].ends()
+        for socket in sockets[1:]:
+            socket.writer.close()
+
+    assert statuses == [200, 200, 200]
+    assert said[2:4] == struct.pack(">H", 1013)
+
+
 async def test_whoever_showed_a_credential_may_send_long_operations() -> None:
     async with opened() as door:
-        socket = await half_open(door)
-        begin = {"type": "connection_init", "payload": {"authorization": "Bearer admin-token"}}
-        socket.send(LAST | TEXT, json.dumps(begin).encode())
-        begun = await socket.message()
+        socket = await begun(door)
         operation = {"query": "{ __typename }", "extensions": {"long": "x" * 200_000}}
         socket.send(LAST | TEXT, json.dumps({"type": "subscribe", "id": "1", "payload": operation}).encode())
         answered = await socket.message()
         socket.writer.close()
 
-    assert begun == {"type": "connection_ack"}
     assert (answered["type"], answered["payload"]) == ("next", {"data": {"__typename": "Query"}})
 
 

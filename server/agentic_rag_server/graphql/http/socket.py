@@ -16,7 +16,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Unauthenticated
 from agentic_rag.tenancy.record_audit import on_behalf_of
 from agentic_rag_server.auth.bearer import WRONG_CREDENTIAL, address_of, bearer_token
-from agentic_rag_server.connections import HALF_OPEN, HalfOpen
+from agentic_rag_server.connections import SOCKET_USE, SocketUse
 from agentic_rag_server.graphql.http.context import RequestContext
 from agentic_rag_server.graphql.http.errors import INTERNAL_MESSAGE, error_entry, report_internal, response_error
 from agentic_rag_server.graphql.http.persisted import PersistedOperations
@@ -86,7 +86,7 @@ class _Conversation:
     def __init__(self, endpoint: SocketEndpoint, socket: WebSocket) -> None:
         self._endpoint = endpoint
         self._socket = socket
-        self._half_open: HalfOpen = socket.scope.get("state", {}).get(HALF_OPEN, HalfOpen())
+        self._use: SocketUse = socket.scope.get("state", {}).get(SOCKET_USE, SocketUse())
         self._token = ""
         self._is_ready = False
         self._has_begun = False
@@ -95,7 +95,7 @@ class _Conversation:
     async def run(self) -> None:
         """Read until the client leaves, or breaks the protocol."""
         try:
-            async with asyncio.timeout(self._half_open.seconds) as patience:
+            async with asyncio.timeout(self._use.seconds) as patience:
                 while True:
                     await self._read(await self._receive())
                     if self._is_ready:
@@ -137,6 +137,7 @@ class _Conversation:
         elif kind == "complete" and isinstance(message.get("id"), str):
             if (task := self._running.pop(message["id"], None)) is not None:
                 task.cancel()
+                self._use.set_busy(bool(self._running))
         elif kind != "pong":
             raise _Closed(4400, "The message has no type that a client may send")
 
@@ -154,7 +155,7 @@ class _Conversation:
         except DependencyUnavailable as away:
             raise _Closed(1013, away.message) from away
         self._is_ready = True
-        self._half_open.admit()
+        self._use.admit()
         await self._send(type="connection_ack")
 
     def _subscribe(self, message: Mapping[str, Any]) -> None:
@@ -169,6 +170,7 @@ class _Conversation:
             raise _Closed(4429, f"A connection has {MOST_OPERATIONS} operations at most")
         task = asyncio.ensure_future(self._operate(name, cast(dict[str, Any], payload)))
         self._running[name] = task
+        self._use.set_busy(True)
 
     async def _operate(self, name: str, payload: dict[str, Any]) -> None:
         parts = self._endpoint.parts
@@ -188,6 +190,7 @@ class _Conversation:
                 report_internal(error, parts.telemetry)
                 errors = [error_entry(INTERNAL_MESSAGE, "INTERNAL", span.trace_id)]
         if self._running.pop(name, None) is not None:
+            self._use.set_busy(bool(self._running))
             with suppress(WebSocketDisconnect):
                 if errors:
                     await self._send(type="error", id=name, payload=errors)
