@@ -36,10 +36,15 @@ PAUSE_SECONDS = 1.0
 
 _CURRENT = "SELECT version_num FROM rag_schema_version"
 
+_SAYS_WHOM_IT_SERVES = "SELECT to_regproc('public.rag_serves_since') IS NOT NULL"
+_SERVES_SINCE = "SELECT rag_serves_since()"
+
 
 @dataclass(frozen=True, slots=True)
 class MigrationStatus:
-    """Where a database stands: `current` is None before the first migration, `pending` is oldest first."""
+    """Where a database stands: `current` is None before the first migration, `pending` is oldest first. One that is
+    newer than `head` serves this version, and nothing is pending.
+    """
 
     current: str | None
     head: str
@@ -48,7 +53,7 @@ class MigrationStatus:
 
 async def upgrade(database_url: str, to: str = "head") -> list[str]:
     """Apply what is missing up to the revision `to`, oldest first, and return the revisions applied (empty when up to
-    date).
+    date, or newer and serving this version).
 
     Several processes may call it at once: one works, the others wait and find nothing to do. Where a table is in use,
     it gives up after `LOCK_TIMEOUT` and tries again, all or nothing.
@@ -123,6 +128,8 @@ async def _status(connection: asyncpg.Connection, to: str = "head") -> Migration
     if await connection.fetchval("SELECT to_regclass('public.rag_schema_version') IS NOT NULL"):
         current = await connection.fetchval(_CURRENT)
     if current is not None and current > head:
+        if await connection.fetchval(_SAYS_WHOM_IT_SERVES) and await connection.fetchval(_SERVES_SINCE) <= head:
+            return MigrationStatus(current, head, ())
         raise Misconfigured(
             f"The database is at schema {current}, this version knows {head}: run the version that migrated it, "
             "or a newer one; a migration is not undone.",

@@ -47,7 +47,7 @@ async def drill(before: Servers, after: Servers, corpus: BenchCorpus, questions:
     """`before` and `after` are migrated databases without rows; `after` has an empty home."""
     asked = [item.question for item in corpus.questions[:questions]]
     target = open_directory(Path(after.home) / "backup")
-    async with _system(before) as system:
+    async with product_on(before) as system:
         await system.first_access.ensure_organisation()
         workspace = await create_workspace(system, "drill")
         await system.ingest_chunks.run(workspace, as_documents(corpus.chunks), "drill")
@@ -55,15 +55,15 @@ async def drill(before: Servers, after: Servers, corpus: BenchCorpus, questions:
         began = time.perf_counter()
         manifest = await system.create_backup.run(target, _silent)
         seconds = time.perf_counter() - began
-        answers = [await _answer(system, workspace, question) for question in asked]
+        answers = [await answer(system, workspace, question) for question in asked]
         erased = await _document(system, workspace, corpus.chunks[0].document)
         await system.delete.run(workspace, erased)
         records: list[ErasureRecord] = [one async for one in system.backup_database.erasures()]
-    async with _system(after) as system:
+    async with product_on(after) as system:
         began = time.perf_counter()
         await system.restore_backup.run(target, _silent)
         seconds += time.perf_counter() - began
-        again = [await _answer(system, workspace, question) for question in asked]
+        again = [await answer(system, workspace, question) for question in asked]
         await system.reapply_erasures.run(records)
         report = await system.verify.run(workspace, full=True)
         async with system.database.transaction(DEFAULT_ORG_ID) as transaction:
@@ -82,7 +82,7 @@ async def drill(before: Servers, after: Servers, corpus: BenchCorpus, questions:
 
 
 @asynccontextmanager
-async def _system(servers: Servers) -> AsyncIterator[Container]:
+async def product_on(servers: Servers) -> AsyncIterator[Container]:
     """The product on these servers, with a cache of its own: no answer of the other system is taken from it."""
     own = variables(
         servers,
@@ -94,7 +94,7 @@ async def _system(servers: Servers) -> AsyncIterator[Container]:
         yield container
 
 
-async def _answer(system: Container, workspace: WorkspaceRef, question: str) -> bytes:
+async def answer(system: Container, workspace: WorkspaceRef, question: str) -> bytes:
     run = await system.unrecorded_answer.ask(OPERATOR, Question(workspace, question))
     return encode(run.answer)
 

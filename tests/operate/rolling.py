@@ -1,15 +1,18 @@
-"""A rolling restart: two servers behind a balancer are stopped and started in turn while clients ask."""
+"""A rolling restart: two servers behind a balancer are stopped and started in turn while clients ask. Meanwhile the
+schema grows, as by the migration of a next version that serves this one.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import cycle
 
+import asyncpg
 import httpx2
 
 from agentic_rag.kernel.public_ids import encode_workspace
@@ -22,6 +25,11 @@ CLIENTS = 16
 BETWEEN = 3 * CLIENTS
 """Answers between two restarts: every client meets the servers as they are."""
 PATIENCE_SECONDS = 300.0
+
+GROW = (
+    *(f"ALTER TABLE rag_{name} ADD COLUMN later text" for name in ("documents", "chunks", "runs", "workspaces")),
+    "UPDATE rag_schema_version SET version_num = '9999'",
+)
 
 ASK = """
 mutation ($input: RagAnswerInput!) { ragAnswer(input: $input) { outcome degraded userErrors { code } } }
@@ -83,10 +91,8 @@ class Askers:
         await eventually(came, f"{more} more answers came", PATIENCE_SECONDS)
 
 
-async def roll(
-    servers: Servers, corpus: BenchCorpus, rounds: int, between: Callable[[int], Awaitable[None]] | None = None
-) -> Rolling:
-    """Restart each of two servers `rounds` times under load. `between` is called before each round."""
+async def roll(servers: Servers, corpus: BenchCorpus, rounds: int) -> Rolling:
+    """Restart each of two servers `rounds` times under load."""
     async with product(servers) as system:
         workspace = await create_workspace(system, "rolling")
         await system.ingest_chunks.run(workspace, as_documents(corpus.chunks), "rolling")
@@ -100,9 +106,9 @@ async def roll(
             askers = Askers(f"http://127.0.0.1:{port}", bodies)
             clients = [asyncio.create_task(askers.run(number)) for number in range(CLIENTS)]
             try:
-                for number in range(rounds):
-                    if between is not None:
-                        await between(number)
+                await askers.until_answered(BETWEEN)
+                await _grow(servers.database_url)
+                for _ in range(rounds):
                     for one in pair:
                         await askers.until_answered(BETWEEN)
                         await _restart(one)
@@ -118,6 +124,16 @@ async def _restart(server: ServerProcess) -> None:
     await asyncio.to_thread(server.stop)
     server.start()
     await asyncio.to_thread(server.until_ready)
+
+
+async def _grow(url: str) -> None:
+    """What is under way on a table ends first, and what comes waits meanwhile."""
+    connection = await asyncpg.connect(url)
+    try:
+        for statement in GROW:
+            await connection.execute(statement)
+    finally:
+        await connection.close()
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from tests.bench.product import Servers
 from tests.programs import Program
 from tests.waiting import wait_until
 
-START_SECONDS = 60.0
+START_SECONDS = 120.0
 STOP_SECONDS = 60.0
 """What a stop may take before the harness gives up; what it must not take is a row."""
 

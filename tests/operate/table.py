@@ -25,7 +25,7 @@ DRILL: Mapping[str, Callable[[Drill], Row]] = {
 
 ROLLING: Mapping[str, Callable[[Rolling], Row]] = {
     "rolling": lambda one: exactly(
-        f"of {one.requests:,} requests of {CLIENTS} clients during {one.restarts} restarts, failed",
+        f"of {one.requests:,} requests of {CLIENTS} clients during {one.restarts} restarts and a migration, failed",
         one.failures.total(), 0,
     ),
     "stop": lambda one: at_most(

@@ -61,7 +61,10 @@ def test_every_row_has_a_lie() -> None:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(("table", "measure"), [pytest.param(*part, id="-".join(part[0])) for part in PARTS])
+@pytest.mark.parametrize(
+    ("table", "measure"),
+    [pytest.param(*part, id="-".join(part[0]), marks=[pytest.mark.nightly] * (part[0] is ROLLING)) for part in PARTS],
+)
 async def test_rows_hold_in_short_form(places: Places, table: Mapping[str, Callable[[Any], Row]], measure: Any) -> None:
     found = await measure(places)
 

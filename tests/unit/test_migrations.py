@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+
+import pytest
 
 import agentic_rag_migrations
 from agentic_rag_migrations import HEAD
@@ -12,3 +15,51 @@ def test_the_head_is_the_newest_revision() -> None:
     files = Path(agentic_rag_migrations.__file__).parent.glob("sql/*/*.sql")
 
     assert max(file.name.partition("_")[0] for file in files) == HEAD
+
+
+FIRST = "0041"
+"""The revision that made `rag_serves_since`."""
+TAKES_AWAY = re.compile(
+    r"""
+    \bDROP\s+(TABLE|COLUMN|FUNCTION|VIEW|TYPE|ROLE|POLICY)\b
+    | \bRENAME\b
+    | \bALTER\s+COLUMN\s+\S+\s+(TYPE|SET\s+NOT\s+NULL|DROP\s+DEFAULT)\b
+    | \bADD\s+COLUMN\s+(?!.*\b(DEFAULT|GENERATED)\b)[^;,]*\bNOT\s+NULL\b
+    | \bADD\s+CONSTRAINT\b
+    | \bCREATE\s+UNIQUE\s+INDEX\b
+    | \bREVOKE\b.*\bFROM\s+rag_
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""What programs of before may need, or statements of theirs that it refuses."""
+
+
+def breaks_the_version_before(sql: str) -> bool:
+    """Whether a revision takes something away and does not say so."""
+    return TAKES_AWAY.search(sql) is not None and "FUNCTION rag_serves_since" not in sql
+
+
+@pytest.mark.parametrize(
+    ("sql", "breaks"),
+    [
+        ("ALTER TABLE rag_runs ADD COLUMN deploy text;", False),
+        ("ALTER TABLE rag_runs ADD COLUMN deploy text NOT NULL DEFAULT '';", False),
+        ("CREATE TABLE rag_notes (id uuid PRIMARY KEY, text text NOT NULL);", False),
+        ("DROP INDEX rag_jobs_finished;", False),
+        ("ALTER TABLE rag_runs ADD COLUMN deploy text NOT NULL;", True),
+        ("ALTER TABLE rag_runs DROP COLUMN deploy;", True),
+        ("ALTER TABLE rag_runs RENAME COLUMN deploy TO released;", True),
+        ("ALTER TABLE rag_runs ALTER COLUMN deploy TYPE integer;", True),
+        ("DROP FUNCTION rag_corpus_head(uuid, uuid, text[]);", True),
+        ("DROP FUNCTION old(); CREATE OR REPLACE FUNCTION rag_serves_since() RETURNS text …", False),
+    ],
+)
+def test_what_breaks_the_version_before_is_told_from_what_grows(sql: str, breaks: bool) -> None:
+    assert breaks_the_version_before(sql) is breaks
+
+
+def test_a_revision_that_breaks_the_version_before_says_so() -> None:
+    files = Path(agentic_rag_migrations.__file__).parent.glob("sql/*/*.sql")
+    later = [file for file in files if file.name.partition("_")[0] > FIRST]
+
+    assert [file.name for file in later if breaks_the_version_before(file.read_text("utf-8"))] == []

@@ -61,4 +61,7 @@ async def _raise_version(database_url: str) -> None:
     await upgrade(database_url)
     connection = await asyncpg.connect(database_url)
     await connection.execute("UPDATE rag_schema_version SET version_num = '9999'")
+    await connection.execute(
+        "CREATE OR REPLACE FUNCTION rag_serves_since() RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT '9999' $$"
+    )
     await connection.close()

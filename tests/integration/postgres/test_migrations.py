@@ -226,10 +226,33 @@ async def test_subjects_get_kinds_and_keys_of_starts_are_revoked(fresh_database:
     assert [tuple(row) for row in keys] == [("ci", False), ("development", True)]
 
 
+SERVES_NONE_BEFORE = """
+CREATE OR REPLACE FUNCTION rag_serves_since() RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT '9999' $$
+"""
+
+
+async def test_a_newer_schema_that_only_grew_serves_the_version_before(fresh_database: str) -> None:
+    await upgrade(fresh_database)
+    server = await asyncpg.connect(fresh_database)
+    await server.execute("ALTER TABLE rag_documents ADD COLUMN later text")
+    await server.execute("UPDATE rag_schema_version SET version_num = '9999'")
+    await server.close()
+
+    standing = await status(fresh_database)
+    applied = await upgrade(fresh_database)
+    database = PostgresDatabase(PostgresPool(fresh_database), HEAD)
+    await database.check()
+    await database.aclose()
+
+    assert (standing.current, standing.head, standing.pending) == ("9999", HEAD, ())
+    assert applied == []
+
+
 async def test_a_database_of_a_newer_version_is_named_and_left_alone(fresh_database: str) -> None:
     await upgrade(fresh_database)
     server = await asyncpg.connect(fresh_database)
     await server.execute("UPDATE rag_schema_version SET version_num = '9999'")
+    await server.execute(SERVES_NONE_BEFORE)
 
     for look in (status, upgrade):
         with pytest.raises(Misconfigured, match="9999") as refused:

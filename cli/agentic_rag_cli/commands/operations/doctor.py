@@ -217,6 +217,8 @@ async def _migrations(database_url: str) -> Check:
     if found.pending:
         pending = f"{len(found.pending)} pending: {', '.join(found.pending)}"
         return failure("migrations", "SCHEMA_TOO_OLD", pending, "Run `rag migrate up`.")
+    if found.current != found.head:
+        return ok("migrations", f"at {found.current}, newer than {found.head} of this version, which it serves")
     return ok("migrations", f"at {found.head}")
 
 

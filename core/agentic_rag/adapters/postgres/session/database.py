@@ -117,6 +117,9 @@ WHERE r.rolname = current_user
 
 SCHEMA_VERSION = "SELECT version_num FROM rag_schema_version"
 
+SAYS_WHOM_IT_SERVES = "SELECT to_regproc('public.rag_serves_since') IS NOT NULL"
+SERVES_SINCE = "SELECT rag_serves_since()"
+
 
 class PostgresCorpusSnapshot:
     """The readers of one snapshot."""
@@ -301,13 +304,13 @@ class PostgresDatabase:
                     code="PGVECTOR_MISSING",
                 )
             current = await connection.fetchval(SCHEMA_VERSION) if state["is_migrated"] else None
-            if current is not None and current > self._schema_head:
+            if current is not None and current > self._schema_head and not await self._is_served(connection):
                 raise Misconfigured(
                     f"The database is at schema {current}, this version knows {self._schema_head}: run the "
                     "version that migrated it, or a newer one; a migration is not undone.",
                     code="SCHEMA_TOO_NEW",
                 )
-            if current != self._schema_head:
+            if current is None or current < self._schema_head:
                 raise Misconfigured(
                     f"The database is at schema {current or 'none'}, this version needs {self._schema_head}: "
                     "run `rag migrate up`.",
@@ -326,6 +329,13 @@ class PostgresDatabase:
                     "rag_app and rag_dispatcher only, and give that of the owner to AGENTIC_RAG_OWNER_DATABASE_URL.",
                     code="DATABASE_ROLE_TOO_STRONG",
                 )
+
+    async def _is_served(self, connection: PostgresConnection) -> bool:
+        """Whether a newer schema still serves programs of this one."""
+        if not await connection.fetchval(SAYS_WHOM_IT_SERVES):
+            return False
+        since: str = await connection.fetchval(SERVES_SINCE)
+        return since <= self._schema_head
 
     async def aclose(self) -> None:
         await self._pool.aclose()
