@@ -128,7 +128,7 @@ async def _status(connection: asyncpg.Connection, to: str = "head") -> Migration
     if await connection.fetchval("SELECT to_regclass('public.rag_schema_version') IS NOT NULL"):
         current = await connection.fetchval(_CURRENT)
     if current is not None and current > head:
-        if await connection.fetchval(_SAYS_WHOM_IT_SERVES) and await connection.fetchval(_SERVES_SINCE) <= head:
+        if await _serves(connection, head):
             return MigrationStatus(current, head, ())
         raise Misconfigured(
             f"The database is at schema {current}, this version knows {head}: run the version that migrated it, "
@@ -137,6 +137,14 @@ async def _status(connection: asyncpg.Connection, to: str = "head") -> Migration
         )
     pending = [script.revision for script in scripts.iterate_revisions(to, current or "base")]
     return MigrationStatus(current, head, tuple(reversed(pending)))
+
+
+async def _serves(connection: asyncpg.Connection, head: str) -> bool:
+    """Whether a newer schema serves the version whose newest revision is `head`."""
+    if not await connection.fetchval(_SAYS_WHOM_IT_SERVES):
+        return False
+    since = await connection.fetchval(_SERVES_SINCE)
+    return since is not None and since <= head
 
 
 def _configuration() -> Config:
