@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, time
 from typing import Annotated, Any
 
 import typer
@@ -18,6 +19,7 @@ from agentic_rag.documents.metadata import (
     validate_change,
 )
 from agentic_rag.documents.where import read_field_value
+from agentic_rag.kernel.clock import with_zone
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.tenancy.access import groups_of, keys_of, users_of, validate_principals
 
@@ -67,6 +69,14 @@ LanguageOption = Annotated[str | None, typer.Option("--language", help="Its lang
 
 DateOption = Annotated[str | None, typer.Option("--date", help="The day it is of: 2024-01-31; '' removes it.")]
 
+AsOfOption = Annotated[
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="VERSION|INSTANT",
+        help="Read what was there then: a corpus version, or an instant (2026-11-01 is the end of that day, UTC).",
+    ),
+]
 SinceOption = Annotated[str | None, typer.Option("--since", metavar="INSTANT", help="From then on (ISO 8601).")]
 
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most this many.")]
@@ -136,3 +146,21 @@ def readers_input(principals: Sequence[str] | None) -> dict[str, list[str]] | No
     if not principals:
         return None
     return {"users": users_of(principals), "keys": keys_of(principals), "groups": groups_of(principals)}
+
+
+def as_of_input(text: str | None) -> dict[str, object]:
+    """`asOf` or `asOfTime` of a request. Errors: `InvalidInput`."""
+    if text is None:
+        return {}
+    if text.isascii() and text.isdecimal():
+        return {"asOf": int(text)}
+    try:
+        instant = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise InvalidInput(
+            f"{text!r} is neither a corpus version nor an instant such as 2026-11-01 or 2026-11-01T12:30:00Z.",
+            path=("as-of",),
+        ) from error
+    if len(text) <= len("2026-11-01"):
+        instant = datetime.combine(instant.date(), time.max)
+    return {"asOfTime": with_zone(instant).isoformat()}

@@ -27,6 +27,7 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_workspaces": TableClass.WORKSPACE,
         "rag_access_sets": TableClass.WORKSPACE,
         "rag_restricted_versions": TableClass.WORKSPACE,
+        "rag_version_times": TableClass.WORKSPACE,
         "rag_embedding_spaces": TableClass.WORKSPACE,
         "rag_documents": TableClass.WORKSPACE,
         "rag_document_labels": TableClass.WORKSPACE,

@@ -182,7 +182,8 @@ class AnswerQuestion:
                 return stored
         if question.after is not None:
             question = await self._runs.append_turn(principal, question, question.after)
-        at = await find_version(self._ports.database, question.workspace, read_identity(principal), question.as_of)
+        readers, then = read_identity(principal), question.as_of_time
+        at = await find_version(self._ports.database, question.workspace, readers, question.as_of, then)
         understood = understand(replace(question, as_of=at))
         embedders = await self._ports.embedders.of(question.workspace)
         space = head.space or embedders.default.space

@@ -142,6 +142,8 @@ def validate(question: Question) -> None:
     _validate_options(question.options)
     if question.as_of is not None and question.as_of < 0:
         raise _out_of_range("asOf", "a corpus version of at least 0", question.as_of, ("asOf",))
+    if question.as_of is not None and question.as_of_time is not None:
+        raise InvalidInput("Give `asOf` or `asOfTime`, not both.", path=("asOfTime",))
 
 
 def _validate_history(question: Question) -> None:

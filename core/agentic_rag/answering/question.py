@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.documents.document import CitedPassage, DocumentFilter
@@ -79,3 +80,5 @@ class Question:
     idempotency_key: str | None = None
     after: UUID | None = None
     """A stored run that this question follows: the last turn of the conversation."""
+    as_of_time: datetime | None = None
+    """An instant whose newest corpus version is read, in the place of `as_of`; one without a zone is of UTC."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -50,6 +51,10 @@ class AccessStore(Protocol):
 
     async def stored_version(self, workspace: WorkspaceRef, scope: ReadScope, shown: int) -> int:
         """The first stored corpus version, of those still kept, that the caller is shown under this number."""
+        ...
+
+    async def version_at(self, workspace: WorkspaceRef, instant: datetime) -> int | None:
+        """The stored corpus version that was the newest one at an instant; None where that is not known."""
         ...
 
     async def unreadable(

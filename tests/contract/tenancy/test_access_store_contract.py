@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID
 
 import numpy as np
@@ -13,7 +14,7 @@ from tests.subgraphs import mentions_of, passages_of
 from agentic_rag.answering.runs.run_filter import RunFilter
 from agentic_rag.documents.document import DocumentFilter, document_id_for
 from agentic_rag.jobs.job import JobKind, NewJob
-from agentic_rag.kernel.errors import Retryable
+from agentic_rag.kernel.errors import InvalidInput, Retryable
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.language.tokenizer import query_terms
 from agentic_rag.retrieval.candidates import Neighbour, SearchScope
@@ -190,6 +191,28 @@ async def test_a_shown_version_reads_the_first_that_is_shown_so(adapter: Backend
     assert stored == [0, 1, 2, 4, 5]
     assert await find_version(adapter.database, workspace, ADA, None) is None
     assert [await find_version(adapter.database, workspace, BOB, one) for one in (2, 3, 4)] == [2, 3, 4]
+
+
+async def test_an_instant_reads_the_version_that_was_the_newest_then(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    before = datetime.now(UTC)
+    await adapter.publish(workspace, "a.md", ["quorum one"])
+    between = datetime.now(UTC)
+    await adapter.publish(workspace, "a.md", ["quorum two"])
+    await restrict(adapter, workspace, "a.md", NIGHT)
+
+    async def at(instant: datetime) -> int | None:
+        return await find_version(adapter.database, workspace, UNRESTRICTED_READER, None, instant)
+
+    assert [await at(one) for one in (before, between, datetime.now(UTC))] == [0, 1, 3]
+    assert await at(between.replace(tzinfo=None)) == 1, "an instant without a zone is of UTC"
+    first = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
+    for early in (before - timedelta(days=1), first):
+        with pytest.raises(InvalidInput) as refused:
+            await at(early)
+        assert refused.value.code == "AS_OF_UNAVAILABLE"
+    with pytest.raises(InvalidInput):
+        await at(datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-14))))
 
 
 async def test_rights_hold_for_older_versions_too(adapter: Backend) -> None:

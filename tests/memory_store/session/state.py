@@ -171,6 +171,8 @@ class WorkspaceState:
     workspace: Workspace
     oldest_version: int = 0
     access_version: int = 0
+    version_times: dict[int, datetime] = field(default_factory=dict[int, datetime])
+    """Since when each version is the newest one."""
     restricted: dict[int, frozenset[int]] = field(default_factory=dict[int, frozenset[int]])
     """The access sets that a version touched, where none is everybody's."""
     """The version that last changed a document's readers."""
@@ -225,6 +227,7 @@ class WorkspaceState:
             self,
             access_sets=dict(self.access_sets),
             restricted=dict(self.restricted),
+            version_times=dict(self.version_times),
             documents=dict(self.documents),
             found_metadata=dict(self.found_metadata),
             given_metadata=dict(self.given_metadata),

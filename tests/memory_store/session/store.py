@@ -125,6 +125,8 @@ class Working:
     def end(self) -> tuple[Committed, Organisations]:
         """Every workspace and organisation as this transaction leaves them; nothing can be written any more."""
         self._ended = True
+        for state in (self._states[ref] for ref in self._written if ref in self._states):
+            state.version_times.setdefault(state.workspace.corpus_version, self.now())
         return self._states, self._organisations
 
     def _check_open(self) -> None:

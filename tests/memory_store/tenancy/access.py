@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from uuid import UUID
 
 from tests.memory_store.session.state import WorkspaceState
@@ -53,6 +54,11 @@ class MemoryAccessStore:
         before = [one - place for place, one in enumerate(sorted(state.hidden_versions(scope)), 1)]
         first = shown + sum(one < shown for one in before)
         return min(shown + sum(one <= shown for one in before), max(first, state.oldest_version))
+
+    async def version_at(self, workspace: WorkspaceRef, instant: datetime) -> int | None:
+        """The version that was the newest one at an instant."""
+        times = self._state(workspace).version_times
+        return max((version for version, since in times.items() if since <= instant), default=None)
 
     async def unreadable(
         self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: ReadIdentity

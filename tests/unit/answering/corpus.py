@@ -193,6 +193,9 @@ class Access:
     async def stored_version(self, workspace: WorkspaceRef, scope: ReadScope, shown: int) -> int:
         return shown
 
+    async def version_at(self, workspace: WorkspaceRef, instant: datetime) -> int | None:
+        return None
+
     async def readable(self, workspace: WorkspaceRef, readers: ReadIdentity) -> ReadScope:
         return ReadScope()
 

@@ -15,7 +15,7 @@ from agentic_rag_cli.client.estimate_queries import ESTIMATE_ANSWER
 from agentic_rag_cli.client.graphql_client import GraphQLClient, require_no_fault
 from agentic_rag_cli.client.ids import node_id, require_id
 from agentic_rag_cli.client.live_queries import ASK_STREAM
-from agentic_rag_cli.options import JsonOption, UrlOption, WhereOption, WorkspaceOption
+from agentic_rag_cli.options import AsOfOption, JsonOption, UrlOption, WhereOption, WorkspaceOption, as_of_input
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.answer_view import answer_json, answer_text
 from agentic_rag_cli.output.estimate_view import estimate_text
@@ -34,6 +34,7 @@ def ask(
         typer.Option(metavar="RUN", help="The run that this question follows (“And when?”): its id, or `last`."),
     ] = None,
     where: WhereOption = None,
+    as_of: AsOfOption = None,
     stream: Annotated[
         bool, typer.Option("--stream", help="Tell on standard error how it goes: one line a stage.")
     ] = False,
@@ -55,6 +56,8 @@ def ask(
 
     Example: rag ask --estimate "What does the audit say of the pumps?"
 
+    Example: rag ask --as-of 2026-11-01 "Who was on call?"
+
     Example: rag ask "What is the limit?" --where "tag=policy date>=2024-01-01"
     """
     if after is not None and after != LAST:
@@ -63,9 +66,11 @@ def ask(
     if not text:
         raise InvalidInput("The question is empty.", code="QUESTION_EMPTY")
 
+    then = as_of_input(as_of)
+
     async def work(client: GraphQLClient) -> dict[str, Any]:
         chosen = await client.workspace_id(workspace, *filter(None, [after]))
-        options = {} if where is None else {"options": {"filter": {"where": where}}}
+        options = then if where is None else {**then, "options": {"filter": {"where": where}}}
         follows = await _run_to_follow(client, chosen, after)
         asked = {"question": text, "workspaceId": chosen, "after": follows, **options}
         if estimate:

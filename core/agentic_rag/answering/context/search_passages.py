@@ -141,7 +141,7 @@ class SearchPassages:
         settings = effective(asked.options, self.defaults, config=config, similarity_exponent=exponent).search
         with self.telemetry.span("rag.search"):
             vector = await self._embed(asked, settings, head.space)
-            at = await find_version(self.database, asked.workspace, readers, asked.as_of)
+            at = await find_version(self.database, asked.workspace, readers, asked.as_of, asked.as_of_time)
             async with (
                 self.room.enter(RUN_UNITS),
                 self.database.snapshot(asked.workspace, at, readers=readers) as snapshot,

@@ -108,6 +108,7 @@ def input_hash(question: Question) -> bytes:
         str(question.options.timeout_ms),
         str(question.as_of),
         str(question.after),
+        *(() if question.as_of_time is None else (question.as_of_time.isoformat(),)),
     )
 
 

@@ -1,5 +1,6 @@
 """The arguments of `ragAnswer` as a `Question`. `answering.options` validates the values."""
 
+from datetime import datetime
 from uuid import UUID
 
 import strawberry
@@ -103,6 +104,9 @@ class RagAnswerInput:
         default=None, description="A run that this question follows: its last turn, with what it cited."
     )
     as_of: int | None = strawberry.field(default=None, description="A corpus version to read at; null: the newest.")
+    as_of_time: datetime | None = strawberry.field(
+        default=None, description="Read what was the newest version at this instant; give it or `asOf`."
+    )
     options: AnswerOptionsInput | None = None
     idempotency_key: str | None = strawberry.field(
         default=None, description="The same key with the same input returns the stored run."
@@ -126,6 +130,7 @@ def read_question(given: RagAnswerInput, workspace: WorkspaceRef) -> Question:
             for at, turn in enumerate(given.history or ())
         ),
         as_of=given.as_of,
+        as_of_time=given.as_of_time,
         options=_options(given.options, workspace) if given.options else AnswerOptions(),
         idempotency_key=_key(given.idempotency_key),
         after=None if given.after is None else _own(given.after, NodeKind.RUN, workspace, ("after",)),

@@ -1,5 +1,6 @@
 """`searchPassages`: the passages for a text, with their text."""
 
+from datetime import datetime
 from uuid import UUID
 
 import strawberry
@@ -37,6 +38,9 @@ class SearchPassagesInput:
     )
     filter: DocumentFilterInput | None = None
     as_of: int | None = strawberry.field(default=None, description="A corpus version to read at; null: the newest.")
+    as_of_time: datetime | None = strawberry.field(
+        default=None, description="Read what was the newest version at this instant; give it or `asOf`."
+    )
 
 
 @strawberry.type(description="A passage as it is stored, and why it was found.")
@@ -94,7 +98,9 @@ async def search(info: Info, input: SearchPassagesInput) -> SearchPassagesPayloa
         per_document=input.per_document,
         filter=read_filter(input.filter, workspace, ("filter",)),
     )
-    asked = Question(workspace, require_no_nul(input.query, "query"), as_of=input.as_of, options=options)
+    asked = Question(
+        workspace, require_no_nul(input.query, "query"), as_of=input.as_of, as_of_time=input.as_of_time, options=options
+    )
     found = await context.parts.search.run(context.principal, asked)
     return SearchPassagesPayload(
         passages=[show_passage(one, workspace.workspace_id) for one in found.passages],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -50,6 +51,9 @@ class SearchRequest(Model, frozen=True, forbid_unknown_fields=True):
     filter: FilterBody | None = None
     where: Annotated[Where | None, Meta(description="The same as text, beside the filter.")] = None
     as_of: Annotated[Version | None, Meta(description="A corpus version to read at.")] = None
+    as_of_time: Annotated[
+        datetime | None, Meta(description="Read what was the newest version then; give it or `asOf`.")
+    ] = None
 
 
 class ArmFigure(Model, frozen=True):
@@ -121,7 +125,13 @@ class SearchEndpoint(Endpoint):
         narrowed = merge_filters(read_wish(named, workspace), read_filter(given.filter, workspace))
         narrowed = narrow(narrowed, given.where, workspace)
         options = AnswerOptions(top_k=given.top_k, min_similarity=given.min_similarity, filter=narrowed)
-        asked = Question(workspace, require_no_nul(given.query, "query"), as_of=given.as_of, options=options)
+        asked = Question(
+            workspace,
+            require_no_nul(given.query, "query"),
+            as_of=given.as_of,
+            as_of_time=given.as_of_time,
+            options=options,
+        )
         found = await self._parts.search.run(principal, asked)
         body = SearchResponse(
             passages=[_show_passage(one, node.workspace_id) for one in found.passages],

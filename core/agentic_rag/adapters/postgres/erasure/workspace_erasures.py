@@ -63,6 +63,7 @@ ERASED: Sequence[ErasedTable] = (
     ErasedTable("rag_usage"),
     ErasedTable("rag_embedding_spaces"),
     ErasedTable("rag_restricted_versions"),
+    ErasedTable("rag_version_times"),
     ErasedTable("rag_access_sets"),
     # Their rows go with their blobs.
     ErasedTable("rag_originals", "false"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentic_rag.adapters.postgres.documents.document_rows import HEADING_SEPARATOR
+from agentic_rag.adapters.postgres.session.version_times import noting
 
 SPACE = """
 SELECT w.active_space, s.dimensions
@@ -38,7 +39,8 @@ FOR KEY SHARE
 
 # The embedded graph is published in the same transaction, so its watermark is the version. A graph outside Postgres
 # ($5) moves its own watermark. Without one `graph_home` is cleared, so a graph that is connected again is filled anew.
-NEXT_VERSION = """
+NEXT_VERSION = noting(
+    """
 UPDATE rag_workspaces
 SET corpus_version = corpus_version + 1, next_ordinal = next_ordinal + $3,
     graph_version = CASE WHEN $5 THEN graph_version ELSE corpus_version + 1 END,
@@ -46,7 +48,9 @@ SET corpus_version = corpus_version + 1, next_ordinal = next_ordinal + $3,
     active_space = coalesce(active_space, $4)
 WHERE org_id = $1 AND workspace_id = $2 AND (active_space IS NULL OR active_space = $4)
 RETURNING corpus_version AS version, next_ordinal - $3 AS first_ordinal
-"""
+""",
+    "version",
+)
 
 # $4: removed ordinals; $5: ordinals whose chunk moved and gets a new row.
 CLOSE = """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agentic_rag.adapters.postgres.session.version_times import noting
+
 # Taken before a space's row changes; publishes, erasures and other switches wait for it.
 LOCK_WORKSPACE = """
 SELECT active_space FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2 FOR NO KEY UPDATE
@@ -74,13 +76,13 @@ WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3
 """
 
 # A switch does not change the graph, but a graph outside Postgres ($4) moves its own watermark.
-NEXT_VERSION = """
+NEXT_VERSION = noting("""
 UPDATE rag_workspaces
 SET corpus_version = corpus_version + 1, active_space = $3,
     graph_version = CASE WHEN $4 THEN graph_version ELSE corpus_version + 1 END
 WHERE org_id = $1 AND workspace_id = $2
 RETURNING corpus_version
-"""
+""")
 
 RECORD_VERDICT = """
 UPDATE rag_embedding_spaces SET verdict = $4 WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3

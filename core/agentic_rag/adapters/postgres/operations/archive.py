@@ -39,6 +39,7 @@ ARCHIVED: Mapping[str, ArchivedTable] = MappingProxyType(
         "rag_workspaces": ArchivedTable("workspace_id", 1),
         "rag_access_sets": ArchivedTable("access_id", 500),
         "rag_restricted_versions": ArchivedTable("version, access_id", 5000),
+        "rag_version_times": ArchivedTable("version", 5000),
         "rag_embedding_spaces": ArchivedTable("space_id", 10, "t.space_id = {space}"),
         "rag_documents": ArchivedTable("document_id", 500),
         "rag_originals": ArchivedTable("document_id, content_hash", 50),

@@ -99,6 +99,14 @@ WHERE org_id = $1 AND workspace_id = $2 AND revision_id IN (
 )
 """
 
+# The oldest version that is kept has been the newest one since before.
+PURGE_TIMES = """
+DELETE FROM rag_version_times
+WHERE org_id = $1 AND workspace_id = $2 AND version IN (
+    SELECT version FROM rag_version_times WHERE org_id = $1 AND workspace_id = $2 AND version < $3 LIMIT $4
+)
+"""
+
 # $3: entities that lost a mention.
 PURGE_ENTITIES = """
 DELETE FROM rag_entities e
@@ -122,6 +130,6 @@ async def purge_history(connection: PostgresConnection, workspace: WorkspaceRef,
     await connection.execute(PURGE_ENTITIES, *key, sorted({row["entity_id"] for row in mentions}))
     changed = [
         await connection.change(statement, *key, horizon, most)
-        for statement in (REHOME_CHUNKS, PURGE_VECTORS, PURGE_CHUNKS, PURGE_REVISIONS)
+        for statement in (REHOME_CHUNKS, PURGE_VECTORS, PURGE_CHUNKS, PURGE_REVISIONS, PURGE_TIMES)
     ]
     return most in (*changed, len(mentions))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.pool import BOUND
+from agentic_rag.adapters.postgres.session.version_times import noting, version_at
 from agentic_rag.adapters.postgres.tenancy.read_scopes import ReadScopes
 from agentic_rag.adapters.postgres.tenancy.restricted_versions import note_restricted, stored_version
 from agentic_rag.jobs.job import graph_job
@@ -90,13 +92,13 @@ WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
 FOR NO KEY UPDATE
 """
 
-NEXT_VERSION = """
+NEXT_VERSION = noting("""
 UPDATE rag_workspaces
 SET corpus_version = corpus_version + 1, access_version = corpus_version + 1,
     graph_version = CASE WHEN $3 THEN graph_version ELSE corpus_version + 1 END
 WHERE org_id = $1 AND workspace_id = $2
 RETURNING corpus_version
-"""
+""")
 
 SET_DOCUMENT = """
 UPDATE rag_documents SET access_id = $4, corpus_version = coalesce($5, corpus_version), updated_at = now()
@@ -199,6 +201,9 @@ class PostgresAccessStore:
 
     async def stored_version(self, workspace: WorkspaceRef, scope: ReadScope, shown: int) -> int:
         return await stored_version(self._connection, workspace, scope, shown)
+
+    async def version_at(self, workspace: WorkspaceRef, instant: datetime) -> int | None:
+        return await version_at(self._connection, workspace, instant)
 
     async def unreadable(
         self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: ReadIdentity

@@ -32,6 +32,9 @@ RETURNING {_COLUMNS}
 """  # noqa: S608 - a constant list of columns
 
 CREATE_DEFAULT_ACCESS = """
+WITH noted AS (
+    INSERT INTO rag_version_times (org_id, workspace_id, version, since) VALUES ($1, $2, 0, clock_timestamp())
+)
 INSERT INTO rag_access_sets (org_id, workspace_id, access_id, principals) VALUES ($1, $2, $3, '{}')
 """
 

@@ -1,0 +1,32 @@
+"""Since when each corpus version of a workspace is the newest one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+VERSION_AT = """
+SELECT version FROM rag_version_times WHERE org_id = $1 AND workspace_id = $2 AND since <= $3
+ORDER BY version DESC LIMIT 1
+"""
+
+
+def noting(update: str, version: str = "corpus_version") -> str:
+    """A statement that raises the corpus version of a workspace ($1, $2) and returns it in a column of that name, which
+    writes down also since when. It returns what `update` does.
+    """
+    return f"""
+WITH raised AS ({update}),
+noted AS (
+    INSERT INTO rag_version_times (org_id, workspace_id, version, since)
+    SELECT $1, $2, {version}, clock_timestamp() FROM raised
+)
+SELECT * FROM raised
+"""  # noqa: S608 - a statement of ours
+
+
+async def version_at(connection: PostgresConnection, workspace: WorkspaceRef, instant: datetime) -> int | None:
+    """The version that was the newest one then; None where that is not known."""
+    return await connection.fetchval(VERSION_AT, *workspace.key, instant)
