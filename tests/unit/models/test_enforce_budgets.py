@@ -1,0 +1,59 @@
+"""Ceilings on spending, for calls side by side."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import date
+from uuid import uuid4
+
+import pytest
+from tests.memory_store.session.database import MemoryDatabase
+from tests.memory_store.session.store import MemoryStore
+from tests.memory_store.telemetry import RecordingTelemetry
+
+from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.kernel.errors import BudgetExceeded
+from agentic_rag.models.billing.budget_alerts import BudgetAlerts
+from agentic_rag.models.billing.enforce_budgets import EnforceBudgets
+from agentic_rag.models.billing.limits import SpendingLimits
+from agentic_rag.models.billing.usage import Charge, UsageKind
+from agentic_rag.models.billing.usage_ledger import UsageLedger
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
+
+
+async def test_calls_side_by_side_do_not_pass_a_ceiling_together_and_give_back_what_they_did_not_spend() -> None:
+    store = MemoryStore(SystemClock())
+    database, telemetry = MemoryDatabase(store), RecordingTelemetry()
+    ledger, alerts = UsageLedger(database, telemetry), BudgetAlerts(database, telemetry)
+    budgets = EnforceBudgets(database, ledger, store.clock, alerts)
+    workspace = WorkspaceRef(uuid4(), uuid4())
+    settings = WorkspaceSettings(budget=SpendingLimits(day_usd=1.0))
+    async with database.transaction(workspace.org_id) as transaction:
+        await transaction.workspaces.create(workspace.workspace_id, "w", WorkspaceKind.GENERAL, None, settings)
+    asked, may_end = asyncio.Barrier(3), asyncio.Event()
+
+    async def call(spent: float) -> None:
+        async with budgets.hold(workspace, 0.4):
+            await asked.wait()
+            await may_end.wait()
+            ledger.note(_charge(workspace, store.clock.now().date(), spent))
+
+    calls = [asyncio.create_task(call(spent)) for spent in (0.1, 0.2)]
+    await asked.wait()
+    with pytest.raises(BudgetExceeded) as refused:
+        await budgets.admit(workspace, 0.4)
+    may_end.set()
+    await asyncio.gather(*calls)
+
+    assert refused.value.spent_usd == pytest.approx(0.8)
+    await budgets.admit(workspace, 0.4)
+    with pytest.raises(BudgetExceeded):
+        await budgets.admit(workspace, 0.8)
+    await ledger.aclose()
+    await alerts.aclose()
+
+
+def _charge(workspace: WorkspaceRef, day: date, usd: float) -> Charge:
+    return Charge(workspace, day, UsageKind.CHAT, "openai", "m", False, 1, 1, usd)
