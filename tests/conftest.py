@@ -10,6 +10,7 @@ import secrets
 import tempfile
 from collections.abc import AsyncIterator, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,6 @@ _DESK = pytest.StashKey[StackDesk]()
 def pytest_configure() -> None:
     # As `rag` sets it: to look for garbage among the modules of all tests again and again takes long.
     gc.set_threshold(50_000, 20, 50)
-    # Until all tests are collected: next to nothing of what imports make is garbage.
-    gc.disable()
     tempfile.tempdir = memory_folder()
     guards.install()
     held_transactions.install()
@@ -65,25 +64,35 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         desk.stack.stop()
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+@contextmanager
+def _compiled_once(config: pytest.Config) -> Iterator[None]:
     """In a fresh clone the first worker compiles the tests, and the others wait for its bytecode: to compile them takes
     as long as to import them.
     """
-    if not hasattr(session.config, "workerinput") or (Path(__file__).parent / "unit" / "__pycache__").exists():
-        return (yield)
+    if not hasattr(config, "workerinput") or (Path(__file__).parent / "unit" / "__pycache__").exists():
+        yield
+        return
     with Path(__file__).open() as door:
         try:
             fcntl.flock(door, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             fcntl.flock(door, fcntl.LOCK_SH)
-        return (yield)
+        yield
 
 
-def pytest_collection_finish() -> None:
-    # What collection made lives as long as the session: the collector need not walk it again and again.
-    gc.freeze()
-    gc.enable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Collect without the collector of garbage: next to nothing of what is made is garbage, and it lives as long as the
+    session.
+    """
+    gc.disable()
+    try:
+        with _compiled_once(session.config):
+            found = yield
+        gc.freeze()
+        return found
+    finally:
+        gc.enable()
 
 
 @pytest.fixture(scope="session")
