@@ -211,7 +211,9 @@ def search_terms(question: str) -> Mapping[str, int]:
     table = _indexed_table(question)
     if table is None:
         return query_terms(question)
-    found = _count_content(question, table.function_words, lambda run: _split_by_table(run, table))
+    # A pair of characters that reaches into a function word stands in no passage.
+    content = table.unspaced_function_words.pattern.sub(" ", question)
+    found = _count_content(content, table.function_words, lambda run: _split_by_table(run, table))
     return MappingProxyType(found) if found else query_terms(question)
 
 

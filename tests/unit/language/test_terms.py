@@ -227,3 +227,18 @@ def test_english_and_languages_without_stems_are_indexed_and_asked_by_their_term
 
 def test_a_question_of_function_words_only_is_asked_by_them_in_every_language() -> None:
     assert search_terms("Was ist das?") == query_terms("Was ist das?") != {}
+
+
+@pytest.mark.parametrize(
+    ("question", "searched"),
+    [
+        ("体罚的形式有多普遍？", ["体罚", "体", "罚", "形式", "形", "式", "普遍", "普", "遍"]),
+        ("在哪些地方存在目的？", ["地方", "方存", "存在", "在目", "目的", "地", "方", "存", "在", "目", "的"]),
+        ("什么？", ["什么"]),
+        ("休暇は何日ですか。", ["休暇", "休", "暇", "日"]),
+        ("責任者は誰でしたか。", ["責任", "任者", "責", "任", "者", "でし", "した", "たか"]),
+        ("ごみはどこに出しますか", ["ごみ", "みは", "出"]),
+    ],
+)
+def test_no_pair_of_a_question_reaches_into_a_function_word(question: str, searched: list[str]) -> None:
+    assert list(search_terms(question)) == searched

@@ -6,11 +6,23 @@ from agentic_rag.language.words.word_table import Asked, Wording, WordTable
 
 _FIGURE = r"(?:\d[\d.,]*|[〇一二三四五六七八九十百千万億兆]+)"
 _SPAN = r"(?:秒|分|時間|日間?|週間?|か月|ヶ月|カ月|ヵ月|箇月|月|年間?|世紀|営業日)"
+_ASKS = (
+    r"どのくらい|どれくらい|どのような?に?|どの|どれ|どちら|どんな|どこ|"
+    r"どうして|どうすれば|なぜ|いつ|いくら|いくつ|誰|だれ|何"
+)
+_PARTICLES = (
+    r"は|が|を|に|で(?!す|し)|と|の|も|へ|から|まで|より|には|では|とは|"
+    r"について|において|により|によって|として"
+)
 
 JAPANESE = WordTable(
     code="ja",
     has_ideographs=True,
     has_decimal_comma=False,
+    unspaced_function_words=Wording(
+        rf"(?:{_ASKS})(?:{_PARTICLES})?|(?<![ぁ-ん])(?:{_PARTICLES})(?=[^ぁ-ん]|$|{_ASKS})|"
+        r"(?:し(?:てい)?ます|でき(?:てい)?ます|あります|されます|なります|れます|います|ます|でしょう|です|ません)か"
+    ),
     questions=(
         (Asked.DOCUMENTS, Wording(r"どの(?:文書|資料|ファイル|報告書|議事録|契約書)")),
         (Asked.SUMMARY, Wording(r"要約|まとめて|概要を")),

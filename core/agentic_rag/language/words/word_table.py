@@ -69,6 +69,8 @@ class WordTable:
     """Characters of its texts that neither English nor another table has."""
     function_words: frozenset[str] = frozenset()
     """Articles, pronouns, prepositions, conjunctions, auxiliaries, and the words that phrase a question."""
+    unspaced_function_words: Wording = _NEVER
+    """The same where no spaces stand between words, without those that are parts of others."""
     asking_stems: frozenset[str] = frozenset()
     """Beginnings of words that say how is asked rather than about what."""
     endings: tuple[str, ...] = ()
