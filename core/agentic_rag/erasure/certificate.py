@@ -100,6 +100,11 @@ _WAL = CoverageGap(
 _BACKUPS = CoverageGap(
     "backups", "Backups of database, blob store or volumes taken before the erasure still hold the document."
 )
+_MEMORY = CoverageGap(
+    "process_memory",
+    "Running servers and workers keep texts, words and vectors that they read before in memory, until others push them "
+    "out or they are restarted; nothing of an erased document answers a question from there.",
+)
 _LOGS = CoverageGap("logs", "Log lines and traces written before name the document by id; they hold none of its text.")
 
 
@@ -109,7 +114,7 @@ def coverage_gaps(snapshots: Sequence[datetime]) -> tuple[CoverageGap, ...]:
         CoverageGap("snapshot", "A snapshot of the workspace taken before the erasure holds the document.", taken)
         for taken in snapshots
     )
-    return (_WAL, _BACKUPS, _LOGS, *held)
+    return (_WAL, _BACKUPS, _LOGS, _MEMORY, *held)
 
 
 def merge_stores(stores: Iterable[StoreErasure], later: Iterable[StoreErasure]) -> tuple[StoreErasure, ...]:

@@ -56,7 +56,13 @@ def test_a_store_emptied_in_two_goes_counts_both() -> None:
 def test_a_certificate_names_what_it_cannot_cover_and_dates_the_snapshots() -> None:
     shown = certificate_json(certificate(StoreErasure(ErasedStore.CHUNKS, 3)))
 
-    assert [one["place"] for one in shown["notCovered"]] == ["database_log", "backups", "logs", "snapshot"]
+    assert [one["place"] for one in shown["notCovered"]] == [
+        "database_log",
+        "backups",
+        "logs",
+        "process_memory",
+        "snapshot",
+    ]
     assert shown["notCovered"][-1]["takenAt"] == NOON.isoformat()
     assert (shown["complete"], shown["corpusVersion"]) == (True, 8)
 
