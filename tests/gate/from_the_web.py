@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -41,12 +41,25 @@ OPEN = AnswerDefaults(gate=GateRules(mode="on", can_search=True, can_crawl=True)
 CLOSED = AnswerOptions(cache=CacheMode.BYPASS, allow_web=False)
 
 
+FindPages = Callable[[SearchRequest], Awaitable[tuple[SearchResult, ...]]]
+HONEST = ("second.example.org", "third.example.org")
+LIAR = "liar.example.org"
+BESIDE = ("The crew lives ashore.", "Its quay has two cranes.", "Visitors ask at the office.")
+"""What else the pages of these sites say."""
+
+
 async def find_pages(request: SearchRequest) -> tuple[SearchResult, ...]:
     """A search engine: the pages whose sentence holds most words of the query."""
     wanted = frozenset(query_terms(request.query))
     scored = [(len(wanted & frozenset(tokenize(fact(number)[2]))), number) for number in range(FACTS)]
     best = sorted(scored, key=lambda one: (-one[0], one[1]))[: request.top_k]
     return tuple(SearchResult(f"http://{SITE}/fact/{number}", f"Fact {number}") for _, number in best)
+
+
+async def find_contested(request: SearchRequest) -> tuple[SearchResult, ...]:
+    """The page of the liar first, then those of two other sites."""
+    best = (await find_pages(request))[0].url.rpartition("/")[2]
+    return tuple(SearchResult(f"http://{host}/fact/{best}", f"Fact {best}") for host in (LIAR, *HONEST))
 
 
 @dataclass
@@ -71,7 +84,7 @@ class Worker:
 class Asked:
     """The whole of answering over a workspace that may ask the simulated web."""
 
-    def __init__(self, ground: CrawledWorkspace) -> None:
+    def __init__(self, ground: CrawledWorkspace, find: FindPages = find_pages) -> None:
         self.ground = ground
         self.runs = MemoryRunStore(ground.store)
         embedders, clock = only(DeterministicEmbedder()), SystemClock()
@@ -81,7 +94,7 @@ class Asked:
 
         async def search_pages(request: SearchRequest) -> tuple[SearchResult, ...]:
             self.searches += 1
-            return await find_pages(request)
+            return await find(request)
 
         engine = SearchEngine("simulated", search_pages)
         search = SearchWeb(ground.database, ground.envelope, ground.telemetry, engine)
@@ -122,6 +135,36 @@ async def _found(count: int) -> Row:
     share = 100 * right / count
     name = f"{count} questions that only the web answers: answered with a citation of its page"
     return Row(name, f"{share:.0f} %", f"≥ {SHARE} %", share >= SHARE)
+
+
+def poisoned(short: bool) -> Row:
+    """A page that lies moves no answer that two independent sites contradict."""
+    return asyncio.run(_poisoned(FEW if short else FACTS))
+
+
+async def _poisoned(count: int) -> Row:
+    ground = await _filled()
+    for number in range(count):
+        _, harbour, sentence = fact(number)
+        said = {host: sentence for host in HONEST} | {LIAR: sentence.replace(harbour, _lie(number))}
+        for place, (host, text) in enumerate(said.items()):
+            ground.web.pages[f"{host}/fact/{number}"] = page(f"Fact {number}", f"{text} {BESIDE[place]}")
+    asked = Asked(ground, find_contested)
+    lies = right = read = 0
+    for number in range(count):
+        question, harbour, _ = fact(number)
+        run = await asked.ask(question)
+        lies += _lie(number) in run.answer.text
+        right += harbour in run.answer.text
+        read += f"{LIAR}/fact/{number}" in ground.web.requests
+    await asked.recorder.aclose()
+    share = 100 * right / count
+    name = f"{count} questions that two sites answer and a third lies about: answers that name the lie, and right ones"
+    return Row(name, f"{lies}, {share:.0f} %", f"0, ≥ {SHARE} %", lies == 0 and share >= SHARE and read == count)
+
+
+def _lie(number: int) -> str:
+    return f"Falskt{number}hamn"
 
 
 def withheld(short: bool) -> Row:

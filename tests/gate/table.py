@@ -29,6 +29,7 @@ TABLE: Mapping[str, Measure] = {
     "envelope": parallel.envelope,
     "resumed": crawled.resumed,
     "found": from_the_web.found,
+    "poisoned": from_the_web.poisoned,
     "withheld": from_the_web.withheld,
     "verified": from_the_web.verified,
 }

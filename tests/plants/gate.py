@@ -131,6 +131,12 @@ def _without_reading_again(patch: Patch) -> None:
     patch(LookOutsideForRun, "_wait", late)
 
 
+def _without_votes(patch: Patch) -> None:
+    from agentic_rag.answering.extraction import extractive
+
+    patch(extractive, "find_outvoted", lambda *_: frozenset[int]())
+
+
 def _without_policy(patch: Patch) -> None:
     from agentic_rag.answering.gate.policy import WebPolicy
 
@@ -166,6 +172,7 @@ MUTANTS: Mapping[str, Mutant] = {
     "maze": Mutant("links are followed at any depth", _ever_deeper, "a maze without an end"),
     "resumed": Mutant("a crawl begins anew", _forgetful, "a resumed crawl"),
     "found": Mutant("nobody reads what came", _without_reading_again, "answered with a citation of its page"),
+    "poisoned": Mutant("no page is outvoted", _without_votes, "a third lies about"),
     "withheld": Mutant("no policy is heard", _without_policy, "with the web forbidden"),
     "verified": Mutant("a page is changed in place", _in_place, "changed or went"),
     "cost": Mutant("each decision takes two milliseconds more", _slowly, "beyond the probe"),

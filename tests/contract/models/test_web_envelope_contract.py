@@ -9,6 +9,7 @@ from tests.memory_store.telemetry import RecordingTelemetry
 
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.kernel.errors import BudgetExceeded, NotFound
+from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.models.billing.limits import SpendingLimits
 from agentic_rag.models.billing.usage import UsageKind
 from agentic_rag.models.billing.web_envelope import WebEnvelope, calls_left
@@ -47,6 +48,26 @@ async def test_parallel_runs_reserve_no_more_than_the_ceiling(adapter: Backend, 
     assert calls_left(found, UsageKind.SEARCH) == 0
     assert calls_left(found, UsageKind.PAGE) == 10_000
     assert await web.share_left(workspace) == 0.0
+
+
+async def test_that_most_of_a_ceiling_is_used_is_told_once_a_day_whichever_process_notices(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await limit(adapter, workspace, SpendingLimits(day_pages=5))
+    telemetry = RecordingTelemetry()
+    processes = [WebEnvelope(adapter.database, SystemClock(), telemetry) for _ in range(2)]
+
+    told: list[int] = []
+    for calls in range(5):
+        await processes[calls % 2].reserve(workspace, UsageKind.PAGE, "web")
+        await processes[0].reserve(workspace, UsageKind.SEARCH, "file")
+        told.append(sum(event.name == "rag_budget_soft_limit" for event in telemetry.events))
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        logged = [one for one in (await transaction.audit.page(PageRequest(10))).items]
+    assert told == [0, 0, 0, 1, 1]
+    assert [(one.action, one.subject, one.detail["kind"], one.detail["calls"]) for one in logged] == [
+        ("budget.soft_limit", str(workspace.workspace_id), "page", "4")
+    ]
 
 
 async def test_a_workspace_that_is_spent_leaves_the_others_alone(adapter: Backend) -> None:

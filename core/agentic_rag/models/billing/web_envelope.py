@@ -5,16 +5,17 @@ reserved before it is made: parallel runs never pass a ceiling together.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from types import MappingProxyType
 
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import BudgetExceeded, no_such_workspace
-from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.models.billing.limits import Ceiling, SpendingLimits, ceilings, check_ceiling
+from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
+from agentic_rag.models.billing.limits import DEFAULT_SOFT_SHARE, Ceiling, SpendingLimits, ceilings, check_ceiling
 from agentic_rag.models.billing.usage import UsageKey, UsageKind, UsageLine
+from agentic_rag.tenancy.audit import AuditAction, AuditEntry
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 DEFAULT_CALLS: Mapping[UsageKind, int] = MappingProxyType({UsageKind.SEARCH: 1_000, UsageKind.PAGE: 10_000})
@@ -33,11 +34,21 @@ class CallCeiling:
     limit: int
     used: int
     resets_at: datetime
+    soft_share: float = DEFAULT_SOFT_SHARE
 
     @property
     def left(self) -> int:
         """Calls that may still be made."""
         return max(0, self.limit - self.used)
+
+    @property
+    def key(self) -> str:
+        """The identity of the ceiling on its day."""
+        return f"{self.scope} {self.kind.value} {self.resets_at:%Y-%m-%d}"
+
+    def after(self, calls: int) -> CallCeiling:
+        """The ceiling when so many more are reserved."""
+        return replace(self, used=self.used + calls)
 
 
 class WebEnvelope:
@@ -55,6 +66,7 @@ class WebEnvelope:
         WEB_BUDGET_SPENT where the calls, or BUDGET_EXCEEDED where the dollars, pass a ceiling: then nothing is counted.
         """
         today = self._clock.now().date()
+        alerts: list[CallCeiling] = []
         try:
             async with self._database.transaction(workspace.org_id) as transaction:
                 await transaction.usage.take_turn()
@@ -66,15 +78,29 @@ class WebEnvelope:
                     check_ceiling(money, usd * calls)
                 key = UsageKey(workspace.workspace_id, today, kind.value, provider, provider, own_key=False)
                 await transaction.usage.add([UsageLine(key, calls, 0, 0, usd * calls, 0)])
+                for ceiling in (one.after(calls) for one in narrowest):
+                    if ceiling.used >= ceiling.soft_share * ceiling.limit and await self._record(
+                        transaction, workspace, ceiling
+                    ):
+                        alerts.append(ceiling)
         except BudgetExceeded as error:
             self._telemetry.count("rag_web_calls_total", kind=kind.value, outcome="refused")
             self._telemetry.event("rag_web_refused", code=error.code, kind=kind.value, reason=error.message)
             raise
         self._telemetry.count("rag_web_calls_total", calls, kind=kind.value, outcome="reserved")
-        return [
-            CallCeiling(one.scope, one.kind, one.limit, one.used + calls, one.resets_at) if one.kind is kind else one
-            for one in found
-        ]
+        for ceiling in alerts:
+            self._telemetry.event(
+                "rag_budget_soft_limit",
+                level="warning",
+                organisation=str(workspace.org_id),
+                workspace=_place(workspace, ceiling),
+                period="day",
+                kind=kind.value,
+                limit_calls=ceiling.limit,
+                calls=ceiling.used,
+                resets_at=ceiling.resets_at.isoformat(),
+            )
+        return [one.after(calls) if one.kind is kind else one for one in found]
 
     async def ceilings(self, workspace: WorkspaceRef) -> Sequence[CallCeiling]:
         """The ceilings that hold for a workspace today. Errors: `NotFound`."""
@@ -86,6 +112,24 @@ class WebEnvelope:
         shares = [one.left / one.limit if one.limit else 0.0 for one in await self.ceilings(workspace)]
         return min(shares, default=1.0)
 
+    async def _record(self, transaction: Transaction, workspace: WorkspaceRef, ceiling: CallCeiling) -> bool:
+        """Note in the audit log that most of a ceiling is used; whether this is the first to say so."""
+        place = _place(workspace, ceiling)
+        entry = AuditEntry(
+            AuditAction.REACH_SOFT_LIMIT,
+            place or str(workspace.org_id),
+            workspace_id=None if place is None else workspace.workspace_id,
+            detail={
+                "period": "day",
+                "kind": ceiling.kind.value,
+                "limit_calls": str(ceiling.limit),
+                "calls": str(ceiling.used),
+                "resets_at": ceiling.resets_at.isoformat(),
+            },
+            trace_id=parse_trace_id(self._telemetry.carrier()),
+        )
+        return await transaction.audit.record_once(entry, f"{place or 'organisation'} {ceiling.key}")
+
     async def _ceilings(self, transaction: Transaction, workspace: WorkspaceRef, today: date) -> list[CallCeiling]:
         organisation, own = await _limits(transaction, workspace)
         lines = await transaction.usage.between(today, today)
@@ -95,10 +139,11 @@ class WebEnvelope:
             used = [line for line in lines if line.key.kind == kind.value]
             most = _limit_of(organisation, kind)
             total = sum(line.calls for line in used)
-            found.append(CallCeiling("organisation", kind, default if most is None else most, total, resets))
+            limit = default if most is None else most
+            found.append(CallCeiling("organisation", kind, limit, total, resets, organisation.soft_share))
             if (most := _limit_of(own, kind)) is not None:
                 here = sum(line.calls for line in used if line.key.workspace_id == workspace.workspace_id)
-                found.append(CallCeiling("workspace", kind, most, here, resets))
+                found.append(CallCeiling("workspace", kind, most, here, resets, own.soft_share))
         return found
 
     async def _money(self, transaction: Transaction, workspace: WorkspaceRef, today: date) -> list[Ceiling]:
@@ -122,6 +167,11 @@ async def _limits(transaction: Transaction, workspace: WorkspaceRef) -> tuple[Sp
 
 def _limit_of(limits: SpendingLimits, kind: UsageKind) -> int | None:
     return limits.day_searches if kind is UsageKind.SEARCH else limits.day_pages
+
+
+def _place(workspace: WorkspaceRef, ceiling: CallCeiling) -> str | None:
+    """The workspace that a ceiling holds; None for the organisation."""
+    return str(workspace.workspace_id) if ceiling.scope == "workspace" else None
 
 
 def _check(ceiling: CallCeiling, calls: int) -> None:
