@@ -69,6 +69,7 @@ async def sent(content: bytes) -> AsyncIterator[bytes]:
     yield content
 
 
+@pytest.mark.slow
 async def test_an_upload_is_estimated_as_its_ingestion_and_stores_nothing(tmp_path: Path) -> None:
     text = b"# Pump\n\nThe pump lifts water from the well."
     (tmp_path / "pump.md").write_bytes(text)
