@@ -2,9 +2,9 @@
 
 from agentic_rag_migrations.script import run_sql
 
-revision = "0041"
-down_revision = "0040"
+revision = "0042"
+down_revision = "0041"
 
 
 def upgrade() -> None:
-    run_sql("0041_version_times.sql")
+    run_sql("0042_version_times.sql")
