@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,14 @@ def test_the_head_is_the_newest_revision() -> None:
     files = Path(agentic_rag_migrations.__file__).parent.glob("sql/*/*.sql")
 
     assert max(file.name.partition("_")[0] for file in files) == HEAD
+
+
+def test_each_revision_has_a_number_of_its_own() -> None:
+    files = Path(agentic_rag_migrations.__file__).parent.glob("versions/*/[0-9]*.py")
+
+    twice = [number for number, times in Counter(file.name.partition("_")[0] for file in files).items() if times > 1]
+
+    assert twice == []
 
 
 FIRST = "0041"
