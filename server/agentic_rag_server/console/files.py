@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import html
+import posixpath
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from starlette.requests import Request
@@ -48,6 +52,11 @@ def _headers(issuer: IssuerClient | None) -> Mapping[str, str]:
     return {"content-security-policy": policy, **_OTHER_HEADERS}
 
 
+_FIRST = ("app.js", "screens/ask.js")
+"""What a browser runs to show the first screen."""
+_IMPORT = re.compile(r"""(?:from|import)\s*["'](\.{1,2}/[^"']+)["']""")
+"""Imports of a module; not those at run time, which are calls."""
+
 _FOR_EVER = "public, max-age=31536000, immutable"
 
 
@@ -57,6 +66,12 @@ class StaticFile:
 
     content: bytes
     media_type: str
+
+
+@lru_cache(None)
+def _packed(content: bytes) -> bytes:
+    """The content as it is sent to browsers, all of which take gzip."""
+    return gzip.compress(content, 9, mtime=0)
 
 
 class ConsoleFiles:
@@ -95,9 +110,15 @@ class ConsoleFiles:
         ]
 
     def _preloads(self) -> str:
-        """Links that let a browser fetch the modules of the first page side by side."""
-        first = [name for name in self._files if name.startswith(("vendor/", "shared/")) and name.endswith(".js")]
-        return "\n".join(f'<link rel="modulepreload" href="{PATH}/{_VERSION}/{name}">' for name in first)
+        """Links that let a browser fetch the modules of the first screen side by side."""
+        names: list[str] = [*_FIRST]
+        # It grows by what each of them imports.
+        for name in names:
+            for imported in _IMPORT.findall(self._files[name].content.decode()):
+                found = posixpath.normpath(posixpath.join(posixpath.dirname(name), imported))
+                if found not in names:
+                    names.append(found)
+        return "\n".join(f'<link rel="modulepreload" href="{PATH}/{_VERSION}/{name}">' for name in names)
 
     async def _home(self, request: Request) -> Response:
         if "text/html" not in request.headers.get("accept", ""):
@@ -105,10 +126,8 @@ class ConsoleFiles:
         return RedirectResponse(PATH, 303, headers={"cache-control": "no-store"})
 
     async def _show_page(self, request: Request) -> Response:
-        headers = {**self._headers, "cache-control": "no-cache", "etag": self._etag()}
-        if request.headers.get("if-none-match") == self._etag():
-            return Response(status_code=304, headers=headers)
-        return Response(self._page, media_type="text/html", headers=headers)
+        headers = {"cache-control": "no-cache", "content-type": _MEDIA[".html"]}
+        return self._answer(request, self._page, headers)
 
     async def _show_file(self, request: Request) -> Response:
         file = self._files.get(request.path_params["name"])
@@ -117,10 +136,18 @@ class ConsoleFiles:
         # A page of an earlier release that asks for a module by its old address gets today's, and keeps it for nothing.
         is_current = request.path_params["version"] == self.version
         keep = _FOR_EVER if is_current else "no-store"
-        headers = {**self._headers, "cache-control": keep, "etag": self._etag(), "content-type": file.media_type}
-        if is_current and request.headers.get("if-none-match") == self._etag():
-            return Response(status_code=304, headers=headers)
-        return Response(file.content, headers=headers)
+        headers = {"cache-control": keep, "content-type": file.media_type}
+        return self._answer(request, file.content, headers, may_be_known=is_current)
 
-    def _etag(self) -> str:
-        return f'"{self.version}"'
+    def _answer(
+        self, request: Request, content: bytes, headers: Mapping[str, str], *, may_be_known: bool = True
+    ) -> Response:
+        """The content, packed for clients that take it; 304 to those that have it."""
+        # Weak: packed and unpacked are the same to whoever keeps them.
+        etag = f'W/"{self.version}"'
+        sent = {**self._headers, **headers, "etag": etag, "vary": "accept-encoding"}
+        if may_be_known and request.headers.get("if-none-match") == etag:
+            return Response(status_code=304, headers=sent)
+        if "gzip" not in request.headers.get("accept-encoding", ""):
+            return Response(content, headers=sent)
+        return Response(_packed(content), headers={**sent, "content-encoding": "gzip"})

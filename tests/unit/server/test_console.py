@@ -59,6 +59,30 @@ def test_the_page_runs_its_own_modules_only_and_no_other_page_frames_it(browser:
     assert re.findall(r"<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=", page.text) == []
 
 
+def test_all_files_together_are_two_hundred_kilobytes_as_browsers_get_them(
+    browser: TestClient, served: files.ConsoleFiles
+) -> None:
+    plain, packed = 0, 0
+    for address in ("/console", *(f"/console/{served.version}/{name}" for name in served.names)):
+        answer = browser.get(address)
+        bare = browser.get(address, headers={"accept-encoding": "identity"})
+        assert (answer.headers["content-encoding"], answer.content) == ("gzip", bare.content)
+        assert "content-encoding" not in bare.headers
+        assert answer.headers["vary"] == "accept-encoding"
+        plain, packed = plain + int(bare.headers["content-length"]), packed + int(answer.headers["content-length"])
+
+    assert packed < plain / 2
+    assert packed <= 200_000
+
+
+def test_what_the_first_screen_imports_is_fetched_side_by_side_and_nothing_else(browser: TestClient) -> None:
+    preloaded = set(re.findall(r'modulepreload" href="/console/\w+/([^"]+)"', browser.get("/console").text))
+
+    assert {"app.js", "screens/ask.js", "shared/answer.js", "vendor/lit-html/lit-html.js"} <= preloaded
+    assert {name for name in preloaded if name.startswith("screens/")} == {"screens/ask.js", "screens/sign-in.js"}
+    assert "shared/sources.js" not in preloaded
+
+
 def issuer_of(address: str, client: str = "console") -> IssuerClient | None:
     return issuer_client(ServerOptions(issuer=address, token_audience="rag", sign_in_client=client))
 

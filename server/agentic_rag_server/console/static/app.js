@@ -44,6 +44,8 @@ class RagApp extends Part {
   }
 
   connectedCallback() {
+    // What the page shows before this module runs.
+    this.replaceChildren();
     super.connectedCallback();
     session.addEventListener("ended", ({ detail }) => {
       // The screen itself says of a token that was typed there.

@@ -59,14 +59,16 @@ class RagKnowledge extends Part {
     this.unfollow = follow(DOCUMENT_EVENTS, { workspaceId }, (event) => this.changed(event.document), () => this.refresh());
   }
 
-  // A document as it is now: in its row, at the top where it is new, or gone where the list shows another state.
+  // A document as it is now: in its row, among the others by path where it is new, or gone where the list shows another
+  // state. One behind the rows in hand comes with the next page.
   changed(document) {
-    const before = this.documents?.find((one) => one.id === document.id);
-    const isWanted = !this.statuses || this.statuses.split(" ").includes(document.status);
-    if (!this.documents || (!before && !isWanted)) return;
+    if (!this.documents) return;
+    const before = this.documents.find((one) => one.id === document.id);
     const others = this.documents.filter((one) => one !== before);
-    if (before && isWanted) this.documents = this.documents.map((one) => (one === before ? document : one));
-    else this.documents = isWanted ? [document, ...others] : others;
+    const isWanted = !this.statuses || this.statuses.split(" ").includes(document.status);
+    const place = others.findIndex((one) => one.sourcePath > document.sourcePath);
+    if (!isWanted || (!before && place < 0 && this.hasMore)) this.documents = others;
+    else this.documents = others.toSpliced(place < 0 ? others.length : place, 0, document);
     this.tellOf(before, document);
   }
 
