@@ -95,6 +95,7 @@ AT_THE_END: Mapping[str, str] = {
 """Mutations after which nothing more is done."""
 
 WITHOUT_ENTRY: Mapping[str, str] = {
+    "estimateUpload": "It changes nothing.",
     "ragAnswer": "It changes nothing that anybody else sees; the run itself is kept.",
     "cancelRun": "It changes nothing that is stored.",
     "replayRun": "As ragAnswer.",
@@ -110,6 +111,7 @@ WITHOUT_ENTRY: Mapping[str, str] = {
 """Mutations that need leave none, each with why."""
 
 QUESTIONS: Mapping[str, str] = {
+    "estimateUpload": "It changes nothing.",
     "searchPassages": "It reads.",
     "prepareContext": "It reads.",
     "createChatCompletion": "As ragAnswer.",

@@ -7,9 +7,20 @@ from datetime import datetime
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.tenancy.principals import WorkspaceRef
 
+# Programs of before revision 0042 leave no row, and may run beside this one: where the next version has none, it is not
+# known which one was the newest.
 VERSION_AT = """
-SELECT version FROM rag_version_times WHERE org_id = $1 AND workspace_id = $2 AND since <= $3
-ORDER BY version DESC LIMIT 1
+SELECT found.version
+FROM rag_workspaces w, (
+    SELECT version FROM rag_version_times WHERE org_id = $1 AND workspace_id = $2 AND since <= $3
+    ORDER BY version DESC LIMIT 1
+) found
+WHERE w.org_id = $1 AND w.workspace_id = $2 AND (
+    w.corpus_version = found.version OR EXISTS (
+        SELECT FROM rag_version_times n
+        WHERE n.org_id = $1 AND n.workspace_id = $2 AND n.version = found.version + 1
+    )
+)
 """
 
 
