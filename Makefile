@@ -121,7 +121,7 @@ documents: install-dev ## What is read of documents, by engines beside the produ
 	@$(BIN)/python -m tests.documents $(DOCUMENTS_ARGS)
 
 .PHONY: operate
-operate: install-dev ## What an operator relies on: restore drill, rolling restart; OPERATE_ARGS="--only rolling"; writes build/reports/operate.json
+operate: install-dev ## What an operator relies on: restore drill, rolling restart, upgrades; OPERATE_ARGS="--only rolling"; writes build/reports/operate.json
 	@$(BIN)/python -m tests.operate $(OPERATE_ARGS)
 
 .PHONY: frameworks

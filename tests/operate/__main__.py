@@ -11,16 +11,19 @@ import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from agentic_rag.embedded.stack import EmbeddedStack
+from agentic_rag_migrations import HEAD
 from agentic_rag_migrations.upgrade import upgrade
 from tests.bench.corpus import load_corpus
 from tests.bench.product import Servers
 from tests.bench.reports import Row, publish_report
 from tests.operate.drill import drill
 from tests.operate.rolling import roll
-from tests.operate.table import DRILL, ROLLING
+from tests.operate.table import DRILL, ROLLING, UPGRADES
+from tests.operate.upgrades import SAMPLE, upgrades
 from tests.stack import database_at, execute
 
 
@@ -58,7 +61,20 @@ async def rolling(ground: Ground) -> list[Row]:
     return [row(found) for row in ROLLING.values()]
 
 
-PARTS: Mapping[str, Callable[[Ground], Awaitable[list[Row]]]] = {"restore": restore, "rolling": rolling}
+async def upgraded(ground: Ground) -> list[Row]:
+    """From every earlier schema."""
+    chunks, questions = (1_000, 20) if ground.is_short else (20_000, 500)
+    revisions = SAMPLE if ground.is_short else [f"{number:04}" for number in range(1, int(HEAD))]
+    place = partial(ground.place, migrated=False)
+    found = await upgrades(place, load_corpus(chunks), questions, revisions)
+    return [row(found) for row in UPGRADES.values()]
+
+
+PARTS: Mapping[str, Callable[[Ground], Awaitable[list[Row]]]] = {
+    "restore": restore,
+    "rolling": rolling,
+    "upgrade": upgraded,
+}
 
 
 def main() -> int:

@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from tests.bench.reports import Row, at_most, exactly
 from tests.operate.drill import Drill
 from tests.operate.rolling import CLIENTS, Rolling
+from tests.operate.upgrades import Upgrades
 
 RESTORE_SECONDS = 60.0
 """For 20,000 chunks."""
 STOP_SECONDS = 5.0
+WAIT_SECONDS = 0.2
 
 DRILL: Mapping[str, Callable[[Drill], Row]] = {
     "seconds": lambda one: at_most(
@@ -30,5 +32,18 @@ ROLLING: Mapping[str, Callable[[Rolling], Row]] = {
     ),
     "stop": lambda one: at_most(
         "slowest stop of a server whose collector does not answer", one.slowest_stop, STOP_SECONDS, " s"
+    ),
+}  # fmt: skip
+
+UPGRADES: Mapping[str, Callable[[Upgrades], Row]] = {
+    "kept": lambda one: exactly(
+        f"tables whose rows changed when {one.schemas} earlier schemas were upgraded", one.tables_changed, 0
+    ),
+    "upgraded": lambda one: exactly(
+        f"of {one.questions} answers after each upgrade ({one.chunks:,} chunks), bytes that changed",
+        one.answers_changed, 0,
+    ),
+    "waits": lambda one: at_most(
+        "longest that a statement took while a schema was upgraded", one.longest_wait, WAIT_SECONDS, " s"
     ),
 }  # fmt: skip

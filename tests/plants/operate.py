@@ -59,6 +59,16 @@ def _patient(patch: Patch) -> None:
     patch(tracing, "EXPORT_TIMEOUT_SECONDS", 12.0)
 
 
+def _in_each_revision(sql: str) -> Any:
+    def plant(patch: Patch) -> None:
+        from agentic_rag_migrations import script
+
+        there = "to_regclass('rag_segments') IS NOT NULL"
+        patch(script, "PROTECT", f"{script.PROTECT}\nDO $$ BEGIN IF {there} THEN {sql}; END IF; END $$;")
+
+    return plant
+
+
 MUTANTS: Mapping[str, Mutant] = {
     "seconds": Mutant("each file takes three seconds more", _slow, "backup and restore", is_slow=True),
     "answers": Mutant(
@@ -68,6 +78,18 @@ MUTANTS: Mapping[str, Mutant] = {
     "verified": Mutant("mentions are left out of the backup", _without("rag_mentions"), "rag verify", is_slow=True),
     "originals": Mutant(
         "originals are left out of the backup", _without_originals, "originals that it lost", is_slow=True
+    ),
+    "kept": Mutant(
+        "a revision empties the postings", _in_each_revision("TRUNCATE rag_segments"), "tables whose rows", is_slow=True
+    ),
+    "upgraded": Mutant(
+        "a revision empties the postings",
+        _in_each_revision("TRUNCATE rag_segments"),
+        "after each upgrade",
+        is_slow=True,
+    ),
+    "waits": Mutant(
+        "a revision takes a second more", _in_each_revision("PERFORM pg_sleep(1)"), "longest", is_slow=True
     ),
     "rolling": Mutant(
         "a server that stops cuts what is under way", _cutting, "failed", where=Where.CHILDREN, is_slow=True

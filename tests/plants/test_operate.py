@@ -14,7 +14,8 @@ from tests.bench.product import Servers
 from tests.bench.reports import Row
 from tests.operate.drill import Drill, drill
 from tests.operate.rolling import Rolling, roll
-from tests.operate.table import DRILL, ROLLING
+from tests.operate.table import DRILL, ROLLING, UPGRADES
+from tests.operate.upgrades import SAMPLE, Upgrades, upgrades
 from tests.plants.operate import MUTANTS
 from tests.plants.planting import missed, plant
 from tests.stack import Stack, copy_statement, database_at, execute
@@ -49,11 +50,32 @@ async def _roll(places: Places) -> Rolling:
     return await roll(places[0], generated_corpus(60), rounds=1)
 
 
+async def _upgrade(places: Places) -> Upgrades:
+    beside = places[0]
+    made: list[str] = []
+
+    async def place(name: str) -> Servers:
+        made.append(f"test_{secrets.token_hex(6)}")
+        await execute(beside.database_url, f'CREATE DATABASE "{made[-1]}"')
+        home = Path(beside.home) / name
+        home.mkdir()
+        return Servers(database_at(beside.database_url, made[-1]), beside.redis_url, str(home))
+
+    try:
+        return await upgrades(place, generated_corpus(60), 6, SAMPLE)
+    finally:
+        for name in made:
+            await execute(beside.database_url, f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
 PARTS: tuple[tuple[Mapping[str, Callable[[Any], Row]], Callable[[Places], Awaitable[Any]]], ...] = (
     (DRILL, _drill),
     (ROLLING, _roll),
+    (UPGRADES, _upgrade),
 )
 """The rows of each part, and what measures it at a small size."""
+OF_A_QUIET_MACHINE = {"waits"}
+"""Rows that hang on what else the machine does; they are judged by `make operate`."""
 
 
 def test_every_row_has_a_lie() -> None:
@@ -68,7 +90,8 @@ def test_every_row_has_a_lie() -> None:
 async def test_rows_hold_in_short_form(places: Places, table: Mapping[str, Callable[[Any], Row]], measure: Any) -> None:
     found = await measure(places)
 
-    assert [row for row in (one(found) for one in table.values()) if not row.ok] == []
+    rows = {name: row(found) for name, row in table.items()}
+    assert [row for name, row in rows.items() if not row.ok and name not in OF_A_QUIET_MACHINE] == []
 
 
 @pytest.mark.timeout(300)
