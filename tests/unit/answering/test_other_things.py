@@ -54,6 +54,7 @@ def test_another_thing_of_the_kind_is_told(question: str, text: str) -> None:
         ("What happened on May 5?", "It opened on May 12."),
         ("How long is a lift?", "Lift 3 is 2 metres long."),
         ("What is the default of limits.connections?", "The default of `limits.connections` is 4, of limits.queue 8."),
+        ("Does maxBodySize go before maxHeadSize?", "See maxTime: maxBodySize is looked at first."),
         ("What is limits.connections?", "[limits] connections = 4  # see limits.queue"),
         ("What does --retry-max do?", "With retry_max a caller says how often it tries, with retry_delay how soon."),
         ("What is the default of limits.connections?", "By default 4 connections are open."),
@@ -70,6 +71,14 @@ def test_what_stands_above_or_before_a_quote_says_what_it_is_about() -> None:
     assert is_other("Has pontoon D lamps?", said, said)
     assert not is_other("Has pontoon D lamps?", said, said, title="Pontoon D")
     assert not is_other("Has pontoon D lamps?", f"Pontoon D is new. {said}", said)
+
+
+@pytest.mark.parametrize("key", ["maxBodySize", "APIGroupDiscoveryList"])
+def test_a_key_may_stand_above_a_quote(key: str) -> None:
+    said = "Unlike maxHeadSize and APIGroupList it has a default."
+
+    assert is_other(f"Which default has {key}?", said, said)
+    assert not is_other(f"Which default has {key}?", said, said, title=f"About {key}")
 
 
 def test_a_row_is_of_what_its_cell_names_under_the_kind() -> None:

@@ -111,10 +111,14 @@ def _years(text: str) -> frozenset[int]:
 
 def _says_another(asked: frozenset[_Thing], own: Sequence[str], around: Sequence[str]) -> bool:
     """The same of texts."""
-    if any(map(_COVERS.search, own)):
-        asked = frozenset(one for one in asked if one.form in _NAMES)
-    everywhere = " ".join((*own, *around))
     named = frozenset(thing for text in own for thing in _things(text))
+    names = frozenset(one for one in asked if one.form in _NAMES)
+    if names & named:
+        asked -= names
+    if any(map(_COVERS.search, own)):
+        # They cover things that they do not name, but no settings.
+        asked &= names
+    everywhere = " ".join((*own, *around))
     kinds = {(thing.form, thing.noun) for thing in named}
     missing = (one for one in asked - named if (one.form, one.noun) in kinds)
     return any(not (_stands(one, everywhere) or _lies_within(one, everywhere)) for one in missing)
@@ -133,7 +137,7 @@ def _stands(thing: _Thing, text: str) -> bool:
     """The mark stands somewhere as a word of its own, or the compound or the words of a key in any spelling."""
     if thing.form in _NAMES:
         words = re.sub("[._-]", "[-._ ]?", thing.mark)
-        return re.search(rf"(?<![^\W_]){words}(?![^\W_])", text, re.IGNORECASE) is not None
+        return re.search(rf"(?<![^\W_])(?:{thing.noun}s?[-._ ]?)?{words}(?![^\W_])", text, re.IGNORECASE) is not None
     if thing.form is _COMPOUND:
         return re.search(rf"\b{thing.mark}[- ]?{thing.noun}", text, re.IGNORECASE) is not None
     if thing.form is _MODEL:
