@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from types import MappingProxyType
@@ -106,9 +106,14 @@ class ParsedDocument:
     @property
     def main_text(self) -> str:
         """The text without what stands beside the main content of its pages."""
-        if all(one.kind is not BlockKind.ASIDE for one in self.blocks):
-            return self.text
-        return "\n\n".join(self.text[one.start : one.end] for one in self.blocks if one.kind is not BlockKind.ASIDE)
+        return without_asides(self.text, self.blocks)
+
+
+def without_asides(text: str, blocks: Sequence[Block]) -> str:
+    """A text without what stands beside the main content of its pages."""
+    if all(one.kind is not BlockKind.ASIDE for one in blocks):
+        return text
+    return "\n\n".join(text[one.start : one.end] for one in blocks if one.kind is not BlockKind.ASIDE)
 
 
 @dataclass(frozen=True, slots=True)

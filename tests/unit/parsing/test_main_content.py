@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from agentic_rag.adapters.parsing.dispatch import load as load_file
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.loaders.html import load, read_html, read_main_content, read_whole
 from agentic_rag.adapters.parsing.pages.page_facts import read_facts
@@ -90,6 +91,15 @@ def test_what_stands_beside_the_main_part_or_is_hidden_is_told_of_any_page() -> 
     assert told.characters == len("The tap is made of brass.") + len("Spare parts come by post.")
     assert parsed.main_text == read_html(page).text
     assert "Home" not in reading.text
+
+
+def test_what_stands_beside_the_text_makes_no_page_unreadable() -> None:
+    said = "<p>The pump is red, and it lifts forty litres.</p>" * 40
+    page = f"{said}<div hidden>{'SchÃ¶ne GrÃ¼ÃŸe aus KÃ¶ln. ' * 20}</div>"
+
+    _, loaded = load_file(page.encode(), "page.html", None, ParserLimits())
+
+    assert loaded.text.startswith("The pump is red")
 
 
 def test_nothing_is_told_of_a_page_that_is_read_as_it_stands() -> None:

@@ -12,6 +12,7 @@ from agentic_rag.adapters.parsing.nesting import Nesting
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text.legibility import require_legible
 from agentic_rag.adapters.parsing.text_builder import LoadedText
+from agentic_rag.documents.document import without_asides
 from agentic_rag.kernel.errors import ParseFailed
 
 _COVER = 6_000
@@ -50,7 +51,7 @@ def load(
     source = SourceFile(content, file_name, limits, page_read, careful, nesting or Nesting(), is_web_page)
     loaded = kind.loader().load(source)
     limits.require_characters(len(loaded.text))
-    require_legible(loaded.text, prose=kind.value.is_prose)
+    require_legible(without_asides(loaded.text, loaded.blocks), prose=kind.value.is_prose)
     title = filing_title(loaded.text, PurePath(file_name).stem)
     return kind, loaded if title is None else replace(loaded, title=title)
 
