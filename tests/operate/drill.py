@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
-from agentic_rag.answering.question import Question
+from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.answering.runs.answer_codec import encode
 from agentic_rag.bootstrap import Container, build_container, open_directory
 from agentic_rag.ingestion.upload import UploadOptions
@@ -95,7 +95,9 @@ async def product_on(servers: Servers) -> AsyncIterator[Container]:
 
 
 async def answer(system: Container, workspace: WorkspaceRef, question: str) -> bytes:
-    run = await system.unrecorded_answer.ask(OPERATOR, Question(workspace, question))
+    run = await system.unrecorded_answer.ask(
+        OPERATOR, Question(workspace, question, options=AnswerOptions(cache=CacheMode.BYPASS))
+    )
     return encode(run.answer)
 
 
