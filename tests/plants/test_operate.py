@@ -43,7 +43,9 @@ Places = tuple[Servers, Servers]
 
 
 async def _drill(places: Places) -> Drill:
-    return await drill(*places, generated_corpus(60), questions=6)
+    found = await drill(*places, generated_corpus(60), questions=6)
+    assert found.rows > 100
+    return found
 
 
 async def _roll(places: Places) -> Rolling:
