@@ -30,10 +30,12 @@ class UnreadPages:
 
 
 def unread_provenance(parsed: ParsedDocument) -> Mapping[str, str]:
-    """The entry of a publication's provenance; empty when all was read."""
+    """The entry of a publication's provenance; its value is empty when all was read, so that it takes the place of an
+    earlier reading's.
+    """
     unread = parsed.unread_pages
     if not unread:
-        return {}
+        return {UNREAD_PROVENANCE: ""}
     named = ",".join(map(str, unread[:_MOST_NAMED]))
     of = f"{parsed.parts} {parsed.unread_unit}" if parsed.parts else f"{len(parsed.pages)}"
     return {UNREAD_PROVENANCE: f"{len(unread)}/{of}:{named}"}
@@ -42,7 +44,7 @@ def unread_provenance(parsed: ParsedDocument) -> Mapping[str, str]:
 def read_unread_pages(provenance: Mapping[str, str]) -> UnreadPages | None:
     """What `unread_provenance` kept; None when all was read."""
     stated = provenance.get(UNREAD_PROVENANCE)
-    if stated is None:
+    if not stated:
         return None
     counts, _, named = stated.partition(":")
     count, _, pages = counts.partition("/")
@@ -68,7 +70,7 @@ class LeftOut:
 
 
 def left_out_provenance(parsed: ParsedDocument) -> Mapping[str, str]:
-    """The entry of a publication's provenance; its value is empty when nothing was left out."""
+    """The entry of a publication's provenance; its value is empty when nothing was left out, for the same reason."""
     asides = [one for one in parsed.blocks if one.kind is BlockKind.ASIDE]
     if not asides:
         return {LEFT_OUT_PROVENANCE: ""}

@@ -29,3 +29,16 @@ def test_files_in_a_file_are_counted_as_such() -> None:
 
     assert told is not None
     assert (told.count, told.pages, told.numbers, told.unit) == (1, 5, (2,), "file")
+
+
+@given(first=st.sets(st.integers(1, 3)), then=st.sets(st.integers(1, 3)))
+def test_a_later_reading_replaces_what_an_earlier_one_did_not_read(first: set[int], then: set[int]) -> None:
+    spans = tuple(PageSpan(number, 0, 0) for number in (1, 2, 3))
+    readings = (
+        ParsedDocument("", (), spans, None, "application/pdf", "p", "1", unread_pages=tuple(sorted(unread)))
+        for unread in (first, then)
+    )
+
+    earlier, later = (unread_provenance(one) for one in readings)
+
+    assert read_unread_pages({**earlier, **later}) == read_unread_pages(later)
