@@ -120,8 +120,8 @@ def _texts_of_two_versions(patch: Patch) -> None:
 
     chunks = PostgresDocumentReader.chunks
 
-    async def mixed(*arguments: Any) -> Any:
-        first, *others = await chunks(*arguments)
+    async def mixed(*arguments: Any, **named: Any) -> Any:
+        first, *others = await chunks(*arguments, **named)
         return [replace(first, text=f"older {first.text}"), *others]
 
     patch(PostgresDocumentReader, "chunks", mixed)
@@ -132,8 +132,8 @@ def _half_a_document(patch: Patch) -> None:
 
     chunks = PostgresDocumentReader.chunks
 
-    async def half(*arguments: Any) -> Any:
-        return (await chunks(*arguments))[1:]
+    async def half(*arguments: Any, **named: Any) -> Any:
+        return (await chunks(*arguments, **named))[1:]
 
     patch(PostgresDocumentReader, "chunks", half)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from datetime import date
 from uuid import uuid4
 
@@ -23,36 +26,62 @@ from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
 
 
-async def test_calls_side_by_side_do_not_pass_a_ceiling_together_and_give_back_what_they_did_not_spend() -> None:
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """A workspace with a ceiling of a dollar a day."""
+
+    workspace: WorkspaceRef
+    ledger: UsageLedger
+    budgets: EnforceBudgets
+    day: date
+
+
+@pytest.fixture
+async def purse() -> AsyncIterator[Purse]:
     store = MemoryStore(SystemClock())
     database, telemetry = MemoryDatabase(store), RecordingTelemetry()
     ledger, alerts = UsageLedger(database, telemetry), BudgetAlerts(database, telemetry)
-    budgets = EnforceBudgets(database, ledger, store.clock, alerts)
     workspace = WorkspaceRef(uuid4(), uuid4())
     settings = WorkspaceSettings(budget=SpendingLimits(day_usd=1.0))
     async with database.transaction(workspace.org_id) as transaction:
         await transaction.workspaces.create(workspace.workspace_id, "w", WorkspaceKind.GENERAL, None, settings)
+    budgets = EnforceBudgets(database, ledger, store.clock, alerts)
+    yield Purse(workspace, ledger, budgets, store.clock.now().date())
+    await ledger.aclose()
+    await alerts.aclose()
+
+
+async def test_calls_side_by_side_do_not_pass_a_ceiling_together_and_give_back_what_they_did_not_spend(
+    purse: Purse,
+) -> None:
     asked, may_end = asyncio.Barrier(3), asyncio.Event()
 
     async def call(spent: float) -> None:
-        async with budgets.hold(workspace, 0.4):
+        async with purse.budgets.hold(purse.workspace, 0.4):
             await asked.wait()
             await may_end.wait()
-            ledger.note(_charge(workspace, store.clock.now().date(), spent))
+            purse.ledger.note(_charge(purse.workspace, purse.day, spent))
 
     calls = [asyncio.create_task(call(spent)) for spent in (0.1, 0.2)]
     await asked.wait()
     with pytest.raises(BudgetExceeded) as refused:
-        await budgets.admit(workspace, 0.4)
+        await purse.budgets.admit(purse.workspace, 0.4)
     may_end.set()
     await asyncio.gather(*calls)
 
     assert refused.value.spent_usd == pytest.approx(0.8)
-    await budgets.admit(workspace, 0.4)
+    await purse.budgets.admit(purse.workspace, 0.4)
     with pytest.raises(BudgetExceeded):
-        await budgets.admit(workspace, 0.8)
-    await ledger.aclose()
-    await alerts.aclose()
+        await purse.budgets.admit(purse.workspace, 0.8)
+
+
+@pytest.mark.parametrize("usd", [None, 0.0, 0.3])
+async def test_calls_side_by_side_end_whatever_they_cost(purse: Purse, usd: float | None) -> None:
+    async with AsyncExitStack() as calls:
+        for _ in range(3):
+            await calls.enter_async_context(purse.budgets.hold(purse.workspace, usd))
+
+    await purse.budgets.admit(purse.workspace, 1.0)
 
 
 def _charge(workspace: WorkspaceRef, day: date, usd: float) -> Charge:

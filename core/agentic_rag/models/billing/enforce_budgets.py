@@ -87,11 +87,9 @@ class EnforceBudgets:
         try:
             yield
         finally:
-            left = self._held[workspace] - held
+            left = self._held.pop(workspace, 0.0) - held
             if left > _NOTHING_USD:
                 self._held[workspace] = left
-            else:
-                self._held.pop(workspace)
 
     async def ceilings(self, workspace: WorkspaceRef) -> list[Ceiling]:
         """The ceilings of a workspace, each with the amount spent."""

@@ -24,18 +24,21 @@ WHERE w.org_id = $1 AND w.workspace_id = $2 AND (
 """
 
 
-def noting(update: str, version: str = "corpus_version") -> str:
-    """A statement that raises the corpus version of a workspace ($1, $2) and returns it in a column of that name, which
-    writes down also since when. It returns what `update` does.
-    """
-    return f"""
+_NOTING = """
 WITH raised AS ({update}),
 noted AS (
     INSERT INTO rag_version_times (org_id, workspace_id, version, since)
     SELECT $1, $2, {version}, clock_timestamp() FROM raised
 )
 SELECT * FROM raised
-"""  # noqa: S608 - a statement of ours
+"""
+
+
+def noting(update: str, version: str = "corpus_version") -> str:
+    """A statement that raises the corpus version of a workspace ($1, $2) and returns it in a column of that name, which
+    writes down also since when. It returns what `update` does.
+    """
+    return _NOTING.format(update=update, version=version)
 
 
 async def version_at(connection: PostgresConnection, workspace: WorkspaceRef, instant: datetime) -> int | None:
