@@ -5,7 +5,7 @@ from __future__ import annotations
 ESTIMATE_ANSWER = """
 query ($input: RagAnswerInput!) {
   estimateAnswer(input: $input) {
-    cached inputTokens outputTokens tokens costUsd usage { stage calls inputTokens outputTokens tokens costUsd }
+    cache inputTokens outputTokens tokens costUsd usage { stage calls inputTokens outputTokens tokens costUsd }
   }
 }
 """

@@ -14,7 +14,7 @@ UNPRICED = "price unknown"
 def estimate_text(found: dict[str, Any]) -> str:
     """A line for each stage of an answer that would call a provider, and their sum."""
     if not found["usage"]:
-        return CACHED if found["cached"] else FREE
+        return CACHED if found["cache"] == "HIT" else FREE
     lines = [f"{one['stage']:<12}{one['tokens']:>8,} tokens  {usd(one['costUsd'])}" for one in found["usage"]]
     return "\n".join((*lines, f"{'about':<12}{found['tokens']:>8,} tokens  {usd(found['costUsd'])}"))
 

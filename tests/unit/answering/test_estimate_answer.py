@@ -10,6 +10,7 @@ from tests.console.estimates import Paid, paid
 from tests.provider_stub import ProviderStub
 
 from agentic_rag.answering.question import AnswerOptions, Question
+from agentic_rag.answering.run import CacheOutcome
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.models.billing.forecast import CallForecasts, measure
 from agentic_rag.models.chat.request import ChatRequest, ChatTask, ChatUsage, Prompt, ReplySchema
@@ -47,7 +48,7 @@ async def test_an_answer_in_the_cache_costs_nothing(asked: tuple[Paid, ProviderS
 
     found = await world.estimate.run(world.asker, question)
 
-    assert (before.is_cached, found.is_cached) == (False, True)
+    assert (before.cache, found.cache) == (CacheOutcome.MISS, CacheOutcome.HIT)
     assert (found.usage, found.total.cost_usd) == ((), 0.0)
 
 
@@ -56,7 +57,7 @@ async def test_an_estimate_fills_no_cache(asked: tuple[Paid, ProviderStub]) -> N
     question = Question(world.workspace, "What is 2 + 2?", options=AnswerOptions())
     await world.estimate.run(world.asker, question)
 
-    assert not (await world.estimate.run(world.asker, question)).is_cached
+    assert (await world.estimate.run(world.asker, question)).cache is not CacheOutcome.HIT
 
 
 def test_what_a_provider_counts_corrects_the_next_estimate_of_the_same_task() -> None:

@@ -41,7 +41,7 @@ class AnswerEstimate:
     usage: tuple[StageUsage, ...]
     total: ChatSpend
     """`cost_usd` is None where a price is not known, and 0 where nothing would be called."""
-    is_cached: bool
+    cache: CacheOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,5 +61,5 @@ class EstimateAnswer:
         return AnswerEstimate(
             tuple(spent),
             replace(total, cost_usd=None) if tally.unpriced else total,
-            run.cache is CacheOutcome.HIT,
+            run.cache,
         )

@@ -6,6 +6,7 @@ from agentic_rag.models.chat.request import ChatSpend
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.answering.inputs import RagAnswerInput, read_question
+from agentic_rag_server.graphql.answering.runs import CacheOutcome
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.fields import field, to_schema
 
@@ -32,7 +33,7 @@ class AnswerEstimate:
     input_tokens: int
     output_tokens: int
     cost_usd: float | None = strawberry.field(description="Null where the price of a needed model is unknown.")
-    cached: bool = strawberry.field(description="Whether the answer is in the cache.")
+    cache: CacheOutcome  # type: ignore[valid-type]
 
     @strawberry.field(description="Of input and output together.")
     def tokens(self) -> int:
@@ -58,5 +59,5 @@ class EstimateQuery:
             AnswerEstimate,
             total,
             usage=[to_schema(EstimatedUsage, one, one.spend) for one in found.usage],
-            cached=found.is_cached,
+            cache=found.cache,
         )
