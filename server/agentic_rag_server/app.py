@@ -12,6 +12,7 @@ from starlette.routing import Route, WebSocketRoute
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag_server.auth.failed_credentials import FailedCredentials
 from agentic_rag_server.body_limits import BodyLimits
+from agentic_rag_server.connections import connection_limits
 from agentic_rag_server.console.files import ConsoleFiles
 from agentic_rag_server.console.issuer import issuer_client
 from agentic_rag_server.console.sample import sample_routes
@@ -47,7 +48,7 @@ def build_app(parts: ServerParts, schema: RagSchema | None = None) -> Starlette:
                 parts.telemetry.shutdown()
 
     tools = mcp.McpEndpoint(parts)
-    options, open_ = parts.options, OpenStreams()
+    options, open_ = parts.options, OpenStreams(connection_limits().connections)
     schema = schema or build_schema(introspection=options.introspection)
     persisted = load_persisted_operations(options.persisted_operations, only=options.persisted_only)
     served = operations(parts)

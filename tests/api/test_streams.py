@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from contextlib import ExitStack
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -289,17 +291,19 @@ async def test_a_reader_who_takes_nothing_is_left_behind_and_holds_nothing(monke
     assert len(app.state.open_streams) == 0
 
 
-def test_an_organisation_has_a_bounded_number_of_streams(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "MOST_STREAMS", 1)
+@pytest.mark.parametrize(("connections", "most"), [(2, 1), (7, 3), (100_000, streams.MOST_STREAMS)])
+def test_an_organisation_has_half_of_the_connections_for_streams_at_most(connections: int, most: int) -> None:
+    open_ = streams.OpenStreams(connections)
 
-    async def work() -> None:
-        open_ = streams.OpenStreams()
-        with open_.enter(ORG), pytest.raises(Overloaded), open_.enter(ORG):
+    with ExitStack() as reading:
+        for _ in range(most):
+            reading.enter_context(open_.enter(ORG))
+        with pytest.raises(Overloaded), open_.enter(ORG):
             pass
-        with open_.enter(ORG):
-            assert len(open_) == 1
-
-    asyncio.run(work())
+        with open_.enter(uuid4()):
+            assert len(open_) == most + 1
+    with open_.enter(ORG):
+        assert len(open_) == 1
 
 
 async def test_a_run_is_cancelled_by_its_id() -> None:

@@ -23,7 +23,7 @@ SEND_SECONDS = 30.0
 """How long a reader may not read before its stream ends."""
 
 MOST_STREAMS = 1000
-"""Open subscriptions of one organisation in one process."""
+"""Open subscriptions of one organisation in one process, however many connections that takes."""
 
 
 class ReaderGone(Exception):
@@ -31,18 +31,21 @@ class ReaderGone(Exception):
 
 
 class OpenStreams:
-    """The subscriptions of a process. `closing` is set when the server stops: streams have no end of their own."""
+    """The subscriptions of a process that takes so many `connections`, of which an organisation's take half at most.
+    `closing` is set when the server stops: streams have no end of their own.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, connections: int = 2 * MOST_STREAMS) -> None:
+        self._most = min(MOST_STREAMS, connections // 2)
         self.closing = asyncio.Event()
         self._open: Counter[UUID] = Counter()
 
     @contextmanager
     def enter(self, org_id: UUID) -> Generator[None]:
         """Count a stream while the block runs. Errors: `Overloaded`."""
-        if self._open[org_id] >= MOST_STREAMS:
+        if self._open[org_id] >= self._most:
             raise Overloaded(
-                f"This organisation has {MOST_STREAMS} subscriptions open here: end some of them.",
+                f"This organisation has {self._most} subscriptions open here: end some of them.",
                 retry_after_seconds=TICK_SECONDS,
             )
         self._open[org_id] += 1
