@@ -55,8 +55,9 @@ async def upgrade(database_url: str, to: str = "head") -> list[str]:
     """Apply what is missing up to the revision `to`, oldest first, and return the revisions applied (empty when up to
     date, or newer and serving this version).
 
-    Several processes may call it at once: one works, the others wait and find nothing to do. Where a table is in use,
-    it gives up after `LOCK_TIMEOUT` and tries again, all or nothing.
+    Several processes may call it at once: one works, the others wait and find nothing to do. A revision is applied
+    whole or not at all. Where a table is in use, one gives up after `LOCK_TIMEOUT` and is tried again; those before it
+    stay applied.
     Errors: `Misconfigured` (see `roles.prepare_database`; SCHEMA_TOO_NEW), `DependencyUnavailable`, `Retryable` code
     MIGRATION_BLOCKED.
     """
@@ -74,9 +75,11 @@ async def upgrade(database_url: str, to: str = "head") -> list[str]:
                 if not _is_blocked(error):
                     raise
                 if attempt == ATTEMPTS:
+                    blocked = (await _status(connection, to)).pending[0]
                     raise Retryable(
-                        "A table that the migration changes was in use each time: nothing was changed. Look for long "
-                        "transactions (pg_stat_activity), wait for a backup to end, then run `rag migrate up` again.",
+                        f"A table that revision {blocked} changes was in use each time: what came before it is "
+                        "applied, nothing else. Look for long transactions (pg_stat_activity), wait for a backup to "
+                        "end, then run `rag migrate up` again.",
                         code="MIGRATION_BLOCKED",
                     ) from error
             await asyncio.sleep(PAUSE_SECONDS)
@@ -164,7 +167,7 @@ def _apply_alone(database_url: str, to: str) -> None:
 
 
 async def _apply(database_url: str, to: str) -> None:
-    """Run the scripts as rag_owner, in one transaction."""
+    """Run the scripts as rag_owner."""
 
     async def connect() -> asyncpg.Connection:
         settings = {
@@ -182,7 +185,7 @@ async def _apply(database_url: str, to: str) -> None:
 
     engine = create_async_engine("postgresql+asyncpg://", poolclass=NullPool, async_creator=connect)
     try:
-        async with engine.begin() as connection:
+        async with engine.connect() as connection:
             await connection.run_sync(run)
     finally:
         await engine.dispose()

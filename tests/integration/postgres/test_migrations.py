@@ -138,6 +138,26 @@ async def test_a_table_in_use_stops_nobody_for_long(fresh_database: str, monkeyp
     assert applied == ["0002"]
 
 
+async def test_revisions_before_one_that_is_blocked_stay_applied(
+    fresh_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await upgrade(fresh_database, "0002")
+    reader = await asyncpg.connect(fresh_database)
+    await reader.execute("BEGIN; SELECT FROM rag_revisions")
+    monkeypatch.setattr(upgrades, "PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(upgrades, "ATTEMPTS", 2)
+
+    with pytest.raises(Retryable, match="revision 0009 changes") as refused:
+        await upgrade(fresh_database)
+    standing = await status(fresh_database)
+    await reader.close()
+    applied = await upgrade(fresh_database)
+
+    assert refused.value.code == "MIGRATION_BLOCKED"
+    assert (standing.current, standing.pending[0]) == ("0008", "0009")
+    assert applied == [*standing.pending]
+
+
 async def _waits(connection: asyncpg.Connection) -> bool:
     return await connection.fetchval("SELECT EXISTS (SELECT FROM pg_locks WHERE NOT granted AND locktype = 'relation')")
 
