@@ -47,6 +47,11 @@ def test_nouns_with_a_capital_are_no_names() -> None:
     assert build_subquery("Wann wurde Maren Tollack gewählt?", AnswerType.DATE, {}).name_mask
 
 
+def test_abbreviations_are_no_names_since_a_text_may_spell_them_out() -> None:
+    assert not build_subquery("How much RAM does a server need?", AnswerType.FIGURE, {}).name_mask
+    assert build_subquery("How much does the NASDAQ need?", AnswerType.FIGURE, {}).name_mask
+
+
 def test_a_short_word_is_not_found_inside_others() -> None:
     terms = build_subquery("Wo ist der Rat?", AnswerType.FACT, {}).terms
     assert not find_hits("die beratung im quadrat ist gratis", terms)

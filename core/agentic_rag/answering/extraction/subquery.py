@@ -20,6 +20,8 @@ _PERIOD = re.compile(
 )
 _NAME = re.compile(r"(?<=[\w,;:)&’'] )(?-i:[A-Z])[\w’'-]*|(?<= [\"“‘'(])[A-Z][\w’'-]*")
 """A word with a capital that does not open the question."""
+_ABBREVIATION = re.compile(r"[A-Z]{2,4}")
+"""No name: a text may spell it out (RAM: memory)."""
 _NAMES_IN_A_ROW = re.compile(r"(?<=[\w,;:)&’'] )(?:[A-ZÀ-Þ][\w’'-]*(?: |$|(?=\W))){2,}")
 _AFTER_NOUN = (
     r"(?= (?:of|for|in|on|at|to|from|by|with|do|does|did|is|was|are|were|has|have|had|must|may|can|could|will|would|"
@@ -228,7 +230,8 @@ def _names(text: str) -> list[str]:
     """The words that are written as names. Where nouns have a capital, only several in a row are."""
     table = table_of(text)
     pattern = _NAME if table is None or not table.has_compounds else _NAMES_IN_A_ROW
-    return [match[0] for match in pattern.finditer(text)]
+    found = (match[0] for match in pattern.finditer(text))
+    return [name for name in found if _ABBREVIATION.fullmatch(name) is None]
 
 
 def _target_terms(text: str) -> list[str]:
