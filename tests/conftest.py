@@ -7,6 +7,7 @@ import fcntl
 import functools
 import gc
 import secrets
+import signal
 import tempfile
 from collections.abc import AsyncIterator, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -46,6 +47,9 @@ _DESK = pytest.StashKey[StackDesk]()
 def pytest_configure() -> None:
     # As `rag` sets it: to look for garbage among the modules of all tests again and again takes long.
     gc.set_threshold(50_000, 20, 50)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell starts a job in the background so, and the programs that tests interrupt would be deaf like it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     tempfile.tempdir = memory_folder()
     guards.install()
     held_transactions.install()
