@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from uuid import UUID
 
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
@@ -57,6 +58,16 @@ async def audit_read(
     """
     entry = _entry(telemetry, action, workspace, subject, actor, detail)
     await database.record_audit(workspace.org_id, entry, durable=action is not AuditAction.SEARCH_PASSAGES)
+
+
+async def audit_passages(
+    database: Database, telemetry: Telemetry, workspace: WorkspaceRef, actor: str, document_ids: Iterable[UUID]
+) -> None:
+    """Record of which documents passages are handed out, each named once; nothing where there are none."""
+    documents = ",".join(map(str, dict.fromkeys(document_ids)))
+    if documents:
+        act, key = AuditAction.SEARCH_PASSAGES, workspace.workspace_id
+        await audit_read(database, telemetry, act, workspace, key, actor, documents=documents)
 
 
 def _entry(

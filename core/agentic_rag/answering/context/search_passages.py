@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -34,9 +33,8 @@ from agentic_rag.models.embedding.space import EmbeddingSpace, similarity
 from agentic_rag.retrieval.candidates import Candidate
 from agentic_rag.retrieval.retrieve import Retrieve, cosines_of, scope_of
 from agentic_rag.tenancy.access import read_identity
-from agentic_rag.tenancy.audit import AuditAction
-from agentic_rag.tenancy.principals import Principal, WorkspaceRef
-from agentic_rag.tenancy.record_audit import audit_read
+from agentic_rag.tenancy.principals import Principal
+from agentic_rag.tenancy.record_audit import audit_passages
 from agentic_rag.tenancy.shown_versions import find_version
 from agentic_rag.workspaces.settings import RagConfig
 
@@ -152,17 +150,12 @@ class SearchPassages:
                     vector = None
                 found = await self._read(snapshot, asked, settings, vector)
             # Beside the entry, but behind the snapshot: nobody holds a connection while it waits for another.
-            async with background_task(self._record(principal, asked.workspace, found.kept)) as recording:
+            actor, documents = principal.subject_id, [one.chunk.document_id for one in found.kept]
+            entry = audit_passages(self.database, self.telemetry, asked.workspace, actor, documents)
+            async with background_task(entry) as recording:
                 passages = found.passages(settings)
                 await recording
             return FoundPassages(passages, found.corpus_version, found.space, found.degraded)
-
-    async def _record(self, principal: Principal, workspace: WorkspaceRef, kept: Sequence[_Kept]) -> None:
-        documents = dict.fromkeys(str(one.chunk.document_id) for one in kept)
-        if documents:
-            act, actor, told = AuditAction.SEARCH_PASSAGES, principal.subject_id, ",".join(documents)
-            key = workspace.workspace_id
-            await audit_read(self.database, self.telemetry, act, workspace, key, actor, documents=told)
 
     async def _embed(
         self, asked: Question, settings: SearchSettings, space: EmbeddingSpace | None

@@ -1,6 +1,5 @@
 """Whether what is quoted is said of another thing of the kind that the question names: of pontoon B where pontoon D is
-asked about, of the PX-3 instead of the PX-5, of full-time instead of part-time staff, of another
-setting.
+asked about, of the PX-3 instead of the PX-5, of full-time instead of part-time staff, of another setting.
 """
 
 from __future__ import annotations

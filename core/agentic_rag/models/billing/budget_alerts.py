@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.kernel.database import Database
@@ -14,6 +17,44 @@ from agentic_rag.tenancy.audit import AuditAction, AuditEntry
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 _TOLD_AT_MOST = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedLimit:
+    """A ceiling of which most is used, as the audit log and the events tell it."""
+
+    org_id: UUID
+    workspace_id: UUID | None
+    """None where it holds for the organisation."""
+    period: str
+    figures: Mapping[str, float | int | str]
+    """The ceiling and what is used of it."""
+    resets_at: datetime
+
+    def entry(self, telemetry: Telemetry) -> AuditEntry:
+        """The entry of the audit log."""
+        figures = {
+            name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in self.figures.items()
+        }
+        return AuditEntry(
+            AuditAction.REACH_SOFT_LIMIT,
+            str(self.workspace_id or self.org_id),
+            workspace_id=self.workspace_id,
+            detail={"period": self.period, **figures, "resets_at": self.resets_at.isoformat()},
+            trace_id=parse_trace_id(telemetry.carrier()),
+        )
+
+    def tell(self, telemetry: Telemetry) -> None:
+        """Tell it as an event."""
+        telemetry.event(
+            "rag_budget_soft_limit",
+            level="warning",
+            organisation=str(self.org_id),
+            workspace=None if self.workspace_id is None else str(self.workspace_id),
+            period=self.period,
+            **self.figures,
+            resets_at=self.resets_at.isoformat(),
+        )
 
 
 class BudgetAlerts:
@@ -45,32 +86,18 @@ class BudgetAlerts:
         await asyncio.gather(*self._writing)
 
     async def _write(self, org_id: UUID, workspace_id: UUID | None, key: str, ceiling: Ceiling) -> None:
-        entry = AuditEntry(
-            AuditAction.REACH_SOFT_LIMIT,
-            str(workspace_id or org_id),
-            workspace_id=workspace_id,
-            detail={
-                "period": ceiling.period,
-                "limit_usd": f"{ceiling.limit_usd:g}",
-                "spent_usd": f"{ceiling.spent_usd:g}",
-                "resets_at": ceiling.resets_at.isoformat(),
-            },
-            trace_id=parse_trace_id(self._telemetry.carrier()),
+        reached = ReachedLimit(
+            org_id,
+            workspace_id,
+            ceiling.period,
+            {"limit_usd": ceiling.limit_usd, "spent_usd": ceiling.spent_usd},
+            ceiling.resets_at,
         )
         try:
             async with self._database.transaction(org_id) as transaction:
-                is_first = await transaction.audit.record_once(entry, key)
+                is_first = await transaction.audit.record_once(reached.entry(self._telemetry), key)
         except AgenticRagError:
             self._told.pop((org_id, workspace_id, key), None)
             return
         if is_first:
-            self._telemetry.event(
-                "rag_budget_soft_limit",
-                level="warning",
-                organisation=str(org_id),
-                workspace=None if workspace_id is None else str(workspace_id),
-                period=ceiling.period,
-                limit_usd=ceiling.limit_usd,
-                spent_usd=ceiling.spent_usd,
-                resets_at=ceiling.resets_at.isoformat(),
-            )
+            reached.tell(self._telemetry)

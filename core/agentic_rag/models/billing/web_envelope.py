@@ -12,10 +12,10 @@ from types import MappingProxyType
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import BudgetExceeded, no_such_workspace
-from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.models.billing.budget_alerts import ReachedLimit
 from agentic_rag.models.billing.limits import DEFAULT_SOFT_SHARE, Ceiling, SpendingLimits, ceilings, check_ceiling
 from agentic_rag.models.billing.usage import UsageKey, UsageKind, UsageLine
-from agentic_rag.tenancy.audit import AuditAction, AuditEntry
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 DEFAULT_CALLS: Mapping[UsageKind, int] = MappingProxyType({UsageKind.SEARCH: 1_000, UsageKind.PAGE: 10_000})
@@ -66,7 +66,7 @@ class WebEnvelope:
         WEB_BUDGET_SPENT where the calls, or BUDGET_EXCEEDED where the dollars, pass a ceiling: then nothing is counted.
         """
         today = self._clock.now().date()
-        alerts: list[CallCeiling] = []
+        reached: list[ReachedLimit] = []
         try:
             async with self._database.transaction(workspace.org_id) as transaction:
                 await transaction.usage.take_turn()
@@ -79,27 +79,19 @@ class WebEnvelope:
                 key = UsageKey(workspace.workspace_id, today, kind.value, provider, provider, own_key=False)
                 await transaction.usage.add([UsageLine(key, calls, 0, 0, usd * calls, 0)])
                 for ceiling in (one.after(calls) for one in narrowest):
-                    if ceiling.used >= ceiling.soft_share * ceiling.limit and await self._record(
-                        transaction, workspace, ceiling
-                    ):
-                        alerts.append(ceiling)
+                    if ceiling.used < ceiling.soft_share * ceiling.limit:
+                        continue
+                    limit = _reached(workspace, ceiling)
+                    once = f"{limit.workspace_id or 'organisation'} {ceiling.key}"
+                    if await transaction.audit.record_once(limit.entry(self._telemetry), once):
+                        reached.append(limit)
         except BudgetExceeded as error:
             self._telemetry.count("rag_web_calls_total", kind=kind.value, outcome="refused")
             self._telemetry.event("rag_web_refused", code=error.code, kind=kind.value, reason=error.message)
             raise
         self._telemetry.count("rag_web_calls_total", calls, kind=kind.value, outcome="reserved")
-        for ceiling in alerts:
-            self._telemetry.event(
-                "rag_budget_soft_limit",
-                level="warning",
-                organisation=str(workspace.org_id),
-                workspace=_place(workspace, ceiling),
-                period="day",
-                kind=kind.value,
-                limit_calls=ceiling.limit,
-                calls=ceiling.used,
-                resets_at=ceiling.resets_at.isoformat(),
-            )
+        for limit in reached:
+            limit.tell(self._telemetry)
         return [one.after(calls) if one.kind is kind else one for one in found]
 
     async def ceilings(self, workspace: WorkspaceRef) -> Sequence[CallCeiling]:
@@ -111,24 +103,6 @@ class WebEnvelope:
         """The least share of a ceiling that is left, 0 to 1."""
         shares = [one.left / one.limit if one.limit else 0.0 for one in await self.ceilings(workspace)]
         return min(shares, default=1.0)
-
-    async def _record(self, transaction: Transaction, workspace: WorkspaceRef, ceiling: CallCeiling) -> bool:
-        """Note in the audit log that most of a ceiling is used; whether this is the first to say so."""
-        place = _place(workspace, ceiling)
-        entry = AuditEntry(
-            AuditAction.REACH_SOFT_LIMIT,
-            place or str(workspace.org_id),
-            workspace_id=None if place is None else workspace.workspace_id,
-            detail={
-                "period": "day",
-                "kind": ceiling.kind.value,
-                "limit_calls": str(ceiling.limit),
-                "calls": str(ceiling.used),
-                "resets_at": ceiling.resets_at.isoformat(),
-            },
-            trace_id=parse_trace_id(self._telemetry.carrier()),
-        )
-        return await transaction.audit.record_once(entry, f"{place or 'organisation'} {ceiling.key}")
 
     async def _ceilings(self, transaction: Transaction, workspace: WorkspaceRef, today: date) -> list[CallCeiling]:
         organisation, own = await _limits(transaction, workspace)
@@ -169,9 +143,10 @@ def _limit_of(limits: SpendingLimits, kind: UsageKind) -> int | None:
     return limits.day_searches if kind is UsageKind.SEARCH else limits.day_pages
 
 
-def _place(workspace: WorkspaceRef, ceiling: CallCeiling) -> str | None:
-    """The workspace that a ceiling holds; None for the organisation."""
-    return str(workspace.workspace_id) if ceiling.scope == "workspace" else None
+def _reached(workspace: WorkspaceRef, ceiling: CallCeiling) -> ReachedLimit:
+    figures = {"kind": ceiling.kind.value, "limit_calls": ceiling.limit, "calls": ceiling.used}
+    place = workspace.workspace_id if ceiling.scope == "workspace" else None
+    return ReachedLimit(workspace.org_id, place, "day", figures, ceiling.resets_at)
 
 
 def _check(ceiling: CallCeiling, calls: int) -> None:

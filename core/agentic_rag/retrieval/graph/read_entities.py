@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
 from agentic_rag.documents.read_chunk import FoundChunk, visible_chunk
 from agentic_rag.kernel.database import Database
@@ -12,9 +10,8 @@ from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.retrieval.graph.entities import entity_id_for, entity_key, question_entities
 from agentic_rag.tenancy.access import read_identity
-from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
-from agentic_rag.tenancy.record_audit import audit_read
+from agentic_rag.tenancy.record_audit import audit_passages
 
 MAX_NAME_CHARACTERS = 200
 MOST_PASSAGES = 200
@@ -88,16 +85,11 @@ class ReadEntities:
             shown = await snapshot.shown(version)
         if entity_id not in names:
             return None
-        await self._record(principal, workspace, [one.document_id for one in chunks])
+        actor, documents = principal.subject_id, (one.document_id for one in chunks)
+        await audit_passages(self.database, self.telemetry, workspace, actor, documents)
         neighbours = tuple(RelatedEntity(names[one.related], one.weight) for one in near if one.related in names)
         read = tuple(visible_chunk(one, version, shown) for one in chunks)
         return EntityView(NamedEntity(names[entity_id], found[0].passages), neighbours, read)
-
-    async def _record(self, principal: Principal, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> None:
-        if document_ids:
-            act, key, actor = AuditAction.SEARCH_PASSAGES, workspace.workspace_id, principal.subject_id
-            documents = ",".join(map(str, dict.fromkeys(document_ids)))
-            await audit_read(self.database, self.telemetry, act, workspace, key, actor, documents=documents)
 
 
 def _require_length(name: str) -> None:
