@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import base64
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
+
+from tests.loopback_http import serving_http
 
 ISSUER = "https://issuer.test"
 AUDIENCE = "agentic-rag"
@@ -112,16 +113,9 @@ class Issuer:
 def serving(*keys: SigningKey) -> Iterator[Issuer]:
     """The issuer's key set on loopback."""
     issuer = Issuer([key.public for key in keys])
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(issuer))
-    issuer.url = f"http://127.0.0.1:{server.server_port}/keys"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with serving_http(_handler(issuer)) as address:
+        issuer.url = f"{address}/keys"
         yield issuer
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def _handler(issuer: Issuer) -> Callable[..., BaseHTTPRequestHandler]:

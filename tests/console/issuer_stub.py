@@ -4,21 +4,20 @@ with PKCE, keys and sign-out. A tour tells it by `POST /faults` what goes wrong 
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import html
 import json
 import secrets
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from tests.token_issuer import AUDIENCE, claims, rsa_key, signed
+from tests.loopback_http import serving_http
+from tests.token_issuer import AUDIENCE, claims, encoded, rsa_key, signed
 
 CLIENT = "agentic-rag-console"
 SCOPE = "openid reports.read"
@@ -74,8 +73,7 @@ class IssuerStub:
     def exchange(self, sent: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
         """The tokens for a code, to whoever knows what its challenge was made of."""
         asked = self.codes.pop(sent["code"], None)
-        digest = hashlib.sha256(sent["code_verifier"].encode()).digest()
-        challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+        challenge = encoded(hashlib.sha256(sent["code_verifier"].encode()).digest())
         same = ("client_id", "redirect_uri")
         if asked is None or challenge != asked["code_challenge"] or any(sent[name] != asked[name] for name in same):
             return 400, {"error": "invalid_grant"}
@@ -97,16 +95,8 @@ class IssuerStub:
 def serving(organisation: object) -> Iterator[IssuerStub]:
     """The issuer, for people of that organisation."""
     stub = IssuerStub(organisation)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(stub))
-    stub.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with serving_http(_handler(stub)) as stub.url:
         yield stub
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def _page(words: str, link: str, label: str) -> str:

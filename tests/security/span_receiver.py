@@ -6,9 +6,11 @@ import contextlib
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from tests.loopback_http import serving_http
 
 
 @dataclass
@@ -49,13 +51,5 @@ def receiving_spans() -> Iterator[SpanReceiver]:
         def log_message(self, format: str, *args: object) -> None:
             """Nothing: the table is what this run says."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    receiver.endpoint = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with serving_http(Handler) as receiver.endpoint:
         yield receiver
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -82,6 +82,9 @@ async def test_calls_side_by_side_end_whatever_they_cost(purse: Purse, usd: floa
             await calls.enter_async_context(purse.budgets.hold(purse.workspace, usd))
 
     await purse.budgets.admit(purse.workspace, 1.0)
+    with pytest.raises(BudgetExceeded) as refused:
+        await purse.budgets.admit(purse.workspace, 1.1)
+    assert refused.value.spent_usd == 0.0
 
 
 def _charge(workspace: WorkspaceRef, day: date, usd: float) -> Charge:
