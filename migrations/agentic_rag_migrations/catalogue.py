@@ -32,6 +32,7 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_documents": TableClass.WORKSPACE,
         "rag_document_labels": TableClass.WORKSPACE,
         "rag_revisions": TableClass.WORKSPACE,
+        "rag_text_pieces": TableClass.WORKSPACE,
         "rag_chunks": TableClass.WORKSPACE,
         "rag_closed_ordinals": TableClass.WORKSPACE,
         "rag_moved_ordinals": TableClass.WORKSPACE,

@@ -60,6 +60,9 @@ RULES: Mapping[str, FindingRule] = MappingProxyType(
         "REVISION_TEXT_CHANGED": FindingRule(
             "revisions", _E, "The text is not the one that was hashed.", DELETE_AND_INGEST,
         ),
+        "TEXT_PIECES_DIFFER": FindingRule(
+            "revisions", _E, "The pieces of a long text do not make up the text.", DELETE_AND_INGEST,
+        ),
         "CHUNK_COUNT_WRONG": FindingRule(
             "documents", _E, "The document counts other chunks than readers see.", REINGEST,
         ),

@@ -230,6 +230,24 @@ async def test_spans_are_code_points_and_know_their_page(adapter: Backend) -> No
     ]
 
 
+async def test_spans_anywhere_in_a_long_text_are_what_the_text_says_there(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    passage = "Größe 東京 naïve – the 🜁 pump lifts 40 m³ of water. " * 4_000
+    await adapter.publish(workspace, "a.md", [passage])
+    revision = revision_of(document_id_for(workspace, "a.md"), [passage])
+    end = len(revision.text)
+    places = [(first, first + size) for first in range(0, end, 9_973) for size in (0, 1, 40, 30_000)]
+    places += [(end - 7, end), (end - 7, end + 7), (end, end + 1), (end + 9, end + 10), (0, 2**31 - 1)]
+
+    async with adapter.database.snapshot(workspace) as snapshot:
+        spans = await snapshot.documents.revision_spans([SpanRequest(revision.revision_id, *one) for one in places])
+        layout = await snapshot.documents.layout(revision.document_id, EVERYBODY)
+
+    assert [span and span.text for span in spans] == [revision.text[first:last] for first, last in places]
+    assert layout is not None
+    assert layout.characters == end
+
+
 async def test_a_span_of_the_current_revision_knows_when_it_was_published(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     document = await adapter.register(workspace, new_document(workspace, "a.md"))

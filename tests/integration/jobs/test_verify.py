@@ -31,6 +31,10 @@ PLANTED: dict[str, tuple[str, frozenset[str]]] = {
     "REVISION_TEXT_CHANGED": (
         "UPDATE rag_revisions SET text = text || ' more'", frozenset()
     ),
+    "TEXT_PIECES_DIFFER": (
+        "INSERT INTO rag_text_pieces SELECT org_id, workspace_id, revision_id, 1, document_id, text FROM rag_revisions",
+        frozenset(),
+    ),
     "CHUNK_COUNT_WRONG": ("UPDATE rag_documents SET chunk_count = chunk_count + 1", frozenset()),
     "CHUNK_GAP": ("UPDATE rag_chunks SET index = index + 7 WHERE ordinal = 1", frozenset()),
     "CHUNK_TEXT_DIFFERS": (

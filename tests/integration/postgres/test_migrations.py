@@ -246,6 +246,37 @@ async def test_subjects_get_kinds_and_keys_of_starts_are_revoked(fresh_database:
     assert [tuple(row) for row in keys] == [("ci", False), ("development", True)]
 
 
+OLD_TEXTS = """
+INSERT INTO rag_organizations (org_id, name) VALUES ($1, $1::text);
+INSERT INTO rag_workspaces (org_id, workspace_id, name, kind) VALUES ($1, $1, 'w', 'general');
+INSERT INTO rag_access_sets (org_id, workspace_id, access_id, principals) VALUES ($1, $1, 0, '{}');
+INSERT INTO rag_documents (org_id, workspace_id, document_id, source_path, title, file_name, media_type, size,
+                           uploaded_by, status)
+VALUES ($1, $1, $1, 'a', 'a', 'a', 'text/plain', 1, 'user:ada', 'READY');
+INSERT INTO rag_revisions (org_id, workspace_id, revision_id, document_id, text, text_hash, parser, parser_version)
+SELECT $1, $1, gen_random_uuid(), $1, repeat('Größe 東京 ', size), sha256('x'), 'p', '1'
+FROM unnest('{10,20000}'::integer[]) AS of(size)
+"""
+
+
+async def test_long_texts_that_are_there_get_pieces(fresh_database: str) -> None:
+    await upgrade(fresh_database, "0042")
+    server = await asyncpg.connect(fresh_database)
+    for org in (UUID(int=7), UUID(int=8)):
+        for statement in OLD_TEXTS.split(";"):
+            await server.execute(statement.replace("$1", f"'{org}'::uuid"))
+
+    await upgrade(fresh_database)
+
+    made = await server.fetch(
+        "SELECT string_agg(p.text, '' ORDER BY p.start) = r.text AS is_whole, count(p.text) > 9 AS is_cut "
+        "FROM rag_revisions r LEFT JOIN rag_text_pieces p USING (org_id, workspace_id, document_id, revision_id) "
+        "GROUP BY r.org_id, r.revision_id, r.text ORDER BY length(r.text)"
+    )
+    await server.close()
+    assert [tuple(row) for row in made] == [(None, False)] * 2 + [(True, True)] * 2
+
+
 SERVES_NONE_BEFORE = """
 CREATE OR REPLACE FUNCTION rag_serves_since() RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT '9999' $$
 """

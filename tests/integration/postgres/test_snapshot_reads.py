@@ -1,20 +1,22 @@
 """Readers and publishers together, and what a retrieval costs in round trips."""
 
 import asyncio
+import json
 from collections import Counter
 from datetime import timedelta
 
 import numpy as np
 import pytest
-from tests.builders import DIMENSIONS, EVERYBODY, entities_of
+from tests.builders import DIMENSIONS, EVERYBODY, entities_of, revision_of
 from tests.contract.backends import Backend
 from tests.integration.postgres.statements import WatchedPool
 from tests.subgraphs import mentions_of
 
+from agentic_rag.adapters.postgres.documents.document_reader import REVISION_SPANS
 from agentic_rag.adapters.postgres.operations.history import purge_history
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
-from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.documents.document import DocumentFilter, document_id_for
 from agentic_rag.ingestion.group_commit import compaction_job
 from agentic_rag.ingestion.maintenance import CompactSegments
 from agentic_rag.kernel.database import CorpusSnapshot
@@ -123,6 +125,30 @@ async def test_a_hybrid_retrieval_waits_for_four_round_trips_and_a_version_for_o
     # ordinals. Nobody waits for the end.
     assert (cold, warm) == (8, 4)
     assert len(pool.statements) - before == 1
+
+
+async def test_a_span_at_the_end_of_a_long_text_costs_what_one_at_its_beginning_costs(
+    stores: Backend, migrated_url: str
+) -> None:
+    workspace = await stores.workspace()
+    passage = "Größe: the pump lifts 40 m³ of water. " * 30_000
+    await stores.publish(workspace, "a.md", [passage])
+    revision = revision_of(document_id_for(workspace, "a.md"), [passage]).revision_id
+    pool = PostgresPool(migrated_url)
+
+    async def blocks_read(first: int) -> int:
+        """The blocks that reading 200 characters takes."""
+        statement = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {REVISION_SPANS}"
+        async with pool.transaction(workspace.org_id) as connection:
+            told = await connection.fetchval(statement, *workspace.key, [revision], [first], [first + 200])
+        plan = json.loads(told)[0]["Plan"]
+        return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
+
+    await blocks_read(0)
+    beginning, end = await blocks_read(0), await blocks_read(len(passage) - 200)
+    await pool.aclose()
+
+    assert end <= beginning + 5
 
 
 async def oldest_readable(stores: Backend, workspace: WorkspaceRef, newest: int) -> int:

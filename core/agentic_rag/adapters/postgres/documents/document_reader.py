@@ -128,10 +128,23 @@ WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.chunk_id = ANY ($3::uuid[]) AN
 ORDER BY c.ordinal, c.visible_from
 """
 
-# The page of a span is the last one that starts at or before its first character.
+# `substr` counts characters from the start of a text: of a long one that is in pieces only those that the span lies in
+# are read. The page of a span is the last one that starts at or before its first character.
 REVISION_SPANS = """
 SELECT asked.place,
-       substr(r.text, asked.first + 1, greatest(asked.last - asked.first, 0)) AS text,
+       coalesce(
+           (SELECT substr(string_agg(p.text, '' ORDER BY p.start), asked.first - min(p.start) + 1,
+                          greatest(asked.last - asked.first, 0))
+            FROM rag_text_pieces p
+            WHERE p.org_id = $1 AND p.workspace_id = $2 AND p.revision_id = asked.revision_id
+              AND p.start >= (
+                  SELECT max(f.start) FROM rag_text_pieces f
+                  WHERE f.org_id = $1 AND f.workspace_id = $2 AND f.revision_id = asked.revision_id
+                    AND f.start <= greatest(asked.first, 0)
+              )
+              AND p.start < greatest(asked.last, asked.first + 1)),
+           substr(r.text, asked.first + 1, greatest(asked.last - asked.first, 0))
+       ) AS text,
        nullif(width_bucket(asked.first, r.page_starts), 0) AS page_place,
        r.page_numbers,
        CASE WHEN d.revision_id = r.revision_id THEN coalesce((d.provenance ->> 'fetched_at')::timestamptz, r.created_at)
@@ -144,7 +157,14 @@ JOIN rag_documents d ON d.org_id = $1 AND d.workspace_id = $2 AND d.document_id 
 """
 
 LAYOUT = """
-SELECT r.revision_id, length(r.text) AS characters, r.page_numbers, r.page_starts, r.page_ends,
+SELECT r.revision_id,
+       coalesce(
+           (SELECT p.start + length(p.text) FROM rag_text_pieces p
+            WHERE p.org_id = $1 AND p.workspace_id = $2 AND p.revision_id = r.revision_id
+            ORDER BY p.start DESC LIMIT 1),
+           length(r.text)
+       ) AS characters,
+       r.page_numbers, r.page_starts, r.page_ends,
        c.heading_paths, c.starts, c.are_readable
 FROM rag_revisions r
 CROSS JOIN LATERAL (

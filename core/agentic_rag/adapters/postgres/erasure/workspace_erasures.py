@@ -52,6 +52,7 @@ ERASED: Sequence[ErasedTable] = (
     ErasedTable("rag_moved_ordinals"),
     ErasedTable("rag_chunks"),
     ErasedTable("rag_document_labels"),
+    ErasedTable("rag_text_pieces"),
     ErasedTable("rag_revisions"),
     ErasedTable("rag_documents"),
     ErasedTable("rag_tombstones"),

@@ -58,6 +58,7 @@ ARCHIVED: Mapping[str, ArchivedTable] = MappingProxyType(
 
 LEFT_OUT = frozenset(
     {
+        "rag_text_pieces",
         "rag_staged_chunks",
         "rag_vector_indexes",
         "rag_jobs",
@@ -83,7 +84,8 @@ LEFT_OUT = frozenset(
     }
 )
 """Tables that are no part of a corpus: jobs, runs, caches, other snapshots, sources with their credentials, vector
-indexes, which maintenance rebuilds, and labels, which documents bring. A test compares both lists with the catalogue.
+indexes, which maintenance rebuilds, labels, which documents bring, and pieces, which texts bring. A test compares both
+lists with the catalogue.
 """
 
 HEADER = """

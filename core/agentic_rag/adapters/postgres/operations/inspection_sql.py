@@ -124,6 +124,23 @@ LIMIT $3
 # Each selects inconsistent rows, named as text.
 ANOMALIES: Mapping[str, str] = MappingProxyType(
     {
+        "TEXT_PIECES_DIFFER": """
+SELECT 'revision ' || r.revision_id AS subject
+FROM (
+    SELECT revision_id, string_agg(text, '' ORDER BY start) AS text, bool_and(start = before) AS are_in_place
+    FROM (
+        SELECT revision_id, start, text, coalesce(
+            sum(length(text)) OVER (
+                PARTITION BY revision_id ORDER BY start ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ), 0
+        ) AS before
+        FROM rag_text_pieces WHERE org_id = $1 AND workspace_id = $2
+    ) placed
+    GROUP BY revision_id
+) p
+JOIN rag_revisions r ON r.org_id = $1 AND r.workspace_id = $2 AND r.revision_id = p.revision_id
+WHERE p.text <> r.text OR NOT p.are_in_place
+""",
         "VECTOR_ORPHAN": """
 SELECT 'space ' || e.space_id || ' ordinal ' || e.ordinal AS subject
 FROM rag_embeddings e
