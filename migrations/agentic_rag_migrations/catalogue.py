@@ -66,6 +66,7 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_snapshots": TableClass.WORKSPACE,
         "rag_restores": TableClass.WORKSPACE,
         "rag_originals": TableClass.WORKSPACE,
+        "rag_stored_bytes": TableClass.ORGANISATION,
         "rag_doomed_blobs": TableClass.WORKSPACE,
         "rag_uploads": TableClass.WORKSPACE,
         "rag_usage": TableClass.WORKSPACE,

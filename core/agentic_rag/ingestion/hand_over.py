@@ -44,14 +44,15 @@ async def _ignore(*_: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SyncWatch:
-    """Who follows a synchronisation. `admit` is called before files are registered and `guard` at the end of each
-    transaction that changes something: both refuse by raising. `progress` is called after each batch with the number of
-    files done and of all.
+    """Who follows a synchronisation. `note` is called before files are registered, `admit` after it in the same
+    transaction, and `guard` at the end of each transaction that changes something: each refuses by raising. `progress`
+    is called after each batch with the number of files done and of all.
     """
 
     admit: Callable[[Transaction], Awaitable[None]] = _ignore
     guard: Callable[[Transaction], Awaitable[None]] = _ignore
     progress: Callable[[int, int], Awaitable[None]] = _ignore
+    note: Callable[[Transaction], Awaitable[None]] = _ignore
 
 
 @dataclass(slots=True)
@@ -314,7 +315,7 @@ class HandOver:
         readers = {document_id: principals for document_id, principals in named if principals is not None}
         async with self.database.transaction(workspace.org_id) as transaction:
             if fresh:
-                await plan.watch.admit(transaction)
+                await plan.watch.note(transaction)
             sets = {
                 principals: await transaction.access.intern(workspace, principals)
                 for principals in sorted({plan.readable_by, *readers.values()})
@@ -330,6 +331,8 @@ class HandOver:
                 await transaction.jobs.enqueue(
                     ingest_job(workspace, submission.document_id, submission.content_hash, carrier)
                 )
+            if fresh:
+                await plan.watch.admit(transaction)
             await plan.watch.guard(transaction)
         return spare
 

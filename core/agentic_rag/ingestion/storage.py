@@ -10,8 +10,9 @@ from agentic_rag.workspaces.rate_limits import BYTES_PER_MB
 
 
 async def require_storage(transaction: Transaction, org_id: UUID, standard_mb: int) -> None:
-    """Before more is stored. `standard_mb` holds for organisations without a limit of their own; 0 is none. Errors:
-    `InvalidInput` code STORAGE_QUOTA_EXCEEDED where the organisation stores more than it may.
+    """Last in a transaction that stores: uploads side by side never pass the limit together. In one before, it spares
+    the reading of what would be refused. `standard_mb` holds for organisations without a limit of their own; 0 is none.
+    Errors: `InvalidInput` code STORAGE_QUOTA_EXCEEDED where the organisation stores more than it may.
     """
     try:
         own = (await transaction.organisations.current()).settings.rates.stored_mb

@@ -4,11 +4,15 @@ import asyncio
 import hashlib
 from uuid import UUID, uuid4
 
+import pytest
 from tests.builders import new_document
 from tests.contract.backends import Backend
 
 from agentic_rag.documents.ports import Original, UploadRecord
+from agentic_rag.ingestion.storage import require_storage
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.rate_limits import BYTES_PER_MB
 
 
 def digest(text: str) -> bytes:
@@ -41,6 +45,28 @@ async def test_the_same_content_stays_under_the_key_that_held_it_first(adapter: 
     async with adapter.database.transaction(workspace.org_id) as transaction:
         (held,) = await transaction.originals.of(workspace, document.document_id)
     assert held == Original(digest("text"), "one", 4, held.created_at)
+
+
+@pytest.mark.parametrize("size", [BYTES_PER_MB // 10, BYTES_PER_MB // 4])
+async def test_uploads_side_by_side_never_pass_what_an_organisation_may_store(adapter: Backend, size: int) -> None:
+    workspace = await adapter.workspace()
+    document_id = uuid4()
+
+    async def upload(number: int) -> None:
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            await transaction.originals.keep(workspace, document_id, digest(str(number)), str(number), size)
+            await require_storage(transaction, workspace.org_id, 1)
+
+    ended = await asyncio.gather(*map(upload, range(32)), return_exceptions=True)
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        stored = await transaction.originals.stored_bytes(workspace.org_id)
+        kept = await transaction.originals.of(workspace, document_id)
+        await transaction.originals.mark_for_deletion(workspace, document_id)
+        left = await transaction.originals.stored_bytes(workspace.org_id)
+
+    assert {one.code for one in ended if isinstance(one, InvalidInput)} == {"STORAGE_QUOTA_EXCEEDED"}
+    assert ended.count(None) == len(kept) == BYTES_PER_MB // size
+    assert (stored, left) == (len(kept) * size, 0)
 
 
 async def test_contents_come_newest_first(adapter: Backend) -> None:

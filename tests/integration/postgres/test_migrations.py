@@ -255,11 +255,13 @@ INSERT INTO rag_documents (org_id, workspace_id, document_id, source_path, title
 VALUES ($1, $1, $1, 'a', 'a', 'a', 'text/plain', 1, 'user:ada', 'READY');
 INSERT INTO rag_revisions (org_id, workspace_id, revision_id, document_id, text, text_hash, parser, parser_version)
 SELECT $1, $1, gen_random_uuid(), $1, repeat('Größe 東京 ', size), sha256('x'), 'p', '1'
-FROM unnest('{10,20000}'::integer[]) AS of(size)
+FROM unnest('{10,20000}'::integer[]) AS of(size);
+INSERT INTO rag_originals (org_id, workspace_id, document_id, content_hash, blob_key, size)
+SELECT $1, $1, $1, sha256(size::text::bytea), size, size FROM unnest('{1,20,300}'::integer[]) AS of(size)
 """
 
 
-async def test_long_texts_that_are_there_get_pieces(fresh_database: str) -> None:
+async def test_long_texts_that_are_there_get_pieces_and_originals_are_counted(fresh_database: str) -> None:
     await upgrade(fresh_database, "0042")
     server = await asyncpg.connect(fresh_database)
     for org in (UUID(int=7), UUID(int=8)):
@@ -273,8 +275,10 @@ async def test_long_texts_that_are_there_get_pieces(fresh_database: str) -> None
         "FROM rag_revisions r LEFT JOIN rag_text_pieces p USING (org_id, workspace_id, document_id, revision_id) "
         "GROUP BY r.org_id, r.revision_id, r.text ORDER BY length(r.text)"
     )
+    counted = await server.fetch("SELECT sum(bytes) AS bytes FROM rag_stored_bytes GROUP BY org_id")
     await server.close()
     assert [tuple(row) for row in made] == [(None, False)] * 2 + [(True, True)] * 2
+    assert [row["bytes"] for row in counted] == [321, 321]
 
 
 SERVES_NONE_BEFORE = """

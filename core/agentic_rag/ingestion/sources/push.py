@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
 from agentic_rag.documents.document import DocumentStatus
@@ -40,11 +40,7 @@ class PushSource:
         """Bring the workspace up to date as far as its store holds what is listed. Errors: those of `SyncSource.run`;
         `InvalidInput` code STORAGE_QUOTA_EXCEEDED.
         """
-
-        async def admit(transaction: Transaction) -> None:
-            await require_storage(transaction, workspace.org_id, self.stored_mb)
-
-        result = await self.sync.run(workspace, source, actor, options, SyncWatch(admit))
+        result = await self.sync.run(workspace, source, actor, options, SyncWatch(self._admit(workspace)))
         if not (options.dry_run or result.awaited):
             async with self.database.transaction(workspace.org_id) as transaction:
                 await audit(
@@ -76,15 +72,20 @@ class PushSource:
         data = b"".join([piece async for piece in limit_size(pieces, self.max_bytes)])
         listed = list_file(path, hashlib.sha256(data).digest(), len(data), named_readers)
 
-        async def admit(transaction: Transaction) -> None:
+        async def note(transaction: Transaction) -> None:
             document_id = (await resolve_ids(transaction.documents, workspace, [path]))[path]
             is_new = await transaction.documents.get(workspace, document_id) is None
             told = {"bytes": len(data), "new": is_new}
-            await require_storage(transaction, workspace.org_id, self.stored_mb)
             await audit(transaction, self.telemetry, AuditAction.UPLOAD_DOCUMENT, workspace, document_id, actor, **told)
 
-        options = replace(options, only=frozenset({path}))
-        return await self.sync.run(workspace, SentFile(source_id, listed, data), actor, options, SyncWatch(admit))
+        options, watch = replace(options, only=frozenset({path})), SyncWatch(self._admit(workspace), note=note)
+        return await self.sync.run(workspace, SentFile(source_id, listed, data), actor, options, watch)
+
+    def _admit(self, workspace: WorkspaceRef) -> Callable[[Transaction], Awaitable[None]]:
+        async def admit(transaction: Transaction) -> None:
+            await require_storage(transaction, workspace.org_id, self.stored_mb)
+
+        return admit
 
     async def names(self, workspace: WorkspaceRef) -> list[str]:
         """The sources whose files clients sent or a command read, and which brought documents that are there."""

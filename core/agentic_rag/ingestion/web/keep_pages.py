@@ -104,8 +104,9 @@ class KeepPages:
     async def run(
         self, workspace: WorkspaceRef, page: FoundPage, fetched: FetchedPage, queue: QueueName = QueueName.BULK
     ) -> KeptPage:
-        """Store the response and enqueue its ingestion. Errors: `InvalidInput` code SOURCE_PATH_TAKEN where another
-        document stands at the page's path; `DependencyUnavailable`. After one nothing is left of the response.
+        """Store the response and enqueue its ingestion. Errors: `InvalidInput` codes SOURCE_PATH_TAKEN where another
+        document stands at the page's path and STORAGE_QUOTA_EXCEEDED; `DependencyUnavailable`. After one nothing is
+        left of the response.
         """
         target = parse_target(fetched.url)
         path, file_name = page_path(target), _FILE_NAMES.get(fetched.media_type, "page.html")
@@ -121,6 +122,8 @@ class KeepPages:
                 ids = await resolve_ids(transaction.documents, workspace, [path])
                 submission = self._submission(stored, ids[path], path, key, page, fetched, file_name)
                 kept, held = await self._register(transaction, submission, stored, queue)
+                if kept.job is not None:
+                    await require_storage(transaction, workspace.org_id, self.stored_mb)
                 spare = held != key
         finally:
             if spare:

@@ -23,7 +23,11 @@ WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
 ORDER BY created_at DESC, blob_key DESC
 """
 
-STORED = "SELECT coalesce(sum(size), 0)::bigint FROM rag_originals WHERE org_id = $1"
+# Ends with the transaction. The second number keeps it apart from other locks on the same organisation.
+TAKE_TURN = "SELECT pg_advisory_xact_lock(hashtextextended($1::uuid::text, 45))"
+
+# Triggers of the table of originals keep the sum.
+STORED = "SELECT coalesce(sum(bytes), 0)::bigint FROM rag_stored_bytes WHERE org_id = $1"
 
 # $3: documents whose rows this transaction has locked.
 SUPERSEDE = """
@@ -86,6 +90,7 @@ class PostgresOriginalStore:
         return [value_from(Original, row) for row in rows]
 
     async def stored_bytes(self, org_id: UUID) -> int:
+        await self._connection.execute(TAKE_TURN, org_id)
         stored: int = await self._connection.fetchval(STORED, org_id)
         return stored
 

@@ -73,7 +73,7 @@ ERASED: Sequence[ErasedTable] = (
 )
 """Every workspace table, rows before those that they refer to. A test compares the list with the database."""
 
-ERASED_WITH_ORGANISATION = ("rag_api_keys", "rag_provider_keys")
+ERASED_WITH_ORGANISATION = ("rag_api_keys", "rag_provider_keys", "rag_stored_bytes")
 
 # The erasure of a file that is gone from its source waits for its grace: nobody asked for it.
 RUNNING = """
@@ -195,7 +195,7 @@ class PostgresWorkspaceErasures:
         await self._connection.execute(SEE_LEAVING)
         await self._connection.execute(HIDE_ORGANISATION, self._org_id)
         await self._connection.execute(BEGIN, self._org_id, self._org_id, None, requested_by)
-        await self._drop_keys()
+        await self._drop_rows_of_organisation()
         return await self._staying()
 
     async def drop_rows(self, workspace: WorkspaceRef, limit: int) -> int:
@@ -244,7 +244,7 @@ class PostgresWorkspaceErasures:
             return ()
         staying = await self._staying()
         if not staying and not await self._connection.fetchval(HAS_WORKSPACES, self._org_id):
-            await self._drop_keys()
+            await self._drop_rows_of_organisation()
             await self._connection.execute(DROP_ORGANISATION, self._org_id)
             await self._connection.execute(COMPLETE, self._org_id, self._org_id)
         return staying
@@ -274,7 +274,7 @@ class PostgresWorkspaceErasures:
         rows = await self._connection.fetch(STAYING, self._org_id)
         return [WorkspaceRef(self._org_id, row["workspace_id"]) for row in rows]
 
-    async def _drop_keys(self) -> None:
+    async def _drop_rows_of_organisation(self) -> None:
         organisation = WorkspaceRef(self._org_id, self._org_id)
         for table in ERASED_WITH_ORGANISATION:
             gone = await self._connection.change(f"DELETE FROM {table} WHERE org_id = $1", self._org_id)  # noqa: S608
