@@ -319,9 +319,7 @@ class OriginalStore(Protocol):
         ...
 
     async def stored_bytes(self, org_id: UUID) -> int:
-        """The size of all originals of the organisation. Waits until no other transaction that asked is open: what this
-        one stored before, no other counts without.
-        """
+        """The size of all originals of the organisation, once no other transaction that asked is open."""
         ...
 
     async def supersede(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> int:

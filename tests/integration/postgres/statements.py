@@ -32,6 +32,10 @@ class WatchedConnection:
         self._statements.append(query)
         return await self._inner.execute(query, *arguments)
 
+    async def change(self, query: str, *arguments: Any) -> int:
+        self._statements.append(query)
+        return await self._inner.change(query, *arguments)
+
     async def copy_rows(self, query: str, *arguments: Any) -> bytearray:
         self._statements.append(query)
         return await self._inner.copy_rows(query, *arguments)

@@ -57,6 +57,30 @@ class ReachedLimit:
         )
 
 
+LimitKey = tuple[UUID, UUID | None, str]
+"""Organisation, workspace (None: the organisation's) and a key of a ceiling in its period."""
+
+
+class ToldLimits:
+    """The ceilings of which this process knows that they were told; those told last are remembered."""
+
+    def __init__(self) -> None:
+        self._told: OrderedDict[LimitKey, None] = OrderedDict()
+
+    def __contains__(self, key: LimitKey) -> bool:
+        return key in self._told
+
+    def add(self, key: LimitKey) -> None:
+        """Remember that a ceiling was told."""
+        self._told[key] = None
+        if len(self._told) > _TOLD_AT_MOST:
+            self._told.popitem(last=False)
+
+    def discard(self, key: LimitKey) -> None:
+        """Forget it: a later call tells it again."""
+        self._told.pop(key, None)
+
+
 class BudgetAlerts:
     """Writes in the background after an admitted call. A failure never fails the request: a later call
     reports again.
@@ -65,7 +89,7 @@ class BudgetAlerts:
     def __init__(self, database: Database, telemetry: Telemetry) -> None:
         self._database = database
         self._telemetry = telemetry
-        self._told: OrderedDict[tuple[UUID, UUID | None, str], None] = OrderedDict()
+        self._told = ToldLimits()
         self._writing: set[asyncio.Task[None]] = set()
 
     def record_alert(self, workspace: WorkspaceRef, ceiling: Ceiling) -> None:
@@ -74,9 +98,7 @@ class BudgetAlerts:
         key = (workspace.org_id, place, ceiling.key)
         if key in self._told:
             return
-        self._told[key] = None
-        if len(self._told) > _TOLD_AT_MOST:
-            self._told.popitem(last=False)
+        self._told.add(key)
         task = asyncio.get_running_loop().create_task(self._write(*key, ceiling))
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)
@@ -97,7 +119,7 @@ class BudgetAlerts:
             async with self._database.transaction(org_id) as transaction:
                 is_first = await transaction.audit.record_once(reached.entry(self._telemetry), key)
         except AgenticRagError:
-            self._told.pop((org_id, workspace_id, key), None)
+            self._told.discard((org_id, workspace_id, key))
             return
         if is_first:
             reached.tell(self._telemetry)

@@ -13,7 +13,7 @@ from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import BudgetExceeded, no_such_workspace
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.models.billing.budget_alerts import ReachedLimit
+from agentic_rag.models.billing.budget_alerts import LimitKey, ReachedLimit, ToldLimits
 from agentic_rag.models.billing.limits import DEFAULT_SOFT_SHARE, Ceiling, SpendingLimits, ceilings, check_ceiling
 from agentic_rag.models.billing.usage import UsageKey, UsageKind, UsageLine
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -58,6 +58,7 @@ class WebEnvelope:
         self._database = database
         self._clock = clock
         self._telemetry = telemetry
+        self._told = ToldLimits()
 
     async def reserve(
         self, workspace: WorkspaceRef, kind: UsageKind, provider: str, calls: int = 1, usd: float = 0.0
@@ -66,7 +67,6 @@ class WebEnvelope:
         WEB_BUDGET_SPENT where the calls, or BUDGET_EXCEEDED where the dollars, pass a ceiling: then nothing is counted.
         """
         today = self._clock.now().date()
-        reached: list[ReachedLimit] = []
         try:
             async with self._database.transaction(workspace.org_id) as transaction:
                 await transaction.usage.take_turn()
@@ -78,20 +78,16 @@ class WebEnvelope:
                     check_ceiling(money, usd * calls)
                 key = UsageKey(workspace.workspace_id, today, kind.value, provider, provider, own_key=False)
                 await transaction.usage.add([UsageLine(key, calls, 0, 0, usd * calls, 0)])
-                for ceiling in (one.after(calls) for one in narrowest):
-                    if ceiling.used < ceiling.soft_share * ceiling.limit:
-                        continue
-                    limit = _reached(workspace, ceiling)
-                    once = f"{limit.workspace_id or 'organisation'} {ceiling.key}"
-                    if await transaction.audit.record_once(limit.entry(self._telemetry), once):
-                        reached.append(limit)
+                recorded = await self._record_reached(transaction, workspace, [one.after(calls) for one in narrowest])
         except BudgetExceeded as error:
             self._telemetry.count("rag_web_calls_total", kind=kind.value, outcome="refused")
             self._telemetry.event("rag_web_refused", code=error.code, kind=kind.value, reason=error.message)
             raise
         self._telemetry.count("rag_web_calls_total", calls, kind=kind.value, outcome="reserved")
-        for limit in reached:
-            limit.tell(self._telemetry)
+        for told, limit in recorded.items():
+            self._told.add(told)
+            if limit is not None:
+                limit.tell(self._telemetry)
         return [one.after(calls) if one.kind is kind else one for one in found]
 
     async def ceilings(self, workspace: WorkspaceRef) -> Sequence[CallCeiling]:
@@ -103,6 +99,23 @@ class WebEnvelope:
         """The least share of a ceiling that is left, 0 to 1."""
         shares = [one.left / one.limit if one.limit else 0.0 for one in await self.ceilings(workspace)]
         return min(shares, default=1.0)
+
+    async def _record_reached(
+        self, transaction: Transaction, workspace: WorkspaceRef, found: Sequence[CallCeiling]
+    ) -> dict[LimitKey, ReachedLimit | None]:
+        """Write down of which ceilings most is used, those left out that this process knows to be told; None for one
+        that another process told.
+        """
+        recorded: dict[LimitKey, ReachedLimit | None] = {}
+        for ceiling in found:
+            limit = _reached(workspace, ceiling)
+            key = (limit.org_id, limit.workspace_id, ceiling.key)
+            if ceiling.used < ceiling.soft_share * ceiling.limit or key in self._told:
+                continue
+            once = f"{limit.workspace_id or 'organisation'} {ceiling.key}"
+            is_first = await transaction.audit.record_once(limit.entry(self._telemetry), once)
+            recorded[key] = limit if is_first else None
+        return recorded
 
     async def _ceilings(self, transaction: Transaction, workspace: WorkspaceRef, today: date) -> list[CallCeiling]:
         organisation, own = await _limits(transaction, workspace)
