@@ -52,8 +52,8 @@ def _texts_one_by_one(patch: Patch) -> None:
 
     chunks = PostgresDocumentReader.chunks
 
-    async def each(self: Any, ordinals: Any, access_ids: Any) -> Any:
-        return [chunk for one in ordinals for chunk in await chunks(self, [one], access_ids)]
+    async def each(self: Any, ordinals: Any, access_ids: Any, **named: Any) -> Any:
+        return [chunk for one in ordinals for chunk in await chunks(self, [one], access_ids, **named)]
 
     patch(PostgresDocumentReader, "chunks", each)
 

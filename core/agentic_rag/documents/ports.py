@@ -75,11 +75,22 @@ class StagedChunk:
 class DocumentReader(Protocol):
     """Reads of one snapshot: every call sees the same corpus version."""
 
+    has_stale_titles: bool
+    """Whether the last call of `chunks` found that a title which was told before is another. Those told from then on
+    are as they are stored.
+    """
+
     async def chunks(
-        self, ordinals: Sequence[int], access_ids: Sequence[int], *, with_beside: bool = False
+        self,
+        ordinals: Sequence[int],
+        access_ids: Sequence[int],
+        *,
+        with_beside: bool = False,
+        naming: Sequence[UUID] = (),
     ) -> list[Chunk]:
         """The visible chunks with these ordinals that the access sets may read, in the order asked; unknown ones are
         left out. `with_beside`: `chunks_at` is asked next for those beside the first, which may be read along.
+        `naming`: the graph is asked next for the names of these entities, which may be read along.
         """
         ...
 
@@ -91,8 +102,12 @@ class DocumentReader(Protocol):
         """The visible chunks at these places that the access sets may read, in the order asked."""
         ...
 
-    async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
-        """The document titles of the chunks that are visible to the access sets, by ordinal."""
+    async def titles(
+        self, ordinals: Sequence[int], access_ids: Sequence[int], *, are_checked: bool = False
+    ) -> dict[int, str]:
+        """The document titles of the chunks that are visible to the access sets, by ordinal. `are_checked`: the caller
+        asks for `chunks` next and then looks at `has_stale_titles`, so that titles may be told from memory.
+        """
         ...
 
     async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkVersion]:

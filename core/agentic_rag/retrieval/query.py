@@ -49,6 +49,8 @@ class RetrievalQuery:
 
     with_beside: bool = False
     """The chunks beside the first passages are asked for next."""
+    titles_are_checked: bool = False
+    """Titles may be told from memory: the caller ranks again where one of them was stale."""
 
     @property
     def terms(self) -> Mapping[str, int]:

@@ -72,8 +72,8 @@ async def scope_of(snapshot: CorpusSnapshot, wanted: DocumentFilter, access_ids:
 
 
 class Retrieve:
-    """The retrieval use case. It takes three round trips on one snapshot, two without a graph, and one more to read the
-    names of entities on paths.
+    """The retrieval use case. It takes one round trip on one snapshot for texts, titles and names, and a few more for
+    what the process does not hold.
     """
 
     def __init__(self, telemetry: Telemetry, rerank: Rerank | None = None) -> None:
@@ -87,8 +87,7 @@ class Retrieve:
         """
         rules = query.rules
         wanted = rules.candidate_count if self._rerank is None else max(rules.candidate_count, self._rerank.depth)
-        ranking = await self.rank(snapshot, query, max(wanted, SHOWN_CANDIDATES))
-        found = await _with_texts(snapshot, query, ranking)
+        ranking, found = await self._rank_with_texts(snapshot, query, max(wanted, SHOWN_CANDIDATES))
         found, further = found[:wanted], found[wanted:]
         degraded = ranking.degraded
         if self._rerank is not None:
@@ -107,6 +106,19 @@ class Retrieve:
             degraded=degraded,
             cosines=cosines,
         )
+
+    async def _rank_with_texts(
+        self, snapshot: CorpusSnapshot, query: RetrievalQuery, limit: int
+    ) -> tuple[Ranking, list[tuple[Chunk, Candidate]]]:
+        """The first fused candidates and their texts. They are ranked again where a title that the process held was
+        stale: the second time titles are read.
+        """
+        query = replace(query, titles_are_checked=True)
+        while True:
+            ranking = await self.rank(snapshot, query, limit)
+            found = await _with_texts(snapshot, query, ranking)
+            if not snapshot.documents.has_stale_titles:
+                return ranking, found
 
     @property
     def reranker(self) -> str | None:
@@ -189,9 +201,12 @@ async def _with_texts(
     steps = {one.ordinal: ranking.paths.steps_to(one.ordinal) for one in first} if ranking.paths else {}
     on_trails = {step.origin for trail in steps.values() for step in trail} - {one.ordinal for one in first}
     ordinals = [*(one.ordinal for one in first), *sorted(on_trails)]
-    read = await snapshot.documents.chunks(ordinals, query.scope.access_ids, with_beside=query.with_beside)
+    shared = _shared_entities([step for trail in steps.values() for step in trail])
+    read = await snapshot.documents.chunks(
+        ordinals, query.scope.access_ids, with_beside=query.with_beside, naming=shared
+    )
     chunks = {chunk.ordinal: chunk for chunk in read}
-    names = await _entity_names(snapshot, [step for trail in steps.values() for step in trail])
+    names = await _entity_names(snapshot, shared)
     return [
         (chunks[one.ordinal], replace(one, path=describe_steps(steps.get(one.ordinal, ()), chunks, names)))
         for one in first
@@ -226,13 +241,17 @@ def _too_far(
     return frozenset(one.ordinal for _, one in found if cosines.get(one.ordinal, 0.0) < query.min_cosine)
 
 
-async def _entity_names(snapshot: CorpusSnapshot, steps: Sequence[PathStep]) -> Mapping[UUID, str]:
-    """The names of the entities on paths; none when the graph fails now."""
-    shared = {step.entity_id for step in steps if step.kind is HopKind.SHARES and step.entity_id is not None}
-    if not shared:
+def _shared_entities(steps: Sequence[PathStep]) -> Sequence[UUID]:
+    """The entities on paths, by id."""
+    return sorted({step.entity_id for step in steps if step.kind is HopKind.SHARES and step.entity_id is not None})
+
+
+async def _entity_names(snapshot: CorpusSnapshot, entity_ids: Sequence[UUID]) -> Mapping[UUID, str]:
+    """The names of the entities; none when the graph fails now."""
+    if not entity_ids:
         return {}
     try:
-        return await snapshot.graph.names(sorted(shared))
+        return await snapshot.graph.names(entity_ids)
     except DependencyUnavailable as error:
         if error.dependency == "postgres":
             raise

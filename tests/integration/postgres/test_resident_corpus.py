@@ -9,10 +9,11 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
-from tests.builders import DIMENSIONS, entities_of, entity_id, half
+from tests.builders import DIMENSIONS, entities_of, entity_id, half, new_document
 from tests.contract.backends import Backend
 from tests.contract.tenancy.test_access_store_contract import NIGHT, restrict
 from tests.integration.postgres.statements import WatchedPool
+from tests.memory_store.telemetry import RecordingTelemetry
 from tests.subgraphs import told
 from tests.waiting import eventually
 
@@ -21,6 +22,8 @@ from agentic_rag.adapters.postgres.retrieval.resident import WHOLE, CorpusState,
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.retrieval.candidates import SearchScope
+from agentic_rag.retrieval.query import RetrievalQuery
+from agentic_rag.retrieval.retrieve import RetrievalResult, Retrieve
 from agentic_rag.tenancy.access import ANONYMOUS_READER, UNRESTRICTED_READER, ReadIdentity
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_migrations import HEAD
@@ -151,6 +154,7 @@ async def test_what_was_erased_answers_no_question_even_while_it_is_held(stores:
     await process.residents.settled()
     [entry] = process.residents._held.values()
     assert entry.corpus.vectors.ordinals.tolist() == [0], "and the first question after it lets go of the vector"
+    assert entry.corpus.documents.titles == b"kept.md", "and of the title"
 
 
 async def test_what_was_erased_is_let_go_of_before_the_rest_is_read_again(
@@ -165,6 +169,39 @@ async def test_what_was_erased_is_let_go_of_before_the_rest_is_read_again(
     await erase(stores, workspace, "secret.md")
     async with process.database.snapshot(workspace):
         assert (process.residents.nbytes, process.residents._loading) == (0, {})
+
+
+async def ranked(database: PostgresDatabase, workspace: WorkspaceRef) -> RetrievalResult:
+    """The passages about Ada's rota, whose titles decide."""
+    async with database.snapshot(workspace) as snapshot:
+        scope = SearchScope(snapshot.access.access_ids)
+        query = RetrievalQuery(workspace.workspace_id, "Ada rota of the night", None, scope, top_k=5)
+        return await Retrieve(RecordingTelemetry()).run(snapshot, query)
+
+
+async def test_a_title_that_changed_without_a_version_answers_no_question_as_it_was(
+    stores: Backend, process: Process
+) -> None:
+    workspace = await stores.workspace()
+    named = {text: entities_of(*NAMES[:2]) for text in ("Ada has the rota", "Berg has it")}
+    for path, text in zip(("day.md", "night.md"), named, strict=True):
+        await stores.publish(workspace, path, [text], entities=named)
+    await ranked(process.database, workspace)
+    await process.residents.settled()
+    process.pool.statements.clear()
+    before = await ranked(process.database, workspace)
+    assert len(process.pool.statements) == 3, "begin, header, and texts with names and titles"
+
+    await stores.register(workspace, new_document(workspace, "night.md", title="Ada's rota of the night"))
+    process.pool.statements.clear()
+    after = await ranked(process.database, workspace)
+    again = len(process.pool.statements)
+
+    assert after == await ranked(stores.database, workspace) != before  # type: ignore[arg-type]
+    assert again == 4, "it ranks again with the title that the look at the texts found"
+    process.pool.statements.clear()
+    assert await ranked(process.database, workspace) == after
+    assert len(process.pool.statements) == 3, "and the process knows the title"
 
 
 async def test_the_same_state_of_another_workspace_or_organisation_finds_nothing(

@@ -30,12 +30,19 @@ from agentic_rag.documents.where import glob_pattern
 class MemoryDocumentReader:
     """Every call sees the same corpus version."""
 
+    has_stale_titles = False
+
     def __init__(self, state: WorkspaceState, version: int) -> None:
         self._state = state
         self._version = version
 
     async def chunks(
-        self, ordinals: Sequence[int], access_ids: Sequence[int], *, with_beside: bool = False
+        self,
+        ordinals: Sequence[int],
+        access_ids: Sequence[int],
+        *,
+        with_beside: bool = False,
+        naming: Sequence[UUID] = (),
     ) -> list[Chunk]:
         """The visible chunks with these ordinals that the access sets may read, in the order asked."""
         found: list[Chunk] = []
@@ -64,7 +71,9 @@ class MemoryDocumentReader:
         ordinals = [at for at, passage in self._state.passages.items() if passage.document_id in documents]
         return await self.chunks(ordinals, access_ids)
 
-    async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
+    async def titles(
+        self, ordinals: Sequence[int], access_ids: Sequence[int], *, are_checked: bool = False
+    ) -> dict[int, str]:
         """The document titles of those of these chunks that are visible and that the access sets may read."""
         return {chunk.ordinal: chunk.document_title for chunk in await self.chunks(ordinals, access_ids)}
 

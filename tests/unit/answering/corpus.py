@@ -203,9 +203,15 @@ class Access:
 @dataclass
 class Documents:
     corpus: Corpus
+    has_stale_titles: bool = False
 
     async def chunks(
-        self, ordinals: Sequence[int], access_ids: Sequence[int], *, with_beside: bool = False
+        self,
+        ordinals: Sequence[int],
+        access_ids: Sequence[int],
+        *,
+        with_beside: bool = False,
+        naming: Sequence[UUID] = (),
     ) -> list[Chunk]:
         self.corpus.calls.note("chunks")
         return [self.corpus.chunks[ordinal] for ordinal in ordinals]
@@ -223,7 +229,9 @@ class Documents:
         keys = [(one.revision_id, one.index) for one in places]
         return [by_place[key] for key in keys if key in by_place]
 
-    async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
+    async def titles(
+        self, ordinals: Sequence[int], access_ids: Sequence[int], *, are_checked: bool = False
+    ) -> dict[int, str]:
         self.corpus.calls.note("titles")
         return {ordinal: self.corpus.chunks[ordinal].document_title for ordinal in ordinals}
 

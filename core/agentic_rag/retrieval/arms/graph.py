@@ -21,5 +21,6 @@ async def expand_by_graph(snapshot: CorpusSnapshot, query: RetrievalQuery, seeds
         space_id=None if snapshot.space is None else snapshot.space.space_id,
         lexical_share=seeds.lexical_share,
         scope=query.scope,
+        titles_are_checked=query.titles_are_checked,
     )
     return await search_graph(snapshot, asked, seeds.arms)

@@ -48,6 +48,8 @@ class GraphQuery:
     space_id: int | None
     lexical_share: float
     scope: SearchScope
+    titles_are_checked: bool = False
+    """As of `RetrievalQuery`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +115,9 @@ class _PassageFeatures:
             ordinals = asked.scope.ordinals.intersection(ordinals)
         new = sorted(set(ordinals) - self._seen)
         self._seen.update(new)
-        self._titles |= await self._snapshot.documents.titles(new, asked.scope.access_ids)
+        self._titles |= await self._snapshot.documents.titles(
+            new, asked.scope.access_ids, are_checked=asked.titles_are_checked
+        )
         # The database looks the vectors up while this process does all that needs none of them.
         async with background_task(self._cosines_of(new)) as reading:
             kept = sorted(self._titles.keys() & set(ordinals))

@@ -8,11 +8,26 @@ from uuid import UUID
 
 from asyncpg.pgproto.pgproto import UUID as DriverUUID
 
-from agentic_rag.adapters.postgres.documents.document_rows import DOCUMENT_COLUMNS, document_from
+from agentic_rag.adapters.postgres.documents.document_reader_sql import (
+    CITED,
+    FIND_DOCUMENTS,
+    LAYOUT,
+    PLACED,
+    PLACEMENTS,
+    READ_BESIDE,
+    REVISION_SPANS,
+    TEXTS,
+    TEXTS_CHECKED,
+    TEXTS_WITH_BESIDE_CHECKED,
+    TITLES,
+    TITLES_OF,
+    VISIBLE,
+)
+from agentic_rag.adapters.postgres.documents.document_rows import document_from
 from agentic_rag.adapters.postgres.documents.filter_sql import matching_statement
 from agentic_rag.adapters.postgres.retrieval.resident import ResidentCorpus
 from agentic_rag.adapters.postgres.retrieval.segments import ORDINAL_BYTES, SegmentCache
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.documents.document import (
     Chunk,
     ChunkPosition,
@@ -28,166 +43,6 @@ from agentic_rag.documents.document import (
 )
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-_CHUNK = """
-    c.ordinal, c.chunk_id, c.document_id, c.revision_id, c.index, c.text, c.char_start AS start, c.char_end AS end,
-    c.page, c.line_start, c.line_end, c.heading_path, d.title AS document_title, d.source_path, d.url, d.media_type
-"""
-
-READ_BESIDE = 3
-"""Of so many chunks, the first that are asked for, an answer asks next for the ones beside them
-(`answering.evidence.expand_context`), so that these are read along.
-"""
-
-# Laterals keep both look-ups by key while a new table has no statistics.
-_ASKED_CHUNKS = """
-SELECT {columns}
-FROM {asked}
-CROSS JOIN LATERAL (
-    SELECT * FROM rag_chunks
-    WHERE org_id = $1 AND workspace_id = $2 AND {chosen}
-      AND access_id = ANY ($3::integer[]) AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4)
-    OFFSET 0
-) c
-CROSS JOIN LATERAL (
-    SELECT title, source_path, url, media_type FROM rag_documents
-    WHERE org_id = $1 AND workspace_id = $2 AND document_id = c.document_id
-    OFFSET 0
-) d
-ORDER BY asked.place
-"""
-
-_ORDINALS = {
-    "asked": "unnest($5::integer[]) WITH ORDINALITY AS asked(ordinal, place)",
-    "chosen": "ordinal = asked.ordinal",
-}
-
-TEXTS = _ASKED_CHUNKS.format(columns=_CHUNK, **_ORDINALS)
-
-# {count}: of how many of the first that are found.
-TEXTS_WITH_BESIDE = """
-WITH found AS MATERIALIZED ({asked}), first AS (
-    SELECT document_id, revision_id, index FROM found ORDER BY place LIMIT {count}
-)
-SELECT found.*, false AS is_beside FROM found
-UNION ALL
-SELECT 0 AS place, {columns}, true AS is_beside
-FROM first
-CROSS JOIN LATERAL (
-    SELECT * FROM rag_chunks
-    WHERE org_id = $1 AND workspace_id = $2 AND document_id = first.document_id AND revision_id = first.revision_id
-      AND index IN (first.index - 1, first.index + 1)
-      AND access_id = ANY ($3::integer[]) AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4)
-    OFFSET 0
-) c
-CROSS JOIN LATERAL (
-    SELECT title, source_path, url, media_type FROM rag_documents
-    WHERE org_id = $1 AND workspace_id = $2 AND document_id = c.document_id
-    OFFSET 0
-) d
-ORDER BY is_beside, place
-""".format(  # noqa: S608 - constants
-    asked=_ASKED_CHUNKS.format(columns=f"asked.place, {_CHUNK}", **_ORDINALS), columns=_CHUNK, count=READ_BESIDE
-)
-
-TITLES = _ASKED_CHUNKS.format(columns="c.ordinal, d.title", **_ORDINALS)
-
-TITLES_OF = """
-SELECT document_id, title FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = ANY ($3::uuid[])
-"""
-
-# A document has few chunks: they are read by the document's index, whatever condition chooses among them.
-CITED = _ASKED_CHUNKS.format(
-    columns=_CHUNK,
-    asked="unnest($5::uuid[], $6::uuid[]) WITH ORDINALITY AS asked(document_id, chunk_id, place)",
-    chosen="document_id = asked.document_id AND chunk_id = asked.chunk_id",
-)
-
-PLACED = _ASKED_CHUNKS.format(
-    columns=_CHUNK,
-    asked="unnest($5::uuid[], $6::uuid[], $7::integer[]) WITH ORDINALITY AS asked(document_id, revision_id, at, place)",
-    chosen="document_id = asked.document_id AND revision_id = asked.revision_id AND index = asked.at",
-)
-
-VISIBLE = """
-SELECT c.ordinal
-FROM unnest($3::integer[]) AS asked(ordinal)
-CROSS JOIN LATERAL (
-    SELECT ordinal FROM rag_chunks
-    WHERE org_id = $1 AND workspace_id = $2 AND ordinal = asked.ordinal
-      AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4) AND access_id = ANY ($5::integer[])
-    OFFSET 0
-) c
-"""
-
-PLACEMENTS = """
-SELECT c.chunk_id, c.ordinal, c.document_id, d.title AS document_title, c.visible_from, c.visible_to
-FROM rag_chunks c
-JOIN rag_documents d
-  ON d.org_id = c.org_id AND d.workspace_id = c.workspace_id AND d.document_id = c.document_id
-WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.chunk_id = ANY ($3::uuid[]) AND c.access_id = ANY ($4::integer[])
-ORDER BY c.ordinal, c.visible_from
-"""
-
-# `substr` counts characters from the start of a text: of a long one that is in pieces only those that the span lies in
-# are read. The page of a span is the last one that starts at or before its first character.
-REVISION_SPANS = """
-SELECT asked.place,
-       coalesce(
-           (SELECT substr(string_agg(p.text, '' ORDER BY p.start), asked.first - min(p.start) + 1,
-                          greatest(asked.last - asked.first, 0))
-            FROM rag_text_pieces p
-            WHERE p.org_id = $1 AND p.workspace_id = $2 AND p.revision_id = asked.revision_id
-              AND p.start >= (
-                  SELECT max(f.start) FROM rag_text_pieces f
-                  WHERE f.org_id = $1 AND f.workspace_id = $2 AND f.revision_id = asked.revision_id
-                    AND f.start <= greatest(asked.first, 0)
-              )
-              AND p.start < greatest(asked.last, asked.first + 1)),
-           substr(r.text, asked.first + 1, greatest(asked.last - asked.first, 0))
-       ) AS text,
-       nullif(width_bucket(asked.first, r.page_starts), 0) AS page_place,
-       r.page_numbers,
-       CASE WHEN d.revision_id = r.revision_id THEN coalesce((d.provenance ->> 'fetched_at')::timestamptz, r.created_at)
-            ELSE r.created_at END AS created_at,
-       d.provenance ->> 'web_origin' AS web_origin,
-       CASE WHEN d.revision_id = r.revision_id THEN d.provenance ->> 'published' END AS published
-FROM unnest($3::uuid[], $4::integer[], $5::integer[]) WITH ORDINALITY AS asked(revision_id, first, last, place)
-JOIN rag_revisions r ON r.org_id = $1 AND r.workspace_id = $2 AND r.revision_id = asked.revision_id
-JOIN rag_documents d ON d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = r.document_id
-"""
-
-LAYOUT = """
-SELECT r.revision_id,
-       coalesce(
-           (SELECT p.start + length(p.text) FROM rag_text_pieces p
-            WHERE p.org_id = $1 AND p.workspace_id = $2 AND p.revision_id = r.revision_id
-            ORDER BY p.start DESC LIMIT 1),
-           length(r.text)
-       ) AS characters,
-       r.page_numbers, r.page_starts, r.page_ends,
-       c.heading_paths, c.starts, c.are_readable
-FROM rag_revisions r
-CROSS JOIN LATERAL (
-    SELECT jsonb_agg(to_jsonb(heading_path) ORDER BY index) AS heading_paths,
-           array_agg(char_start ORDER BY index) AS starts,
-           bool_and(access_id = ANY ($3::integer[])) AS are_readable
-    FROM rag_chunks
-    WHERE org_id = $1 AND workspace_id = $2 AND document_id = $5
-      AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4)
-) c
-WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.document_id = $5
-  AND r.published_from <= $4 AND (r.published_to IS NULL OR r.published_to > $4)
-"""
-
-FIND_DOCUMENTS = f"""
-SELECT {DOCUMENT_COLUMNS}
-FROM rag_documents
-WHERE org_id = $1 AND workspace_id = $2 AND status = 'READY' AND access_id = ANY ($3::integer[])
-  AND (strpos(lower(title), lower($4)) > 0 OR strpos(lower(file_name), lower($4)) > 0)
-ORDER BY (lower(title) = lower($4) OR lower(file_name) = lower($4)) DESC, source_path
-LIMIT $5
-"""  # noqa: S608 - a constant list of columns
-
 
 class PostgresDocumentReader:
     """Every call sees the same corpus version."""
@@ -200,8 +55,11 @@ class PostgresDocumentReader:
         cache: SegmentCache,
         state: tuple[int, int, tuple[UUID, ...]],
         resident: ResidentCorpus | None = None,
+        names: dict[UUID, str | None] | None = None,
     ) -> None:
-        """`state`: the newest corpus version, the access version and the segments."""
+        """`state`: the newest corpus version, the access version and the segments. `names` takes the names of entities
+        that are read along; None for one that is not stored.
+        """
         self._resident = resident
         self._cache = cache.matching
         self._state = state
@@ -209,28 +67,68 @@ class PostgresDocumentReader:
         self._workspace = workspace
         self._key = workspace.key
         self._version = version
+        self._names = {} if names is None else names
         self._titles: dict[bytes, str | None] = {}
-        """By the bytes of the document's id; None for one that is gone."""
+        """Titles that were read, by the bytes of the document's id; None for one that is gone."""
+        self._told: dict[bytes, str | None] = {}
+        """Titles that were told from memory, and are not checked yet."""
+        self._reads_titles = resident is None
+        self.has_stale_titles = False
         self._beside: dict[tuple[tuple[int, ...], ChunkPosition], Chunk | None] = {}
         """Chunks read along, by access sets and position; None where there is none that they may read."""
 
     async def chunks(
-        self, ordinals: Sequence[int], access_ids: Sequence[int], *, with_beside: bool = False
+        self,
+        ordinals: Sequence[int],
+        access_ids: Sequence[int],
+        *,
+        with_beside: bool = False,
+        naming: Sequence[UUID] = (),
     ) -> list[Chunk]:
-        if not with_beside:
+        self.has_stale_titles = False
+        if not (with_beside or naming or self._told):
             return await self._chunks(TEXTS, access_ids, ordinals)
-        if not ordinals:
+        if not (ordinals or self._told):
             return []
-        rows = await self._connection.fetch(TEXTS_WITH_BESIDE, *self._key, access_ids, self._version, ordinals)
-        found = [value_from(Chunk, row) for row in rows if not row["is_beside"]]
-        beside = [value_from(Chunk, row) for row in rows if row["is_beside"]]
-        sets = tuple(access_ids)
-        for one in found[:READ_BESIDE]:
+        told, self._told = self._told, {}
+        rows = await self._connection.fetch(
+            TEXTS_WITH_BESIDE_CHECKED if with_beside else TEXTS_CHECKED,
+            *self._key,
+            access_ids,
+            self._version,
+            ordinals,
+            naming,
+            # The driver's own ids are made and compared in C.
+            [DriverUUID(one) for one in told],
+            list(told.values()),
+        )
+        self._note_read_along(rows[0], naming, told)
+        found, beside = list[Chunk](), list[Chunk]()
+        for row in rows:
+            if row["chunk_id"] is not None:
+                (beside if row["is_beside"] else found).append(value_from(Chunk, row))
+        if with_beside:
+            self._note_beside(found[:READ_BESIDE], beside, tuple(access_ids))
+        return found
+
+    def _note_read_along(self, row: Row, naming: Sequence[UUID], told: Mapping[bytes, str | None]) -> None:
+        """Keep the names and titles of the first row of a checked statement."""
+        self._names |= dict.fromkeys(naming)
+        self._names |= zip(row["entity_ids"] or (), row["names"] or (), strict=True)
+        retitled = zip(row["retitled_ids"] or (), row["titles"] or (), strict=True)
+        corrected: dict[bytes, str | None] = {document_id.bytes: title for document_id, title in retitled}
+        self._titles |= {**told, **corrected}
+        if corrected and self._resident is not None:
+            self._resident.documents.corrected.update(corrected)
+            self.has_stale_titles = self._reads_titles = True
+
+    def _note_beside(self, found: Sequence[Chunk], beside: Sequence[Chunk], sets: tuple[int, ...]) -> None:
+        """Keep the chunks beside the first that were found."""
+        for one in found:
             for step in (-1, 1):
                 self._beside.setdefault((sets, ChunkPosition(one.document_id, one.revision_id, one.index + step)))
         for one in beside:
             self._beside[sets, ChunkPosition(one.document_id, one.revision_id, one.index)] = one
-        return found
 
     async def chunks_by_citation(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
         documents, chunks = [one.document_id for one in cited], [one.chunk_id for one in cited]
@@ -243,26 +141,25 @@ class PostgresDocumentReader:
         documents, revisions = [one.document_id for one in places], [one.revision_id for one in places]
         return await self._chunks(PLACED, access_ids, documents, revisions, [one.index for one in places])
 
-    async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
+    async def titles(
+        self, ordinals: Sequence[int], access_ids: Sequence[int], *, are_checked: bool = False
+    ) -> dict[int, str]:
         if not ordinals:
             return {}
-        if self._resident is not None:
-            shown, documents = self._resident.documents_of(ordinals, self._version, access_ids)
-            titles = await self._titles_of(documents)
-            pairs = zip(shown, map(titles.get, documents), strict=True)
-            return {ordinal: title for ordinal, title in pairs if title is not None}
-        rows = await self._connection.fetch(TITLES, *self._key, access_ids, self._version, list(ordinals))
-        return {row["ordinal"]: row["title"] for row in rows}
-
-    async def _titles_of(self, documents: Sequence[bytes]) -> Mapping[bytes, str | None]:
-        """Titles by the bytes of the document's id, these documents among them."""
-        unknown = set(documents) - self._titles.keys()
-        if unknown:
-            self._titles |= dict.fromkeys(unknown)
-            # The driver's own ids are made and compared in C.
-            rows = await self._connection.fetch(TITLES_OF, *self._key, [DriverUUID(one) for one in unknown])
-            self._titles |= {row["document_id"].bytes: row["title"] for row in rows}
-        return self._titles
+        if self._resident is None:
+            rows = await self._connection.fetch(TITLES, *self._key, access_ids, self._version, list(ordinals))
+            return {row["ordinal"]: row["title"] for row in rows}
+        shown, places, documents = self._resident.titles_of(ordinals, self._version, access_ids)
+        held = {one: title for one, title in documents.values() if one not in self._titles}
+        if are_checked and not self._reads_titles:
+            self._told |= held
+        elif held:
+            rows = await self._connection.fetch(TITLES_OF, *self._key, [DriverUUID(one) for one in held])
+            held = {**dict.fromkeys(held), **{row["document_id"].bytes: row["title"] for row in rows}}
+            self._titles |= held
+        titles = {place: held[one] if one in held else self._titles[one] for place, (one, _) in documents.items()}
+        pairs = zip(shown, map(titles.get, places), strict=True)
+        return {ordinal: title for ordinal, title in pairs if title is not None}
 
     async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkVersion]:
         rows = await self._connection.fetch(PLACEMENTS, *self._key, list(chunk_ids), access_ids)

@@ -101,12 +101,15 @@ class PostgresGraphReader:
         version: int,
         access: ReadScope,
         resident: ResidentCorpus | None = None,
+        names: dict[UUID, str | None] | None = None,
     ) -> None:
+        """`names` are those of entities that others have read; None for one that is not stored."""
         self._connection = connection
         self._key = workspace.key
         self._version = version
         self._access = access
         self._resident = resident
+        self._names = {} if names is None else names
 
     @property
     def version(self) -> int:
@@ -144,10 +147,12 @@ class PostgresGraphReader:
         return [neighbour for entity_id in entity_ids for neighbour in found.get(entity_id, [])]
 
     async def names(self, entity_ids: Sequence[UUID]) -> dict[UUID, str]:
-        if not entity_ids:
-            return {}
-        rows = await self._connection.fetch(NAMES, *self._key, entity_ids)
-        return {row["entity_id"]: row["name"] for row in rows}
+        unknown = [one for one in entity_ids if one not in self._names]
+        if unknown:
+            rows = await self._connection.fetch(NAMES, *self._key, unknown)
+            self._names |= dict.fromkeys(unknown)
+            self._names |= {row["entity_id"]: row["name"] for row in rows}
+        return {one: name for one in entity_ids if (name := self._names[one]) is not None}
 
     @cached_property
     def _shown(self) -> NDArray[np.bool_]:

@@ -1,5 +1,5 @@
-"""Vectors and mentions that this process holds: read in the background, found again only by a snapshot of the very
-same state.
+"""Vectors, mentions and titles that this process holds: read in the background, found again only by a snapshot of the
+very same state.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.adapters.postgres.retrieval.copied_rows import parse_rows, parse_titles
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.kernel.concurrency import detached_task
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.models.embedding.space import RegisteredSpace
 from agentic_rag.retrieval.graph.resident_mentions import Ids, Numbers, ResidentMentions
+from agentic_rag.retrieval.resident_documents import ResidentDocuments
 from agentic_rag.retrieval.resident_vectors import STILL_VISIBLE, ResidentVectors
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -38,8 +40,8 @@ MOST_NOTES = 10_000
 """Workspaces of which is noted that they do not fit, or were read just now; the notes only save reads."""
 
 IDLE_SECONDS = 600.0
-"""Vectors that no question asked for this long are dropped, whether or not there is room: they may be of documents
-that were erased meanwhile.
+"""What no question asked for this long is dropped, whether or not there is room: it may be of documents that were
+erased meanwhile.
 """
 
 # What the rows of rag_embeddings can depend on: a publish, an erasure and a change of access sets each make a version;
@@ -70,12 +72,9 @@ FROM rag_mentions WHERE org_id = $1 AND workspace_id = $2
 # A chunk that moved to another revision has a row for each, all of one document.
 DOCUMENTS = "SELECT ordinal, document_id FROM rag_chunks WHERE org_id = $1 AND workspace_id = $2"
 SOME_DOCUMENTS = f"{DOCUMENTS} AND ordinal = ANY ($3::integer[])"
+TITLES = "SELECT document_id, title FROM rag_documents WHERE org_id = $1 AND workspace_id = $2"
 SOME_MENTIONS = f"{MENTIONS} AND ordinal = ANY ($3::integer[])"
 
-# PostgreSQL, "COPY", binary format: a signature, flags and an empty extension; rows of a field count and, for each
-# field, its length and value; a field count of −1.
-_COPY_HEAD = 19
-_COPY_END = 2
 _NUMBERS = ("ordinal", "access_id", "visible_from", "visible_to")
 _OF_MENTIONS = ("ordinal", "count", "access_id", "visible_from", "visible_to")
 
@@ -85,8 +84,8 @@ class ResidentCorpus:
     """What is held of a workspace's active space."""
 
     vectors: ResidentVectors
-    documents: Ids
-    """(n, 2) the id of the document of each vector's chunk, as its upper and lower half."""
+    documents: ResidentDocuments
+    """The document of each vector's chunk."""
     mentions: ResidentMentions | None
     """None where some mention is not shown as its chunk's vector is."""
 
@@ -95,15 +94,17 @@ class ResidentCorpus:
         """Memory of the arrays."""
         return self.vectors.nbytes + self.documents.nbytes + (0 if self.mentions is None else self.mentions.nbytes)
 
-    def documents_of(
+    def titles_of(
         self, ordinals: Sequence[int], version: int, access_ids: Sequence[int]
-    ) -> tuple[list[int], list[bytes]]:
-        """Those of the ordinals whose chunk is visible to the access sets, and the bytes of each one's document id."""
+    ) -> tuple[list[int], list[int], dict[int, tuple[bytes, str | None]]]:
+        """Those of the ordinals whose chunk is visible to the access sets, the place of each one's document, and by
+        place the document's id and title as it was read.
+        """
         rows = self.vectors.rows_of(np.array(ordinals, np.int64))
         rows = rows[rows >= 0]
         rows = rows[self.vectors.visible(version, access_ids, rows=rows)]
-        ids = self.documents[rows].astype(">u8").tobytes()
-        return self.vectors.ordinals[rows].tolist(), [ids[start : start + 16] for start in range(0, len(ids), 16)]
+        places, titles = self.documents.titles_of(rows)
+        return self.vectors.ordinals[rows].tolist(), places, titles
 
     def shown_below(self, span: int, version: int, access_ids: Sequence[int] | None) -> NDArray[np.bool_]:
         """Of each ordinal below `span`, whether its chunk is visible to the access sets (None: to all)."""
@@ -257,7 +258,8 @@ class ResidentCorpusStore:
                 vectors = await connection.copy_rows(WHOLE, *workspace.key, space_id)
                 mentions = await connection.copy_rows(MENTIONS, *workspace.key)
                 documents = await connection.copy_rows(DOCUMENTS, *workspace.key)
-                make = partial(_parse_whole, vectors, mentions, documents, dimensions)
+                titles = await connection.copy_rows(TITLES, *workspace.key)
+                make = partial(_parse_whole, vectors, mentions, documents, titles, dimensions)
         # Without the connection, which others may wait for.
         corpus = await asyncio.to_thread(make)
         if corpus.nbytes > self._capacity:
@@ -281,17 +283,18 @@ async def _read_patch(
     """What makes the corpus as it is now from what was known `before`, which is not read again: a chunk keeps its
     number, its vector and its mentions until it goes. None when too much is new.
     """
-    shown = _parse(await connection.copy_rows(VISIBILITY, *key), _NUMBERS)
+    shown = parse_rows(await connection.copy_rows(VISIBILITY, *key), _NUMBERS)
     rows = before.vectors.rows_of(shown["ordinal"].astype(np.int64))
     new = shown["ordinal"][rows < 0].tolist()
     if before.mentions is None or WORTH_A_PATCH * len(new) > len(rows):
         return None
     read = mentions = documents = None
     if new:
-        read = _parse(await connection.copy_rows(SOME, *key, new), ("ordinal",), dimensions)
-        mentions = _parse(await connection.copy_rows(SOME_MENTIONS, *key[:2], new), _OF_MENTIONS, ids=True)
-        documents = _parse(await connection.copy_rows(SOME_DOCUMENTS, *key[:2], new), ("ordinal",), ids=True)
-    return partial(_patch, before, shown, rows, read, mentions, documents)
+        read = parse_rows(await connection.copy_rows(SOME, *key, new), ("ordinal",), dimensions)
+        mentions = parse_rows(await connection.copy_rows(SOME_MENTIONS, *key[:2], new), _OF_MENTIONS, ids=True)
+        documents = parse_rows(await connection.copy_rows(SOME_DOCUMENTS, *key[:2], new), ("ordinal",), ids=True)
+    titles = await connection.copy_rows(TITLES, *key[:2])
+    return partial(_patch, before, shown, rows, read, mentions, documents, titles)
 
 
 def _patch(
@@ -301,8 +304,9 @@ def _patch(
     read: NDArray[Any] | None,
     mentions: NDArray[Any] | None,
     documents: NDArray[Any] | None,
+    titles: bytearray,
 ) -> ResidentCorpus:
-    """Errors: `ValueError` when a vector or a document is missing."""
+    """Errors: `ValueError` when a vector, a document or a title is missing."""
     components = np.empty((len(shown), before.vectors.vectors.shape[1]), np.float32)
     kept = rows >= 0
     components[kept] = before.vectors.vectors[rows[kept]]
@@ -313,22 +317,25 @@ def _patch(
         components[~kept] = read["v"]
     vectors = _vectors_of(shown, components)
     ids = np.empty((len(shown), 2), np.uint64)
-    ids[kept] = before.documents[rows[kept]]
+    ids[kept] = before.documents.ids_of(rows[kept])
     if documents is not None:
         ids[~kept] = _documents_of(vectors.ordinals[~kept], documents)
     held = before.mentions
     if mentions is not None and held is not None:
         held = held.with_rows(*_columns_of(mentions)) if _are_shown_alike(vectors, mentions) else None
-    return ResidentCorpus(vectors, ids, held)
+    return ResidentCorpus(vectors, ResidentDocuments.of(ids, parse_titles(titles)), held)
 
 
-def _parse_whole(vectors: bytearray, mentions: bytearray, documents: bytearray, dimensions: int) -> ResidentCorpus:
-    rows = _parse(vectors, _NUMBERS, dimensions)
+def _parse_whole(
+    vectors: bytearray, mentions: bytearray, documents: bytearray, titles: bytearray, dimensions: int
+) -> ResidentCorpus:
+    rows = parse_rows(vectors, _NUMBERS, dimensions)
     parsed = _vectors_of(rows, rows["v"].astype(np.float32))
-    read = _parse(mentions, _OF_MENTIONS, ids=True)
+    read = parse_rows(mentions, _OF_MENTIONS, ids=True)
     alike = _are_shown_alike(parsed, read)
-    ids = _documents_of(parsed.ordinals, _parse(documents, ("ordinal",), ids=True))
-    return ResidentCorpus(parsed, ids, ResidentMentions.of(*_columns_of(read)) if alike else None)
+    ids = _documents_of(parsed.ordinals, parse_rows(documents, ("ordinal",), ids=True))
+    named = ResidentDocuments.of(ids, parse_titles(titles))
+    return ResidentCorpus(parsed, named, ResidentMentions.of(*_columns_of(read)) if alike else None)
 
 
 def _documents_of(ordinals: Numbers, read: NDArray[Any]) -> Ids:
@@ -369,26 +376,3 @@ def _vectors_of(shown: NDArray[Any], vectors: NDArray[np.float32]) -> ResidentVe
     if (ordinals[1:] <= ordinals[:-1]).any():
         raise ValueError("ordinals do not ascend")
     return ResidentVectors(ordinals, access, visible_from, visible_to, vectors)
-
-
-def _parse(
-    data: bytearray, numbers: Sequence[str], dimensions: int | None = None, *, ids: bool = False
-) -> NDArray[Any]:
-    """Rows of COPY's binary form: 4-byte numbers and behind them, with `dimensions`, a halfvec `v` or, with `ids`, a
-    UUID `id`. Errors: `ValueError` for anything else.
-    """
-    layout: list[tuple[Any, ...]] = [("fields", ">i2")]
-    for name in numbers:
-        layout += [(f"{name} length", ">i4"), (name, ">i4")]
-    if dimensions is not None:
-        layout += [("v length", ">i4"), ("v dimensions", ">u2"), ("v unused", ">u2"), ("v", ">f2", (dimensions,))]
-    if ids:
-        layout += [("id length", ">i4"), ("id", [("high", ">u8"), ("low", ">u8")])]
-    kind = np.dtype(layout)
-    rows = np.frombuffer(data, kind, (len(data) - _COPY_HEAD - _COPY_END) // kind.itemsize, _COPY_HEAD)
-    fits = _COPY_HEAD + rows.nbytes + _COPY_END == len(data)
-    fits &= bool((rows["fields"] == len(numbers) + (dimensions is not None) + ids).all())
-    fits &= dimensions is None or bool((rows["v dimensions"] == dimensions).all())
-    if not fits:
-        raise ValueError("the rows do not have the form that was asked for")
-    return rows

@@ -144,7 +144,8 @@ class PostgresCorpusSnapshot:
         self.space = None if header["space_id"] is None else space_from(header)
         self.access = access
         held = None if residents is None else residents.find(workspace, CorpusState.of(header, self.space))
-        documents = PostgresDocumentReader(connection, workspace, version, cache, state, held)
+        names: dict[UUID, str | None] = {}
+        documents = PostgresDocumentReader(connection, workspace, version, cache, state, held, names)
         self.documents: DocumentReader = documents
         self.vectors: VectorReader = PostgresVectorReader(
             connection, workspace, version, self.space, header["is_indexed"], None if held is None else held.vectors
@@ -152,7 +153,7 @@ class PostgresCorpusSnapshot:
         self.lexical: LexicalReader = PostgresLexicalReader(
             connection, workspace, version, segments, cache, self.access.version
         )
-        self.graph: GraphReader = PostgresGraphReader(connection, workspace, version, self.access, held)
+        self.graph: GraphReader = PostgresGraphReader(connection, workspace, version, self.access, held, names)
         if graph is not None and version == header["corpus_version"]:
             visible = partial(documents.visible, access_ids=self.access.access_ids)
             self.graph = graph.reader(workspace, version, self.access, visible)
