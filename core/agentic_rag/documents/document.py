@@ -139,6 +139,18 @@ class ChunkDraft:
 
 
 @dataclass(frozen=True, slots=True)
+class StagedChunk:
+    """A chunk of an unpublished revision; once embedded, `vector` is its bytes (little-endian float16) in the space
+    numbered `space_id`. It carries no text: the caller that stages a revision has it.
+    """
+
+    index: int
+    chunk_id: UUID
+    vector: bytes | None
+    space_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """A published chunk as a reader sees it at one corpus version."""
 

@@ -23,6 +23,7 @@ from agentic_rag.documents.document import (
     Revision,
     RevisionSpan,
     SpanRequest,
+    StagedChunk,
     TextLayout,
 )
 from agentic_rag.documents.metadata import MetadataChange
@@ -60,25 +61,11 @@ class DocumentLabel:
     provenance: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-@dataclass(frozen=True, slots=True)
-class StagedChunk:
-    """A chunk of an unpublished revision; once embedded, `vector` is its bytes (little-endian float16) in the space
-    numbered `space_id`. It carries no text: the caller that stages a revision has it.
-    """
-
-    index: int
-    chunk_id: UUID
-    vector: bytes | None
-    space_id: int | None = None
-
-
 class DocumentReader(Protocol):
     """Reads of one snapshot: every call sees the same corpus version."""
 
     has_stale_titles: bool
-    """Whether the last call of `chunks` found that a title which was told before is another. Those told from then on
-    are as they are stored.
-    """
+    """Whether the last `chunks` found that a title told before is another. Those told from then on are as stored."""
 
     async def chunks(
         self,
@@ -89,8 +76,7 @@ class DocumentReader(Protocol):
         naming: Sequence[UUID] = (),
     ) -> list[Chunk]:
         """The visible chunks with these ordinals that the access sets may read, in the order asked; unknown ones are
-        left out. `with_beside`: `chunks_at` is asked next for those beside the first, which may be read along.
-        `naming`: the graph is asked next for the names of these entities, which may be read along.
+        left out. What is asked for next may be read along: those beside the first, the names of entities (`naming`).
         """
         ...
 
@@ -105,8 +91,8 @@ class DocumentReader(Protocol):
     async def titles(
         self, ordinals: Sequence[int], access_ids: Sequence[int], *, are_checked: bool = False
     ) -> dict[int, str]:
-        """The document titles of the chunks that are visible to the access sets, by ordinal. `are_checked`: the caller
-        asks for `chunks` next and then looks at `has_stale_titles`, so that titles may be told from memory.
+        """The document titles of the chunks that are visible to the access sets, by ordinal. They may be told from
+        memory where they `are_checked`: the caller asks for `chunks` next and looks at `has_stale_titles`.
         """
         ...
 
@@ -396,9 +382,7 @@ class Parser(Protocol):
     async def parse(
         self, content: bytes, file_name: str, media_type: str | None, *, is_web_page: bool = False
     ) -> ParsedDocument:
-        """Parse `content`. With `media_type` None the name and the bytes decide. Of a web page, unlike of an HTML file
-        that somebody chose, the main content is found.
-        """
+        """Parse `content`. With `media_type` None name and bytes decide. Of a web page only, the main part is found."""
         ...
 
     async def aclose(self) -> None:

@@ -12,7 +12,7 @@ from tests.contract.backends import Backend
 from tests.integration.postgres.statements import WatchedPool
 from tests.subgraphs import mentions_of
 
-from agentic_rag.adapters.postgres.documents.document_reader import REVISION_SPANS
+from agentic_rag.adapters.postgres.documents.document_reader_sql import REVISION_SPANS
 from agentic_rag.adapters.postgres.operations.history import purge_history
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PostgresPool

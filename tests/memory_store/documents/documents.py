@@ -22,9 +22,10 @@ from agentic_rag.documents.document import (
     DocumentFilter,
     DocumentStatus,
     Revision,
+    StagedChunk,
 )
 from agentic_rag.documents.metadata import DocumentMetadata, MetadataChange, change_json
-from agentic_rag.documents.ports import DocumentLabel, NewDocument, StagedChunk
+from agentic_rag.documents.ports import DocumentLabel, NewDocument
 from agentic_rag.documents.revision_diff import VisibleChunk
 from agentic_rag.kernel.errors import NotFound, Retryable
 from agentic_rag.kernel.pagination import Page, PageRequest

@@ -14,9 +14,9 @@ from uuid import UUID
 from tests.memory_store.documents.metadata import merge_json
 
 from agentic_rag.answering.run import Run
-from agentic_rag.documents.document import ChunkDraft, Document, Revision
+from agentic_rag.documents.document import ChunkDraft, Document, Revision, StagedChunk
 from agentic_rag.documents.metadata import metadata_from
-from agentic_rag.documents.ports import Original, StagedChunk, UploadRecord
+from agentic_rag.documents.ports import Original, UploadRecord
 from agentic_rag.erasure.certificate import StoreErasure
 from agentic_rag.ingestion.sources.source import Source
 from agentic_rag.ingestion.web.frontier import FrontierPage

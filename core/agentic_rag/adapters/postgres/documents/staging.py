@@ -7,8 +7,7 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.documents.document_rows import HEADING_SEPARATOR, draft_columns
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, value_from
-from agentic_rag.documents.document import ChunkDraft, Revision
-from agentic_rag.documents.ports import StagedChunk
+from agentic_rag.documents.document import ChunkDraft, Revision, StagedChunk
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 ADD_REVISIONS = """
