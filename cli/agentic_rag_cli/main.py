@@ -13,7 +13,18 @@ from agentic_rag import __version__
 from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag_cli.client.url_option import add_url_option
-from agentic_rag_cli.commands.answering import ask, cite, explain, gate, prove, report, run, search, template
+from agentic_rag_cli.commands.answering import (
+    ask,
+    cite,
+    explain,
+    gate,
+    prove,
+    report,
+    run,
+    search,
+    template,
+    thread,
+)
 from agentic_rag_cli.commands.documents import doc, ingest, upload
 from agentic_rag_cli.commands.evaluation import calibrate, evaluate
 from agentic_rag_cli.commands.ingestion import knowledge, source, web
@@ -118,6 +129,7 @@ app.add_typer(knowledge.app, name="knowledge")
 app.command("search-web")(web.search_web)
 app.command("crawl")(web.crawl)
 app.add_typer(run.app, name="run")
+app.add_typer(thread.app, name="thread")
 app.add_typer(cite.app, name="cite")
 app.add_typer(gate.app, name="gate")
 app.add_typer(report.app, name="report")

@@ -58,6 +58,8 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_eval_scores": TableClass.WORKSPACE,
         "rag_runs": TableClass.WORKSPACE,
         "rag_run_stages": TableClass.WORKSPACE,
+        "rag_threads": TableClass.WORKSPACE,
+        "rag_thread_turns": TableClass.WORKSPACE,
         "rag_gate_decisions": TableClass.WORKSPACE,
         "rag_feedback": TableClass.WORKSPACE,
         "rag_implicit_feedback": TableClass.WORKSPACE,

@@ -79,6 +79,11 @@ FIELDS: Mapping[str, Request] = {
     "Query.contextTemplates": Request("contextTemplates(workspaceId: %(workspace)s) { name }"),
     "Query.run": Request("run(id: %(run)s) { id }"),
     "Query.runs": Request("runs(workspaceId: %(workspace)s) { nodes { id } }", seen="run"),
+    "Query.thread": Request("thread(id: %(thread)s) { id }"),
+    "Query.threads": Request("threads(workspaceId: %(workspace)s) { nodes { id } }", seen="thread"),
+    "Thread.runs": Request("thread(id: %(thread)s) { runs { nodes { id } } }"),
+    "Mutation.renameThread": Request(f'renameThread(id: %(thread)s, title: "Pumps") {{ thread {{ id }} {FAULTS} }}'),
+    "Mutation.deleteThread": Request(f"deleteThread(id: %(new_thread)s) {{ deletedRuns {FAULTS} }}"),
     "Query.explainRun": Request("explainRun(runId: %(run)s) { searches }"),
     "Query.verifyRun": Request("verifyRun(id: %(run)s) { holds }"),
     "Query.proveRun": Request("proveRun(id: %(run)s) { key }"),
@@ -266,6 +271,7 @@ FIELDS: Mapping[str, Request] = {
 """How each field is asked, reads before changes."""
 
 PARENTS = {
+    "Thread.runs": "Query.thread",
     "Document.text": "Query.document",
     "Document.readableBy": "Query.document",
     "Job.arguments": "Query.job",

@@ -30,7 +30,7 @@ from tests.security.rights_world import Caller, Relation, RightsWorld, quoted
 ROLES = (Role.VIEWER, Role.MEMBER, Role.ADMIN, Role.OPERATOR)
 MANAGERS = (Role.ADMIN, Role.OPERATOR)
 HIDDEN_CODE = re.compile(
-    r"(|WORKSPACE_|DOCUMENT_|JOB_|RUN_|API_KEY_|EVALUATION_|ERASURE_|SNAPSHOT_)NOT_FOUND|SOURCE_UNKNOWN"
+    r"(|WORKSPACE_|DOCUMENT_|JOB_|RUN_|THREAD_|API_KEY_|EVALUATION_|ERASURE_|SNAPSHOT_)NOT_FOUND|SOURCE_UNKNOWN"
 )
 PASSED = {
     "SWITCH_NOT_FOUND",
@@ -84,6 +84,8 @@ def _by_right(right: DocumentRight | Sight, relation: Relation, *, is_manager: b
             return Outcome.ALLOWED
         case Sight.ASKER:
             return Outcome.ALLOWED if is_manager or relation is Relation.OWNER else Outcome.HIDDEN
+        case Sight.SUBJECT:
+            return Outcome.ALLOWED if relation is Relation.OWNER else Outcome.HIDDEN
         case Sight.PATH:
             may = is_manager or relation in (Relation.OWNER, Relation.WRITER)
             return Outcome.ALLOWED if may else Outcome.FORBIDDEN

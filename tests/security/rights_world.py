@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import enum
 import json
@@ -105,6 +104,10 @@ class RightsWorld:
         if "new_workspace" in needs:
             made = await _workspace(self.container, self.project.org_id, NewWorkspace(f"w-{self.made}"))
             fresh["new_workspace"] = encode_workspace(made.ref.workspace_id)
+        if "new_thread" in needs:
+            asker = Principal(self.project.org_id, Relation.OWNER.value, Role.VIEWER, kind=SubjectKind.KEY)
+            run = await self.container.answer.ask(asker, Question(self.project, QUESTION, begins_thread=True))
+            fresh["new_thread"] = encode(NodeKind.THREAD, self.project.workspace_id, run.run_id)
         if "new_source" in needs:
             fresh["new_source"] = await _follow(self.container, self.project, f"site-{self.made}")
         if "new_attached" in needs:
@@ -175,9 +178,7 @@ async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceR
     async with container.database.transaction(project.org_id) as transaction:
         pump = (await resolve_ids(transaction.documents, project, ["pump.txt"]))["pump.txt"]
     asker = Principal(project.org_id, Relation.OWNER.value, Role.VIEWER, kind=SubjectKind.KEY)
-    run = await container.answer.ask(asker, Question(project, QUESTION))
-    while await container.runs.get(project, run.run_id) is None:  # noqa: ASYNC110 - it is stored behind the answer
-        await asyncio.sleep(0.02)
+    run = await container.answer.ask(asker, Question(project, QUESTION, begins_thread=True))
     questions = (EvalQuestion("1", QUESTION, (), ("pump.txt",), "single"),)
     evaluation = await container.evaluations.start(project, EvalDataset("own", questions), "system:test")
     line = CalibratedLine(0.25, 59, 1 / 60, 0, 0.0, 0.06)
@@ -211,6 +212,7 @@ async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceR
         "dead": (NodeKind.JOB, dead.job_id),
         "evaluation": (NodeKind.JOB, evaluation.job_id),
         "run": (NodeKind.RUN, run.run_id),
+        "thread": (NodeKind.THREAD, run.run_id),
         "snapshot": (NodeKind.SNAPSHOT, snapshot_id),
     }
     return {

@@ -229,6 +229,7 @@ mutation ($workspaceId: ID!, $name: String!) {{
 ANSWERED = f"""
 run {{
   {_ANSWER}
+  threadId
   versions {{ corpusVersion }}
   debug {{ standaloneQuestion candidates {{ sourceId }} }}
 }}

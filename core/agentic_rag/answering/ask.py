@@ -103,8 +103,8 @@ class AnswerQuestion:
 
         Errors: `InvalidInput` (QUESTION_EMPTY, QUESTION_TOO_LONG, HISTORY_TOO_LONG, OPTION_OUT_OF_RANGE,
         AS_OF_UNAVAILABLE, EMBEDDING_MODEL_UNKNOWN), `MissingProviderKey` before any work, `NotFound`
-        (WORKSPACE_NOT_FOUND, RUN_NOT_FOUND), `IdempotencyConflict`, `DependencyUnavailable`, `SpaceMismatch`,
-        `Overloaded`, `RunCancelled`.
+        (WORKSPACE_NOT_FOUND, RUN_NOT_FOUND, THREAD_NOT_FOUND), `IdempotencyConflict`, `DependencyUnavailable`,
+        `SpaceMismatch`, `Overloaded`, `RunCancelled`.
         """
         validate(question)
         telemetry, run_id = self._ports.telemetry, self._ports.ids.new()
@@ -117,7 +117,7 @@ class AnswerQuestion:
             span.set("rag.run.id", str(run.run_id))
             span.set("rag.run.cache", run.cache.value)
         if self._noticed is not None:
-            self._noticed.asked(run, question.after)
+            self._noticed.asked(run, question.after if isinstance(request, Run) else request.follows)
         telemetry.count("rag_runs_total", outcome=run.answer.outcome.value)
         telemetry.count("rag_cache_requests_total", outcome=run.cache.value)
         if run.answer.abstention is not None:
@@ -180,8 +180,8 @@ class AnswerQuestion:
             stored = await self._runs.by_idempotency_key(principal, question.workspace, key, sent)
             if stored is not None:
                 return stored
-        if question.after is not None:
-            question = await self._runs.append_turn(principal, question, question.after)
+        followed = await self._runs.add_turns(principal, question)
+        question = followed.question
         readers, then = read_identity(principal), question.as_of_time
         at = await find_version(self._ports.database, question.workspace, readers, question.as_of, then)
         understood = understand(replace(question, as_of=at))
@@ -192,7 +192,9 @@ class AnswerQuestion:
         weights = weights_for(question.workspace.workspace_id, self._defaults.gate.trial).version
         context = self._context(version, space, head, () if llm is None else (llm.model,), weights)
         key = answer_key(understood, context)
-        return AskRequest(run_id, understood, principal, sent, began, trace, context, key, head.version, space)
+        return AskRequest(
+            run_id, understood, principal, sent, began, trace, context, key, head.version, space, followed.follows
+        )
 
     async def _head(self, principal: Principal, workspace: WorkspaceRef) -> CorpusHead:
         """The newest version, and its space, of a workspace of the caller's organisation."""
@@ -380,16 +382,17 @@ class AnswerQuestion:
             stages=stages,
             idempotency_key=asked.idempotency_key,
             input_hash=request.input_hash,
+            thread=request.run_id if asked.begins_thread else asked.thread,
             encoded=encoded,
         )
 
     async def _keep(self, request: AskRequest, run: Run, fill: CacheFill | None) -> Run:
-        """Store the run behind the response, or before it when an idempotency key promises that it is kept."""
-        if (key := run.idempotency_key) is None:
+        """Store the run behind the response, or before it for an idempotency key or the next question of a thread."""
+        if (key := run.idempotency_key) is None and run.thread is None:
             self._recorder.submit(run, fill)
             return run
-        await self._ports.runs.record([run], durable=True)
-        if fill is not None:
-            self._recorder.fill(fill)
+        await self._recorder.keep(run, fill)
+        if key is None:
+            return run
         # Of concurrent equal requests the store keeps the first run; all of them return it.
         return await self._runs.by_idempotency_key(request.principal, run.workspace, key, run.input_hash) or run

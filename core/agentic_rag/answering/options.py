@@ -144,6 +144,11 @@ def validate(question: Question) -> None:
         raise _out_of_range("asOf", "a corpus version of at least 0", question.as_of, ("asOf",))
     if question.as_of is not None and question.as_of_time is not None:
         raise InvalidInput("Give `asOf` or `asOfTime`, not both.", path=("asOfTime",))
+    if question.thread is not None and (question.begins_thread or question.history or question.after is not None):
+        raise InvalidInput(
+            "A thread has its own turns: give `thread` alone, or `beginThread` with `history` or `after`.",
+            path=("thread",),
+        )
 
 
 def _validate_history(question: Question) -> None:

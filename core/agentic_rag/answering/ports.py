@@ -14,6 +14,7 @@ from agentic_rag.answering.gate.rollback import Rollback
 from agentic_rag.answering.gate.stored_decision import StoredDecision
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.run_filter import ALL_RUNS, RunFilter
+from agentic_rag.answering.threads.thread import Thread
 from agentic_rag.kernel.clock import Deadline
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.models.chat.request import LlmError, LlmResult
@@ -25,7 +26,8 @@ class RunStore(Protocol):
 
     async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
         """Store runs; `durable` waits for the disk (for runs with an idempotency key). Text of documents erased
-        meanwhile is redacted.
+        meanwhile is redacted. A run whose thread begins with it begins the thread; one of a thread that was deleted is
+        not stored.
 
         Errors: `IdempotencyConflict` when a key was used before with another input.
         """
@@ -45,6 +47,30 @@ class RunStore(Protocol):
 
     async def count(self, workspace: WorkspaceRef, wanted: RunFilter = ALL_RUNS) -> int:
         """How many runs the filter admits."""
+        ...
+
+
+class ThreadStore(Protocol):
+    """Inside a transaction of one organisation. Every call names the subject that the thread belongs to: somebody
+    else's is none. `RunStore.record` begins threads and adds to them.
+    """
+
+    async def page(self, workspace: WorkspaceRef, subject: str, request: PageRequest) -> Page[Thread]:
+        """The threads that still hold a run, the one asked in last first."""
+        ...
+
+    async def get(self, workspace: WorkspaceRef, thread_id: UUID, subject: str) -> Thread | None:
+        """The thread, or None: also for one that holds no run any more."""
+        ...
+
+    async def rename(self, workspace: WorkspaceRef, thread_id: UUID, subject: str, title: str) -> None:
+        """Name it; nothing where it is none."""
+        ...
+
+    async def delete(self, workspace: WorkspaceRef, thread_id: UUID, subject: str) -> int | None:
+        """Delete it with its runs and all that goes with them; the number of runs, or None where it is none. A run that
+        is recorded later with this thread is not stored.
+        """
         ...
 
 

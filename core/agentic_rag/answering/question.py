@@ -82,3 +82,7 @@ class Question:
     """A stored run that this question follows: the last turn of the conversation."""
     as_of_time: datetime | None = None
     """An instant whose newest corpus version is read, in the place of `as_of`; one without a zone is of UTC."""
+    thread: UUID | None = None
+    """A thread of the caller's: its newest turns are the conversation, and the run becomes its next one."""
+    begins_thread: bool = False
+    """The run begins a thread."""

@@ -70,6 +70,8 @@ class Run:
     stages: tuple[StageRecord, ...]
     idempotency_key: str | None = None
     input_hash: bytes | None = None
+    thread: UUID | None = None
+    """The thread that it was asked in; that of the run itself begins with it."""
     encoded: EncodedAnswer | None = field(default=None, compare=False, repr=False)
     """Of an answer from the cache. Good for that very answer: a redacted one is another."""
 

@@ -33,6 +33,7 @@ from agentic_rag.answering.runs.replay import ReplayRun
 from agentic_rag.answering.runs.show_page import ShowCitedPage
 from agentic_rag.answering.stages.stage import StageStep
 from agentic_rag.answering.state_machine import Stage
+from agentic_rag.answering.threads.manage import ManageThreads
 from agentic_rag.answering.tools.http_fetch import HttpFetch
 from agentic_rag.answering.tools.tool import Tool
 from agentic_rag.bootstrap.documents import DocumentParts
@@ -244,6 +245,10 @@ class AnsweringParts(DocumentParts):
     @cached_property
     def feedback(self) -> GiveFeedback:
         return GiveFeedback(self.gate_log, self.read_runs, self.clock, self.telemetry)
+
+    @cached_property
+    def threads(self) -> ManageThreads:
+        return ManageThreads(self.database, self.telemetry)
 
     @cached_property
     def replay(self) -> ReplayRun:

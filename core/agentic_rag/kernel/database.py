@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 if TYPE_CHECKING:
+    from agentic_rag.answering.ports import ThreadStore
     from agentic_rag.documents.ports import DocumentReader, DocumentStore, OriginalStore, UploadStore
     from agentic_rag.erasure.ports import ErasureStore, WorkspaceErasureStore
     from agentic_rag.ingestion.ports import Publisher
@@ -76,6 +77,7 @@ class Transaction(Protocol):
     sources: SourceStore
     crawls: CrawlStore
     eval_runs: EvalRunStore
+    threads: ThreadStore
 
 
 class Database(Protocol):

@@ -117,6 +117,14 @@ def no_such_workspace() -> NotFound:
     return NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
 
 
+def no_such_thread() -> NotFound:
+    """What is said of a thread that is not there, and, word for word, of somebody else's."""
+    return NotFound(
+        "There is no such thread: it was deleted, its runs are past their retention, or it is not yours.",
+        code="THREAD_NOT_FOUND",
+    )
+
+
 class Unauthenticated(AgenticRagError):
     """The request carries no valid credential."""
 

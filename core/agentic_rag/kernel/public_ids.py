@@ -22,6 +22,7 @@ class NodeKind(enum.Enum):
     WORKSPACE = b"W"
     DOCUMENT = b"D"
     RUN = b"R"
+    THREAD = b"T"
     JOB = b"J"
     CHUNK = b"C"
     SNAPSHOT = b"S"

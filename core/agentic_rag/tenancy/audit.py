@@ -19,6 +19,7 @@ _KINDS = {
     "dead_letter": NodeKind.JOB,
     "snapshot": NodeKind.SNAPSHOT,
     "source": NodeKind.SOURCE,
+    "thread": NodeKind.THREAD,
 }
 """The kind of an act's subject, by the first part of the act's name."""
 
@@ -38,6 +39,7 @@ class AuditAction(enum.Enum):
     SEARCH_PASSAGES = "passages.search"
     """Passages were handed out, of the documents in the detail; answers are runs, which say so themselves."""
     DELETE_DOCUMENT = "document.delete"
+    DELETE_THREAD = "thread.delete"
     SET_DOCUMENT_ACCESS = "document.access"
     SET_DOCUMENT_WRITERS = "document.writers"
     TRANSFER_DOCUMENT = "document.owner"

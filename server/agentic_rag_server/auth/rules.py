@@ -20,6 +20,7 @@ class Sight(enum.Enum):
     ORGANISATION = "everybody in it"
     PATH = "whoever may replace the document that has the path, and everybody where none has"
     ASKER = "who asked, and who manages the workspace"
+    SUBJECT = "who began it, and nobody else"
     PLATFORM = "operators of the default organisation, whose keys are made with the database's password"
 
 

@@ -14,6 +14,7 @@ from agentic_rag_server.graphql.answering.passages import PassageQuery
 from agentic_rag_server.graphql.answering.prompt_context import ContextQuery
 from agentic_rag_server.graphql.answering.replays import ReplayQuery
 from agentic_rag_server.graphql.answering.runs import RunQuery, find_run
+from agentic_rag_server.graphql.answering.threads import ThreadQuery
 from agentic_rag_server.graphql.documents.chunks import ChunkQuery
 from agentic_rag_server.graphql.documents.documents import find_document
 from agentic_rag_server.graphql.documents.entities import EntityQuery
@@ -57,6 +58,7 @@ class Query(
     AnswerQuery,
     EstimateQuery,
     RunQuery,
+    ThreadQuery,
     ExplanationQuery,
     ReplayQuery,
     ProofQuery,

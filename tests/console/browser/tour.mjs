@@ -130,6 +130,50 @@ async function graph() {
   await page.context().close();
 }
 
+// A conversation that is found again: asked on a day later, renamed, hidden from others, deleted.
+async function threads() {
+  const page = await open();
+  await signIn(page, CONSOLE_VIEWER);
+  await page.locator("#question").waitFor();
+  await page.getByText("What you ask is kept here").waitFor();
+  await ask(page, QUESTION);
+  await page.locator("a.thread[aria-current]", { hasText: QUESTION }).waitFor();
+  const kept = page.url();
+  await page.context().close();
+
+  const later = await open();
+  await signIn(later, CONSOLE_VIEWER);
+  await later.locator("a.thread", { hasText: QUESTION }).press("Enter");
+  await later.locator("rag-answer").first().waitFor();
+  told("threads: a conversation is found again", later.url().endsWith(kept.split("#")[1]), later.url());
+  await ask(later, "And its rated power?");
+  await later.locator("a.thread", { hasText: "2 questions" }).waitFor();
+  await later.locator("rag-answer").nth(1).getByRole("button", { name: "Why this answer?" }).click();
+  const understood = await later.locator("rag-answer").nth(1).locator("dt:text-is('Understood as') + dd").textContent();
+  told("threads: a follow-up is understood by what was asked before", /Selkie/.test(understood), understood);
+  await later.getByRole("button", { name: `Rename ${QUESTION}` }).press("Enter");
+  await later.getByLabel("Name of the conversation").fill("The rotor");
+  await later.keyboard.press("Enter");
+  await later.locator("a.thread", { hasText: "The rotor" }).waitFor();
+  told("threads: the focus stays by what was renamed", await later.evaluate(() => document.activeElement?.getAttribute("aria-label") === "Rename The rotor"));
+
+  const other = await open();
+  await signIn(other, CONSOLE_TOKEN);
+  await other.locator("#question").waitFor();
+  await other.evaluate((hash) => (location.hash = hash), kept.slice(kept.indexOf("#")));
+  await other.getByText("This conversation is not there").waitFor();
+  told("threads: an operator is shown none of another subject", !(await other.locator("rag-threads").textContent()).includes("The rotor"));
+  await other.context().close();
+
+  await later.getByRole("button", { name: "Delete The rotor" }).press("Enter");
+  await later.locator("dialog[open]").getByRole("button", { name: "Delete" }).press("Enter");
+  await later.getByText("What you ask is kept here").waitFor();
+  told("threads: a deleted one is gone, and the screen is empty", (await later.locator("rag-answer").count()) === 0);
+  told("threads: its runs are gone", await later.evaluate(() => (location.hash = "#/runs")).then(() => later.getByText("Nothing was asked yet").waitFor()).then(() => true));
+  told("threads: no fault of the page", later.faults.length === 0, later.faults.join("; "));
+  await later.context().close();
+}
+
 // What was evaluated: two compared, one opened; a member is not shown it.
 async function evaluation() {
   const page = await open();
@@ -312,4 +356,4 @@ async function faults() {
   await page.context().close();
 }
 
-await tour(scenario, ...(whole ? [firstPaint, byKeyboard, roles, graph, live, evaluation, faults, screens] : []));
+await tour(scenario, ...(whole ? [firstPaint, byKeyboard, threads, roles, graph, live, evaluation, faults, screens] : []));

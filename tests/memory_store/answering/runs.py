@@ -30,7 +30,8 @@ class MemoryRunStore:
         async with self._store.transaction(None) as working:
             for run in runs:
                 state = working.write(run.workspace)
-                if not _is_known(state, run):
+                is_kept = run.thread in (None, run.run_id) or _has_thread(state, run)
+                if is_kept and not _is_known(state, run):
                     state.runs[run.run_id] = redact_erased_documents(run, state.tombstones)
 
     async def get(self, workspace: WorkspaceRef, run_id: UUID, subject: str | None = None) -> Run | None:
@@ -57,6 +58,10 @@ class MemoryRunStore:
     def _admitted(self, workspace: WorkspaceRef, wanted: RunFilter) -> tuple[Run, ...]:
         state = entered(self._store.committed, workspace)
         return () if state is None else tuple(run for run in state.runs.values() if wanted.admits(run))
+
+
+def _has_thread(state: WorkspaceState, run: Run) -> bool:
+    return any(one.thread == run.thread and one.subject == run.subject for one in state.runs.values())
 
 
 def _is_known(state: WorkspaceState, run: Run) -> bool:

@@ -205,6 +205,7 @@ class WorkspaceState:
     jobs: dict[UUID, StoredJob] = field(default_factory=dict[UUID, StoredJob])
     """In the order they were enqueued."""
     runs: dict[UUID, Run] = field(default_factory=dict[UUID, Run])
+    thread_titles: dict[UUID, str] = field(default_factory=dict[UUID, str])
     """In the order they were recorded."""
     evals: dict[UUID, StoredEval] = field(default_factory=dict[UUID, StoredEval])
     """By job."""
@@ -240,6 +241,7 @@ class WorkspaceState:
             past_erasures=dict(self.past_erasures),
             jobs=dict(self.jobs),
             runs=dict(self.runs),
+            thread_titles=dict(self.thread_titles),
             evals=dict(self.evals),
             sources=dict(self.sources),
             crawls={job: dict(pages) for job, pages in self.crawls.items()},

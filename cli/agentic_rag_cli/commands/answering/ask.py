@@ -15,13 +15,15 @@ from agentic_rag_cli.client.estimate_queries import ESTIMATE_ANSWER
 from agentic_rag_cli.client.graphql_client import GraphQLClient, require_no_fault
 from agentic_rag_cli.client.ids import node_id, require_id
 from agentic_rag_cli.client.live_queries import ASK_STREAM
+from agentic_rag_cli.client.thread_queries import LAST_THREAD
 from agentic_rag_cli.options import AsOfOption, JsonOption, UrlOption, WhereOption, WorkspaceOption, as_of_input
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.answer_view import answer_json, answer_text
 from agentic_rag_cli.output.estimate_view import estimate_text
 from agentic_rag_cli.wiring import on_graphql, wiring_of
 
-LAST = "last"
+LAST, NEW = "last", "new"
+NO_THREAD = "You have no conversation in this workspace yet: `--thread new` begins one."
 NO_RUN = "Nothing was asked in this workspace yet: `--after last` has no run to follow."
 
 
@@ -32,6 +34,12 @@ def ask(
     after: Annotated[
         str | None,
         typer.Option(metavar="RUN", help="The run that this question follows (“And when?”): its id, or `last`."),
+    ] = None,
+    thread: Annotated[
+        str | None,
+        typer.Option(
+            metavar="THREAD", help="Ask on in this conversation of yours: its id, or `last`; `new` begins one."
+        ),
     ] = None,
     where: WhereOption = None,
     as_of: AsOfOption = None,
@@ -52,6 +60,8 @@ def ask(
 
     Example: rag ask --after last "And when?"
 
+    Example: rag ask --thread new "Who signs the lease?"
+
     Example: rag ask --stream "What does the audit say of the pumps?"
 
     Example: rag ask --estimate "What does the audit say of the pumps?"
@@ -62,6 +72,8 @@ def ask(
     """
     if after is not None and after != LAST:
         require_id(after, NodeKind.RUN)
+    if thread is not None and thread not in (LAST, NEW):
+        require_id(thread, NodeKind.THREAD)
     text = (sys.stdin.read() if question == "-" else question).strip()
     if not text:
         raise InvalidInput("The question is empty.", code="QUESTION_EMPTY")
@@ -69,8 +81,9 @@ def ask(
     then = as_of_input(as_of)
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
-        chosen = await client.workspace_id(workspace, *filter(None, [after]))
+        chosen = await client.workspace_id(workspace, *filter(None, [after, thread]))
         options = then if where is None else {**then, "options": {"filter": {"where": where}}}
+        options = {**options, **await _thread_input(client, chosen, thread)}
         follows = await _run_to_follow(client, chosen, after)
         asked = {"question": text, "workspaceId": chosen, "after": follows, **options}
         if estimate:
@@ -82,8 +95,11 @@ def ask(
     found = on_graphql(context, work, address=asked_server(wiring_of(context).settings(), url))
     if estimate:
         terminal.show(found, estimate_text(found), as_json=as_json)
-    else:
+    elif thread is None:
         terminal.show(answer_json(found), answer_text(found), as_json=as_json)
+    else:
+        told = {**answer_json(found), "threadId": found["threadId"]}
+        terminal.show(told, f"{answer_text(found)}\n\nThread {found['threadId']}", as_json=as_json)
 
 
 async def _ask_aloud(client: GraphQLClient, asked: dict[str, Any]) -> dict[str, Any]:
@@ -95,6 +111,20 @@ async def _ask_aloud(client: GraphQLClient, asked: dict[str, Any]) -> dict[str, 
             elif event["answer"] is not None:
                 return require_no_fault(event["answer"])["run"]
     raise DependencyUnavailable("The server ended the stream before the answer came.", dependency="server")
+
+
+async def _thread_input(client: GraphQLClient, workspace_id: str, thread: str | None) -> dict[str, Any]:
+    """The fields of `RagAnswerInput` for a thread. Errors: `NotFound`."""
+    if thread is None:
+        return {}
+    if thread == NEW:
+        return {"beginThread": True}
+    if thread != LAST:
+        return {"thread": node_id(workspace_id, thread, NodeKind.THREAD)}
+    newest = (await client.fetch(LAST_THREAD, workspaceId=workspace_id))["nodes"]
+    if not newest:
+        raise NotFound(NO_THREAD, code="THREAD_NOT_FOUND")
+    return {"thread": newest[0]["id"]}
 
 
 async def _run_to_follow(client: GraphQLClient, workspace_id: str, after: str | None) -> str | None:

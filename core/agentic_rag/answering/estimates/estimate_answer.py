@@ -28,8 +28,8 @@ class KeepsNothing(RunRecorder):
     def submit(self, run: Run, fill: CacheFill | None = None) -> None:
         """Discards them."""
 
-    def fill(self, fill: CacheFill) -> None:
-        """Discards it."""
+    async def keep(self, run: Run, fill: CacheFill | None) -> None:
+        """Discards them."""
 
 
 @dataclass(frozen=True, slots=True)

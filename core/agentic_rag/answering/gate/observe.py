@@ -87,10 +87,10 @@ class ObserveGate:
         chat model is asked. In mode `off` as in `shadow`. Errors: those of `AnswerQuestion.ask`.
         """
         validate(question)
-        if question.after is not None:
-            question = await self._runs.append_turn(principal, question, question.after)
+        if question.after is not None or question.thread is not None:
+            question = (await self._runs.add_turns(principal, question)).question
         options = replace(question.options, cache=CacheMode.BYPASS)
-        run = await self._answer().ask(principal, replace(question, idempotency_key=None, options=options))
+        run = await self._answer().ask(principal, replace(question, idempotency_key=None, thread=None, options=options))
         return run.answer.gate
 
     async def report(self, principal: Principal, workspace: WorkspaceRef, since: datetime) -> GateReport:

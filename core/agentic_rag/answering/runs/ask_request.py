@@ -32,6 +32,8 @@ class AskRequest:
     """The newest corpus version when the question came."""
     space: EmbeddingSpace
     """The space that the workspace answered in then."""
+    follows: UUID | None = None
+    """The run before it in its conversation."""
     feed: RunFeed = field(default_factory=RunFeed, compare=False, repr=False)
 
 

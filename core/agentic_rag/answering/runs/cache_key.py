@@ -109,6 +109,8 @@ def input_hash(question: Question) -> bytes:
         str(question.as_of),
         str(question.after),
         *(() if question.as_of_time is None else (question.as_of_time.isoformat(),)),
+        *(() if question.thread is None else (f"thread {question.thread}",)),
+        *(("begins a thread",) if question.begins_thread else ()),
     )
 
 

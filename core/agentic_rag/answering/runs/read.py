@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from agentic_rag.answering.ports import RunStore
@@ -14,9 +14,10 @@ from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.answering.runs.redaction import collect_document_ids, drop_unnamed_results, withhold_documents
 from agentic_rag.answering.runs.run_filter import ALL_RUNS, RunFilter
+from agentic_rag.answering.threads.thread import TURNS_READ
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
-from agentic_rag.kernel.errors import IdempotencyConflict, NotFound
+from agentic_rag.kernel.errors import IdempotencyConflict, NotFound, no_such_thread
 from agentic_rag.kernel.ids import unix_seconds
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.access import may_manage_access, only_subject, read_identity
@@ -26,6 +27,14 @@ _FRESH_SECONDS = 3.0
 """A run is stored behind its answer (`runs.record`). One that is not there so long after its id was made never comes.
 """
 _PAUSE_SECONDS = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedQuestion:
+    """A question with the conversation before it, and the run that it follows."""
+
+    question: Question
+    follows: UUID | None
 
 
 class ReadRuns:
@@ -93,10 +102,24 @@ class ReadRuns:
             )
         return await self.redact_for(principal, stored)
 
-    async def append_turn(self, principal: Principal, question: Question, after: UUID) -> Question:
-        """The question with the run it follows, as far as the caller may see it, as its last turn. Errors: `NotFound`
-        code RUN_NOT_FOUND.
+    async def add_turns(self, principal: Principal, question: Question) -> FollowedQuestion:
+        """The question with the turns of its thread and the run it follows, as far as the caller may see them. Errors:
+        `NotFound` codes RUN_NOT_FOUND and THREAD_NOT_FOUND.
         """
+        if question.after is not None:
+            return FollowedQuestion(await self._append_turn(principal, question, question.after), question.after)
+        if question.thread is None:
+            return FollowedQuestion(question, None)
+        workspace, subject = question.workspace, principal.subject_id
+        async with self._database.transaction(workspace.org_id) as transaction:
+            if await transaction.threads.get(workspace, question.thread, subject) is None:
+                raise no_such_thread()
+        wanted = RunFilter(subject=subject, thread=question.thread)
+        newest = (await self.page(principal, workspace, PageRequest(TURNS_READ), wanted)).items
+        history = tuple(turn_of(run) for run in reversed(newest))
+        return FollowedQuestion(replace(question, history=history), newest[0].run_id if newest else None)
+
+    async def _append_turn(self, principal: Principal, question: Question, after: UUID) -> Question:
         run = await self._find(principal, question.workspace, after)
         run = None if run is None else await self.redact_for(principal, run)
         if run is None:
@@ -124,7 +147,7 @@ class ReadRuns:
     async def _redact_unreadable(self, principal: Principal, workspace: WorkspaceRef, runs: Sequence[Run]) -> list[Run]:
         if not runs:
             return []
-        runs = [replace(run, answer=drop_unnamed_results(run.answer)) for run in runs]
+        runs = [_without_foreign_thread(principal, run) for run in runs]
         reading = read_identity(principal)
         async with self._database.transaction(workspace.org_id) as transaction:
             access = await transaction.access.readable(workspace, reading)
@@ -133,6 +156,12 @@ class ReadRuns:
             used = sorted({one for run in runs for one in collect_document_ids(run.answer)})
             hidden = await transaction.access.unreadable(workspace, used, reading)
         return [withhold_documents(run, hidden) for run in runs]
+
+
+def _without_foreign_thread(principal: Principal, run: Run) -> Run:
+    """The run with results that name their document only; that it is of a thread is told to its subject alone."""
+    thread = run.thread if run.subject == principal.subject_id else None
+    return replace(run, answer=drop_unnamed_results(run.answer), thread=thread)
 
 
 def _seen_by(principal: Principal, wanted: RunFilter) -> RunFilter:

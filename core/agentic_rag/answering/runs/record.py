@@ -79,10 +79,14 @@ class RunRecorder:
             self._take(fill)
         self._start()
 
-    def fill(self, fill: CacheFill) -> None:
-        """Take only an answer to cache; its run is stored already."""
-        self._take(fill)
-        self._start()
+    async def keep(self, run: Run, fill: CacheFill | None) -> None:
+        """Store a run at once, on the disk of the database, and take its answer to cache. Errors: those of
+        `RunStore.record`.
+        """
+        await self._runs.record([run], durable=True)
+        if fill is not None:
+            self._take(fill)
+            self._start()
 
     def find(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
         """A run that was taken and is not stored yet."""

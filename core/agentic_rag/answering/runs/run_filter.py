@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from agentic_rag.answering.answer import Outcome
 from agentic_rag.answering.run import Run
@@ -30,6 +31,7 @@ class RunFilter:
     outcomes: frozenset[Outcome] = frozenset()
     since: datetime | None = None
     before: datetime | None = None
+    thread: UUID | None = None
 
     def __post_init__(self) -> None:
         if len(self.words) > MAX_WORDS or not is_storable(self.words):
@@ -47,6 +49,7 @@ class RunFilter:
             and (not self.outcomes or run.answer.outcome in self.outcomes)
             and (self.since is None or run.created_at >= self.since)
             and (self.before is None or run.created_at < self.before)
+            and self.thread in (None, run.thread)
         )
 
 

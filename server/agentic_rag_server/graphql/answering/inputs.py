@@ -15,6 +15,7 @@ from agentic_rag.answering.question import (
     Question,
     Turn,
 )
+from agentic_rag.answering.threads.thread import TURNS_READ
 from agentic_rag.documents.document import CitedPassage
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode
@@ -107,6 +108,14 @@ class RagAnswerInput:
     as_of_time: datetime | None = strawberry.field(
         default=None, description="Read what was the newest version at this instant; give it or `asOf`."
     )
+    thread: strawberry.ID | None = strawberry.field(
+        default=None,
+        description=f"A thread of the caller's: the question follows its newest {TURNS_READ} turns and becomes the "
+        "next one. In the place of `history` and `after`.",
+    )
+    begin_thread: bool = strawberry.field(
+        default=False, description="The question begins a thread: `run { threadId }` names it."
+    )
     options: AnswerOptionsInput | None = None
     idempotency_key: str | None = strawberry.field(
         default=None, description="The same key with the same input returns the stored run."
@@ -134,6 +143,8 @@ def read_question(given: RagAnswerInput, workspace: WorkspaceRef) -> Question:
         options=_options(given.options, workspace) if given.options else AnswerOptions(),
         idempotency_key=_key(given.idempotency_key),
         after=None if given.after is None else _own(given.after, NodeKind.RUN, workspace, ("after",)),
+        thread=None if given.thread is None else _own(given.thread, NodeKind.THREAD, workspace, ("thread",)),
+        begins_thread=given.begin_thread,
     )
 
 

@@ -11,7 +11,9 @@ from agentic_rag.answering import run as run_values
 from agentic_rag.answering.runs.run_filter import RunFilter
 from agentic_rag.kernel import dependency
 from agentic_rag.kernel.clock import with_zone
+from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, encode_workspace
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.answering.citations import Citation, show_citation
@@ -60,6 +62,7 @@ class Run(Node):
     trace_id: str
     question: str
     subject: str = strawberry.field(description="Who asked.")
+    thread_id: strawberry.ID | None = strawberry.field(description="The thread of the caller's that it is a turn of.")
     created_at: datetime
     seconds: float
     cache: CacheOutcome  # type: ignore[valid-type]
@@ -153,10 +156,16 @@ class RunQuery:
     ) -> RunConnection:
         context = info.context
         request, wanted = page_request(first, after), _read_filter(filter or RunFilterInput())
-        workspace = await context.workspace(workspace_id)
-        reading, principal = context.parts.read_runs, context.principal
-        page = await reading.page(principal, workspace, request, wanted)
-        return connection_of(RunConnection, page, show_run, count=partial(reading.count, principal, workspace, wanted))
+        return await show_runs(context, await context.workspace(workspace_id), request, wanted)
+
+
+async def show_runs(
+    context: RequestContext, workspace: WorkspaceRef, request: PageRequest, wanted: RunFilter
+) -> RunConnection:
+    """A page of the runs that the filter admits, as far as the caller may see them."""
+    reading, principal = context.parts.read_runs, context.principal
+    page = await reading.page(principal, workspace, request, wanted)
+    return connection_of(RunConnection, page, show_run, count=partial(reading.count, principal, workspace, wanted))
 
 
 def _read_filter(given: RunFilterInput) -> RunFilter:
@@ -183,6 +192,7 @@ def show_run(run: run_values.Run) -> Run:
         run.answer,
         id=encode(NodeKind.RUN, workspace_id, run.run_id),
         workspace_id=encode_workspace(workspace_id),
+        thread_id=None if run.thread is None else encode(NodeKind.THREAD, workspace_id, run.thread),
         answer=run.answer.text,
         source=run,
     )

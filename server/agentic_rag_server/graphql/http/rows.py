@@ -30,7 +30,9 @@ from agentic_rag_server.graphql.http.limits import LIMIT_CODE
 MAX_ROWS = 2_000
 
 DEFAULT_PAGE = 50
-PAGED = frozenset({"auditLog", "deadLetters", "documentChunks", "documents", "jobs", "runs", "undecodableMessages"})
+PAGED = frozenset(
+    {"auditLog", "deadLetters", "documentChunks", "documents", "jobs", "runs", "threads", "undecodableMessages"}
+)
 """Fields with `first`, which is `DEFAULT_PAGE` where it is left out."""
 
 _LISTS = {

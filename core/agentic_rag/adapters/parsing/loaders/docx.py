@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable
-from typing import Protocol, cast
+from typing import Any, cast
 from xml.etree import ElementTree
 
 import mammoth  # pyright: ignore[reportMissingTypeStubs] - it ships none
@@ -54,12 +54,6 @@ SAMPLE = zip_parts(
 )
 
 
-class _Converted(Protocol):
-    """mammoth's result."""
-
-    value: str
-
-
 def load(source: SourceFile) -> LoadedText:
     """Text, headings, lists and tables of a DOCX; the title is its first top heading, else its title property. Files in
     it stand behind its text; large pictures and objects of other programs are told as unread.
@@ -81,7 +75,7 @@ def load(source: SourceFile) -> LoadedText:
 
 
 def _read_text(content: bytes) -> LoadedText:
-    convert = cast(Callable[..., _Converted], mammoth.convert_to_html)  # pyright: ignore[reportUnknownMemberType]
+    convert = cast(Callable[..., Any], mammoth.convert_to_html)  # pyright: ignore[reportUnknownMemberType]
     converted = convert(
         io.BytesIO(content),
         convert_image=_without_images,

@@ -9,6 +9,7 @@ from operator import attrgetter
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.answering.gate_log import add_decisions
+from agentic_rag.adapters.postgres.answering.threads import add_turns, hold_threads
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
@@ -40,7 +41,10 @@ JOIN rag_tombstones t
 
 _COLUMNS = """
     run_id, trace_id, subject, question, cache, seconds, corpus_version, graph_version, space, weights_version,
-    pipeline_version, models, answer::text AS answer, idempotency_key, input_hash, created_at
+    pipeline_version, models, answer::text AS answer, idempotency_key, input_hash, created_at,
+    (SELECT t.thread_id FROM rag_thread_turns t
+     WHERE t.org_id = rag_runs.org_id AND t.workspace_id = rag_runs.workspace_id AND t.run_id = rag_runs.run_id
+    ) AS thread
 """
 
 ADD_RUN = """
@@ -78,14 +82,17 @@ _WANTED = """
   ($3::text IS NULL OR subject = $3) AND ($4 = '' OR strpos(lower(question), lower($4)) > 0)
   AND ($5::text[] IS NULL OR outcome = ANY ($5))
   AND ($6::timestamptz IS NULL OR created_at >= $6) AND ($7::timestamptz IS NULL OR created_at < $7)
+  AND ($8::uuid IS NULL OR run_id = ANY (ARRAY (
+      SELECT t.run_id FROM rag_thread_turns t WHERE t.org_id = $1 AND t.workspace_id = $2 AND t.thread_id = $8
+  )))
 """
 
 PAGE = f"""
 SELECT {_COLUMNS} FROM rag_runs
 WHERE org_id = $1 AND workspace_id = $2 AND {_WANTED}
-  AND ($8::timestamptz IS NULL OR (created_at, run_id) < ($8, $9::uuid))
+  AND ($9::timestamptz IS NULL OR (created_at, run_id) < ($9, $10::uuid))
 ORDER BY created_at DESC, run_id DESC
-LIMIT $10
+LIMIT $11
 """  # noqa: S608 - constant columns and conditions
 
 COUNT = f"""
@@ -140,6 +147,7 @@ class PostgresRunStore:
             return await connection.fetchval(COUNT, *workspace.key, *_conditions(wanted))
 
     async def _record(self, connection: PostgresConnection, org_id: UUID, runs: list[Run]) -> None:
+        runs = await hold_threads(connection, org_id, runs)
         named = [collect_document_ids(run.answer) for run in runs]
         redacted = await _redact_erasures(connection, org_id, runs, named)
         await connection.executemany(
@@ -158,6 +166,7 @@ class PostgresRunStore:
         stages = list(_stage_rows(runs))
         if stages:
             await connection.execute(ADD_STAGES, org_id, *[list(column) for column in zip(*stages, strict=True)])
+        await add_turns(connection, runs)
         await add_decisions(connection, org_id, runs, self._deploy)
 
     async def _one(self, statement: str, workspace: WorkspaceRef, *key: UUID | str | None) -> Run | None:
@@ -206,7 +215,7 @@ class PostgresRunStore:
 def _conditions(wanted: RunFilter) -> tuple[object, ...]:
     """The parameters of `_WANTED`."""
     outcomes = sorted(one.value for one in wanted.outcomes)
-    return wanted.subject, wanted.words, outcomes or None, wanted.since, wanted.before
+    return wanted.subject, wanted.words, outcomes or None, wanted.since, wanted.before, wanted.thread
 
 
 async def _redact_erasures(

@@ -36,6 +36,8 @@ ERASED: Sequence[ErasedTable] = (
     ErasedTable("rag_jobs", "t.kind <> 'erase'"),
     ErasedTable("rag_sources"),
     ErasedTable("rag_run_stages"),
+    ErasedTable("rag_thread_turns"),
+    ErasedTable("rag_threads"),
     ErasedTable("rag_gate_decisions"),
     ErasedTable("rag_feedback"),
     ErasedTable("rag_implicit_feedback"),

@@ -68,6 +68,8 @@ LEFT_OUT = frozenset(
         "rag_eval_scores",
         "rag_runs",
         "rag_run_stages",
+        "rag_threads",
+        "rag_thread_turns",
         "rag_gate_decisions",
         "rag_feedback",
         "rag_implicit_feedback",

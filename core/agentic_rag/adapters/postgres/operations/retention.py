@@ -19,6 +19,23 @@ WHERE org_id = $1 AND workspace_id = $2 AND run_id IN (
 )
 """
 
+# A thread goes when its last run is gone.
+DROP_THREADS = """
+DELETE FROM rag_threads
+WHERE org_id = $1 AND workspace_id = $2 AND thread_id IN (
+    SELECT h.thread_id
+    FROM rag_threads h
+    JOIN rag_workspaces w USING (org_id, workspace_id)
+    WHERE h.org_id = $1 AND h.workspace_id = $2
+      AND h.last_at <= now() - make_interval(days => coalesce((w.settings ->> 'runs_days')::integer, w.runs_days))
+      AND NOT EXISTS (
+          SELECT FROM rag_thread_turns t
+          WHERE t.org_id = $1 AND t.workspace_id = $2 AND t.thread_id = h.thread_id
+      )
+    LIMIT $3
+)
+"""
+
 # With their attempts, and the report of an evaluation. The last job of a failed document says what to try again.
 DROP_JOBS = """
 DELETE FROM rag_jobs
@@ -75,13 +92,13 @@ WHERE org_id = $1 AND workspace_id = $2 AND job_id IN (
 )
 """
 
-EXPIRED = (DROP_RUNS, DROP_JOBS, DROP_CACHED, DROP_KEYS, DROP_HYDE_JOBS)
+EXPIRED = (DROP_RUNS, DROP_THREADS, DROP_JOBS, DROP_CACHED, DROP_KEYS, DROP_HYDE_JOBS)
 
 
 async def apply_retention(connection: PostgresConnection, workspace: WorkspaceRef) -> bool:
-    """Delete up to `STEP` each of expired runs, finished jobs, audit entries, cached answers, idempotency keys, HyDE
-    jobs, vectors of retired spaces and rows of versions past the history, and all expired usage. True when there may
-    be more.
+    """Delete up to `STEP` each of expired runs, threads without runs, finished jobs, audit entries, cached answers,
+    idempotency keys, HyDE jobs, vectors of retired spaces and rows of versions past the history, and all expired usage.
+    True when there may be more.
     """
     key = workspace.key
     deleted = [await connection.change(statement, *key, STEP) for statement in EXPIRED]

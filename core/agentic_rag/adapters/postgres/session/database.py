@@ -9,6 +9,7 @@ from uuid import UUID
 
 import msgspec
 
+from agentic_rag.adapters.postgres.answering.threads import PostgresThreadStore
 from agentic_rag.adapters.postgres.documents.document_reader import PostgresDocumentReader
 from agentic_rag.adapters.postgres.documents.documents import PostgresDocumentStore
 from agentic_rag.adapters.postgres.documents.originals import PostgresOriginalStore
@@ -40,6 +41,7 @@ from agentic_rag.adapters.postgres.tenancy.read_scopes import ReadScopes
 from agentic_rag.adapters.postgres.tenancy.restricted_versions import HiddenVersions
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisationStore
 from agentic_rag.adapters.postgres.workspaces.workspaces import PostgresWorkspaceStore
+from agentic_rag.answering.ports import ThreadStore
 from agentic_rag.documents.ports import DocumentReader, DocumentStore, OriginalStore, UploadStore
 from agentic_rag.erasure.ports import ErasureStore, WorkspaceErasureStore
 from agentic_rag.ingestion.ports import Publisher
@@ -192,6 +194,7 @@ class PostgresTransaction:
         self.sources: SourceStore = PostgresSourceStore(connection, org_id)
         self.crawls: CrawlStore = PostgresCrawlStore(connection)
         self.eval_runs: EvalRunStore = PostgresEvalRunStore(connection, org_id)
+        self.threads: ThreadStore = PostgresThreadStore(connection)
 
 
 class PostgresDatabase:

@@ -13,7 +13,7 @@ export const CITATION = /* GraphQL */ `
 export const RUN = /* GraphQL */ `
   ${CITATION}
   fragment RunView on Run {
-    id question answer outcome seconds createdAt subject cache degraded workspaceId traceId
+    id question answer outcome seconds createdAt subject cache degraded workspaceId traceId threadId
     versions { corpusVersion models pipelineVersion space }
     abstention { reason explanation nearest { ...CitationView } }
     citations { ...CitationView }

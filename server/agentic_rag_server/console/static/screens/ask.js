@@ -1,13 +1,15 @@
-// Ask: a conversation over a workspace.
+// Ask: a conversation over a workspace, kept to be found again.
 
 import { Part, faultNote, html, nothing, repeat } from "../shared/element.js";
-import { events, settled } from "../shared/api.js";
+import { events, graphql, settled } from "../shared/api.js";
 import { duration, plural } from "../shared/format.js";
 import { session } from "../shared/session.js";
 import { spoken } from "../shared/answer.js";
 import { ASK } from "../operations/ask.js";
+import { THREAD } from "../operations/threads.js";
 import "../shared/answer.js";
 import "../shared/first-run.js";
+import "../shared/threads.js";
 
 const DOING = {
   GATE: "Looking at the question",
@@ -33,16 +35,16 @@ class RagAsk extends Part {
 
   connectedCallback() {
     super.connectedCallback();
-    this.keep = ({ detail }) => {
+    this.keepTyped = ({ detail }) => {
       const typed = this.field?.value.trim();
       if (detail.said && typed) session.keepTyped(this.who, typed);
     };
-    session.addEventListener("ended", this.keep);
+    session.addEventListener("ended", this.keepTyped);
   }
 
   disconnectedCallback() {
     super.disconnectedCallback();
-    session.removeEventListener("ended", this.keep);
+    session.removeEventListener("ended", this.keepTyped);
   }
 
   firstUpdated() {
@@ -56,14 +58,63 @@ class RagAsk extends Part {
   }
 
   willUpdate(changed) {
+    if (!changed.has("given")) return;
     const before = changed.get("given")?.workspace?.id;
-    if (changed.has("given") && before && before !== this.given.workspace?.id) this.restart();
+    if (before && before !== this.given.workspace?.id) this.restart();
+    const [thread] = this.given.rest;
+    if (thread && thread !== this.thread) this.open(thread);
+    if (!thread && this.thread && changed.get("given")?.rest[0]) this.restart();
   }
 
   restart() {
     this.running?.abort();
     this.turns = [];
+    this.thread = this.earlier = null;
     this.fault = null;
+  }
+
+  begin() {
+    this.restart();
+    location.hash = "#/ask";
+    this.field?.focus();
+  }
+
+  // A conversation from before, with its newest turns.
+  async open(thread) {
+    this.restart();
+    this.thread = thread;
+    const found = await this.attempt("open", async () => (await graphql(THREAD, { id: thread })).thread);
+    if (this.thread !== thread || this.fault) return;
+    if (!found || found.workspaceId !== this.given.workspace?.id) {
+      this.thread = null;
+      this.isMissing = true;
+      this.requestUpdate();
+      return;
+    }
+    this.isMissing = false;
+    this.take(found.runs);
+    this.tell(`${found.title}: ${plural(found.runs.nodes.length, "question")}.`);
+  }
+
+  async more() {
+    const { thread, earlier } = this;
+    const found = await this.attempt("more", () => graphql(THREAD, { id: thread, after: earlier }));
+    if (found?.thread && this.thread === thread) this.take(found.thread.runs);
+  }
+
+  take(page) {
+    this.turns = [...page.nodes.map((run) => ({ question: run.question, run })).reverse(), ...this.turns];
+    this.earlier = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
+  }
+
+  // After an answer: where it stands among the conversations.
+  keep(run) {
+    if (!run.threadId) return;
+    if (this.thread !== run.threadId) {
+      this.thread = run.threadId;
+      history.replaceState(null, "", `#/ask/${run.threadId}`);
+    }
+    this.querySelector("rag-threads")?.load();
   }
 
   get field() {
@@ -83,8 +134,8 @@ class RagAsk extends Part {
 
   async ask(question) {
     this.running = new AbortController();
-    const last = this.turns.findLast((one) => one.run);
-    const input = { workspaceId: this.given.workspace.id, question, after: last?.run.id ?? null };
+    const place = this.thread ? { thread: this.thread } : { beginThread: true };
+    const input = { workspaceId: this.given.workspace.id, question, ...place };
     const began = performance.now();
     this.elapsed = 0;
     this.asked = question;
@@ -98,6 +149,8 @@ class RagAsk extends Part {
     this.asked = "";
     if (!answer) return;
     this.turns = [...this.turns, { question, run: answer.run }];
+    this.isMissing = false;
+    this.keep(answer.run);
     this.field.value = "";
     await this.updateComplete;
     this.tell(spoken(answer.run));
@@ -144,9 +197,24 @@ class RagAsk extends Part {
         <h1>Ask</h1>
         <span class="grow"></span>
         ${this.turns.length
-          ? html`<button @click=${() => this.restart()}>New conversation</button>`
+          ? html`<button @click=${this.begin}>New conversation</button>`
           : nothing}
       </div>
+      <div class="with-threads">
+      <rag-threads
+        .workspaceId=${workspace.id}
+        .current=${this.thread ?? ""}
+        @rag-thread-deleted=${(event) => event.detail === this.thread && this.begin()}
+      ></rag-threads>
+      <div class="conversation">
+      ${this.isMissing
+        ? html`<p class="note warn" role="alert">
+            This conversation is not there: it was deleted, its time is over, or it is of another workspace.
+          </p>`
+        : nothing}
+      ${this.earlier
+        ? html`<button ?disabled=${this.busy === "more"} @click=${this.more}>Show earlier questions</button>`
+        : nothing}
       ${this.turns.length
         ? html`<ol class="turns">
             ${repeat(
@@ -177,6 +245,8 @@ class RagAsk extends Part {
         </div>
         <p class="small">Answered from <strong>${workspace.name}</strong> only. Enter sends, Shift+Enter begins a new line.</p>
       </form>
+      </div>
+      </div>
     `;
   }
 

@@ -1,0 +1,40 @@
+"""The GraphQL documents of conversations."""
+
+from __future__ import annotations
+
+from agentic_rag_cli.client.queries import CITATION, FAULTS
+
+_THREAD = "id title named turns beganAt lastAt"
+
+THREADS = f"""
+query ($workspaceId: ID!, $first: Int!, $after: String) {{
+  threads(workspaceId: $workspaceId, first: $first, after: $after) {{
+    nodes {{ {_THREAD} }} pageInfo {{ hasNextPage endCursor }}
+  }}
+}}
+"""
+
+LAST_THREAD = "query ($workspaceId: ID!) { threads(workspaceId: $workspaceId, first: 1) { nodes { id } } }"
+
+THREAD = f"""
+query ($id: ID!, $first: Int!) {{
+  thread(id: $id) {{
+    {_THREAD}
+    runs(first: $first) {{
+      nodes {{
+        id question answer outcome createdAt degraded
+        abstention {{ reason explanation nearest {{ {CITATION} }} }} citations {{ {CITATION} }}
+        outside {{ searches pages ready known pending partial refusals }}
+      }}
+    }}
+  }}
+}}
+"""
+
+RENAME_THREAD = f"""
+mutation ($id: ID!, $title: String!) {{
+  renameThread(id: $id, title: $title) {{ thread {{ {_THREAD} }} {FAULTS} }}
+}}
+"""
+
+DELETE_THREAD = f"mutation ($id: ID!) {{ deleteThread(id: $id) {{ deletedId deletedRuns {FAULTS} }} }}"

@@ -1,0 +1,1 @@
+"""Conversations of one subject: kept, found again, renamed, deleted."""
