@@ -4,9 +4,9 @@ import strawberry
 
 from agentic_rag_server.graphql.answering.answers import AnswerMutation
 from agentic_rag_server.graphql.answering.feedback import FeedbackMutation
+from agentic_rag_server.graphql.answering.kept.threads import ThreadMutation
 from agentic_rag_server.graphql.answering.replays import ReplayMutation
 from agentic_rag_server.graphql.answering.stream import CancelRunMutation
-from agentic_rag_server.graphql.answering.threads import ThreadMutation
 from agentic_rag_server.graphql.documents.documents import DocumentMutation
 from agentic_rag_server.graphql.documents.updates import UpdateMutation
 from agentic_rag_server.graphql.documents.uploads import UploadMutation

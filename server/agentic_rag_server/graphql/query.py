@@ -10,11 +10,11 @@ from agentic_rag_server.graphql.answering.estimates import EstimateQuery
 from agentic_rag_server.graphql.answering.explanations import ExplanationQuery
 from agentic_rag_server.graphql.answering.gate_evaluation import GateEvaluationQuery
 from agentic_rag_server.graphql.answering.gate_reports import GateQuery
+from agentic_rag_server.graphql.answering.kept.threads import ThreadQuery
 from agentic_rag_server.graphql.answering.passages import PassageQuery
 from agentic_rag_server.graphql.answering.prompt_context import ContextQuery
 from agentic_rag_server.graphql.answering.replays import ReplayQuery
 from agentic_rag_server.graphql.answering.runs import RunQuery, find_run
-from agentic_rag_server.graphql.answering.threads import ThreadQuery
 from agentic_rag_server.graphql.documents.chunks import ChunkQuery
 from agentic_rag_server.graphql.documents.documents import find_document
 from agentic_rag_server.graphql.documents.entities import EntityQuery

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Annotated, Any
 
@@ -26,21 +27,22 @@ LAST, NEW = "last", "new"
 NO_THREAD = "You have no conversation in this workspace yet: `--thread new` begins one."
 NO_RUN = "Nothing was asked in this workspace yet: `--after last` has no run to follow."
 
+AfterOption = Annotated[
+    str | None,
+    typer.Option(metavar="RUN", help="The run that this question follows (“And when?”): its id, or `last`."),
+]
+ThreadOption = Annotated[
+    str | None,
+    typer.Option(metavar="THREAD", help="Ask on in this conversation of yours: its id, or `last`; `new` begins one."),
+]
+
 
 def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question; `-` reads it from standard input.")],
     workspace: WorkspaceOption = None,
-    after: Annotated[
-        str | None,
-        typer.Option(metavar="RUN", help="The run that this question follows (“And when?”): its id, or `last`."),
-    ] = None,
-    thread: Annotated[
-        str | None,
-        typer.Option(
-            metavar="THREAD", help="Ask on in this conversation of yours: its id, or `last`; `new` begins one."
-        ),
-    ] = None,
+    after: AfterOption = None,
+    thread: ThreadOption = None,
     where: WhereOption = None,
     as_of: AsOfOption = None,
     stream: Annotated[
@@ -70,10 +72,9 @@ def ask(
 
     Example: rag ask "What is the limit?" --where "tag=policy date>=2024-01-01"
     """
-    if after is not None and after != LAST:
-        require_id(after, NodeKind.RUN)
-    if thread is not None and thread not in (LAST, NEW):
-        require_id(thread, NodeKind.THREAD)
+    for given, words, kind in ((after, (LAST,), NodeKind.RUN), (thread, (LAST, NEW), NodeKind.THREAD)):
+        if given is not None and given not in words:
+            require_id(given, kind)
     text = (sys.stdin.read() if question == "-" else question).strip()
     if not text:
         raise InvalidInput("The question is empty.", code="QUESTION_EMPTY")
@@ -93,13 +94,16 @@ def ask(
         return await client.ask(text, chosen, after=follows, **options)
 
     found = on_graphql(context, work, address=asked_server(wiring_of(context).settings(), url))
-    if estimate:
-        terminal.show(found, estimate_text(found), as_json=as_json)
-    elif thread is None:
-        terminal.show(answer_json(found), answer_text(found), as_json=as_json)
-    else:
-        told = {**answer_json(found), "threadId": found["threadId"]}
-        terminal.show(told, f"{answer_text(found)}\n\nThread {found['threadId']}", as_json=as_json)
+    told, text = (found, estimate_text(found)) if estimate else _told(found)
+    terminal.show(told, text, as_json=as_json)
+
+
+def _told(run: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """The answer as JSON and as text, with the thread where it is a turn of one."""
+    told, text = answer_json(run), answer_text(run)
+    if run["threadId"] is None:
+        return told, text
+    return {**told, "threadId": run["threadId"]}, f"{text}\n\nThread {run['threadId']}"
 
 
 async def _ask_aloud(client: GraphQLClient, asked: dict[str, Any]) -> dict[str, Any]:

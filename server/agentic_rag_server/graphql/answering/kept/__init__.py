@@ -1,0 +1,1 @@
+"""What callers keep: conversations, and questions that are asked again."""
