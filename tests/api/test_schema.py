@@ -15,7 +15,18 @@ from agentic_rag_server.graphql.ide.page import QueryPage
 from agentic_rag_server.parts import ServerOptions
 from tests.api.builders import Container, client
 
-HEAVY = ("neo4j", "openai", "sqlalchemy", "alembic", "pypdf", "opentelemetry.sdk", "asyncpg", "redis", "numpy.f2py")
+HEAVY = (
+    "neo4j",
+    "openai",
+    "sqlalchemy",
+    "alembic",
+    "pypdf",
+    "opentelemetry.proto",
+    "grpc",
+    "asyncpg",
+    "redis",
+    "numpy.f2py",
+)
 NOT_FOR_SERVING = (*(one for one in HEAVY if one not in ("asyncpg", "redis")), "httpcore2", "boto3", "botocore")
 """With all that it is wired to."""
 PAGE = {"accept": "text/html,application/xhtml+xml"}

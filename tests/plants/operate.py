@@ -54,9 +54,10 @@ def _cutting(patch: Patch) -> None:
 
 
 def _patient(patch: Patch) -> None:
-    from agentic_rag.adapters.telemetry import tracing
+    from agentic_rag.adapters.telemetry import otlp_batches, otlp_sender
 
-    patch(tracing, "EXPORT_TIMEOUT_SECONDS", 12.0)
+    patch(otlp_sender, "EXPORT_TIMEOUT_SECONDS", 12.0)
+    patch(otlp_batches, "END_SECONDS", 12.0)
 
 
 def _in_each_revision(sql: str) -> Any:
@@ -94,5 +95,5 @@ MUTANTS: Mapping[str, Mutant] = {
     "rolling": Mutant(
         "a server that stops cuts what is under way", _cutting, "failed", where=Where.CHILDREN, is_slow=True
     ),
-    "stop": Mutant("spans that wait are given 12 s", _patient, "slowest stop", where=Where.CHILDREN, is_slow=True),
+    "stop": Mutant("exports that wait are given 12 s", _patient, "slowest stop", where=Where.CHILDREN, is_slow=True),
 }

@@ -23,10 +23,10 @@ from agentic_rag.tenancy.principals import Role
 from agentic_rag.workspaces.administer import NewWorkspace
 from tests.chaos.ground import Ground as Plane
 from tests.chaos.ground import new_ground, until
+from tests.otlp_receiver import OtlpReceiver, receiving_otlp
 from tests.programs import Program
 from tests.security.ground import Ground
 from tests.security.servers import end
-from tests.security.span_receiver import SpanReceiver, receiving_spans
 
 PRODUCT = "agentic_rag_cli"
 POOL = 4
@@ -79,7 +79,7 @@ class CanaryWorld:
     tenants: Sequence[Tenant]
     http: httpx2.AsyncClient
     worker_metrics: str
-    spans: SpanReceiver
+    spans: OtlpReceiver
 
     def logs(self) -> str:
         """What server and worker wrote."""
@@ -105,7 +105,7 @@ async def canary_world(
     that runs while the documents come.
     """
     port, metrics_port = free_port(), free_port()
-    with receiving_spans() as spans:
+    with receiving_otlp() as spans:
         variables = {
             "RAG_EMBEDDER": "deterministic",
             "AGENTIC_RAG_PORT": str(port),

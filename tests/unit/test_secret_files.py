@@ -72,17 +72,6 @@ def test_a_file_that_is_no_secret_is_a_problem(tmp_path: Path, content: bytes | 
         load_settings({"REDIS_URL_FILE": str(file)}, dotenv=tmp_path / "none")
 
 
-def test_a_protocol_that_no_exporter_speaks_is_warned_of(tmp_path: Path) -> None:
-    to = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4317"}
-    told = {
-        protocol: load_settings(to | {"OTEL_EXPORTER_OTLP_PROTOCOL": protocol}, dotenv=tmp_path / "none").warnings
-        for protocol in ("grpc", "http/protobuf", "")
-    }
-
-    assert [len(lines) for lines in told.values()] == [1, 0, 0]
-    assert "port 4318" in told["grpc"][0]
-
-
 def test_a_setting_that_is_no_secret_has_no_file(tmp_path: Path) -> None:
     with pytest.raises(SettingsInvalid, match="unknown setting"):
         load_settings({"AGENTIC_RAG_LOG_LEVEL_FILE": "x"}, dotenv=tmp_path / "none")

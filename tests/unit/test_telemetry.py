@@ -24,12 +24,19 @@ from agentic_rag.adapters.telemetry.facade import ProcessTelemetry, TelemetryOpt
 from agentic_rag.adapters.telemetry.logging import route_standard_logging
 from agentic_rag.adapters.telemetry.metrics import METRICS, MetricKind
 from agentic_rag.adapters.telemetry.prometheus import UnknownMetric
-from agentic_rag.adapters.telemetry.tracing import OtlpTracer, TraceContext, read_carrier
+from agentic_rag.adapters.telemetry.tracing import LightTracer, RecordedSpan, Sampler, TraceContext, read_carrier
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.stages import run_stage
+from agentic_rag.kernel.telemetry import TelemetryExport
+from agentic_rag.settings.otel import read_export
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 CARRIER = {"traceparent": f"00-{TRACE}-b7ad6b7169203331-01"}
+
+
+def export_to(endpoint: str, **more: str) -> TelemetryExport:
+    export, _ = read_export({"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint, **more})
+    return export
 
 
 def telemetry(stream: io.StringIO | None = None) -> ProcessTelemetry:
@@ -65,42 +72,54 @@ def test_a_span_sends_on_one_id_however_often_it_is_asked() -> None:
     assert inside != first
 
 
-def test_exported_spans_carry_the_operators_resource_attributes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment=staging,service.name=another")
-
-    tracer = OtlpTracer("http://127.0.0.1:1", "agentic-rag", "1")
-    attributes = tracer.resource_attributes
-    tracer.shutdown()
-
-    assert attributes["deployment.environment"] == "staging"
-    assert (attributes["service.name"], attributes["service.version"]) == ("agentic-rag", "1")
-
-
 @pytest.mark.network
 @pytest.mark.parametrize("spans", [1, 2_000])
 def test_a_collector_that_never_answers_delays_the_end_by_less_than_five_seconds(spans: int) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        tracer = OtlpTracer(f"http://127.0.0.1:{silent.getsockname()[1]}", "agentic-rag", "1")
+        export = export_to(f"http://127.0.0.1:{silent.getsockname()[1]}")
+        it = ProcessTelemetry(TelemetryOptions(export=export), io.StringIO())
         for _ in range(spans):
-            with tracer.span("one", None, None):
+            with it.span("one"):
                 pass
         began = time.monotonic()
-        tracer.shutdown()
+        it.shutdown()
 
     assert time.monotonic() - began < 5
 
 
-def test_the_sampler_is_the_one_that_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    sampled: dict[str, str] = {}
-    for sampler in ("always_on", "always_off"):
-        monkeypatch.setenv("OTEL_TRACES_SAMPLER", sampler)
-        tracer = OtlpTracer("http://127.0.0.1:1", "agentic-rag", "1")
-        with tracer.span("one", None, None):
-            sampled[sampler] = (tracer.current() or TraceContext("", "")).header()[-2:]
-        tracer._processor._batch_processor._queue.clear()  # type: ignore[attr-defined]
-        tracer.shutdown()
+@pytest.mark.parametrize(
+    ("name", "share", "chosen"),
+    [
+        ("always_on", 0.0, {"root", "of a sampled", "of another"}),
+        ("always_off", 1.0, set[str]()),
+        ("traceidratio", 1.0, {"root", "of a sampled", "of another"}),
+        ("traceidratio", 0.0, set[str]()),
+        ("parentbased_always_on", 0.0, {"root", "of a sampled"}),
+        ("parentbased_always_off", 1.0, {"of a sampled"}),
+        ("parentbased_traceidratio", 0.0, {"of a sampled"}),
+    ],
+)
+def test_the_sampler_chooses_the_spans_that_are_recorded(name: str, share: float, chosen: set[str]) -> None:
+    recorded: list[RecordedSpan] = []
+    tracer = LightTracer(Sampler(name, share), recorded.append)
+    unsampled = {"traceparent": CARRIER["traceparent"][:-1] + "0"}
 
-    assert sampled == {"always_on": "01", "always_off": "00"}
+    told: dict[str, str] = {}
+    for kind, carrier in {"root": None, "of a sampled": CARRIER, "of another": unsampled}.items():
+        with tracer.span(kind, None, carrier):
+            told[kind] = (tracer.current() or TraceContext("", "")).header()[-2:]
+
+    assert {span.name for span in recorded} == {kind for kind, flag in told.items() if flag == "01"} == chosen
+
+
+def test_a_share_of_the_traces_is_chosen_by_their_ids() -> None:
+    half = Sampler("traceidratio", 0.5)
+    ids = [RandomIds().trace_id() for _ in range(400)]
+
+    chosen = [one for one in ids if half.samples(one, None)]
+
+    assert 120 < len(chosen) < 280
+    assert all(half.samples(one, None) for one in chosen)
 
 
 def test_spans_without_a_carrier_begin_a_trace_each() -> None:
@@ -367,7 +386,9 @@ def test_spans_go_to_the_collector_without_the_message_of_an_error() -> None:
     Collector.received = []
     with HTTPServer(("127.0.0.1", 0), Collector) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        it = ProcessTelemetry(TelemetryOptions(otlp_endpoint=f"http://127.0.0.1:{server.server_port}"), io.StringIO())
+        it = ProcessTelemetry(
+            TelemetryOptions(export=export_to(f"http://127.0.0.1:{server.server_port}")), io.StringIO()
+        )
 
         def work() -> None:
             with it.span("rag.run", {"rag.stage": "gate"}, CARRIER) as span:
@@ -380,8 +401,7 @@ def test_spans_go_to_the_collector_without_the_message_of_an_error() -> None:
         it.shutdown()
         server.shutdown()
 
-    path, body = Collector.received[0]
-    assert path == "/v1/traces"
+    (body,) = [body for path, body in Collector.received if path == "/v1/traces"]
     ((trace_id, sent_on),) = seen
     assert trace_id == TRACE
     assert TRACE in sent_on["traceparent"]
@@ -395,7 +415,7 @@ def test_spans_go_to_the_collector_without_the_message_of_an_error() -> None:
 def test_a_missing_collector_holds_shutdown_up_two_seconds_at_most() -> None:
     with HTTPServer(("127.0.0.1", 0), Collector) as closed:
         port = closed.server_port
-    it = ProcessTelemetry(TelemetryOptions(otlp_endpoint=f"http://127.0.0.1:{port}"), io.StringIO())
+    it = ProcessTelemetry(TelemetryOptions(export=export_to(f"http://127.0.0.1:{port}")), io.StringIO())
     with it.span("work"):
         pass
     began = time.monotonic()

@@ -67,7 +67,7 @@ class KernelParts:
                 service_name=settings.service_name,
                 service_version=settings.deploy,
                 log_level=settings.log_level,
-                otlp_endpoint=settings.otlp_endpoint or None,
+                export=self.settings.telemetry_export,
             )
         )
         self._closing.callback(telemetry.shutdown)

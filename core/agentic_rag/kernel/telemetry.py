@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import enum
 import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from typing import Protocol
 
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
@@ -14,6 +16,62 @@ def parse_trace_id(carrier: Mapping[str, str]) -> str | None:
     """The trace id of a W3C `traceparent` (32 hex digits); None when the carrier has none."""
     found = _TRACEPARENT.fullmatch(carrier.get("traceparent", ""))
     return None if found is None else found[1]
+
+
+class OtlpProtocol(enum.Enum):
+    """How an export travels: the values of OTEL_EXPORTER_OTLP_PROTOCOL."""
+
+    HTTP = "http/protobuf"
+    GRPC = "grpc"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtlpTarget:
+    """The collector of one signal. Files are paths of PEM files; empty for none."""
+
+    url: str
+    """HTTP: the URL of the signal. gRPC: the URL of the collector; `https` asks for TLS."""
+    protocol: OtlpProtocol = OtlpProtocol.HTTP
+    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    timeout_seconds: float | None = None
+    """Of one export with its retries; None for the exporter's own."""
+    is_compressed: bool = False
+    """Bodies are compressed by gzip."""
+    certificate: str = ""
+    client_certificate: str = ""
+    client_key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportBatches:
+    """How spans or log records wait for their export."""
+
+    delay_seconds: float = 5.0
+    most_waiting: int = 2048
+    """What comes while so many wait is dropped."""
+    size: int = 512
+    attribute_count: int | None = None
+    """The most attributes of one; None for the SDK's own limit."""
+    attribute_length: int | None = None
+    """The longest text of an attribute, in characters; None for any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelemetryExport:
+    """What leaves the process over OTLP; a signal without a target stays."""
+
+    traces: OtlpTarget | None = None
+    metrics: OtlpTarget | None = None
+    logs: OtlpTarget | None = None
+    resource: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Attributes of the process."""
+    sampler: str = "parentbased_always_on"
+    """A value of OTEL_TRACES_SAMPLER."""
+    sampled_share: float = 1.0
+    """Of the traces, from 0 to 1, for samplers by ratio."""
+    spans: ExportBatches = ExportBatches()
+    log_records: ExportBatches = ExportBatches()
+    metric_interval_seconds: float = 60.0
 
 
 class Span(Protocol):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 from urllib.parse import quote
 
 from agentic_rag.kernel.errors import Misconfigured
+from agentic_rag.kernel.telemetry import TelemetryExport
 from agentic_rag.settings.addresses import MASK, hide_passwords
 from agentic_rag.settings.answering import AnsweringConfig
 from agentic_rag.settings.client import ClientConfig
@@ -19,6 +20,7 @@ from agentic_rag.settings.ingestion import IngestionConfig
 from agentic_rag.settings.jobs import JobsConfig
 from agentic_rag.settings.models import ModelsConfig
 from agentic_rag.settings.operations import OperationsConfig
+from agentic_rag.settings.otel import ENDPOINT, READ, RESOURCE, SERVICE_NAME, is_otel, read_export
 from agentic_rag.settings.removed import REMOVED, upgrade_warnings
 from agentic_rag.settings.retrieval import RetrievalConfig
 from agentic_rag.settings.secret_files import read_secret_files, without_files_of
@@ -34,6 +36,10 @@ OWNED_PREFIXES = ("AGENTIC_RAG_", "HYBRID_")
 _NEAR = 0.88
 """Similarity of names (difflib): RAG_EMBEDER and REDIS_URI are near ours, TEST_DATABASE_URL is not."""
 _TEST_PREFIX = "AGENTIC_RAG_TEST_"
+_OWN_OTEL = (ENDPOINT, RESOURCE, SERVICE_NAME)
+"""Settings, and what `_with_service_name` makes part of one."""
+_NO_GROUPS = ("tenant", "otel", "warnings")
+"""Fields of `Settings`."""
 _CLOSED = {
     "AGENTIC_RAG_INTROSPECTION": "off",
     "AGENTIC_RAG_RATE_LIMITS": "asks=600,writes=600,reads=6000",
@@ -68,12 +74,26 @@ class Settings:
     client: ClientConfig = ClientConfig()
     tenant: str = ""
     """Organisation that a command without a server acts in (`rag --tenant`); empty means the embedded one."""
+    otel: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """Further variables of OpenTelemetry, by name: where telemetry goes is said by its specification."""
     warnings: tuple[str, ...] = ()
-    """A line for each removed setting, and each name near one of ours, that was found."""
+    """A line for each removed setting, each name near one of ours, and each variable of OpenTelemetry without effect,
+    that was found.
+    """
 
     def change(self, **changes: Mapping[str, Any]) -> Settings:
         """These settings with other values: `change(server={"port": 8080}, answering={"enabled": True})`."""
         return replace(self, **{group: replace(getattr(self, group), **values) for group, values in changes.items()})
+
+    @property
+    def telemetry_export(self) -> TelemetryExport:
+        """What leaves the process over OTLP."""
+        return self.read_telemetry_export()[0]
+
+    def read_telemetry_export(self) -> tuple[TelemetryExport, tuple[str, ...]]:
+        """The same, and a line for each variable of OpenTelemetry that has no effect."""
+        own = {ENDPOINT: self.operations.otlp_endpoint, RESOURCE: self.operations.resource}
+        return read_export({**self.otel, **own})
 
     @property
     def model_directory(self) -> Path:
@@ -91,7 +111,7 @@ def variables() -> tuple[Variable, ...]:
 @cache
 def _groups() -> Mapping[str, type]:
     hints = get_type_hints(Settings)
-    return {group.name: hints[group.name] for group in fields(Settings) if group.name not in ("tenant", "warnings")}
+    return {group.name: hints[group.name] for group in fields(Settings) if group.name not in _NO_GROUPS}
 
 
 def read_dotenv(path: Path) -> dict[str, str]:
@@ -140,7 +160,10 @@ def load_settings(
             problems.append(f"{variable.name}={variable.show(raw)!r}: {problem}")
     groups = {name: kind(**values[name]) for name, kind in _groups().items()}
     near = _near_misses(merged, [variable.name for variable in known])
-    settings = Settings(**groups, warnings=(*upgrade_warnings(merged), *near, *_unspoken_protocol(merged)))
+    otel = {name: value for name, value in merged.items() if is_otel(name) and name not in _OWN_OTEL}
+    settings = Settings(**groups, otel=otel)
+    _, unread = settings.read_telemetry_export()
+    settings = replace(settings, warnings=(*upgrade_warnings(merged), *near, *unread))
     problems += _contradictions(settings)
     if problems:
         raise SettingsInvalid(tuple(problems))
@@ -181,7 +204,7 @@ def _unknown(merged: Mapping[str, str], known: list[str]) -> list[str]:
 def _near_misses(merged: Mapping[str, str], known: list[str]) -> list[str]:
     """Variables that are not ours by their prefix, and almost one of ours by their name."""
     warnings: list[str] = []
-    for name in sorted(merged.keys() - {*known, *REMOVED}):
+    for name in sorted(merged.keys() - {*known, *REMOVED, *READ}):
         close = difflib.get_close_matches(name, known, n=1, cutoff=_NEAR)
         if merged[name] and close and not name.startswith(OWNED_PREFIXES):
             warnings.append(f"{name} is no setting and is ignored; did you mean {close[0]}?")
@@ -190,21 +213,12 @@ def _near_misses(merged: Mapping[str, str], known: list[str]) -> list[str]:
 
 def _with_service_name(merged: Mapping[str, str]) -> dict[str, str]:
     """OTEL_SERVICE_NAME as the last of the attributes, which goes before the others of its name."""
-    name = merged.get("OTEL_SERVICE_NAME", "").strip()
+    name = merged.get(SERVICE_NAME, "").strip()
     if not name:
         return dict(merged)
-    given = merged.get("OTEL_RESOURCE_ATTRIBUTES", "").strip()
+    given = merged.get(RESOURCE, "").strip()
     attributes = ",".join(filter(None, (given, f"service.name={quote(name)}")))
-    return {**merged, "OTEL_RESOURCE_ATTRIBUTES": attributes}
-
-
-def _unspoken_protocol(merged: Mapping[str, str]) -> list[str]:
-    """A protocol of the collector that no exporter here speaks."""
-    names = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
-    wanted = next((merged[name] for name in names if merged.get(name)), "")
-    if not merged.get("OTEL_EXPORTER_OTLP_ENDPOINT") or wanted in ("", "http/protobuf"):
-        return []
-    return [f"OTLP over {wanted} is not spoken here: spans go as http/protobuf, to port 4318 of most collectors."]
+    return {**merged, RESOURCE: attributes}
 
 
 def _contradictions(settings: Settings) -> list[str]:

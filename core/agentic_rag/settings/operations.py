@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from typing import Annotated, Literal
-from urllib.parse import unquote
 
 from agentic_rag import __version__
+from agentic_rag.settings.otel import parse_resource
 from agentic_rag.settings.variable import Env, parse_pairs
 
 _MISSING, _SNAPSHOTS = "missing_hours", "snapshots"
@@ -58,17 +58,6 @@ def parse_schedule(text: str) -> Schedule:
     return Schedule(**pairs)
 
 
-def parse_resource(text: str) -> dict[str, str]:
-    """Attributes by name, percent-decoded as the specification of OpenTelemetry has it. Errors: ValueError."""
-    found: dict[str, str] = {}
-    for pair in filter(None, (one.strip() for one in text.split(","))):
-        name, has_value, value = pair.partition("=")
-        if not has_value or not name.strip():
-            raise ValueError("expected pairs such as service.version=2026-11-27.1, separated by commas")
-        found[name.strip()] = unquote(value.strip())
-    return {name: value for name, value in found.items() if value}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationsConfig:
     """Scheduled canaries and snapshots, and where telemetry goes."""
@@ -86,7 +75,9 @@ class OperationsConfig:
     log_level: Annotated[Literal["debug", "info", "warning", "error"], Env("AGENTIC_RAG_LOG_LEVEL")] = "info"
     """Least level logged."""
     otlp_endpoint: Annotated[str, Env("OTEL_EXPORTER_OTLP_ENDPOINT", is_url=True)] = ""
-    """OTLP/HTTP collector; empty means no exporter."""
+    """Base URL of an OTLP collector of spans, metrics and logs; empty means that nothing is exported. Further `OTEL_*`
+    variables: docs/observability.md.
+    """
     resource: Annotated[str, Env("OTEL_RESOURCE_ATTRIBUTES", check=parse_resource)] = ""
     """What this process says of itself, as `service.name=rag,service.version=2026-11-27.1`. The version is the label of
     the deploy, by which the gate compares latencies; without one it is the version of the program. OTEL_SERVICE_NAME

@@ -8,9 +8,6 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from tests.memory_store.answering.cache import MemoryAnswerCache
 from tests.memory_store.compute import InlineCompute
 from tests.memory_store.documents.blobs import MemoryBlobStore
@@ -28,7 +25,7 @@ from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.adapters.telemetry.facade import ProcessTelemetry, TelemetryOptions
-from agentic_rag.adapters.telemetry.tracing import OtlpTracer
+from agentic_rag.adapters.telemetry.tracing import LightTracer, RecordedSpan
 from agentic_rag.answering.state_machine import Stage
 from agentic_rag.documents.originals import OriginalKeys
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
@@ -55,42 +52,33 @@ class Exported:
     """The telemetry of a process with a collector, and what it exports."""
 
     def __init__(self) -> None:
-        self.telemetry = ProcessTelemetry(TelemetryOptions(otlp_endpoint="http://127.0.0.1:1"))
-        tracer = self.telemetry._tracer
-        assert isinstance(tracer, OtlpTracer)
-        self._memory = InMemorySpanExporter()
-        tracer._provider._active_span_processor._span_processors = (SimpleSpanProcessor(self._memory),)
+        self.telemetry = ProcessTelemetry(TelemetryOptions())
+        self.spans: list[RecordedSpan] = []
+        self.telemetry._tracer = LightTracer(record=self.spans.append)
 
-    @property
-    def spans(self) -> list[ReadableSpan]:
-        return list(self._memory.get_finished_spans())
-
-    def named(self, name: str) -> list[ReadableSpan]:
+    def named(self, name: str) -> list[RecordedSpan]:
         return [span for span in self.spans if span.name == name]
 
-    def one(self, name: str) -> ReadableSpan:
+    def one(self, name: str) -> RecordedSpan:
         (span,) = self.named(name)
         return span
 
 
-def ids_of(span: ReadableSpan) -> tuple[int, int]:
-    assert span.context is not None
-    return span.context.trace_id, span.context.span_id
+def ids_of(span: RecordedSpan) -> tuple[str, str]:
+    return span.trace_id, span.span_id
 
 
-def parent_of(span: ReadableSpan) -> tuple[int, int] | None:
-    return None if span.parent is None else (span.parent.trace_id, span.parent.span_id)
+def parent_of(span: RecordedSpan) -> tuple[str, str] | None:
+    return (span.trace_id, span.parent_id) if span.parent_id else None
 
 
-def attribute(span: ReadableSpan, name: str) -> object:
-    return (span.attributes or {}).get(name)
+def attribute(span: RecordedSpan, name: str) -> object:
+    return span.attributes.get(name)
 
 
 @pytest.fixture
-def exported() -> Iterator[Exported]:
-    made = Exported()
-    yield made
-    made.telemetry.shutdown()
+def exported() -> Exported:
+    return Exported()
 
 
 @pytest.fixture
@@ -156,11 +144,32 @@ async def test_arms_and_calls_of_a_model_are_inside_the_stages_of_their_run_and_
     within = {ids_of(span): span.name for span in exported.spans}
     arms, calls = exported.named("rag.arm"), exported.named("rag.chat")
     assert {parent_of(stage) for stage in stages} == {ids_of(root)}
-    assert {within[parent_of(arm) or (0, 0)] for arm in arms} == {f"rag.{Stage.RETRIEVE.value}"}
+    assert {within[parent_of(arm) or ("", "")] for arm in arms} == {f"rag.{Stage.RETRIEVE.value}"}
     assert len(arms) == len(ARMS)
-    stage_of = {attribute(call, "rag.chat.task"): within[parent_of(call) or (0, 0)] for call in calls}
+    stage_of = {attribute(call, "rag.chat.task"): within[parent_of(call) or ("", "")] for call in calls}
     assert stage_of == {"synthesize": "rag.synthesize", "judge": "rag.self_check"}
     assert {attribute(span, "rag.run.id") for span in exported.spans} == {str(run.run_id)}
+
+
+async def test_calls_of_a_model_say_what_the_conventions_ask_for_and_nothing_of_their_texts(
+    exported: Exported, stub: ProviderStub
+) -> None:
+    desk = Desk(stub, telemetry=exported.telemetry)
+    run = await desk.ask()
+    await desk.aclose()
+
+    calls = [span.attributes for span in exported.named("rag.chat")]
+    models = {request.body["model"] for request in stub.received}
+    assert {call["gen_ai.operation.name"] for call in calls} == {"chat"}
+    assert {call["gen_ai.provider.name"] for call in calls} == {"openai"}
+    assert (
+        {call["gen_ai.request.model"] for call in calls} == {call["gen_ai.response.model"] for call in calls} == models
+    )
+    used = [(call["gen_ai.usage.input_tokens"], call["gen_ai.usage.output_tokens"]) for call in calls]
+    assert sorted(used) == sorted((given, written) for _, given, written in stub.billed if written)
+    told = " ".join(str(value) for span in exported.spans for value in span.attributes.values())
+    assert QUESTION not in told
+    assert run.answer.text not in told
 
 
 async def test_the_span_of_a_run_that_fails_carries_its_id(exported: Exported, stub: ProviderStub) -> None:

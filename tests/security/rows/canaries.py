@@ -106,7 +106,11 @@ async def _attacked(world: CanaryWorld, requests: int) -> list[Row]:
     found = await find_own(world)
     sessions = await _sessions(world)
     await until(lambda: _exported(world), "spans are exported", 20.0, 0.05)
-    places = {"logs": world.logs(), "metrics": await world.metrics(), "traces": world.spans.text()}
+    places = {
+        "logs": world.logs(),
+        "metrics": await world.metrics(),
+        "exports": world.spans.text(),
+    }
     for line in (*seen.foreign[:20], *seen.faults[:5]):
         print(f"  {line}")
     print(f"  {seen.sent} sent in {seconds:.0f} s, {dict(seen.statuses)}, {dict(seen.kinds)}")
@@ -129,7 +133,7 @@ async def _attacked(world: CanaryWorld, requests: int) -> list[Row]:
 
 
 async def _exported(world: CanaryWorld) -> bool:
-    return world.spans.spans > len(world.tenants)
+    return len(world.spans.spans) > len(world.tenants)
 
 
 async def _sessions(world: CanaryWorld) -> str:

@@ -17,10 +17,10 @@ import redis.asyncio
 
 from agentic_rag_migrations.catalogue import TABLES
 from tests.bench.reports import Row, exactly
+from tests.otlp_receiver import receiving_otlp
 from tests.own_keys import Product, Tenant, running, settings_for
 from tests.provider_stub import Fault, ProviderStub, Received
 from tests.security.ground import Ground
-from tests.security.span_receiver import receiving_spans
 from tests.security.table import Measure
 
 CANARIES = 50
@@ -63,7 +63,7 @@ async def canary_keys(ground: Ground, short: bool) -> list[Row]:
         tempfile.TemporaryDirectory() as home,
         captured() as log,
         open_to_read(Path(home)),
-        receiving_spans() as spans,
+        receiving_otlp() as spans,
     ):
         stub.otherwise = misbehave
         stub.accepts_any_key = True
@@ -78,7 +78,7 @@ async def canary_keys(ground: Ground, short: bool) -> list[Row]:
             "Redis": await contents(redis_url),
             "logs": log.getvalue(),
             "metrics": metrics,
-            "traces": spans.text(),
+            "exports": spans.text(),
             "answers and errors": shown,
             "files": "\n".join(path.read_bytes().decode("latin-1") for path in Path(home).rglob("*") if path.is_file()),
         }

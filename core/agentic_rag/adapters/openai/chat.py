@@ -20,6 +20,9 @@ FORMAT_KNOWN_SECONDS = 600.0
 REFUSAL_KNOWN_SECONDS = 30.0
 """Seconds without other formats after a server refused all of them: the request itself may have been at fault."""
 
+MODEL_NAME_CHARS = 200
+"""A model's name in a reply is cut after these: it is the server's own text, and it is kept on spans."""
+
 
 class ReplyFormat(enum.Enum):
     """How a server is asked for JSON, the strictest first."""
@@ -125,11 +128,12 @@ def _reply(body: bytes) -> ChatReply:
             raise TypeError("content is no text")
         usage = _usage(parsed.get("usage"))
         end = _end(content or "", message.get("refusal"), choice.get("finish_reason"))
+        model = parsed.get("model")
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         raise Retryable(
             "The provider's reply is not a chat completion; try again.", code="PROVIDER_BAD_RESPONSE"
         ) from error
-    return ChatReply(content or "", usage, end)
+    return ChatReply(content or "", usage, end, model[:MODEL_NAME_CHARS] if isinstance(model, str) else "")
 
 
 def _end(content: str, refusal: object, finish: object) -> FinishReason:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -11,33 +11,46 @@ from typing import TextIO
 
 from agentic_rag.adapters.telemetry.logging import JsonLog
 from agentic_rag.adapters.telemetry.prometheus import PrometheusMeters
-from agentic_rag.adapters.telemetry.tracing import Attributes, LightTracer, OtlpTracer, Tracer, carrier_of
-from agentic_rag.kernel.telemetry import Span
+from agentic_rag.adapters.telemetry.tracing import Attributes, LightTracer, carrier_of
+from agentic_rag.kernel.telemetry import Span, TelemetryExport
 
 _ids: ContextVar[Mapping[str, str]] = ContextVar("agentic_rag_ids", default=MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)
 class TelemetryOptions:
-    """Settings of the operator. `otlp_endpoint` is a collector's base URL; None keeps spans in the process."""
+    """Settings of the operator."""
 
     service_name: str = "agentic-rag"
     service_version: str = ""
     log_level: str = "info"
-    otlp_endpoint: str | None = None
+    export: TelemetryExport = TelemetryExport()
 
 
 class ProcessTelemetry:
     """Implements `kernel.telemetry.Telemetry`; log lines go to `stream` (stderr)."""
 
     def __init__(self, options: TelemetryOptions, stream: TextIO | None = None) -> None:
-        self._tracer: Tracer = (
-            OtlpTracer(options.otlp_endpoint, options.service_name, options.service_version)
-            if options.otlp_endpoint
-            else LightTracer()
-        )
         self._meters = PrometheusMeters()
         self._log = JsonLog(self._ids_around, options.log_level, stream)
+        self._tracer = LightTracer()
+        self._end_exports: Callable[[], None] | None = None
+        export = options.export
+        if export.traces or export.metrics or export.logs:
+            self._start_exports(options)
+
+    def _start_exports(self, options: TelemetryOptions) -> None:
+        """Protobuf and the client of a collector are imported only here: they cost start-up time."""
+        from agentic_rag.adapters.telemetry.otlp import Origin, OtlpExport
+
+        named = {"service.name": options.service_name, "service.version": options.service_version}
+        origin = Origin({**options.export.resource, **named}, options.service_version)
+        exports = OtlpExport(options.export, origin, self._meters, self._tell_of_failure)
+        self._tracer, self._log.also, self._end_exports = exports.tracer, exports.write, exports.shutdown
+
+    def _tell_of_failure(self, signal: str, code: str, dropped: int) -> None:
+        """Once until an export of the signal succeeds: the line itself is exported too."""
+        self.event("rag_export_failed", level="warning", signal=signal, code=code, dropped=dropped)
 
     def span(
         self, name: str, attributes: Attributes | None = None, carrier: Mapping[str, str] | None = None
@@ -80,7 +93,9 @@ class ProcessTelemetry:
         return self._meters.exposition()
 
     def shutdown(self) -> None:
-        self._tracer.shutdown()
+        self._log.also = None
+        if self._end_exports is not None:
+            self._end_exports()
 
     def _ids_around(self) -> Mapping[str, str]:
         current = self._tracer.current()

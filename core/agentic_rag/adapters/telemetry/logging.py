@@ -15,25 +15,30 @@ REDACTED = "[redacted]"
 _SECRET_KEY = re.compile(r"(?i)secret|passw|authori[sz]ation|api_?key|credential|cookie|bearer|dsn|^token$|_token$")
 _SECRET_TEXT = re.compile(r"(?i)(\bbearer\s+)[^\s\"']+|(://[^\s/@:]*:)[^\s/@]+(?=@)|\bsk-[a-z0-9_-]{8,}")
 
+_EXCEPTIONS = logging.Formatter()
 _CHATTY = "arq.worker"
 """Logs each delivery by an id unknown elsewhere; our own events report jobs."""
 
 
 class JsonLog:
-    """Writes the events of this process from a level on, each with what `ids` names."""
+    """Writes the events of this process from a level on, each with what `ids` names. `also` gets each redacted line."""
 
     def __init__(self, ids: Callable[[], Mapping[str, str]], level: str, stream: TextIO | None = None) -> None:
         self._ids = ids
         self._least = _number_of(level)
         self._stream = stream or sys.stderr
+        self.also: Callable[[Mapping[str, object]], None] | None = None
 
     def write(self, level: str, event: str, /, **fields: object) -> None:
         """Write a line, unless its level is below the least."""
         if _number_of(level) < self._least:
             return
+        line = _redacted(level, event, {**self._ids(), **fields})
         # In one piece: threads write lines too.
-        self._stream.write(_line(level, event, {**self._ids(), **fields}) + "\n")
+        self._stream.write(json.dumps(line, default=str) + "\n")
         self._stream.flush()
+        if self.also is not None:
+            self.also(line)
 
 
 class JsonFormatter(logging.Formatter):
@@ -41,8 +46,13 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """One line, without its end."""
-        raised = {"exception": self.formatException(record.exc_info)} if record.exc_info else {}
-        return _line(record.levelname.lower(), record.getMessage(), {"logger": record.name, **raised})
+        return json.dumps(library_fields(record), default=str)
+
+
+def library_fields(record: logging.LogRecord) -> Mapping[str, object]:
+    """The fields of a library's line, redacted."""
+    raised = {"exception": _EXCEPTIONS.formatException(record.exc_info)} if record.exc_info else {}
+    return _redacted(record.levelname.lower(), record.getMessage(), {"logger": record.name, **raised})
 
 
 def route_standard_logging(level: str, stream: TextIO | None = None) -> None:
@@ -59,10 +69,10 @@ def _number_of(level: str) -> int:
     return logging.getLevelNamesMapping()[level.upper()]
 
 
-def _line(level: str, event: str, fields: dict[str, object]) -> str:
+def _redacted(level: str, event: str, fields: dict[str, object]) -> dict[str, object]:
     timestamp = datetime.now(UTC).isoformat().replace("+00:00", "Z")
     told = {"event": event, "level": level, "timestamp": timestamp, **fields}
-    return json.dumps({name: _redact(name, value) for name, value in told.items()}, default=str)
+    return {name: _redact(name, value) for name, value in told.items()}
 
 
 @lru_cache(256)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client import Metric as PrometheusMetric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from agentic_rag.adapters.telemetry.metrics import METRICS, Metric, MetricKind
@@ -57,6 +59,10 @@ class PrometheusMeters:
         if not isinstance(collector, kind):
             raise UnknownMetric(f"{name} is not a {kind.__name__.lower()} of adapters/telemetry/metrics.py")
         return collector.labels(**labels) if labels else collector
+
+    def families(self) -> Iterable[PrometheusMetric]:
+        """Every metric with its values."""
+        return self._registry.collect()
 
     def exposition(self) -> tuple[bytes, str]:
         return generate_latest(self._registry), CONTENT_TYPE_LATEST

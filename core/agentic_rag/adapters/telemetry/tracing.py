@@ -1,33 +1,22 @@
-"""Spans. Without an OTLP endpoint, a light tracer only creates ids; with one, the OpenTelemetry SDK is imported.
-
-Only `OtlpTracer` imports the SDK: without a collector its `shutdown` blocked for 6–30 s, and it costs start-up time.
-"""
+"""Spans: ids for logs, runs and jobs; with a collector, the spans themselves."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Generator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
-from threading import Thread
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 from agentic_rag.kernel.errors import AgenticRagError
-from agentic_rag.kernel.telemetry import Span
-
-if TYPE_CHECKING:
-    from opentelemetry.trace import Span as SdkSpan
 
 Attributes = Mapping[str, str | int | float | bool]
 
 TRACEPARENT = "traceparent"
 _PATTERN = re.compile(r"(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
-
-EXPORT_TIMEOUT_SECONDS = 2.0
-"""The longest delay of an export, and thus of `shutdown`, by a missing collector."""
 
 
 def _random_hex(size: int) -> str:
@@ -60,10 +49,15 @@ class LightSpan:
         return self._sampled
 
     @property
+    def span_id(self) -> str:
+        """16 hex digits."""
+        self._span_id = self._span_id or _random_hex(8)
+        return self._span_id
+
+    @property
     def context(self) -> TraceContext:
         """The ids of the span."""
-        self._span_id = self._span_id or _random_hex(8)
-        return TraceContext(self._trace_id, self._span_id, self._sampled)
+        return TraceContext(self._trace_id, self.span_id, self._sampled)
 
     def __enter__(self) -> LightSpan:
         self._token = _current.set(self)
@@ -79,118 +73,95 @@ class LightSpan:
 _current: ContextVar[LightSpan | None] = ContextVar("agentic_rag_span", default=None)
 
 
+class RecordedSpan(LightSpan):
+    """A span that is exported when it ends. An exception sets the error's code or class on it, never its message."""
+
+    __slots__ = ("_record", "attributes", "began", "ended", "has_failed", "name", "parent_id")
+
+    def __init__(self, trace_id: str, name: str, attributes: Attributes | None, parent_id: str, record: Record) -> None:
+        super().__init__(trace_id)
+        self.name = name
+        self.attributes: dict[str, str | int | float | bool] = dict(attributes) if attributes else {}
+        self.parent_id = parent_id
+        """Empty for the root of a trace."""
+        self.began = self.ended = 0
+        """Nanoseconds since 1970."""
+        self.has_failed = False
+        self._record = record
+
+    def set(self, name: str, value: str | int | float | bool) -> None:
+        self.attributes[name] = value
+
+    def __enter__(self) -> RecordedSpan:
+        super().__enter__()
+        self.began = time.time_ns()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        self.ended = time.time_ns()
+        if error is not None:
+            self.has_failed = True
+            self.attributes["error.type"] = error.code if isinstance(error, AgenticRagError) else type(error).__name__
+        self._record(self)
+
+
+Record = Callable[[RecordedSpan], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampler:
+    """Chooses traces, as OTEL_TRACES_SAMPLER and its argument name it."""
+
+    name: str = "parentbased_always_on"
+    share: float = 1.0
+
+    def samples(self, trace_id: str, parent: LightSpan | TraceContext | None) -> bool:
+        """Whether a span is recorded."""
+        if parent is not None and self.name.startswith("parentbased_"):
+            return parent.sampled
+        match self.name.removeprefix("parentbased_"):
+            case "always_on":
+                return True
+            case "always_off":
+                return False
+            case _:
+                # By the random half of the id, so that every process chooses the same traces.
+                return int(trace_id[16:], 16) < self.share * 2**64
+
+
 class LightTracer:
-    """Creates W3C ids and passes them on, so that logs, runs and jobs share a trace id without a collector."""
+    """Creates W3C ids and passes them on, so that logs, runs and jobs share a trace id without a collector. With
+    `record`, the spans that the sampler chooses are handed to it when they end.
+    """
+
+    def __init__(self, sampler: Sampler | None = None, record: Record | None = None) -> None:
+        self._sampler = sampler or Sampler()
+        self._record = record
 
     def span(
         self, name: str, attributes: Attributes | None, carrier: Mapping[str, str] | None
     ) -> AbstractContextManager[LightSpan]:
         """A child of the carrier's span, else of the current one, else the root of a new trace."""
         parent = read_carrier(carrier) or _current.get()
-        if parent is None:
-            return LightSpan(_random_hex(16))
-        return LightSpan(parent.trace_id, sampled=parent.sampled)
+        trace_id = _random_hex(16) if parent is None else parent.trace_id
+        if self._record is None:
+            return LightSpan(trace_id, sampled=parent is None or parent.sampled)
+        if not self._sampler.samples(trace_id, parent):
+            return LightSpan(trace_id, sampled=False)
+        return RecordedSpan(trace_id, name, attributes, "" if parent is None else parent.span_id, self._record)
 
     def current(self) -> TraceContext | None:
         """The trace context of the running code."""
         span = _current.get()
         return None if span is None else span.context
 
-    def shutdown(self) -> None:
-        """Nothing to flush."""
-
-
-class SdkSpanAdapter:
-    """An OpenTelemetry span behind `kernel.telemetry.Span`."""
-
-    __slots__ = ("_span",)
-
-    def __init__(self, span: SdkSpan) -> None:
-        self._span = span
-
-    def set(self, name: str, value: str | int | float | bool) -> None:
-        self._span.set_attribute(name, value)
-
-    @property
-    def trace_id(self) -> str:
-        return f"{self._span.get_span_context().trace_id:032x}"
-
-
-class OtlpTracer:
-    """Exports spans in batches over OTLP/HTTP. `endpoint` is the collector's base URL, without `/v1/traces`."""
-
-    def __init__(self, endpoint: str, service_name: str, service_version: str) -> None:
-        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-        from opentelemetry.sdk.resources import Resource
-        from opentelemetry.sdk.trace import TracerProvider
-        from opentelemetry.sdk.trace.export import BatchSpanProcessor
-
-        exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=EXPORT_TIMEOUT_SECONDS)
-        self._exporter = exporter
-        self._processor = BatchSpanProcessor(
-            exporter, export_timeout_millis=EXPORT_TIMEOUT_SECONDS * 1000, schedule_delay_millis=1000
-        )
-        self._provider = TracerProvider(
-            # `create` adds the attributes of OTEL_RESOURCE_ATTRIBUTES.
-            resource=Resource.create({"service.name": service_name, "service.version": service_version}),
-            shutdown_on_exit=False,
-        )
-        self._provider.add_span_processor(self._processor)
-        self._tracer = self._provider.get_tracer("agentic_rag", service_version)
-
-    @contextmanager
-    def span(
-        self, name: str, attributes: Attributes | None, carrier: Mapping[str, str] | None
-    ) -> Generator[Span, None, None]:
-        """A child of the carrier's span, else of the current one. An exception sets the error's code or class on the
-        span, never its message.
-        """
-        from opentelemetry.trace import Status, StatusCode
-        from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
-
-        parent = TraceContextTextMapPropagator().extract(dict(carrier)) if carrier else None
-        with self._tracer.start_as_current_span(
-            name, context=parent, attributes=attributes, record_exception=False, set_status_on_exception=False
-        ) as span:
-            try:
-                yield SdkSpanAdapter(span)
-            except BaseException as error:
-                code = error.code if isinstance(error, AgenticRagError) else type(error).__name__
-                span.set_attribute("error.type", code)
-                span.set_status(Status(StatusCode.ERROR))
-                raise
-
-    @property
-    def resource_attributes(self) -> Mapping[str, object]:
-        """What every exported span says of this process."""
-        return self._provider.resource.attributes
-
-    def current(self) -> TraceContext | None:
-        """The trace context of the running code."""
-        from opentelemetry.trace import get_current_span
-
-        context = get_current_span().get_span_context()
-        if not context.is_valid:
-            return None
-        return TraceContext(f"{context.trace_id:032x}", f"{context.span_id:016x}", context.trace_flags.sampled)
-
-    def shutdown(self) -> None:
-        """Export the remaining spans, for at most `EXPORT_TIMEOUT_SECONDS` and the batch that is under way then."""
-        # The SDK gives each batch its whole time, however many wait: 2,000 spans and a collector that does not answer
-        # held a process up for 8 s.
-        flushing = Thread(target=self._processor.force_flush, name="last spans", daemon=True)
-        flushing.start()
-        flushing.join(EXPORT_TIMEOUT_SECONDS)
-        self._exporter.shutdown()
-        self._provider.shutdown()
-
 
 def carrier_of(context: TraceContext | None) -> dict[str, str]:
     """The context as headers; empty outside any span."""
     return {TRACEPARENT: context.header()} if context else {}
-
-
-Tracer = LightTracer | OtlpTracer
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from agentic_rag.models.billing.usage_ledger import UsageLedger
 from agentic_rag.models.chat.request import ChatUsage
 from agentic_rag.models.embedding.ports import CountingEmbedder, Embedder, Embedders
 from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice
+from agentic_rag.models.gen_ai import GenAiOperation, request_attributes, usage_attributes
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -133,9 +134,12 @@ class MeteredEmbedder:
             return await self._call(texts, estimate, price)
 
     async def _call(self, texts: Sequence[str], estimate: int, price: TokenPrice | None) -> NDArray[np.float32]:
-        call = {"rag.provider": self.space.provider, "rag.texts": len(texts)}
-        with self.meters.ledger.telemetry.span("rag.provider.embed", call):
+        called = request_attributes(GenAiOperation.EMBEDDINGS, self.space.provider, self.space.model)
+        told = {"rag.provider": self.space.provider, "rag.texts": len(texts), **called}
+        with self.meters.ledger.telemetry.span("rag.provider.embed", told) as span:
             vectors, tokens = await _embed_with_usage(self.inner, texts)
+            for name, value in usage_attributes(tokens).items():
+                span.set(name, value)
         tokens = estimate if tokens is None else tokens
         self.meters.ledger.note(
             Charge(

@@ -139,6 +139,8 @@ class ChatReply:
     text: str
     usage: ChatUsage | None
     finish_reason: FinishReason = FinishReason.COMPLETE
+    model: str = ""
+    """The model that replied, as the provider names it; empty where it does not say."""
 
 
 @dataclass(frozen=True, slots=True)

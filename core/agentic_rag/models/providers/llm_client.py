@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from agentic_rag.kernel.clock import Clock, Deadline
 from agentic_rag.kernel.errors import AgenticRagError, Retryable
 from agentic_rag.kernel.ids import Ids
-from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.kernel.telemetry import Span, Telemetry
 from agentic_rag.models.billing.forecast import CallForecasts
 from agentic_rag.models.billing.prices import TokenPrice
 from agentic_rag.models.chat.ports import ChatModel
@@ -29,6 +29,8 @@ from agentic_rag.models.chat.request import (
     LlmResult,
     Prompt,
 )
+from agentic_rag.models.gen_ai import GenAiOperation, reply_attributes, request_attributes
+from agentic_rag.models.providers.provider_keys import Provider
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 if TYPE_CHECKING:
@@ -148,14 +150,20 @@ class LlmClient:
             usd = self._cost(expected)
             self._note_estimate(task, ChatSpend(1, expected.input_tokens, expected.output_tokens, usd, usd))
             return ESTIMATED
-        with self._telemetry.span("rag.chat", {"rag.chat.task": task.value}) as span:
-            advice = await self._ask(consultation, min(self._timeout, seconds))
+        called = request_attributes(GenAiOperation.CHAT, self._provider, self._model.name)
+        with self._telemetry.span("rag.chat", {"rag.chat.task": task.value, **called}) as span:
+            advice = await self._ask(consultation, min(self._timeout, seconds), span)
             outcome = advice.code if isinstance(advice, LlmError) else "ok"
             span.set("rag.chat.outcome", outcome)
         self._telemetry.count("rag_chat_requests_total", task=task.value, outcome=outcome)
         return advice
 
-    async def _ask(self, consultation: Prompt[T], seconds: float) -> LlmResult[T] | LlmError:
+    @property
+    def _provider(self) -> str:
+        """Without an account the model is the platform's."""
+        return Provider.OPENAI.value if self._account is None else self._account.provider
+
+    async def _ask(self, consultation: Prompt[T], seconds: float, span: Span) -> LlmResult[T] | LlmError:
         task, began = consultation.task, self._clock.monotonic()
         if self._rests.covers(task, began):
             return LlmError(COOLING_DOWN)
@@ -167,6 +175,8 @@ class LlmClient:
             async with nullcontext() if account is None else account.hold(self._model.name, expected):
                 async with asyncio.timeout(seconds):
                     reply = await self._model.complete(consultation.request)
+                for name, value in reply_attributes(reply).items():
+                    span.set(name, value)
                 self._count(reply.usage, self._cost(expected))
             if reply.usage is not None:
                 self._forecasts.learn(consultation, reply.usage)
