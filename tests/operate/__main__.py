@@ -22,7 +22,8 @@ from tests.bench.product import Servers
 from tests.bench.reports import Row, publish_report
 from tests.operate.drill import drill
 from tests.operate.rolling import roll
-from tests.operate.table import DRILL, ROLLING, UPGRADES
+from tests.operate.table import DRILL, ROLLING, TELEMETRY, UPGRADES
+from tests.operate.telemetry import telemetry_cost
 from tests.operate.upgrades import SAMPLE, upgrades
 from tests.stack import database_at, execute
 
@@ -70,9 +71,17 @@ async def upgraded(ground: Ground) -> list[Row]:
     return [row(found) for row in UPGRADES.values()]
 
 
+async def telemetry(ground: Ground) -> list[Row]:
+    """A server that exports beside one that does not."""
+    rounds, answers = (3, 40) if ground.is_short else (5, 200)
+    found = await telemetry_cost(await ground.place("telemetry"), load_corpus(1_000), rounds, answers)
+    return [row(found) for row in TELEMETRY.values()]
+
+
 PARTS: Mapping[str, Callable[[Ground], Awaitable[list[Row]]]] = {
     "restore": restore,
     "rolling": rolling,
+    "telemetry": telemetry,
     "upgrade": upgraded,
 }
 

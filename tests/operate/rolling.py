@@ -16,6 +16,7 @@ import asyncpg
 import httpx2
 
 from agentic_rag.kernel.public_ids import encode_workspace
+from agentic_rag.tenancy.principals import WorkspaceRef
 from tests.bench.corpus import BenchCorpus
 from tests.bench.product import TOKEN, Servers, as_documents, create_workspace, product
 from tests.operate.servers import ServerProcess, balanced, running
@@ -91,16 +92,21 @@ class Askers:
         await eventually(came, f"{more} more answers came", PATIENCE_SECONDS)
 
 
+def bodies_of(workspace: WorkspaceRef, corpus: BenchCorpus) -> list[dict[str, object]]:
+    """Requests for the corpus' questions, past the cache."""
+    return [
+        {"query": ASK, "variables": {"input": {"workspaceId": encode_workspace(workspace.workspace_id),
+                                               "question": item.question, "options": {"cache": "BYPASS"}}}}
+        for item in corpus.questions
+    ]  # fmt: skip
+
+
 async def roll(servers: Servers, corpus: BenchCorpus, rounds: int) -> Rolling:
     """Restart each of two servers `rounds` times under load."""
     async with product(servers) as system:
         workspace = await create_workspace(system, "rolling")
         await system.ingest_chunks.run(workspace, as_documents(corpus.chunks), "rolling")
-    bodies = [
-        {"query": ASK, "variables": {"input": {"workspaceId": encode_workspace(workspace.workspace_id),
-                                               "question": item.question, "options": {"cache": "BYPASS"}}}}
-        for item in corpus.questions
-    ]  # fmt: skip
+    bodies = bodies_of(workspace, corpus)
     with silent_collector() as collector, running(servers, 2, OTEL_EXPORTER_OTLP_ENDPOINT=collector) as pair:
         async with balanced([one.port for one in pair]) as port:
             askers = Askers(f"http://127.0.0.1:{port}", bodies)

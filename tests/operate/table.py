@@ -7,12 +7,15 @@ from collections.abc import Callable, Mapping
 from tests.bench.reports import Row, at_most, exactly
 from tests.operate.drill import Drill
 from tests.operate.rolling import CLIENTS, Rolling
+from tests.operate.telemetry import TelemetryCost
 from tests.operate.upgrades import Upgrades
 
 RESTORE_SECONDS = 60.0
 """For 20,000 chunks."""
 STOP_SECONDS = 5.0
 WAIT_SECONDS = 0.2
+TELEMETRY_PERCENT = 5.0
+"""Of an answer's processor time without an exporter."""
 
 DRILL: Mapping[str, Callable[[Drill], Row]] = {
     "seconds": lambda one: at_most(
@@ -32,6 +35,17 @@ ROLLING: Mapping[str, Callable[[Rolling], Row]] = {
     ),
     "stop": lambda one: at_most(
         "slowest stop of a server whose collector does not answer", one.slowest_stop, STOP_SECONDS, " s"
+    ),
+}  # fmt: skip
+
+TELEMETRY: Mapping[str, Callable[[TelemetryCost], Row]] = {
+    "telemetry": lambda one: at_most(
+        f"processor time that telemetry adds to an answer ({one.answers} answers of {one.milliseconds:.0f} ms, paired)",
+        100.0 * one.share, TELEMETRY_PERCENT, " %",
+    ),
+    "exported": lambda one: exactly(
+        f"exports that lack runs, metrics or logs ({one.spans:,} spans, {one.records:,} log records)",
+        int(not one.is_whole), 0,
     ),
 }  # fmt: skip
 

@@ -60,6 +60,30 @@ def _patient(patch: Patch) -> None:
     patch(otlp_batches, "END_SECONDS", 12.0)
 
 
+def _wordy(patch: Patch) -> None:
+    from agentic_rag.adapters.telemetry import otlp_batches
+
+    offer = otlp_batches.Exports.offer
+
+    def often(self: Any, item: Any) -> None:
+        for _ in range(30):
+            offer(self, item)
+
+    patch(otlp_batches.Exports, "offer", often)
+
+
+def _without_lines(patch: Patch) -> None:
+    from agentic_rag.adapters.telemetry import otlp_batches
+
+    offer = otlp_batches.Exports.offer
+
+    def some(self: Any, item: Any) -> None:
+        if not hasattr(item, "line"):
+            offer(self, item)
+
+    patch(otlp_batches.Exports, "offer", some)
+
+
 def _in_each_revision(sql: str) -> Any:
     def plant(patch: Patch) -> None:
         from agentic_rag_migrations import script
@@ -92,6 +116,10 @@ MUTANTS: Mapping[str, Mutant] = {
     "waits": Mutant(
         "a revision takes a second more", _in_each_revision("PERFORM pg_sleep(1)"), "longest", is_slow=True
     ),
+    "telemetry": Mutant(
+        "every span and line is exported thirty times", _wordy, "processor time", where=Where.CHILDREN, is_slow=True
+    ),
+    "exported": Mutant("no line of the log is exported", _without_lines, "lack", where=Where.CHILDREN, is_slow=True),
     "rolling": Mutant(
         "a server that stops cuts what is under way", _cutting, "failed", where=Where.CHILDREN, is_slow=True
     ),

@@ -14,7 +14,8 @@ from tests.bench.product import Servers
 from tests.bench.reports import Row
 from tests.operate.drill import Drill, drill
 from tests.operate.rolling import Rolling, roll
-from tests.operate.table import DRILL, ROLLING, UPGRADES
+from tests.operate.table import DRILL, ROLLING, TELEMETRY, UPGRADES
+from tests.operate.telemetry import TelemetryCost, telemetry_cost
 from tests.operate.upgrades import SAMPLE, Upgrades, upgrades
 from tests.plants.operate import MUTANTS
 from tests.plants.planting import missed, plant
@@ -52,6 +53,10 @@ async def _roll(places: Places) -> Rolling:
     return await roll(places[0], generated_corpus(60), rounds=1)
 
 
+async def _telemetry(places: Places) -> TelemetryCost:
+    return await telemetry_cost(places[0], generated_corpus(60), rounds=1, answers=20)
+
+
 async def _upgrade(places: Places) -> Upgrades:
     beside = places[0]
     made: list[str] = []
@@ -73,10 +78,12 @@ async def _upgrade(places: Places) -> Upgrades:
 PARTS: tuple[tuple[Mapping[str, Callable[[Any], Row]], Callable[[Places], Awaitable[Any]]], ...] = (
     (DRILL, _drill),
     (ROLLING, _roll),
+    (TELEMETRY, _telemetry),
     (UPGRADES, _upgrade),
 )
 """The rows of each part, and what measures it at a small size."""
-OF_A_QUIET_MACHINE = {"waits"}
+STARTS_SERVERS = (ROLLING, TELEMETRY)
+OF_A_QUIET_MACHINE = {"waits", "telemetry"}
 """Rows that hang on what else the machine does; they are judged by `make operate`."""
 
 
@@ -87,7 +94,10 @@ def test_every_row_has_a_lie() -> None:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("table", "measure"),
-    [pytest.param(*part, id="-".join(part[0]), marks=[pytest.mark.nightly] * (part[0] is ROLLING)) for part in PARTS],
+    [
+        pytest.param(*part, id="-".join(part[0]), marks=[pytest.mark.nightly] * (part[0] in (ROLLING, TELEMETRY)))
+        for part in PARTS
+    ],
 )
 async def test_rows_hold_in_short_form(places: Places, table: Mapping[str, Callable[[Any], Row]], measure: Any) -> None:
     found = await measure(places)
