@@ -22,10 +22,10 @@ class LazySnapshot:
         self._stack = AsyncExitStack()
         self._snapshot: CorpusSnapshot | None = None
 
-    async def snapshot(self) -> CorpusSnapshot:
+    async def snapshot(self, *, may_defer: bool = False) -> CorpusSnapshot:
         """The snapshot. Errors: those of `Database.snapshot`."""
         if self._snapshot is None:
-            opened = self._database.snapshot(self._workspace, self._as_of, readers=self._readers)
+            opened = self._database.snapshot(self._workspace, self._as_of, readers=self._readers, may_defer=may_defer)
             self._snapshot = await self._stack.enter_async_context(opened)
         return self._snapshot
 

@@ -18,6 +18,7 @@
     │   ├── Overloaded        this process has as much to do as it can; another may have room
     │   ├── RateLimited       the organisation, or the caller, sent too many requests within a minute
     │   ├── LeaseLost         another worker holds the job now: stop, change nothing
+    │   ├── SnapshotOutdated  the corpus is another than this process remembers: open the snapshot again
     │   └── SpaceSwitched     the workspace answers in another embedding space by now: embed again
     └── Permanent             trying again cannot help
         ├── ParseFailed       the document cannot be read (code says why)
@@ -223,6 +224,12 @@ class LeaseLost(Retryable):
     """The job's fencing token is no longer current: another worker owns it. Stop without any further effect."""
 
     code = "LEASE_LOST"
+
+
+class SnapshotOutdated(Retryable):
+    """The first read of a deferred snapshot found another corpus than the one that the process remembers."""
+
+    code = "SNAPSHOT_OUTDATED"
 
 
 class SpaceSwitched(Retryable):

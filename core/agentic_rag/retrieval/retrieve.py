@@ -196,8 +196,6 @@ async def _with_texts(
 ) -> list[tuple[Chunk, Candidate]]:
     """The candidates that are still there, with their texts and the paths that led to them."""
     first = ranking.candidates
-    if not first:
-        return []
     steps = {one.ordinal: ranking.paths.steps_to(one.ordinal) for one in first} if ranking.paths else {}
     on_trails = {step.origin for trail in steps.values() for step in trail} - {one.ordinal for one in first}
     ordinals = [*(one.ordinal for one in first), *sorted(on_trails)]

@@ -210,6 +210,8 @@ class MemoryDatabase:
         as_of: int | None = None,
         space_id: int | None = None,
         readers: ReadIdentity = ANONYMOUS_READER,
+        *,
+        may_defer: bool = False,
     ) -> AsyncGenerator[CorpusSnapshot]:
         """Open a read-only snapshot in the name of `readers`."""
         state = entered(self._store.committed, workspace)

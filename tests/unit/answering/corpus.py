@@ -156,7 +156,12 @@ class Corpus:
 
     @asynccontextmanager
     async def snapshot(
-        self, workspace: WorkspaceRef, as_of: int | None = None, readers: ReadIdentity = ANONYMOUS_READER
+        self,
+        workspace: WorkspaceRef,
+        as_of: int | None = None,
+        readers: ReadIdentity = ANONYMOUS_READER,
+        *,
+        may_defer: bool = False,
     ) -> AsyncIterator[Any]:
         self.calls.note("snapshot")
         if self.database_down:

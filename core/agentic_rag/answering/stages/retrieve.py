@@ -31,6 +31,7 @@ from agentic_rag.answering.stages.embed import embed_searches
 from agentic_rag.answering.state_machine import StageEvent
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import CorpusSnapshot
+from agentic_rag.kernel.errors import SnapshotOutdated
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.retrieval.candidates import Passage, SearchScope
 from agentic_rag.retrieval.query import RetrievalQuery
@@ -56,7 +57,14 @@ class RetrieveStage:
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach passages, candidates and the parts with their weighted terms."""
-        state, snapshot = await self._in_space(state, reads)
+        try:
+            return await self._retrieve(state, reads, may_defer=True)
+        except SnapshotOutdated:
+            await reads.release()
+            return await self._retrieve(state, reads, may_defer=False)
+
+    async def _retrieve(self, state: RunState, reads: LazySnapshot, *, may_defer: bool) -> StageResult:
+        state, snapshot = await self._in_space(state, reads, may_defer=may_defer)
         question = state.question
         scope = await scope_of(snapshot, state.options.search.filter, snapshot.access.access_ids)
         searches: list[PartSearch] = []
@@ -120,12 +128,14 @@ class RetrieveStage:
     def _seconds(self, state: RunState) -> float:
         return state.deadline.remaining(self.clock.monotonic()) * READ_SHARE
 
-    async def _in_space(self, state: RunState, reads: LazySnapshot) -> tuple[RunState, CorpusSnapshot]:
+    async def _in_space(
+        self, state: RunState, reads: LazySnapshot, *, may_defer: bool
+    ) -> tuple[RunState, CorpusSnapshot]:
         """The question embedded in the space that the run's snapshot reads, and that snapshot. It was already, unless
         the workspace was switched between the embedding and the opening; no snapshot is held while a model is asked.
         """
         while True:
-            snapshot = await reads.snapshot()
+            snapshot = await reads.snapshot(may_defer=may_defer)
             if snapshot.space is None or snapshot.space.space == state.space:
                 return state, snapshot
             state = replace(state, space=snapshot.space.space)

@@ -19,6 +19,7 @@ from agentic_rag.adapters.postgres.documents.document_reader_sql import (
     TEXTS,
     TEXTS_CHECKED,
     TEXTS_WITH_BESIDE_CHECKED,
+    TEXTS_WITH_BESIDE_TOLD,
     TITLES,
     TITLES_OF,
     VISIBLE,
@@ -28,6 +29,7 @@ from agentic_rag.adapters.postgres.documents.filter_sql import matching_statemen
 from agentic_rag.adapters.postgres.retrieval.resident import ResidentCorpus
 from agentic_rag.adapters.postgres.retrieval.segments import ORDINAL_BYTES, SegmentCache
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
+from agentic_rag.adapters.postgres.session.deferred_connection import DeferredConnection
 from agentic_rag.documents.document import (
     Chunk,
     ChunkPosition,
@@ -86,13 +88,19 @@ class PostgresDocumentReader:
         naming: Sequence[UUID] = (),
     ) -> list[Chunk]:
         self.has_stale_titles = False
+        deferred = self._connection if isinstance(self._connection, DeferredConnection) else None
+        if not (ordinals or self._told):
+            if deferred is not None:
+                await deferred.confirm()
+            return []
         if not (with_beside or naming or self._told):
             return await self._chunks(TEXTS, access_ids, ordinals)
-        if not (ordinals or self._told):
-            return []
         told, self._told = self._told, {}
-        rows = await self._connection.fetch(
-            TEXTS_WITH_BESIDE_CHECKED if with_beside else TEXTS_CHECKED,
+        fetch, statement = self._connection.fetch, TEXTS_WITH_BESIDE_CHECKED if with_beside else TEXTS_CHECKED
+        if deferred is not None and not deferred.is_confirmed and with_beside:
+            fetch, statement = deferred.fetch_told, TEXTS_WITH_BESIDE_TOLD
+        rows = await fetch(
+            statement,
             *self._key,
             access_ids,
             self._version,

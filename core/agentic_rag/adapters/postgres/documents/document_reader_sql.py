@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentic_rag.adapters.postgres.documents.document_rows import DOCUMENT_COLUMNS
+from agentic_rag.adapters.postgres.session.snapshot_header import TOLD
 
 _CHUNK = """
     c.ordinal, c.chunk_id, c.document_id, c.revision_id, c.index, c.text, c.char_start AS start, c.char_end AS end,
@@ -83,7 +84,7 @@ WITH texts AS MATERIALIZED ({texts}), named AS MATERIALIZED (
 ), ordered AS (
     SELECT texts.*, row_number() OVER (ORDER BY is_beside, place) AS rank FROM texts
 )
-SELECT ordered.*, first.*
+SELECT ordered.*, first.*{told}
 FROM (SELECT) AS always
 LEFT JOIN ordered ON true
 LEFT JOIN (SELECT * FROM named CROSS JOIN retitled) AS first ON ordered.rank IS NULL OR ordered.rank = 1
@@ -91,9 +92,12 @@ ORDER BY ordered.rank
 """
 
 TEXTS_CHECKED = _CHECKED.format(
-    texts=_ASKED_CHUNKS.format(columns=f"asked.place, {_CHUNK}, false AS is_beside", **_ORDINALS)
+    texts=_ASKED_CHUNKS.format(columns=f"asked.place, {_CHUNK}, false AS is_beside", **_ORDINALS), told=""
 )
-TEXTS_WITH_BESIDE_CHECKED = _CHECKED.format(texts=_TEXTS_WITH_BESIDE)
+TEXTS_WITH_BESIDE_CHECKED = _CHECKED.format(texts=_TEXTS_WITH_BESIDE, told="")
+
+TEXTS_WITH_BESIDE_TOLD = _CHECKED.format(texts=_TEXTS_WITH_BESIDE, told=f", ({TOLD}) AS told")
+"""With the header of the snapshot, as text in each row."""
 
 TITLES = _ASKED_CHUNKS.format(columns="c.ordinal, d.title", **_ORDINALS)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from uuid import UUID
 
@@ -33,7 +33,9 @@ from agentic_rag.adapters.postgres.retrieval.segments import SegmentCache
 from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresVectorIndexStore
 from agentic_rag.adapters.postgres.retrieval.vectors import PostgresVectorReader
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.adapters.postgres.session.deferred_connection import DeferredConnection
 from agentic_rag.adapters.postgres.session.pool import BOUND, ENTERED, PostgresPool, caller_setting
+from agentic_rag.adapters.postgres.session.snapshot_header import HEADER, RememberedHeaders
 from agentic_rag.adapters.postgres.tenancy.access import PostgresAccessStore, read_sets_above
 from agentic_rag.adapters.postgres.tenancy.api_keys import PostgresApiKeyStore
 from agentic_rag.adapters.postgres.tenancy.audit import PostgresAuditLog, record_alone
@@ -65,32 +67,6 @@ from agentic_rag.workspaces.ports import OrganisationStore, WorkspaceStore
 from agentic_rag.workspaces.settings import RagConfig
 from agentic_rag.workspaces.web_access import WebAccess
 from agentic_rag.workspaces.workspace import CorpusHead, WorkspaceKind, effective_rag_config
-
-# The first statement of the transaction; it fixes the snapshot that later statements read.
-HEADER = """
-SELECT w.corpus_version, w.oldest_version, w.access_version, pg_postmaster_start_time() AS started,
-       (SELECT max(g.access_id) FROM rag_access_sets g
-        WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id) AS newest_set,
-       s.space_id, s.provider, s.model, s.dimensions, s.precision,
-       w.active_space,
-       ARRAY (
-           SELECT segment_id FROM rag_segments g
-           WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id
-           ORDER BY visible_from, segment_id
-       ) AS segment_ids,
-       (SELECT count(*) FROM rag_segments g
-        WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id
-          AND g.visible_from <= coalesce($3, w.corpus_version)) AS segments_seen,
-       EXISTS (
-           SELECT FROM rag_vector_indexes i
-           WHERE i.org_id = w.org_id AND i.workspace_id = w.workspace_id AND i.space_id = s.space_id
-             AND i.state = 'READY'
-       ) AS is_indexed
-FROM rag_workspaces w
-LEFT JOIN rag_embedding_spaces s
-  ON s.org_id = w.org_id AND s.workspace_id = w.workspace_id AND s.space_id = coalesce($4, w.active_space)
-WHERE w.org_id = $1 AND w.workspace_id = $2
-"""
 
 CORPUS_VERSION = f"SELECT rag_corpus_version(bound.org_id, $2) FROM {BOUND} CROSS JOIN {ENTERED}"  # noqa: S608
 
@@ -201,9 +177,11 @@ class PostgresDatabase:
     """Opens snapshots and transactions on a pool.
 
     Opening a snapshot costs two round trips (begin with the tenant setting; versions, space and segments), and one more
-    for access sets that this process has not seen for the caller; ending it costs one. With a `graph` outside Postgres,
-    snapshots of the newest version read that graph. It keeps no older versions, so snapshots of those read the Postgres
-    tables. With `residents`, vectors and mentions that this process holds are not looked for in the database.
+    for access sets that this process has not seen for the caller; ending it costs one. One that is deferred goes by the
+    header that this process remembers, and costs one at its first read, which compares that header. With a `graph`
+    outside Postgres, snapshots of the newest version read that graph. It keeps no older versions, so snapshots of those
+    read the Postgres tables. With `residents`, vectors and mentions that this process holds are not looked for in the
+    database.
     With `refuses_owners` the check refuses a login that may become the owner of the tables.
     """
 
@@ -224,6 +202,7 @@ class PostgresDatabase:
         self._scopes = ReadScopes()
         self._graph = graph
         self._residents = residents
+        self._headers = RememberedHeaders()
 
     @asynccontextmanager
     async def snapshot(
@@ -232,11 +211,22 @@ class PostgresDatabase:
         as_of: int | None = None,
         space_id: int | None = None,
         readers: ReadIdentity = ANONYMOUS_READER,
+        *,
+        may_defer: bool = False,
     ) -> AsyncGenerator[CorpusSnapshot]:
-        async with self._pool.snapshot(workspace.org_id) as connection:
-            row = await connection.fetchrow(HEADER, *workspace.key, as_of, space_id)
-            if row is None:
-                raise NotFound(f"There is no workspace {workspace.workspace_id}.")
+        is_newest = as_of is None and space_id is None
+        row = self._headers.find(workspace) if may_defer and is_newest else None
+        async with AsyncExitStack() as stack:
+            begin = partial(stack.enter_async_context, self._pool.snapshot(workspace.org_id))
+            if row is not None:
+                connection = DeferredConnection(begin, workspace, row["told"])
+            else:
+                connection = await begin()
+                row = await connection.fetchrow(HEADER, *workspace.key, as_of, space_id)
+                if row is None:
+                    raise NotFound(f"There is no workspace {workspace.workspace_id}.")
+                if is_newest:
+                    self._headers.keep(workspace, row)
             version = _version(row, as_of)
             access = await self._scope(connection, workspace, readers, row)
             yield PostgresCorpusSnapshot(
@@ -259,6 +249,7 @@ class PostgresDatabase:
     async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ANONYMOUS_READER) -> CorpusHead | None:
         async with self._pool.connection() as connection:
             row = await connection.fetchrow(CORPUS_HEAD, *workspace.key, caller_setting())
+            self._headers.compare(workspace, row)
             if row is None:
                 return None
             access = await self._scope(connection, workspace, readers, row)
