@@ -8,7 +8,7 @@ import pytest
 from tests.unit.answering.answering_world import World
 from tests.unit.answering.corpus import Corpus
 
-from agentic_rag.kernel.errors import DependencyUnavailable
+from agentic_rag.kernel.errors import DependencyUnavailable, SnapshotOutdated
 
 
 class SessionEnded(Exception):
@@ -29,6 +29,21 @@ class Interrupted(Corpus):
             raise DependencyUnavailable("Postgres does not answer.", dependency="postgres") from self.cause
         async with super().snapshot(*arguments, **named) as snapshot:
             yield snapshot
+
+
+class Remembering(Corpus):
+    """What a process remembers of it is stale, which the first read of a deferred snapshot finds out."""
+
+    @asynccontextmanager
+    async def snapshot(self, *arguments: Any, may_defer: bool = False, **named: Any) -> AsyncGenerator[Any]:
+        self.calls.note("deferred" if may_defer else "begun")
+        async with super().snapshot(*arguments, **named) as snapshot:
+            if may_defer:
+                snapshot.documents.chunks = self._refuse
+            yield snapshot
+
+    async def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise SnapshotOutdated("The corpus changed.")
 
 
 def interrupted(failures: int, cause: BaseException) -> Interrupted:
@@ -60,4 +75,16 @@ async def test_a_server_that_is_away_is_told_without_more_tries(
         await world.ask("How many days of annual leave do employees receive?")
 
     assert corpus.tried == tried
+    await world.recorder.aclose()
+
+
+async def test_a_question_whose_deferred_snapshot_is_outdated_is_searched_for_again_in_one_that_is_not() -> None:
+    corpus = Remembering()
+    corpus.add("handbook.md", "Staff handbook", "Employees receive 28 days of annual leave.")
+    world = World(corpus)
+
+    run = await world.ask("How many days of annual leave do employees receive?")
+
+    assert "28 days" in run.answer.text
+    assert (corpus.calls.names.count("deferred"), corpus.calls.names.count("begun"), corpus.opened) == (1, 1, 0)
     await world.recorder.aclose()
