@@ -257,11 +257,14 @@ INSERT INTO rag_revisions (org_id, workspace_id, revision_id, document_id, text,
 SELECT $1, $1, gen_random_uuid(), $1, repeat('Größe 東京 ', size), sha256('x'), 'p', '1'
 FROM unnest('{10,20000}'::integer[]) AS of(size);
 INSERT INTO rag_originals (org_id, workspace_id, document_id, content_hash, blob_key, size)
-SELECT $1, $1, $1, sha256(size::text::bytea), size, size FROM unnest('{1,20,300}'::integer[]) AS of(size)
+SELECT $1, $1, $1, sha256(size::text::bytea), size, size FROM unnest('{1,20,300}'::integer[]) AS of(size);
+INSERT INTO rag_restricted_versions (org_id, workspace_id, version, access_id)
+SELECT $1, $1, of.version, of.access_id
+FROM unnest('{2,2,5,9}'::integer[], '{1,2,1,3}'::integer[]) AS of(version, access_id)
 """
 
 
-async def test_long_texts_that_are_there_get_pieces_and_originals_are_counted(fresh_database: str) -> None:
+async def test_what_is_there_is_cut_into_pieces_and_counted(fresh_database: str) -> None:
     await upgrade(fresh_database, "0042")
     server = await asyncpg.connect(fresh_database)
     for org in (UUID(int=7), UUID(int=8)):
@@ -276,9 +279,15 @@ async def test_long_texts_that_are_there_get_pieces_and_originals_are_counted(fr
         "GROUP BY r.org_id, r.revision_id, r.text ORDER BY length(r.text)"
     )
     counted = await server.fetch("SELECT sum(bytes) AS bytes FROM rag_stored_bytes GROUP BY org_id")
+    await server.execute(
+        "INSERT INTO rag_restricted_versions (org_id, workspace_id, version, access_id) "
+        "SELECT org_id, org_id, 11, unnest('{1,3}'::integer[]) FROM rag_organizations"
+    )
+    versions = await server.fetch("SELECT DISTINCT version, counted FROM rag_restricted_versions ORDER BY version")
     await server.close()
     assert [tuple(row) for row in made] == [(None, False)] * 2 + [(True, True)] * 2
     assert [row["bytes"] for row in counted] == [321, 321]
+    assert [tuple(row) for row in versions] == [(2, 1), (5, 2), (9, 3), (11, 4)]
 
 
 SERVES_NONE_BEFORE = """

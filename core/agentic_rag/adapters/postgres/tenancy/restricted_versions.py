@@ -27,15 +27,46 @@ SELECT access_id FROM rag_chunks WHERE org_id = $1 AND workspace_id = $2 AND doc
 """
 
 # $3: the sets that the caller reads; $4, $5: of the versions above the first up to the second those that touch none.
+# Each row knows how many restricted versions there are up to its own. The fewer sets are looked up, those that are read
+# or the others.
 HIDDEN = """
-SELECT (
-    SELECT count(DISTINCT version) FROM rag_restricted_versions
-    WHERE org_id = $1 AND workspace_id = $2 AND version > $4 AND version <= $5
-) - (
-    SELECT count(DISTINCT version) FROM rag_restricted_versions
-    WHERE org_id = $1 AND workspace_id = $2 AND version > $4 AND version <= $5
-      AND access_id IN (SELECT unnest($3::integer[]))
-)
+SELECT CASE
+    WHEN 2 * cardinality($3::integer[]) <= (
+        SELECT max(access_id) FROM rag_access_sets WHERE org_id = $1 AND workspace_id = $2
+    )
+    THEN coalesce((
+        SELECT counted FROM rag_restricted_versions
+        WHERE org_id = $1 AND workspace_id = $2 AND version <= $5 ORDER BY version DESC LIMIT 1
+    ), 0) - coalesce((
+        SELECT counted FROM rag_restricted_versions
+        WHERE org_id = $1 AND workspace_id = $2 AND version <= $4 ORDER BY version DESC LIMIT 1
+    ), 0) - (
+        SELECT count(DISTINCT touched.version)
+        FROM unnest($3) AS asked(access_id)
+        CROSS JOIN LATERAL (
+            SELECT version FROM rag_restricted_versions
+            WHERE org_id = $1 AND workspace_id = $2 AND access_id = asked.access_id AND version > $4 AND version <= $5
+            OFFSET 0
+        ) touched
+    )
+    ELSE (
+        SELECT count(DISTINCT other.version)
+        FROM (
+            SELECT access_id FROM rag_access_sets WHERE org_id = $1 AND workspace_id = $2
+            EXCEPT SELECT unnest($3)
+        ) unread
+        CROSS JOIN LATERAL (
+            SELECT o.version FROM rag_restricted_versions o
+            WHERE o.org_id = $1 AND o.workspace_id = $2 AND o.access_id = unread.access_id
+              AND o.version > $4 AND o.version <= $5
+              AND (
+                  SELECT bool_and(r.access_id <> ALL ($3)) FROM rag_restricted_versions r
+                  WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.version = o.version
+              )
+            OFFSET 0
+        ) other
+    )
+END
 """
 
 # $4: a version as it was shown: the version that is shown so first, and hidden ones right behind it show the same. The
