@@ -72,6 +72,7 @@ def test_a_span_sends_on_one_id_however_often_it_is_asked() -> None:
     assert inside != first
 
 
+@pytest.mark.slow
 @pytest.mark.network
 @pytest.mark.parametrize("spans", [1, 2_000])
 def test_a_collector_that_never_answers_delays_the_end_by_less_than_five_seconds(spans: int) -> None:

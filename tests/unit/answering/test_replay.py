@@ -79,7 +79,10 @@ async def test_a_run_is_asked_again_with_its_own_options(world: World) -> None:
     assert (await replayer(world).replay(world.asker, world.workspace, run.run_id)).differences == ()
 
 
-async def test_runs_of_others_and_runs_without_their_words_are_refused(world: World) -> None:
+async def test_runs_of_others_and_runs_without_their_words_are_refused(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentic_rag.answering.runs.read._FRESH_SECONDS", 0.1)
     run = await world.ask()
     eve = Principal(world.workspace.org_id, "eve", Role.MEMBER)
     with pytest.raises(NotFound):

@@ -280,7 +280,8 @@ async def test_other_words_at_the_place_of_a_quote_are_told(world: World) -> Non
     assert "CHANGED" in "\n".join(check(await proof(world, run)))
 
 
-async def test_a_run_of_somebody_else_is_no_run(world: World) -> None:
+async def test_a_run_of_somebody_else_is_no_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agentic_rag.answering.runs.read._FRESH_SECONDS", 0.1)
     run = await world.ask()
 
     with pytest.raises(NotFound):
