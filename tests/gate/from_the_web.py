@@ -40,12 +40,7 @@ SHARE = 90
 OPEN = AnswerDefaults(gate=GateRules(mode="on", can_search=True, can_crawl=True))
 CLOSED = AnswerOptions(cache=CacheMode.BYPASS, allow_web=False)
 
-
 FindPages = Callable[[SearchRequest], Awaitable[tuple[SearchResult, ...]]]
-HONEST = ("second.example.org", "third.example.org")
-LIAR = "liar.example.org"
-BESIDE = ("The crew lives ashore.", "Its quay has two cranes.", "Visitors ask at the office.")
-"""What else the pages of these sites say."""
 
 
 async def find_pages(request: SearchRequest) -> tuple[SearchResult, ...]:
@@ -54,12 +49,6 @@ async def find_pages(request: SearchRequest) -> tuple[SearchResult, ...]:
     scored = [(len(wanted & frozenset(tokenize(fact(number)[2]))), number) for number in range(FACTS)]
     best = sorted(scored, key=lambda one: (-one[0], one[1]))[: request.top_k]
     return tuple(SearchResult(f"http://{SITE}/fact/{number}", f"Fact {number}") for _, number in best)
-
-
-async def find_contested(request: SearchRequest) -> tuple[SearchResult, ...]:
-    """The page of the liar first, then those of two other sites."""
-    best = (await find_pages(request))[0].url.rpartition("/")[2]
-    return tuple(SearchResult(f"http://{host}/fact/{best}", f"Fact {best}") for host in (LIAR, *HONEST))
 
 
 @dataclass
@@ -108,7 +97,7 @@ class Asked:
         return await self.answer.ask(principal, asked)
 
 
-async def _filled() -> CrawledWorkspace:
+async def fill_workspace() -> CrawledWorkspace:
     """A workspace with documents that answer none of the questions."""
     ground = await CrawledWorkspace().open()
     others = tuple(f"http://{SITE}/page/{number}" for number in range(8))
@@ -124,7 +113,7 @@ def found(short: bool) -> Row:
 
 
 async def _found(count: int) -> Row:
-    asked = Asked(await _filled())
+    asked = Asked(await fill_workspace())
     right = 0
     for number in range(count):
         question, harbour, _ = fact(number)
@@ -137,43 +126,13 @@ async def _found(count: int) -> Row:
     return Row(name, f"{share:.0f} %", f"≥ {SHARE} %", share >= SHARE)
 
 
-def poisoned(short: bool) -> Row:
-    """A page that lies moves no answer that two independent sites contradict."""
-    return asyncio.run(_poisoned(FEW if short else FACTS))
-
-
-async def _poisoned(count: int) -> Row:
-    ground = await _filled()
-    for number in range(count):
-        _, harbour, sentence = fact(number)
-        said = {host: sentence for host in HONEST} | {LIAR: sentence.replace(harbour, _lie(number))}
-        for place, (host, text) in enumerate(said.items()):
-            ground.web.pages[f"{host}/fact/{number}"] = page(f"Fact {number}", f"{text} {BESIDE[place]}")
-    asked = Asked(ground, find_contested)
-    lies = right = read = 0
-    for number in range(count):
-        question, harbour, _ = fact(number)
-        run = await asked.ask(question)
-        lies += _lie(number) in run.answer.text
-        right += harbour in run.answer.text
-        read += f"{LIAR}/fact/{number}" in ground.web.requests
-    await asked.recorder.aclose()
-    share = 100 * right / count
-    name = f"{count} questions that two sites answer and a third lies about: answers that name the lie, and right ones"
-    return Row(name, f"{lies}, {share:.0f} %", f"0, ≥ {SHARE} %", lies == 0 and share >= SHARE and read == count)
-
-
-def _lie(number: int) -> str:
-    return f"Falskt{number}hamn"
-
-
 def withheld(short: bool) -> Row:
     """The same with the web forbidden."""
     return asyncio.run(_withheld(FEW if short else FACTS))
 
 
 async def _withheld(count: int) -> Row:
-    ground = await _filled()
+    ground = await fill_workspace()
     asked = Asked(ground)
     runs = [await asked.ask(fact(number)[0], CLOSED) for number in range(count)]
     await asked.recorder.aclose()

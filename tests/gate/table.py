@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tests.bench.reports import Row
-from tests.gate import asked, crawled, decisions, from_the_web, labelled, outcomes, parallel
+from tests.gate import asked, crawled, decisions, from_the_web, labelled, outcomes, parallel, poison
 
 Measure = Callable[[bool], Row]
 """Measures a row; True asks for the short form."""
@@ -29,7 +29,9 @@ TABLE: Mapping[str, Measure] = {
     "envelope": parallel.envelope,
     "resumed": crawled.resumed,
     "found": from_the_web.found,
-    "poisoned": from_the_web.poisoned,
+    "poisoned": poison.poisoned,
+    "disguised": poison.disguised,
+    "alone": poison.alone,
     "withheld": from_the_web.withheld,
     "verified": from_the_web.verified,
 }

@@ -137,6 +137,12 @@ def _without_votes(patch: Patch) -> None:
     patch(extractive, "find_outvoted", lambda *_: frozenset[int]())
 
 
+def _against_all(patch: Patch) -> None:
+    from agentic_rag.answering.extraction import extractive
+
+    patch(extractive, "find_outvoted", lambda passages, *_: frozenset(range(len(passages))))
+
+
 def _without_policy(patch: Patch) -> None:
     from agentic_rag.answering.gate.policy import WebPolicy
 
@@ -173,6 +179,8 @@ MUTANTS: Mapping[str, Mutant] = {
     "resumed": Mutant("a crawl begins anew", _forgetful, "a resumed crawl"),
     "found": Mutant("nobody reads what came", _without_reading_again, "answered with a citation of its page"),
     "poisoned": Mutant("no page is outvoted", _without_votes, "a third lies about"),
+    "disguised": Mutant("no page is outvoted", _without_votes, "such lies in"),
+    "alone": Mutant("pages that name something else outvote one", _against_all, "speak of something else"),
     "withheld": Mutant("no policy is heard", _without_policy, "with the web forbidden"),
     "verified": Mutant("a page is changed in place", _in_place, "changed or went"),
     "cost": Mutant("each decision takes two milliseconds more", _slowly, "beyond the probe"),
