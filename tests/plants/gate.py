@@ -132,15 +132,16 @@ def _without_reading_again(patch: Patch) -> None:
 
 
 def _without_votes(patch: Patch) -> None:
-    from agentic_rag.answering.extraction import extractive
+    from agentic_rag.answering.evidence.outvoted import Outvoted
+    from agentic_rag.answering.stages import leave_out
 
-    patch(extractive, "find_outvoted", lambda *_: frozenset[int]())
+    patch(leave_out, "find_outvoted", lambda *_: Outvoted())
 
 
 def _against_all(patch: Patch) -> None:
-    from agentic_rag.answering.extraction import extractive
+    from agentic_rag.answering.evidence import outvoted
 
-    patch(extractive, "find_outvoted", lambda passages, *_: frozenset(range(len(passages))))
+    patch(outvoted, "_covers", lambda *_: True)
 
 
 def _without_policy(patch: Patch) -> None:

@@ -24,6 +24,7 @@ _FATES = {
     "MIN_SCORE": "score too low",
     "SIMILARITY": "not similar enough",
     "CONTEXT_BUDGET": "context is full",
+    "OUTVOTED": "contradicted",
     "DROPPED": "dropped",
 }
 

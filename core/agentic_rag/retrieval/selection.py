@@ -19,6 +19,7 @@ DIVERSITY = "diversity"
 NEAR_DUPLICATE = "near_duplicate"
 TOP_K = "top_k"
 CONTEXT_BUDGET = "context_budget"
+OUTVOTED = "outvoted"
 """Why a candidate was dropped, as `CandidateTrace.dropped_because` says it."""
 
 NEAR_DUPLICATE_SIMILARITY = 0.9

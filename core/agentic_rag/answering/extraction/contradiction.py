@@ -132,7 +132,7 @@ def contradicts(left: str, right: str, kind: AnswerType = AnswerType.FACT, *, ab
     if is_negative(left) != is_negative(right):
         same = jaccard_similarity(ours, theirs) >= MIN_NEGATED_OVERLAP
         return same and extract_figures(left) == extract_figures(right)
-    mine, its = _statement(left), _statement(right)
+    mine, its = read_statement(left), read_statement(right)
     rivals = _only_rivals(mine.values, its.values)
     if rivals is None or not _same_words(mine, its):
         rivals = _replaced_in_copy(mine, its)
@@ -147,7 +147,7 @@ def answers_differ(left: str, right: str, question: str, kind: AnswerType) -> bo
     """
     if kind not in _KINDS:
         return False
-    mine, its = (_statement(_clause_with_value(one)) for one in (left, right))
+    mine, its = (read_statement(_clause_with_value(one)) for one in (left, right))
     if any(_OTHER_CASE.search(one.text) for one in (mine, its)) or is_negative(left) != is_negative(right):
         return False
     ours = [one for one in mine.values if not any(one.agrees(other) for other in its.values)]
@@ -157,7 +157,7 @@ def answers_differ(left: str, right: str, question: str, kind: AnswerType) -> bo
         return False
     if any(one not in rivals[0] and one.parts not in _PERIODS for one in (*ours, *theirs)):
         return False
-    asked = {word for _, word in _statement(question).words}
+    asked = {word for _, word in read_statement(question).words}
     said = [{word for _, word in one.words if word not in FUNCTION_WORDS} for one in (mine, its)]
     shared = len(said[0] & said[1])
     if shared < MIN_SHARED_WORDS or 2 * shared < min(map(len, said)):
@@ -166,7 +166,7 @@ def answers_differ(left: str, right: str, question: str, kind: AnswerType) -> bo
     return all(len(words) <= MOST_WORDS_ALONE for words in alone) and not _contrast(mine, its, alone)
 
 
-def _contrast(mine: _Statement, its: _Statement, alone: Sequence[set[str]]) -> bool:
+def _contrast(mine: Statement, its: Statement, alone: Sequence[set[str]]) -> bool:
     """True where other words stand before a common one: the north and the south pump, adults and children pay."""
     before = [
         {word: ahead for (_, ahead), (_, word) in pairwise(one.words) if ahead in words and word not in FUNCTION_WORDS}
@@ -210,7 +210,7 @@ def order_in_time(title: str, quote: str) -> tuple[bool, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Statement:
+class Statement:
     """A sentence as its values and the stems of its other words, each with its place."""
 
     values: tuple[TypedValue, ...]
@@ -219,7 +219,8 @@ class _Statement:
 
 
 @lru_cache(_CACHED_SENTENCES)
-def _statement(sentence: str) -> _Statement:
+def read_statement(sentence: str) -> Statement:
+    """A sentence as its values and words; asides are blanked."""
     # "raised from 30 to 60 days", "60 instead of 30": what no longer holds is no part of the statement.
     text = _ASIDE.sub(lambda found: " " * len(found[0]), LIST_MARK.sub("", sentence))
     table = table_of(sentence)
@@ -236,7 +237,7 @@ def _statement(sentence: str) -> _Statement:
         and match[0].lower() not in known
     ]
     values = tuple(_without_every_day(found))
-    return _Statement(values, tuple((at, _SAME.get(word, word)) for at, word in words), text)
+    return Statement(values, tuple((at, _SAME.get(word, word)) for at, word in words), text)
 
 
 def _only_rivals(left: Sequence[TypedValue], right: Sequence[TypedValue]) -> tuple[TypedValue, TypedValue] | None:
@@ -275,13 +276,13 @@ def _is_asked(value: TypedValue, kind: AnswerType, *, about_dates: bool) -> bool
     return wanted is None or value.kind in wanted
 
 
-def _same_words(left: _Statement, right: _Statement) -> bool:
+def _same_words(left: Statement, right: Statement) -> bool:
     """True when what is left beside the values says the same of the same subject."""
     ours, theirs = {word for _, word in left.words}, {word for _, word in right.words}
     return bool(ours) and ours == theirs
 
 
-def _replaced_in_copy(left: _Statement, right: _Statement) -> tuple[TypedValue, TypedValue] | None:
+def _replaced_in_copy(left: Statement, right: Statement) -> tuple[TypedValue, TypedValue] | None:
     """The rival values of two sentences that are one text but for a single replaced span, and a heading before one."""
     ours, theirs = (list(_TOKEN.finditer(one.text)) for one in (left, right))
     compared = SequenceMatcher(None, [one[0].lower() for one in ours], [one[0].lower() for one in theirs], False)
@@ -305,7 +306,7 @@ def _heading_length(tokens: Sequence[re.Match[str]]) -> int:
     return next(said, len(tokens))
 
 
-def _values_alone(statement: _Statement, tokens: Sequence[re.Match[str]]) -> list[TypedValue]:
+def _values_alone(statement: Statement, tokens: Sequence[re.Match[str]]) -> list[TypedValue]:
     """The values of a span; none where it says something else besides."""
     start, end = tokens[0].start(), tokens[-1].end()
     if any(start <= at < end for at, _ in statement.words):
@@ -313,7 +314,7 @@ def _values_alone(statement: _Statement, tokens: Sequence[re.Match[str]]) -> lis
     return [one for one in statement.values if one.start < end and start < one.end]
 
 
-def _names_one(statement: _Statement, name: TypedValue) -> bool:
+def _names_one(statement: Statement, name: TypedValue) -> bool:
     """False for a name that opens a sentence which may hold of many (… was born in Leeds)."""
     if _MANY.search(statement.text):
         return False

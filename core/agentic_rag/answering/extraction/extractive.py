@@ -22,7 +22,7 @@ from agentic_rag.answering.extraction.contradiction import (
     jaccard_similarity,
     order_in_time,
 )
-from agentic_rag.answering.extraction.disagreement import find_contradiction, find_outvoted
+from agentic_rag.answering.extraction.disagreement import find_contradiction
 from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.term_matching import weight_of
 from agentic_rag.answering.extraction.text_blocks import RankedBlock
@@ -109,16 +109,13 @@ def draft_part(
         for unit in (held.close_units() if ranked is None else ranked)
         if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded and not _restates(unit, passages, part)
     ]
-    stated = partial(_statement, passages=passages)
-    outvoted = find_outvoted(passages, part, stated, lambda: [*units, *_units_with_value(held, passages, excluded)])
-    units = [unit for unit in units if unit.passage not in outvoted]
+    stated = partial(statement_of, passages=passages)
     if not units:
         return PartDraft((), (), False)
     chosen = _choose(units, passages, part, limit)
     sides = find_contradiction(units, passages, part, stated)
     if sides is None and part.answer_type in VALUES:
-        valued = [unit for unit in _units_with_value(held, passages, excluded) if unit.passage not in outvoted]
-        sides = find_contradiction(valued, passages, part, stated)
+        sides = find_contradiction(_units_with_value(held, passages, excluded), passages, part, stated)
     if sides is None:
         sentences: list[DraftSentence] = []
         for unit in _in_order(chosen, part.answer_type):
@@ -265,7 +262,7 @@ def _units_with_value(held: PartUnits, passages: Sequence[Passage], excluded: Ex
     ]
 
 
-def _statement(unit: CandidateUnit, passages: Sequence[Passage]) -> str:
+def statement_of(unit: CandidateUnit, passages: Sequence[Passage]) -> str:
     """What a unit states: of a table row also what its columns are called."""
     return _sentence(unit, passages, 0).text if unit.kind is UnitKind.TABLE_ROW else _quote(unit, passages)
 

@@ -16,6 +16,7 @@ from agentic_rag.retrieval.selection import (
     DIVERSITY,
     MIN_SCORE,
     NEAR_DUPLICATE,
+    OUTVOTED,
     PER_DOCUMENT,
     SIMILARITY,
     TOP_K,
@@ -43,6 +44,8 @@ class CandidateFate(enum.Enum):
     MIN_SCORE = MIN_SCORE
     SIMILARITY = SIMILARITY
     CONTEXT_BUDGET = CONTEXT_BUDGET
+    OUTVOTED = OUTVOTED
+    """A page of the web that at least two independent sources contradict."""
     DROPPED = "dropped"
     """For another reason."""
 
@@ -206,6 +209,7 @@ _REASONS = {
     CandidateFate.MIN_SCORE: "Its score is below the least score of the request.",
     CandidateFate.SIMILARITY: "It is less similar to the question than the workspace's similarityThreshold asks.",
     CandidateFate.CONTEXT_BUDGET: "The passages before it filled the context that synthesis may read.",
+    CandidateFate.OUTVOTED: "A page of the web; at least two independent sources say otherwise, and agree.",
 }
 
 

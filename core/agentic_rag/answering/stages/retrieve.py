@@ -16,6 +16,7 @@ from agentic_rag.answering.evidence.cited_before import find_cited_before
 from agentic_rag.answering.evidence.expand_context import expand_passages, neighbour_positions
 from agentic_rag.answering.evidence.finder import EvidenceFinder, FoundEvidence
 from agentic_rag.answering.evidence.intermediate_answers import find_intermediate_answers
+from agentic_rag.answering.evidence.outvoted import find_outvoted
 from agentic_rag.answering.extraction.extractive import draft_part
 from agentic_rag.answering.extraction.multi_hop import find_path
 from agentic_rag.answering.extraction.subquery import build_subquery
@@ -28,6 +29,7 @@ from agentic_rag.answering.run_state import Retrieved, RunState, StageResult
 from agentic_rag.answering.search_query import build_query
 from agentic_rag.answering.stages.collect import PartSearch, collect
 from agentic_rag.answering.stages.embed import embed_searches
+from agentic_rag.answering.stages.leave_out import keep_believed
 from agentic_rag.answering.state_machine import StageEvent
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import CorpusSnapshot
@@ -169,7 +171,9 @@ def _find_earlier_answers(state: RunState, part: SubQuestion, searches: Sequence
     for place in part.depends_on:
         searched = searches[place]
         passages = [Passage(chunk, candidate, (place,)) for chunk, candidate in searched.result.chunks]
-        draft = draft_part(searched.query, place, passages, SENTENCES_FOR_FINDINGS)
+        outvoted = find_outvoted(searched.query, passages)
+        passages = keep_believed(passages, outvoted)
+        draft = draft_part(searched.query, place, passages, SENTENCES_FOR_FINDINGS, outvoted.spans)
         path = find_path(searched.result.chunks)
         features = extract_features(searched.query, draft, passages, path, searched.result.confidence)
         if not score_support(features, state.options.support_threshold).enough:

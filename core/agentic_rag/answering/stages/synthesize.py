@@ -46,6 +46,7 @@ from agentic_rag.answering.shapes.choice import choose_answer
 from agentic_rag.answering.shapes.question_kind import QuestionKind, question_kind
 from agentic_rag.answering.shapes.readings import find_readings
 from agentic_rag.answering.shapes.table import Choice, most_sentences, shape_part
+from agentic_rag.answering.stages.leave_out import leave_out_outvoted
 from agentic_rag.answering.stages.read_units import PartReading, odds_of, read_units
 from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import FIGURES, Passage
@@ -81,11 +82,11 @@ class SynthesizeStage:
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the draft, or the nearest evidence with the reason to abstain."""
+        state = leave_out_outvoted(state)
         known = _quote_opening(state) or _quote_cells(state)
         if known is not None:
             return StageResult(known)
-        found = state.retrieved
-        excluded = state.checked.excluded
+        found, excluded = state.retrieved, state.checked.excluded
         kinds = _kinds_of_parts(state)
         asked = _evidence_of_parts(state)
         readings = await read_units(self._reader, asked, kinds)
