@@ -29,6 +29,7 @@ TABLE: Mapping[str, Measure] = {
     "envelope": parallel.envelope,
     "resumed": crawled.resumed,
     "found": from_the_web.found,
+    "linked": from_the_web.linked,
     "poisoned": poison.poisoned,
     "disguised": poison.disguised,
     "alone": poison.alone,

@@ -131,6 +131,16 @@ def _without_reading_again(patch: Patch) -> None:
     patch(LookOutsideForRun, "_wait", late)
 
 
+def _following_all(patch: Patch) -> None:
+    from agentic_rag.ingestion.web import look_outside
+    from agentic_rag.web.links import read_links
+
+    def follow(page: Any, *_: Any) -> list[tuple[float, str]]:
+        return [(1.0, url) for url in read_links(page.url, page.body.decode())[0]]
+
+    patch(look_outside, "choose_links", follow)
+
+
 def _without_votes(patch: Patch) -> None:
     from agentic_rag.answering.evidence.outvoted import Outvoted
     from agentic_rag.answering.stages import leave_out
@@ -179,6 +189,7 @@ MUTANTS: Mapping[str, Mutant] = {
     "maze": Mutant("links are followed at any depth", _ever_deeper, "a maze without an end"),
     "resumed": Mutant("a crawl begins anew", _forgetful, "a resumed crawl"),
     "found": Mutant("nobody reads what came", _without_reading_again, "answered with a citation of its page"),
+    "linked": Mutant("every link is followed", _following_all, "to which a page found links"),
     "poisoned": Mutant("no page is outvoted", _without_votes, "a third lies about"),
     "disguised": Mutant("no page is outvoted", _without_votes, "such lies in"),
     "alone": Mutant("pages that name something else outvote one", _against_all, "speak of something else"),

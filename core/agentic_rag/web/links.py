@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
@@ -11,6 +12,8 @@ from agentic_rag.web.url_policy import AddressRefused, Target, parse_target
 
 MAX_LINKS = 500
 """Of one page."""
+MAX_LINK_CHARACTERS = 300
+"""Of a link's words, beyond which nothing is added."""
 MAX_CRAWLED_CHARACTERS = 512
 MAX_SEGMENTS = 12
 MAX_PARAMETERS = 6
@@ -63,28 +66,50 @@ def is_worth_following(target: Target) -> bool:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class PageLink:
+    """A canonical address that a page links to, and the words of the link."""
+
+    url: str
+    text: str
+
+
 def read_links(base: str, body: str) -> tuple[Sequence[str], str | None]:
     """The canonical addresses that a page links to, in its order, and the one that it calls its own. Links that ask not
     to be followed are left out.
     """
-    reader = _Links()
-    reader.feed(body)
-    found: dict[str, None] = {}
-    for address in reader.links[:MAX_LINKS]:
-        try:
-            url = canonical_url(urljoin(reader.base or base, address.strip()))
-            target = parse_target(url)
-        except (AddressRefused, ValueError):
-            continue
-        if is_worth_following(target):
-            found[url] = None
+    reader = _read(body)
     own: str | None = None
     if reader.canonical is not None:
         try:
             own = canonical_url(urljoin(base, reader.canonical.strip()))
         except (AddressRefused, ValueError):
             own = None
-    return tuple(found), own
+    return tuple(dict.fromkeys(one.url for one in _resolved(reader, base))), own
+
+
+def read_link_texts(base: str, body: str) -> Sequence[PageLink]:
+    """The same links with their words, one for each `a`."""
+    return _resolved(_read(body), base)
+
+
+def _read(body: str) -> _Links:
+    reader = _Links()
+    reader.feed(body)
+    return reader
+
+
+def _resolved(reader: _Links, base: str) -> list[PageLink]:
+    found: list[PageLink] = []
+    for address, text in zip(reader.links, reader.texts, strict=True):
+        try:
+            url = canonical_url(urljoin(reader.base or base, address.strip()))
+            target = parse_target(url)
+        except (AddressRefused, ValueError):
+            continue
+        if is_worth_following(target):
+            found.append(PageLink(url, " ".join(text.split())))
+    return found
 
 
 def _is_tracking(name: str) -> bool:
@@ -95,6 +120,8 @@ class _Links(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.links: list[str] = []
+        self.texts: list[str] = []
+        self._is_open = False
         self.canonical: str | None = None
         self.base: str | None = None
 
@@ -111,3 +138,12 @@ class _Links(HTMLParser):
             self.base = address if address.startswith(("http://", "https://")) else None
         elif tag in ("a", "area") and "nofollow" not in relation and len(self.links) < MAX_LINKS:
             self.links.append(address)
+            self.texts.append("")
+            self._is_open = tag == "a"
+
+    def handle_endtag(self, tag: str) -> None:
+        self._is_open = self._is_open and tag != "a"
+
+    def handle_data(self, data: str) -> None:
+        if self._is_open and len(self.texts[-1]) < MAX_LINK_CHARACTERS:
+            self.texts[-1] += data

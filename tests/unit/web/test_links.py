@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.web.links import canonical_url, is_worth_following, read_links, same_page
+from agentic_rag.web.links import PageLink, canonical_url, is_worth_following, read_link_texts, read_links, same_page
 from agentic_rag.web.robots import CLOSED, parse_robots, read_directives
 from agentic_rag.web.url_policy import AddressRefused, parse_target
 
@@ -48,6 +48,9 @@ def test_links_are_read_in_order_and_each_once() -> None:
         ("http://a.example.org/sub/b", "http://a.example.org/c"),
         "http://a.example.org/own",
     )
+    assert read_link_texts("http://a.example.org/", "<a href=/b>All of <b>b</b>\n now</a> then") == [
+        PageLink("http://a.example.org/b", "All of b now")
+    ]
     assert same_page("http://www.a.org/x") == same_page("https://a.org/x")
 
 

@@ -112,7 +112,10 @@ class DirectStage:
             # Nothing is read meanwhile, and pages that come are of a later version.
             await reads.release()
             asked, seeds = state.question.asked, decision.directives
-            report = await outside.look(OutsideRequest(asked.workspace, seeds.search_seeds, seeds.crawl_seeds, seconds))
+            wanted = OutsideRequest(
+                asked.workspace, seeds.search_seeds, seeds.crawl_seeds, follows_links=seeds.use_crawl, seconds=seconds
+            )
+            report = await outside.look(wanted)
         self._tell(report)
         looked = LookedOutside(report, decision, state)
         if report.version is None:

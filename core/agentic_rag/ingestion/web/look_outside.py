@@ -10,6 +10,7 @@ from time import monotonic
 
 from agentic_rag.answering.outside import OutsideReport, OutsideRequest
 from agentic_rag.documents.document import DocumentFault, DocumentStatus
+from agentic_rag.ingestion.web.choose_links import MAX_LINKED, choose_links
 from agentic_rag.ingestion.web.keep_pages import KeepPages, KeptPage
 from agentic_rag.ingestion.web.read_pages import FoundPage, ReadPages
 from agentic_rag.ingestion.web.search_web import SearchWeb, require_web
@@ -19,11 +20,13 @@ from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.web.fetch_policy import FetchedPage
+from agentic_rag.web.links import same_page
 from agentic_rag.web.page_paths import WebOrigin
 from agentic_rag.web.search import SearchRequest
 
 MAX_PAGES = 6
-"""Pages that one run reads."""
+"""Pages that one run reads of those that were found or named."""
 RESULTS_PER_SEARCH = 4
 FETCH_SHARE = 0.6
 """Share of the time by which pages have to be fetched, so that what came can still be ingested."""
@@ -84,7 +87,19 @@ class LookOutsideForRun:
         found = await asyncio.gather(*(self._search(request.workspace, text, tally) for text in request.searches))
         named = [FoundPage(url, WebOrigin.CRAWL) for url in request.addresses]
         chosen = list({page.url: page for page in [*named, *_in_turn(found)]}.values())[:MAX_PAGES]
-        await asyncio.gather(*(self._read(request.workspace, page, tally) for page in chosen))
+        read = await asyncio.gather(*(self._read(request.workspace, page, tally) for page in chosen))
+        if request.follows_links:
+            await self._follow(request, chosen, [page for page in read if page is not None], tally)
+
+    async def _follow(
+        self, request: OutsideRequest, chosen: Sequence[FoundPage], read: Sequence[FetchedPage], tally: _Tally
+    ) -> None:
+        """Read the pages about the question that these link to; whose links are not followed any more."""
+        known = frozenset(same_page(url) for url in (*(one.url for one in chosen), *(one.url for one in read)))
+        links = [link for page in read for link in choose_links(page, request.searches, known)]
+        best = dict.fromkeys(url for _, url in sorted(links, key=lambda one: (-one[0], one[1])))
+        for url in list(best)[:MAX_LINKED]:
+            await self._read(request.workspace, FoundPage(url, WebOrigin.CRAWL, depth=1), tally)
 
     async def _search(self, workspace: WorkspaceRef, text: str, tally: _Tally) -> list[FoundPage]:
         try:
@@ -95,25 +110,27 @@ class LookOutsideForRun:
         tally.searches += 1
         return [FoundPage(one.url, WebOrigin.WEB_SEARCH, text, published=one.published) for one in answer.results]
 
-    async def _read(self, workspace: WorkspaceRef, page: FoundPage, tally: _Tally) -> None:
+    async def _read(self, workspace: WorkspaceRef, page: FoundPage, tally: _Tally) -> FetchedPage | None:
+        """The page as it was fetched; None where it was not, or not kept."""
         try:
             if await self.keep.is_fresh(workspace, page.url):
                 tally.known += 1
-                return
+                return None
             fetched = await self.pages.fetch(workspace, page)
             if fetched is None:
-                return
+                return None
             tally.fetched += 1
             kept = await self.keep.run(workspace, page, fetched, QueueName.INTERACTIVE)
         except AgenticRagError as error:
             tally.refusals[error.code] = None
-            return
+            return None
         if kept.job is None:
             tally.known += 1
-            return
+            return fetched
         tally.kept.append(kept)
         # The dispatcher would offer it too, at its next poll.
         await self.queue.offer(QueueName.INTERACTIVE, [kept.job])
+        return fetched
 
     async def _wait(self, workspace: WorkspaceRef, tally: _Tally, until: float) -> None:
         """Until every page that was handed over is done, or the time is up."""
