@@ -8,6 +8,7 @@ from agentic_rag.bootstrap.container import Container, build_container
 from agentic_rag.bootstrap.programs import (
     local_space,
     obtain_model,
+    open_bucket_folder,
     open_chat_model,
     open_directory,
     reads_units,
@@ -22,6 +23,7 @@ __all__ = [
     "loop_factory",
     "new_master_key",
     "obtain_model",
+    "open_bucket_folder",
     "open_chat_model",
     "open_directory",
     "opens_servers",

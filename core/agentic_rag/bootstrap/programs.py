@@ -16,6 +16,7 @@ from agentic_rag.documents.ports import BlobStore
 from agentic_rag.models.chat.ports import ChatModel
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.settings import Settings
+from agentic_rag.settings.addresses import parse_s3_folder
 
 
 def open_chat_model(settings: Settings) -> ChatModel:
@@ -28,6 +29,16 @@ def open_chat_model(settings: Settings) -> ChatModel:
 def open_directory(directory: Path) -> BlobStore:
     """The files of a directory, such as a backup."""
     return DirectoryBlobStore(directory)
+
+
+def open_bucket_folder(address: str) -> BlobStore:
+    """The objects of a folder of a bucket, by its address (`addresses.parse_s3_folder`). Errors: ValueError."""
+    from agentic_rag.adapters.blobs.s3 import S3BlobStore, S3Options
+
+    place, folder = parse_s3_folder(address)
+    return S3BlobStore(
+        S3Options(place.bucket, place.access_key, place.secret_key, place.endpoint, place.region, folder=folder)
+    )
 
 
 def route_library_logs(settings: Settings) -> None:

@@ -65,6 +65,17 @@ def parse_s3(text: str) -> S3Address:
     return S3Address(bucket, unquote(parts.username), unquote(parts.password), **options)
 
 
+def parse_s3_folder(text: str) -> tuple[S3Address, str]:
+    """The bucket and the folder of `s3://ACCESS_KEY:SECRET_KEY@BUCKET/FOLDER?endpoint=URL&region=NAME`. Errors:
+    ValueError, which shows nothing of the text.
+    """
+    parts = urlsplit(text)
+    folder = parts.path.strip("/")
+    if not folder or ".." in folder.split("/"):
+        raise ValueError(f"expected a folder behind the bucket, as in {_S3_FORM.replace('BUCKET', 'BUCKET/FOLDER')}")
+    return parse_s3(parts._replace(path="").geturl()), folder
+
+
 def mask_password(url: str) -> str:
     """A URL with its passwords replaced, in front of the host and in the query, fit for logs and terminals."""
     for pattern in _SECRETS:

@@ -32,7 +32,7 @@ def s3_store(endpoint: str, bucket: str, **changes: object) -> S3BlobStore:
     return S3BlobStore(S3Options(bucket, "access", "secret", endpoint, **changes))  # type: ignore[arg-type]
 
 
-@pytest.fixture(params=["memory", "directory", "s3"])
+@pytest.fixture(params=["memory", "directory", "s3", "s3 folder"])
 def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> BlobStore:
     """An empty store."""
     if request.param == "memory":
@@ -42,7 +42,7 @@ def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> BlobStore:
     endpoint: str = request.getfixturevalue("endpoint")
     bucket = f"bucket-{uuid4()}"
     make_bucket(endpoint, bucket)
-    return s3_store(endpoint, bucket)
+    return s3_store(endpoint, bucket, folder="backups/monday" if request.param == "s3 folder" else "")
 
 
 class BrokenOff(Exception):

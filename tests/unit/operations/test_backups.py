@@ -16,6 +16,7 @@ from agentic_rag.bootstrap import open_directory
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, Misconfigured, NotFound, Permanent
 from agentic_rag.operations.backups.backup import (
     BACKUP_MANIFEST,
+    ORIGINALS_LIST,
     BackupManifest,
     DatabaseDump,
     DumpTable,
@@ -66,12 +67,12 @@ class System:
     async def _erasures(self) -> AsyncIterator[ErasureRecord]:
         yield self.record
 
-    async def add_original(self) -> OriginalFile:
+    async def add_original(self, name: str = "one") -> OriginalFile:
         async def pieces() -> AsyncIterator[bytes]:
             yield CONTENT
 
-        stored = await self.blobs.put_stream("documents/o/w/one", pieces())
-        one = OriginalFile("documents/o/w/one", stored.size, stored.sha256.hex())
+        stored = await self.blobs.put_stream(f"documents/o/w/{name}", pieces())
+        one = OriginalFile(f"documents/o/w/{name}", stored.size, stored.sha256.hex())
         self.originals.append(one)
         return one
 
@@ -162,6 +163,44 @@ async def test_a_full_disk_leaves_nothing(system: System, monkeypatch: pytest.Mo
 
     assert refused.value.code == "STORAGE_FULL"
     assert await system.target.keys("") == []
+
+
+async def test_a_backup_that_broke_off_goes_on_with_the_originals_that_are_whole(
+    system: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["whole", "damaged", "gone-since"]
+    first, second, gone = [await system.add_original(name) for name in names]
+    write = type(system.target).put_stream
+    written: list[str] = []
+
+    async def breaks_off(store: object, key: str, pieces: AsyncIterator[bytes]) -> object:
+        written.append(key)
+        if key == ORIGINALS_LIST:
+            async for _ in pieces:
+                """Each original is copied before its line."""
+            raise DependencyUnavailable("The bucket does not answer.", dependency="blobs")
+        return await write(store, key, pieces)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(system.target), "put_stream", breaks_off)
+    with pytest.raises(DependencyUnavailable):
+        await system.back_up()
+    await system.target.put(second.stored_key, b"x" * len(CONTENT))
+    system.originals.remove(gone)
+    written.clear()
+
+    def goes_on(store: object, key: str, pieces: AsyncIterator[bytes]) -> object:
+        written.append(key)
+        return write(store, key, pieces)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(system.target), "put_stream", goes_on)
+    manifest = await system.back_up()
+    checked = await verify_backup(system.target, HEAD, silent)
+
+    assert [key for key in written if key.startswith("originals/")] == [second.stored_key]
+    assert (checked.problems, manifest.original_count, manifest.missing_originals) == ((), 2, 0)
+    assert manifest.original_bytes == 2 * len(CONTENT)
+    copies = await system.target.keys("originals")
+    assert copies == sorted([first.stored_key, second.stored_key])
 
 
 async def test_only_a_place_without_anything_else_is_written_to(system: System) -> None:

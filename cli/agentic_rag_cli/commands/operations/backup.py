@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from agentic_rag.embedded.state import write_private
-from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput
+from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.kernel.formatting import format_count
+from agentic_rag_cli.commands.operations.backup_places import open_place, records_of
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.in_process import open_system
 from agentic_rag_cli.options import JsonOption
@@ -20,7 +21,6 @@ from agentic_rag_cli.wiring import run_async, wiring_of
 
 if TYPE_CHECKING:
     from agentic_rag.bootstrap import Container
-    from agentic_rag.documents.ports import BlobStore
     from agentic_rag.operations.backups.backup import BackupManifest, ErasureRecord
     from agentic_rag.settings import Settings
 
@@ -28,15 +28,19 @@ app = typer.Typer(help="Backups of the whole system.", no_args_is_help=True, ric
 
 T = TypeVar("T")
 
-ERASURES_BESIDE = "erasures.jsonl"
-"""A list of erasures in the directory of the backups: a restore reads it."""
-
-Directory = Annotated[Path, typer.Argument(metavar="DIRECTORY", help="The directory of the backup.")]
+Place = Annotated[
+    str,
+    typer.Argument(
+        metavar="PLACE",
+        help="A directory, or a folder of a bucket: s3://KEY:SECRET@BUCKET/FOLDER?endpoint=URL, or @FILE with that.",
+    ),
+]
 
 
 @app.command("create")
-def create(context: typer.Context, directory: Directory, as_json: JsonOption = False) -> None:
-    """Write everything that the database and the store of originals hold into a new directory; the product may run.
+def create(context: typer.Context, place: Place, as_json: JsonOption = False) -> None:
+    """Write everything that the database and the store of originals hold into a new directory, or a new folder of a
+    bucket; the product may run. One that broke off is gone on with by the same command.
 
     The login of AGENTIC_RAG_OWNER_DATABASE_URL, else of DATABASE_URL, must not be bound by row level security. Copy the
     directory to another machine. Not in it: AGENTIC_RAG_MASTER_KEYS and other settings, snapshots, Neo4j.
@@ -47,26 +51,26 @@ def create(context: typer.Context, directory: Directory, as_json: JsonOption = F
     async def work(container: Container) -> BackupManifest:
         with terminal.ProgressLine("backup") as line:
             try:
-                return await container.create_backup.run(_files(directory), line.update)
+                return await container.create_backup.run(target.store, line.update)
             except DependencyUnavailable as error:
                 if (error.dependency, error.code) != ("blobs", "STORAGE_FULL"):
                     raise
                 raise DependencyUnavailable(
-                    f"The disk of {directory} is full: free some space there. Nothing of the backup is left.",
+                    f"The disk of {target} is full: free some space there. Nothing of the backup is left.",
                     dependency="disk",
                     code="STORAGE_FULL",
                 ) from error
 
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-
+    target = open_place(place)
+    target.make()
     manifest = _with_container(context, work)
     if manifest.missing_originals:
         terminal.note(f"{format_count(manifest.missing_originals, 'original')} could not be copied: rag verify --full")
-    terminal.show(_manifest_json(manifest), f"{directory}: {_summary(manifest)}", as_json=as_json)
+    terminal.show(_manifest_json(manifest), f"{target}: {_summary(manifest)}", as_json=as_json)
 
 
 @app.command("verify")
-def verify(directory: Directory, as_json: JsonOption = False) -> None:
+def verify(place: Place, as_json: JsonOption = False) -> None:
     """Read a backup from end to end and compare every file with its hash. Exit code 1 when something is wrong.
 
     Example: rag backup verify /mnt/backups/2026-11-27
@@ -74,14 +78,17 @@ def verify(directory: Directory, as_json: JsonOption = False) -> None:
     from agentic_rag.operations.backups.verify_backup import BackupCheck, verify_backup
     from agentic_rag_migrations import HEAD
 
+    source = open_place(place)
+    source.require()
+
     async def work() -> BackupCheck:
         with terminal.ProgressLine("verify") as line:
-            return await verify_backup(_files(_existing(directory)), HEAD, line.update)
+            return await verify_backup(source.store, HEAD, line.update)
 
     checked = run_async(work())
     shown = {**_manifest_json(checked.manifest), "problems": checked.problems}
     verdict = "\n".join(f"  {problem}" for problem in checked.problems) or "every file is what was written"
-    terminal.show(shown, f"{directory}: {_summary(checked.manifest)}\n{verdict}", as_json=as_json)
+    terminal.show(shown, f"{source}: {_summary(checked.manifest)}\n{verdict}", as_json=as_json)
     if checked.problems:
         raise typer.Exit(ExitCode.FAILED)
 
@@ -89,7 +96,7 @@ def verify(directory: Directory, as_json: JsonOption = False) -> None:
 @app.command("restore")
 def restore(
     context: typer.Context,
-    directory: Directory,
+    place: Place,
     erasures: Annotated[
         list[Path] | None,
         typer.Option("--erasures", help="A list of erasures, or a later backup, to apply; may be repeated."),
@@ -105,9 +112,12 @@ def restore(
     """
 
     async def work(container: Container) -> tuple[BackupManifest, list[ErasureRecord]]:
-        records = await _records([*(erasures or ()), *_beside(_existing(directory))])
+        records = [*await _records(erasures or ()), *await source.records_beside()]
         with terminal.ProgressLine("restore") as line:
-            return await container.restore_backup.run(_files(directory), line.update), records
+            return await container.restore_backup.run(source.store, line.update), records
+
+    source = open_place(place)
+    source.require()
 
     wiring = wiring_of(context)
     with wiring.bare_servers(wiring.settings()) as settings:
@@ -162,44 +172,9 @@ async def _reapply(settings: Settings, records: list[ErasureRecord]) -> dict[str
         return asdict(await system.container.reapply_erasures.run(records))
 
 
-async def _records(sources: list[Path]) -> list[ErasureRecord]:
+async def _records(sources: Sequence[Path]) -> list[ErasureRecord]:
     """The erasures that these files and backups name. Errors: `InvalidInput` code ERASURES_UNREADABLE."""
-    from agentic_rag.operations.backups.backup import decode_erasures
-    from agentic_rag.operations.backups.verify_backup import list_erasures, read_manifest
-    from agentic_rag_migrations import HEAD
-
-    found: list[ErasureRecord] = []
-    for source in sources:
-        if source.is_dir():
-            files = _files(source)
-            found += await list_erasures(files, await read_manifest(files, HEAD))
-        else:
-            found += decode_erasures(_existing(source).read_bytes(), str(source))
-    return found
-
-
-def _beside(directory: Path) -> Iterator[Path]:
-    """The backup itself, those in the same directory, and the list of erasures there."""
-    from agentic_rag.operations.backups.backup import BACKUP_MANIFEST, ERASURES_LIST
-
-    parent = directory.absolute().parent
-    yield from sorted(
-        one.parent for one in parent.glob(f"*/{BACKUP_MANIFEST}") if (one.parent / ERASURES_LIST).is_file()
-    )
-    if (parent / ERASURES_BESIDE).is_file():
-        yield parent / ERASURES_BESIDE
-
-
-def _existing(path: Path) -> Path:
-    if not path.exists():
-        raise InvalidInput(f"There is no {path}.", path=("directory",))
-    return path
-
-
-def _files(directory: Path) -> BlobStore:
-    from agentic_rag.bootstrap import open_directory
-
-    return open_directory(directory.absolute())
+    return [record for source in sources for record in await records_of(source)]
 
 
 def _with_container(context: typer.Context, work: Callable[[Container], Awaitable[T]]) -> T:

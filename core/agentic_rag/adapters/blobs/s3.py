@@ -41,6 +41,8 @@ class S3Options:
     """Empty means AWS's endpoint of the region."""
     region: str = "us-east-1"
     timeout_seconds: float = 30.0
+    folder: str = ""
+    """Keys are below it; empty for the whole bucket."""
 
 
 class S3BlobStore:
@@ -50,6 +52,7 @@ class S3BlobStore:
         self._bucket = options.bucket
         self._store = S3Store(
             options.bucket,
+            prefix=options.folder or None,
             endpoint=options.endpoint or f"https://s3.{options.region}.amazonaws.com",
             region=options.region,
             access_key_id=options.access_key,
@@ -178,6 +181,6 @@ class S3BlobStore:
         except BaseError as error:
             raise DependencyUnavailable(
                 f"The object store did not serve bucket {self._bucket} ({type(error).__name__}). Check "
-                "endpoint, bucket and credentials in AGENTIC_RAG_BLOB_STORE.",
+                "endpoint, bucket and credentials of its address (AGENTIC_RAG_BLOB_STORE, or the place of a backup).",
                 dependency="blobs",
             ) from error
