@@ -33,12 +33,14 @@ NOT_IN_A_BACKUP = frozenset(
         "rag_workers",
         "rag_vector_indexes",
         "rag_document_labels",
+        "rag_stored_bytes",
         "rag_cache_entries",
         "rag_snapshots",
     }
 )
-"""Tables that say nothing after a restore: heartbeats, the list of physical indexes, which upkeep builds anew, labels,
-which triggers write with the documents, cached answers, and snapshots, whose files are copies themselves.
+"""Tables that say nothing after a restore: heartbeats, the list of physical indexes, which upkeep builds anew, labels
+and sizes, which triggers write with documents and originals, cached answers, and snapshots, whose files are copies
+themselves.
 """
 
 _BATCH = 1000
