@@ -18,8 +18,8 @@ HEADING_BOUNDARY = -1
 """The first piece below a heading: a cut there would separate the heading from its text."""
 WORD, SENTENCE, LIST_ITEM, PARAGRAPH = 0, 1, 2, 3
 _DEEPEST_SECTION = 4
-_FILE = _DEEPEST_SECTION + 6
-"""Strengths of a heading of level 6 (level 1 has 9), and of the heading of a file in a file."""
+_APART = _DEEPEST_SECTION + 6
+"""Strengths of a heading of level 6 (level 1 has 9), and of what no chunk reaches across."""
 
 _LINE = re.compile(r"[^\n]+")
 _WORD = re.compile(r"(?:\S*[^\W\d_]-\n(?=[^\W\d_]))*\S+")
@@ -47,9 +47,11 @@ class ChunkPiece:
         return self.strength >= _DEEPEST_SECTION
 
     @property
-    def opens_file(self) -> bool:
-        """Whether a file in an archive or a mail begins with it."""
-        return self.strength >= _FILE
+    def stands_apart(self) -> bool:
+        """Whether no chunk holds it with what stands before: a file in an archive or a mail begins with it, or between
+        them stands text that is in no chunk.
+        """
+        return self.strength >= _APART
 
 
 def split_pieces(parsed: ParsedDocument, size: int, cost_of: Callable[[str], int]) -> Iterator[ChunkPiece]:
@@ -60,15 +62,15 @@ def split_pieces(parsed: ParsedDocument, size: int, cost_of: Callable[[str], int
     headings: list[tuple[int, str]] = []
     path: tuple[str, ...] = ()
     below_heading = False
-    for block, following_item in _every_block(parsed):
-        strength = LIST_ITEM if following_item else PARAGRAPH
+    for block, following_item, is_apart in _every_block(parsed):
+        strength = _APART if is_apart else LIST_ITEM if following_item else PARAGRAPH
         if block.kind is BlockKind.HEADING:
             while headings and headings[-1][0] >= block.level:
                 headings.pop()
             headings.append((block.level, _heading_title(text[block.start : block.end])))
             path = tuple(title for _, title in headings)
-            strength = _DEEPEST_SECTION + 6 - min(max(block.level, 0), 6)
-        if below_heading and strength < _FILE:
+            strength = max(strength, _APART - min(max(block.level, 0), 6))
+        if below_heading and strength < _APART:
             strength = HEADING_BOUNDARY
         below_heading = block.kind is BlockKind.HEADING
         for start, end, cost in _pieces(text, block, table, size, cost_of):
@@ -76,21 +78,26 @@ def split_pieces(parsed: ParsedDocument, size: int, cost_of: Callable[[str], int
             strength = SENTENCE
 
 
-def _every_block(parsed: ParsedDocument) -> Iterator[tuple[Block, bool]]:
-    """The blocks, and as paragraphs the text that no block covers; with each, whether it continues a list."""
+def _every_block(parsed: ParsedDocument) -> Iterator[tuple[Block, bool, bool]]:
+    """The blocks, and as paragraphs the text that no block covers; with each, whether it continues a list, and whether
+    text that is in no chunk stands before it.
+    """
     done = 0
     before: BlockKind | None = None
+    is_apart = False
     text = parsed.text
     for block in parsed.blocks:
         if text[done : block.start].strip():
-            yield Block(BlockKind.PARAGRAPH, done, block.start), False
-            before = None
-        if block.kind not in BESIDE_TEXT and text[block.start : block.end].strip():
-            yield block, block.kind is BlockKind.LIST_ITEM and before is BlockKind.LIST_ITEM
-            before = block.kind
+            yield Block(BlockKind.PARAGRAPH, done, block.start), False, is_apart
+            before, is_apart = None, False
+        if block.kind in BESIDE_TEXT:
+            is_apart = True
+        elif text[block.start : block.end].strip():
+            yield block, block.kind is BlockKind.LIST_ITEM and before is BlockKind.LIST_ITEM, is_apart
+            before, is_apart = block.kind, False
         done = max(done, block.end)
     if text[done:].strip():
-        yield Block(BlockKind.PARAGRAPH, done, len(text)), False
+        yield Block(BlockKind.PARAGRAPH, done, len(text)), False, is_apart
 
 
 def _heading_title(text: str) -> str:

@@ -184,10 +184,10 @@ class _ChunkPacker:
         return best, fills[best - cut]
 
     def _leaves(self, opening: tuple[str, ...], index: int) -> bool:
-        """Whether the piece opens a file, or a section outside the parent of that in which the chunk began."""
+        """Whether the piece stands apart, or opens a section outside the parent of that in which the chunk began."""
         atom = self._atoms[index]
-        if not atom.opens_section or atom.opens_file:
-            return atom.opens_file
+        if not atom.opens_section or atom.stands_apart:
+            return atom.stands_apart
         parent = opening[:-1]
         return not opening or atom.path[: len(parent)] != parent
 

@@ -166,3 +166,9 @@ def test_a_model_reads_a_table_row_with_its_header_and_no_other_row() -> None:
 
     assert _guardrail(said("Services were 40 in 2021."), passage) is None
     assert _guardrail(said("Sales: services 63 in 2021."), passage) == "figure_not_in_source"
+
+
+def test_a_marker_behind_code_stands_on_a_line_of_its_own() -> None:
+    code = _sentence("The master decides.", "On macOS:\n\n```sh\nbrew install larder\n```")
+
+    assert compose([code]).text == f"{code.text}\n[1]"

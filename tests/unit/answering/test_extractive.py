@@ -146,3 +146,18 @@ def test_a_row_is_found_by_its_label_and_quoted_with_the_names_of_its_columns():
         "Grain F | 7 | 2",
         "Cargo | Planned | Actual",
     ]
+
+
+def test_a_line_that_announces_something_answers_only_with_it():
+    code = "On macOS:\n\n```sh\nbrew install larder\n\nlarder check\n```"
+    ask = "How do I install larder on macOS?"
+
+    with_code = drafted(ask, AnswerType.FACT, [passage(1, "Guide", code)])
+    with_items = drafted(
+        ask, AnswerType.FACT, [passage(1, "Guide", "On macOS install larder by:\n\n- brew\n- a package")]
+    )
+    alone = drafted(ask, AnswerType.FACT, [passage(1, "Guide", "On macOS install larder by:")])
+
+    assert with_code.sentences[0].text == code
+    assert with_items.sentences[0].text == "On macOS install larder by: - brew - a package."
+    assert alone.sentences == ()

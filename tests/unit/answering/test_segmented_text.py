@@ -83,3 +83,29 @@ def test_a_table_of_three_columns_is_no_front_of_a_document() -> None:
 
     assert SegmentedText("Rows 2–3\n\nCargo | 2021 | 2022\n--- | --- | ---\nGrain | 1 | 2", False).front_end() == 8
     assert SegmentedText(keys, False).front_end() == len(keys)
+
+
+def units(text: str) -> list[tuple[str, UnitKind]]:
+    reading = SegmentedText(text, cut_off=False)
+    spans = [one for place in range(len(reading.ends)) for one in reading.sentences(reading.block(place))[0]]
+    return [(text[slice(*one)], reading.kind(one)) for one in dict.fromkeys(spans)]
+
+
+def test_each_line_with_a_label_among_others_is_a_unit() -> None:
+    lines = ["Present: A. Miller, B. Jones", "Excused: D. Lunt (secretary)", "Minutes: J. Pettersson, for D. Lunt"]
+
+    assert units("\n".join(lines)) == [(line, UnitKind.LIST_ITEM) for line in lines]
+    assert units(lines[0] + "\n\nThe board meets.")[0] == (lines[0], UnitKind.HEADING)
+    wrapped = "The board discussed three things that its members had brought\nalong: the roof, the lift and the yard."
+    assert units(wrapped) == [(wrapped, UnitKind.PROSE)]
+
+
+def test_the_entries_of_a_list_of_references_say_nothing() -> None:
+    text = "Bread rises [1] fast.\n\n[1] D. Koester and A. Cowen, Design Handbook. Grenoble, 2003.\n[2] See the yard."
+
+    assert [kind for _, kind in units(text)] == [
+        UnitKind.PROSE,
+        UnitKind.BOILERPLATE,
+        UnitKind.FRAGMENT,
+        UnitKind.PROSE,
+    ]

@@ -103,6 +103,7 @@ def test_chunks_are_exact_spans_that_cover_the_text_within_the_size(
         covered[draft.start : draft.end] = b"\x01" * len(draft.text)
     for block in parsed.blocks:
         if block.kind in (BlockKind.RUNNING, BlockKind.ASIDE):
+            assert not any(covered[block.start : block.end])
             covered[block.start : block.end] = b"\x01" * (block.end - block.start)
     assert all(covered[i] or character.isspace() for i, character in enumerate(parsed.text))
     assert [draft.index for draft in drafts] == list(range(len(drafts)))

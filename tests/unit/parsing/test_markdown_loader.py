@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -80,7 +81,7 @@ def test_an_open_fence_runs_to_the_end() -> None:
     assert blocks_of("~~~\ncode\n\n# still code") == [(BlockKind.CODE, "~~~\ncode\n\n# still code", 0)]
 
 
-@given(st.text(st.sampled_from("#-*|`~=+ \t\nab1.:")))
+@given(st.lists(st.sampled_from([*"#-*|`~=+ \t\nab1.:", "<!--", "-->"])).map("".join))
 def test_blocks_are_sorted_and_hold_all_text(source: str) -> None:
     reading = read_markdown(source)
 
@@ -90,3 +91,28 @@ def test_blocks_are_sorted_and_hold_all_text(source: str) -> None:
         assert not reading.text[done : block.start].strip()
         done = block.end
     assert not reading.text[done:].strip()
+
+
+@pytest.mark.parametrize(
+    ("source", "blocks"),
+    [
+        ("One.\n<!-- two\n\nthree -->\nFour.", ["paragraph One.", "aside <!-- two\n\nthree -->", "paragraph Four."]),
+        ("<!-- Fill in. --> No.\nMore.", ["aside <!-- Fill in. -->", "paragraph  No.\nMore."]),
+        ("<!-- a --><!-->\nb", ["aside <!-- a -->", "aside <!-->", "paragraph b"]),
+        ("<!-- never closed\n\nText.", ["paragraph <!-- never closed", "paragraph Text."]),
+        ("```\n<!-- code -->\n```", ["code ```\n<!-- code -->\n```"]),
+        ("Said <!-- within --> a line.", ["paragraph Said <!-- within --> a line."]),
+    ],
+)
+def test_a_comment_is_an_aside_for_no_reader_of_the_page_sees_it(source: str, blocks: list[str]) -> None:
+    assert [f"{kind.value} {text}" for kind, text, _ in blocks_of(source)] == blocks
+
+
+def test_a_table_of_contents_is_no_content() -> None:
+    body = "\n\n## Core problem\nText.\n\n## Goals\nText.\n\n- [Elsewhere](#goals)\n- Two"
+    contents = "- [Core problem](#core-problem)\n  - [Goals](#goals)\n- [Left over](#left-over)"
+
+    assert [kind for kind, _, _ in blocks_of(contents + body)][:3] == [BlockKind.RUNNING] * 3
+    assert [kind for kind, _, _ in blocks_of(contents + body)][-2:] == [BlockKind.LIST_ITEM] * 2
+    assert BlockKind.RUNNING not in {kind for kind, _, _ in blocks_of(contents + "\n\nNo heading of these.")}
+    assert BlockKind.RUNNING not in {kind for kind, _, _ in blocks_of(contents.replace("](#", "](page#") + body)}

@@ -111,3 +111,32 @@ def test_a_field_stands_beside_or_below_the_label_nearest_to_it(field: FilledFie
     lines = [PageLine("Name:", [Word("Name:", 50, 90, 100)]), PageLine("Place:", [Word("Place:", 50, 90, 70)])]
 
     assert [line.text for line in place_fields(lines, [field])] == expected
+
+
+def with_contents(entries: list[str], headings: list[str]) -> bytes:
+    """A page of entries, and one page for each heading."""
+    made = io.BytesIO()
+    canvas = Canvas(made, pagesize=A4)
+    for line, entry in enumerate(entries):
+        canvas.drawString(50, 700 - 20 * line, entry)
+    canvas.showPage()
+    for heading in headings:
+        canvas.drawString(50, 700, heading)
+        canvas.drawString(50, 660, "The crane is inspected before each shift, and the log is signed.")
+        canvas.showPage()
+    canvas.save()
+    return made.getvalue()
+
+
+def test_a_table_of_contents_is_in_no_chunk_and_a_list_of_prices_is() -> None:
+    names = ["Purpose", "Scope", "Inspection of cranes", "Records"]
+    entries = [f"{at}. {name} {'.' * 40} {at + 1}" for at, name in enumerate(names, start=1)]
+
+    contents = read(with_contents(entries, [name.upper() for name in names]))
+    prices = read(
+        with_contents([f"{name} {'.' * 40} {at}" for at, name in enumerate(["Soup", "Bread", "Tea", "Pie"])], names)
+    )
+
+    running = [contents.text[one.start : one.end] for one in contents.blocks if one.kind is BlockKind.RUNNING]
+    assert "\n".join(running).split("\n") == entries
+    assert all(one.kind is not BlockKind.RUNNING for one in prices.blocks)

@@ -290,13 +290,14 @@ class PartUnits:
         (start, end), last, mask = spans[place], place, masks.get(place, 0)
         kind = reading.kind(spans[place])
         if kind is UnitKind.LEAD_IN:
-            last, mask = _list_extent(reading, split, place)
-            end = spans[last][1]
+            last, mask, end = _announced(reading, split, place)
+            if last == place:
+                return None
         label = label_start(text, spans, place) if kind in (UnitKind.HEADING, UnitKind.TABLE_ROW) else None
         if label is not None:
             start, kind, last = label, UnitKind.LABELLED, place + 1
             end = spans[last][1]
-        if kind not in QUOTABLE:
+        if kind not in QUOTABLE and kind is not UnitKind.LEAD_IN:
             return None
         around = (spans[max(0, place - 1)][0], spans[min(len(spans) - 1, last + 1)][1])
         if part.earlier_names and not _names_one_of(part.earlier_names, read, around, paragraph.heading):
@@ -346,13 +347,17 @@ def _names_one_of(names: tuple[str, ...], read: _ScannedPassage, around: Span, h
     return any(name in low[slice(*around)] or name in headed or name in read.named for name in names)
 
 
-def _list_extent(reading: SegmentedText, split: _SplitParagraph, place: int) -> tuple[int, int]:
-    """The last place and the terms of a lead-in together with the list items that follow it."""
+def _announced(reading: SegmentedText, split: _SplitParagraph, place: int) -> tuple[int, int, int]:
+    """The last place, the terms and the end of a lead-in together with the list items, or the code, that it
+    announces.
+    """
     spans, last, mask = split.spans, place, split.masks.get(place, 0)
+    most = spans[place][0] + MAX_LIST_CHARACTERS
+    code_end = reading.code_end(spans[place][1])
     for after in range(place + 1, len(spans)):
-        too_long = spans[after][1] - spans[place][0] > MAX_LIST_CHARACTERS
-        if too_long or reading.kind(spans[after]) is not UnitKind.LIST_ITEM:
+        start, end = spans[after]
+        if end > most or not (start < code_end or reading.kind(spans[after]) is UnitKind.LIST_ITEM):
             break
         last = after
         mask |= split.masks.get(after, 0)
-    return last, mask
+    return last, mask, max(spans[last][1], code_end if last > place else 0)

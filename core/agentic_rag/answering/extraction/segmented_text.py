@@ -13,13 +13,16 @@ from functools import lru_cache
 
 from agentic_rag.answering.extraction.term_matching import QuestionTerm, find_hits, lower_text
 from agentic_rag.answering.extraction.text_units import (
+    FENCES,
     UnitKind,
     classify_unit,
     heads_paragraph,
     is_numbered_title,
     join_terms,
     may_be_heading,
+    split_labelled_lines,
     split_section_lines,
+    stands_among_labels,
 )
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import CELL_SEPARATOR, row_spans
@@ -36,6 +39,10 @@ SHORTEST_SENTENCE = 5
 LONGEST_HEADING = 120
 """Characters."""
 
+_REFERENCE_OPENS = re.compile(r"\[\d{1,3}\]\s+(?=[^\W\d_])")
+_REFERENCE_CLOSES = re.compile(r"\n(?:\s*\n|\[\d{1,3}\]\s)")
+_INITIAL = re.compile(r"\b[A-Z]\.(?:\s?[A-Z]\.)?\s?[A-Z][a-z]|\b[A-Z][a-z]+,? [A-Z]\.")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _NAMED_COLUMNS = re.compile(r"\|?(?: ?:?-{3,}:? ?\|){2,}(?: ?:?-{3,}:? ?)?")
 """The rule of a table of three columns and more: two hold what names a document, and its values."""
 
@@ -43,6 +50,8 @@ _OF_ITS_OWN, _IN_PARAGRAPH = 8, 9
 """The levels of headings without a mark: deeper than those with one."""
 _HEADS = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.FRAGMENT})
 """What a heading is taken for where its neighbours are not looked at."""
+_SHORT_LINES = frozenset({UnitKind.HEADING, UnitKind.FRAGMENT})
+"""What a line with a label is taken for where its neighbours are not looked at."""
 
 Span = tuple[int, int]
 
@@ -117,6 +126,18 @@ class SegmentedText:
                 self._front = end
         return self._front
 
+    def _is_reference(self, at: int) -> bool:
+        """Whether the entry of a list of references holds the place: a number in brackets at the beginning of a line,
+        the initials of an author, a year.
+        """
+        opened = _REFERENCE_OPENS.match(self.text, self.text.rfind("\n[", 0, at + 1) + 1)
+        if opened is None or opened.start() > at:
+            return False
+        closed = _REFERENCE_CLOSES.search(self.text, opened.end())
+        end = len(self.text) if closed is None else closed.start()
+        entry = self.text[opened.end() : min(end, opened.end() + LONGEST_FRONT)]
+        return at < end and _INITIAL.search(entry) is not None and _YEAR.search(entry) is not None
+
     def _is_sentence(self, span: Span) -> bool:
         said = self.text[slice(*span)]
         return said[-1] in ".!?" and said.count(" ") >= SHORTEST_SENTENCE and self.kind(span) is UnitKind.PROSE
@@ -127,13 +148,19 @@ class SegmentedText:
         if spans is None:
             start, end = block
             held = self.text[start:end]
-            cut = join_terms(
-                held, row_spans(held, split_section_lines(held, sentence_spans(held, table_of(self.text))))
-            )
+            cut = split_section_lines(held, sentence_spans(held, table_of(self.text)))
+            cut = join_terms(held, row_spans(held, split_labelled_lines(held, cut)))
             spans = [(start + first, start + last) for first, last in cut]
             self._sentences[block] = spans
             self._starts[block] = [first for first, _ in spans]
         return spans, self._starts[block]
+
+    def code_end(self, at: int) -> int:
+        """Where the fenced code ends that is the next text from `at` on; `at` without such code."""
+        opened = len(self.text) - len(self.text[at:].lstrip())
+        fence = self.text[opened : opened + 3]
+        closed = self.text.find(f"\n{fence}", opened) if fence in FENCES else -1
+        return at if closed < 0 else closed + 1 + len(fence)
 
     def kind(self, span: Span) -> UnitKind:
         """The kind of a sentence."""
@@ -142,6 +169,10 @@ class SegmentedText:
             kind = classify_unit(self.text[span[0] : span[1]], cut_off=span[0] == 0 and self.cut_off)
             if kind in _HEADS and span in find_headings(self.text).lines:
                 kind = UnitKind.HEADING
+            if kind is UnitKind.PROSE and self._is_reference(span[0]):
+                kind = UnitKind.BOILERPLATE
+            if kind in _SHORT_LINES and stands_among_labels(self.text, *span):
+                kind = UnitKind.LIST_ITEM
             self._kinds[span] = kind
         return kind
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from agentic_rag.answering.extraction.segmented_text import Span, find_headings
 from agentic_rag.answering.extraction.text_units import (
     CAPTION,
+    FENCES,
     LIST_MARK,
     SECTION_LINE,
     UnitKind,
@@ -58,8 +59,6 @@ class RankedBlock:
     score: float
 
 
-FENCES = ("```", "~~~")
-"""What a line of Markdown begins with that opens or closes a block of code."""
 _ITEM = re.compile(rf"{LIST_MARK.pattern}|^(?:step|schritt|paso) \d{{1,2}}[.:)]", re.IGNORECASE)
 
 

@@ -56,6 +56,8 @@ _BOLD_LINE = re.compile(r"(\*\*|__)[^*_\n]{2,100}\1[.:]?$")
 LONGEST_HEAD_LINE, LONGEST_QUESTION_LINE = 45, 120
 CLEARLY_LONGER = 1.3
 """Code points of a line that heads a paragraph, and how much longer the line below it is."""
+_LABELLED_LINE = re.compile(r"(?:\*\*|__)?[^\W\d_][\w.()/'’&-]*(?: [\w.()/'’&-]+){0,3}(?:\*\*|__)?:(?:\*\*|__)? +\S")
+"""A label of up to four words with what it says: "Excused: D. Lunt", "author: A. Smith"."""
 MAX_VALUE_CHARACTERS = 60
 MIN_PROSE_WORDS = 4
 MAX_PROSE_WORDS = 70
@@ -84,7 +86,10 @@ class UnitKind(enum.Enum):
     """Tells whoever answers what to say."""
 
 
-QUOTABLE = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.TABLE_ROW, UnitKind.LABELLED, UnitKind.LEAD_IN})
+QUOTABLE = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.TABLE_ROW, UnitKind.LABELLED})
+"""What answers by itself; a lead-in does with the items or the code that it announces."""
+FENCES = ("```", "~~~")
+"""What a line of Markdown begins with that opens or closes a block of code."""
 
 
 def heads_paragraph(line: str, below: str) -> bool:
@@ -149,6 +154,34 @@ def join_terms(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, i
             joined.append(span)
         term = span if _TERM.match(text[slice(*span)]) else None
     return joined
+
+
+def split_labelled_lines(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans, each cut before a line with a label that follows another one."""
+    if ": " not in text:
+        return list(spans)
+    cut: list[tuple[int, int]] = []
+    for start, end in spans:
+        begin, line = start, start
+        while (stop := text.find("\n", line, end)) >= 0:
+            after = stop + 1
+            if _LABELLED_LINE.match(text, line) and _LABELLED_LINE.match(text, after):
+                cut.append((begin, begin + len(text[begin:stop].rstrip())))
+                begin = after
+            line = after
+        cut.append((begin, end))
+    return cut
+
+
+def stands_among_labels(text: str, start: int, end: int) -> bool:
+    """True for a line with a label directly above or below another one."""
+    if not _LABELLED_LINE.match(text, start):
+        return False
+    above = text.rfind("\n", 0, max(0, start - 1)) + 1
+    below = end + 1 if text[end : end + 1] == "\n" else len(text)
+    return (start > 0 and _LABELLED_LINE.match(text, above) is not None) or _LABELLED_LINE.match(
+        text, below
+    ) is not None
 
 
 def classify_unit(unit: str, *, cut_off: bool = False) -> UnitKind:
@@ -225,7 +258,11 @@ def label_start(text: str, spans: Sequence[tuple[int, int]], place: int) -> int 
 
 
 def format_unit(unit: str, header: str | None = None) -> str:
-    """The unit as a sentence of an answer: line breaks and mark-up folded, table cells named by their header row."""
+    """The unit as a sentence of an answer: line breaks and mark-up folded, table cells named by their header row; one
+    with a whole block of code as it stands.
+    """
+    if any(unit.count(fence) > 1 for fence in FENCES):
+        return unit
     text = format_row(unit, header) if is_row(unit) else _NEXT_ITEM.sub("", LIST_MARK.sub("", unit))
     text = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", text))
     text = _QUOTED_SPACE.sub(r"\1", _SPACE.sub(" ", text)).strip()

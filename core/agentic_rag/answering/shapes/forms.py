@@ -13,7 +13,7 @@ from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.extraction.part_units import PartUnits
 from agentic_rag.answering.extraction.segmented_text import Span
 from agentic_rag.answering.extraction.term_matching import mask_of, weight_of
-from agentic_rag.answering.extraction.text_blocks import FENCES, RankedBlock, TextBlock, TextBlockKind, find_blocks
+from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlock, TextBlockKind, find_blocks
 from agentic_rag.answering.extraction.text_units import LIST_MARK, QUOTABLE, UnitKind, format_unit
 from agentic_rag.answering.shapes.rank_blocks import rank_blocks
 from agentic_rag.language.sentences import sentence_spans
@@ -211,14 +211,9 @@ def format_block(text: str, block: TextBlock) -> str:
         return "\n".join((*lead, *items))
     inner = {one.start: one for one in find_blocks(text) if one.kind is not TextBlockKind.SECTION}
     return "\n".join(
-        format_block(text, inner[start]) if start in inner else _format_paragraph(text[start:end])
+        format_block(text, inner[start]) if start in inner else format_unit(text[start:end])
         for start, end in block.parts
     )
-
-
-def _format_paragraph(said: str) -> str:
-    """A paragraph on one line; code as it stands."""
-    return said if any(fence in said for fence in FENCES) else format_unit(said)
 
 
 def _format_item(item: str) -> str:

@@ -17,8 +17,8 @@ from agentic_rag.answering.extraction.candidate_units import (
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans, PartDraft
 from agentic_rag.answering.extraction.segmented_text import Span
 from agentic_rag.answering.extraction.term_matching import find_hits, lower_text, mask_of, weight_of
-from agentic_rag.answering.extraction.text_blocks import FENCES, RankedBlock, TextBlockKind, find_blocks
-from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.extraction.text_blocks import RankedBlock, TextBlockKind, find_blocks
+from agentic_rag.answering.extraction.text_units import FENCES, UnitKind
 from agentic_rag.answering.shapes.forms import (
     LONGEST_BLOCK,
     MIN_BLOCK_RATIO,

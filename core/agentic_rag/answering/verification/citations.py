@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from agentic_rag.answering.answer import Citation, TextSpan
 from agentic_rag.answering.extraction.extractive import DraftSentence
-from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.extraction.text_units import FENCES, UnitKind
 from agentic_rag.documents.document import RevisionSpan, SpanRequest
 from agentic_rag.language.prompt_injection import find_suspicions
 from agentic_rag.retrieval.candidates import Passage
@@ -59,7 +59,9 @@ def compose(sentences: Sequence[DraftSentence]) -> ComposedText:
             lead = "\n"
         markers = tuple(range(count + 1, count + 1 + len(quotes_of(sentence))))
         count += len(markers)
-        piece = f"{lead}{sentence.text} " + "".join(f"[{one}]" for one in markers)
+        # A fence with a marker behind it would not close its code.
+        gap = "\n" if sentence.text.endswith(FENCES) else " "
+        piece = f"{lead}{sentence.text}{gap}" + "".join(f"[{one}]" for one in markers)
         spans.append(TextSpan(length + len(lead), length + len(piece)))
         marked.append(markers)
         pieces.append(piece)

@@ -1,11 +1,16 @@
 """Markdown: the source is the document's text; its blocks are recognised by CommonMark's and GitHub's line rules.
 
 Front matter, fenced and indented code, ATX and setext headings, tables, list items and paragraphs; inline marks stay.
+Comments that begin a line are asides: no reader of the page sees them. A list of links to the text's own headings is
+no content.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
 
 from agentic_rag.adapters.parsing.file_types import SourceFile
 from agentic_rag.adapters.parsing.text_builder import LoadedText, first_heading, lines_of, tidy_title
@@ -16,6 +21,12 @@ _SETEXT = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
 _FENCE = re.compile(r"\s{0,12}(`{3,}|~{3,})")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
 _RULE_CELL = re.compile(r":?-+:?")
+_COMMENT_OPENS, _COMMENT_CLOSES = "<!--", "-->"
+_CONTENTS_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\[(?P<name>[^\]\n]+)\]\(#[^)\s]*\)\s*")
+_ITEM = BlockKind.LIST_ITEM
+_LEAST_CONTENTS = 3
+"""Items of a table of contents."""
+_NOT_OF_A_NAME = re.compile(r"[^\w]+")
 _THEMATIC = re.compile(r" {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$")
 _FRONT_MATTER_TITLE = re.compile(r"^title\s*[:=]\s*(.+)$", re.IGNORECASE | re.MULTILINE)
 _FRONT_MATTER_LINES = 200
@@ -34,7 +45,28 @@ def read_markdown(text: str) -> LoadedText:
     scan = _Scan(text)
     title = scan.front_matter()
     scan.body()
-    return LoadedText(text, tuple(scan.blocks), title=title or first_heading(text, scan.blocks))
+    blocks = _without_contents(text, scan.blocks)
+    return LoadedText(text, tuple(blocks), title=title or first_heading(text, blocks))
+
+
+def _without_contents(text: str, blocks: Sequence[Block]) -> list[Block]:
+    """The blocks, the items of each table of contents as running text: a list of links, each to a place in the text,
+    most of them by the name of a heading.
+    """
+    headings = {_name(text[one.start : one.end]) for one in blocks if one.kind is BlockKind.HEADING}
+    found: list[Block] = []
+    for kind, group in groupby(blocks, key=lambda one: one.kind):
+        held = list(group)
+        items = [_CONTENTS_ITEM.fullmatch(text, one.start, one.end) for one in held] if kind is _ITEM else []
+        known = [item for item in items if item is not None and _name(item["name"]) in headings]
+        if len(items) >= _LEAST_CONTENTS and None not in items and 2 * len(known) > len(items):
+            held = [replace(one, kind=BlockKind.RUNNING) for one in held]
+        found += held
+    return found
+
+
+def _name(text: str) -> str:
+    return _NOT_OF_A_NAME.sub(" ", text).strip().casefold()
 
 
 class _Scan:
@@ -48,6 +80,7 @@ class _Scan:
         self._kind: BlockKind | None = None
         self._start = 0
         self._end = 0
+        self._last_close = text.rfind(_COMMENT_CLOSES)
 
     def front_matter(self) -> str | None:
         """Reads YAML (---) or TOML (+++) front matter as a code block and gives the title in it."""
@@ -72,6 +105,8 @@ class _Scan:
                 self._blank()
             elif fence := _FENCE.match(line):
                 self._read_code_fence(fence[1])
+            elif line.lstrip().startswith(_COMMENT_OPENS) and self._comment():
+                continue
             elif heading := _ATX.match(line):
                 self._close()
                 self._put(BlockKind.HEADING, self._at, self._at, len(heading[1]))
@@ -102,6 +137,22 @@ class _Scan:
         if not (self._kind is BlockKind.LIST_ITEM and goes_on):
             self._close()
         self._at = following
+
+    def _comment(self) -> bool:
+        """Reads a comment, which may end within a line; False where it never ends, so that it is text."""
+        start, end = self._lines[self._at]
+        start += len(self._text[start:end]) - len(self._text[start:end].lstrip())
+        inside = start + len("<!")  # `<!-->` is a whole comment.
+        if self._last_close < inside:
+            return False
+        closed = self._text.index(_COMMENT_CLOSES, inside) + len(_COMMENT_CLOSES)
+        self._close()
+        self.blocks.append(Block(BlockKind.ASIDE, start, closed))
+        while self._at < len(self._lines) and self._lines[self._at][1] <= closed:
+            self._at += 1
+        if self._at < len(self._lines) and self._lines[self._at][0] < closed:
+            self._lines[self._at] = (closed, self._lines[self._at][1])
+        return True
 
     def _read_code_fence(self, fence: str) -> None:
         self._close()

@@ -1,4 +1,6 @@
-"""Running headers, footers and page numbers: lines that come back at the same height of page after page."""
+"""Running headers, footers and page numbers: lines that come back at the same height of page after page; and tables of
+contents, which stand with them.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
+from agentic_rag.adapters.parsing.pdf.contents_lines import contents_lines
 from agentic_rag.adapters.parsing.pdf.page_words import PdfPage
 
 _LINES_AT_EDGE = 3
@@ -41,14 +44,16 @@ class _EdgeLine:
 
 @dataclass(frozen=True, slots=True)
 class RunningLines:
-    """The places of running lines; `first` are those that say more than a page's number for the first time."""
+    """The places of running lines; `first` are those that say more than a page's number for the first time. A table of
+    contents says nothing for the first time.
+    """
 
     all: frozenset[Place]
     first: frozenset[Place]
 
 
 def running_lines(pages: Sequence[PdfPage]) -> RunningLines:
-    """The running lines of a file."""
+    """The running lines of a file, and the lines of its tables of contents."""
     groups: defaultdict[tuple[str, bool], list[_EdgeLine]] = defaultdict(list)
     for number, page in enumerate(pages):
         for at, rank, is_top in _edges(page):
@@ -56,7 +61,7 @@ def running_lines(pages: Sequence[PdfPage]) -> RunningLines:
             numbers = tuple(int(one) for one in _NUMBER.findall(line.text))
             groups[_NUMBER.sub("#", line.text), is_top].append(_EdgeLine((number, at), rank, line.base, numbers))
     wanted = max(_LEAST_PAGES, _LEAST_SHARE * len(pages))
-    found: set[Place] = set()
+    found = set(contents_lines(pages))
     first: set[Place] = set()
     for (form, _), lines in groups.items():
         running = [line.place for line in _that_run(lines)]

@@ -31,7 +31,7 @@ from agentic_rag.documents.document import ParsedDocument
 from agentic_rag.kernel.errors import ParseFailed, Retryable
 
 _PARSER = "parsing"
-_OWN_VERSION = 16
+_OWN_VERSION = 17
 """Raise it when a loader gives another text or other blocks for the same bytes."""
 _START_SECONDS = 60.0
 """A child starts in 0.6 s; a busy machine may need much longer."""
