@@ -13,8 +13,10 @@ from agentic_rag.language.words.word_table import WordTable
 _CANDIDATE = re.compile(
     # A single character class first, so that the regex engine skips other text quickly.
     r"""[.!?…؟۔।。！？｡\n\r\f\u2028\u2029](?:"""
-    # The end of a sentence, or of an abbreviation. French has a space before a closing mark.
-    r"""(?<=[.!?…؟۔।])(?:[ \u00a0\u202f]»(?=\s)|["'”’“‘»«)\]*_]{0,4})\s+"""
+    # The end of a sentence, or of an abbreviation. French has a space before a closing mark. References may follow it:
+    # "in 1914.[23][24]: 105 He".
+    r"""(?<=[.!?…؟۔।])(?:[ \u00a0\u202f]»(?=\s)|["'”’“‘»«)\]*_]{0,4})"""
+    r"""(?:\[[0-9]{1,3}\](?:\s?:\s?[0-9]{1,4}(?:[-–][0-9]{1,4})?(?=\s))?){0,8}\s+"""
     r"""|(?<=[。！？｡])[」』”’）\]]{0,4}\s*"""  # CJK marks end a sentence even without a space
     r"""|(?<=[\n\r\f\u2028\u2029])\s*)"""
 )

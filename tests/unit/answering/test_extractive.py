@@ -154,10 +154,12 @@ def test_a_line_that_announces_something_answers_only_with_it():
 
     with_code = drafted(ask, AnswerType.FACT, [passage(1, "Guide", code)])
     with_items = drafted(
-        ask, AnswerType.FACT, [passage(1, "Guide", "On macOS install larder by:\n\n- brew\n- a package")]
+        ask,
+        AnswerType.FACT,
+        [passage(1, "Guide", "On macOS install larder by:\n\n- the package manager brew\n- a package of ours")],
     )
     alone = drafted(ask, AnswerType.FACT, [passage(1, "Guide", "On macOS install larder by:")])
 
     assert with_code.sentences[0].text == code
-    assert with_items.sentences[0].text == "On macOS install larder by: - brew - a package."
+    assert with_items.sentences[0].text == "On macOS install larder by: - the package manager brew - a package of ours."
     assert alone.sentences == ()

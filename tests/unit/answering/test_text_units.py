@@ -54,6 +54,8 @@ def test_the_rest_of_a_sentence_that_a_chunk_cuts_is_a_fragment() -> None:
 
 def test_a_sentence_reads_without_line_breaks_and_mark_up() -> None:
     assert format_unit("The **wave**\nlimit is [here](http://x) , `1.5 m`") == "The wave limit is here, 1.5 m."
+    assert format_unit("He joined in 1914.[23][24]: 105") == "He joined in 1914."
+    assert format_unit("Sorted, [1] comes before a[2].") == "Sorted, [1] comes before a[2]."
 
 
 def test_a_table_row_reads_with_the_names_of_its_columns() -> None:

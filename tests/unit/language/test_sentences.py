@@ -69,6 +69,10 @@ def test_spans_are_ordered_disjoint_trimmed_and_cover_all_text(text: str) -> Non
         ("red, green,\nBlue and white", ["red, green,\nBlue and white"]),
         ("The word St.\nlouis runs on", ["The word St.\nlouis runs on"]),
         (". Lost stop", [".", "Lost stop"]),
+        (
+            'He joined in 1914.[23][24]: 105 "Think" was said, e.g.[3] by all.[25] Rows a[1] end.',
+            ["He joined in 1914.[23][24]: 105", '"Think" was said, e.g.[3] by all.[25]', "Rows a[1] end."],
+        ),
         ("Values:\nTwelve", ["Values:", "Twelve"]),
     ],
 )

@@ -42,6 +42,8 @@ _EMPHASIS = re.compile(r"(?<!\w)(\*\*|__|\*|_|`)(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _NEXT_ITEM = re.compile(r",(?: (?:and|or|und|oder|y|o))?$")
 """What leads from an item of a list to the next one."""
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
+_REFERENCES = re.compile(r"(?<=[.,;:!?)\"”’])(?:\[\d{1,3}\](?: ?: ?\d{1,4}(?:[-–]\d{1,4})?(?= |$))?)+")
+"""A source's own marks behind a clause: "in 1914.[23][24]: 105". In an answer they would look like its own."""
 _QUOTED_SPACE = re.compile(r"\s+([,.;:!?%)])(?=\s|$)")
 
 _VALUE = re.compile(r"\d")
@@ -265,7 +267,7 @@ def format_unit(unit: str, header: str | None = None) -> str:
         return unit
     text = format_row(unit, header) if is_row(unit) else _NEXT_ITEM.sub("", LIST_MARK.sub("", unit))
     text = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", text))
-    text = _QUOTED_SPACE.sub(r"\1", _SPACE.sub(" ", text)).strip()
+    text = _REFERENCES.sub("", _QUOTED_SPACE.sub(r"\1", _SPACE.sub(" ", text)).strip())
     if not _TERMINAL.search(text):
         text += "."
     return text
