@@ -44,11 +44,15 @@ async def _start_worker(children: Children, settings: Settings) -> None:
     await children.start("worker", ("worker",), variables)
 
 
+def _settings() -> Settings:
+    return load_settings().prefer_local_model()
+
+
 @dataclass(frozen=True, slots=True)
 class Wiring:
     """The factories that a command gets its dependencies from."""
 
-    settings: Callable[[], Settings] = load_settings
+    settings: Callable[[], Settings] = _settings
     servers: Callable[[Settings], AbstractContextManager[Settings]] = _servers
     """Settings with the addresses of servers that run until the block ends."""
     bare_servers: Callable[[Settings], AbstractContextManager[Settings]] = _bare_servers

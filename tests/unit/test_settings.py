@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from agentic_rag import __version__
 from agentic_rag.answering.gate.weights import WeightsTrial
 from agentic_rag.models.chat.request import ChatTask
+from agentic_rag.models.embedding.local_models import MODEL_FILE, TOKENIZER_FILE
 from agentic_rag.models.providers.provider_keys import Provider
 from agentic_rag.settings import SettingsInvalid, load_settings, mask_secrets, read_dotenv, variables
 from agentic_rag.settings.addresses import Neo4jAddress, S3Address
@@ -120,6 +121,22 @@ def test_a_wrong_secret_is_not_echoed_in_the_problem() -> None:
         load(AGENTIC_RAG_TOPK="x", OPENAI_API_KEY="sk-secret")
 
     assert "sk-secret" not in str(caught.value)
+
+
+def test_an_installed_model_embeds_in_a_home_of_its_own_where_nothing_else_is_said(tmp_path: Path) -> None:
+    home = {"AGENTIC_RAG_HOME": str(tmp_path)}
+    assert load(**home).prefer_local_model().models.embedder == "deterministic"
+    directory = load(**home, RAG_EMBEDDER="onnx").model_directory
+    directory.mkdir(parents=True)
+    for name in (MODEL_FILE, TOKENIZER_FILE):
+        (directory / name).touch()
+
+    found = load(**home).prefer_local_model()
+
+    assert found.models.is_local_model
+    assert found.model_directory == directory
+    for stated in ({"RAG_EMBEDDER": "deterministic"}, {"DATABASE_URL": "postgresql://me@db/rag"}):
+        assert load(**home, **stated).prefer_local_model().models.embedder == "deterministic"
 
 
 def test_the_environment_wins_over_the_file_and_overrides_over_both(tmp_path: Path) -> None:

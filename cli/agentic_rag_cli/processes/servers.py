@@ -62,10 +62,11 @@ async def _make_schema(settings: Settings) -> None:
 
 
 def child_variables(settings: Settings, **more: str) -> Mapping[str, str]:
-    """Environment variables that give a child process the same servers and state."""
+    """Environment variables that give a child process the same servers, state and embedder."""
     return {
         "DATABASE_URL": settings.stores.database_url,
         "REDIS_URL": settings.stores.redis_url,
         "AGENTIC_RAG_HOME": str(settings.stores.state_home),
+        "RAG_EMBEDDER": settings.models.embedder,
         **more,
     }

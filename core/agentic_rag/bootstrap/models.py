@@ -7,7 +7,6 @@ from uuid import UUID
 
 from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE, DeterministicEmbedder
 from agentic_rag.adapters.onnx.embedder import OnnxEmbedder
-from agentic_rag.adapters.onnx.model_files import is_installed
 from agentic_rag.adapters.openai.client import open_client
 from agentic_rag.adapters.openai.embedder import OpenAIEmbedder, takes_dimensions
 from agentic_rag.adapters.openai.tenants import TenantClients
@@ -24,7 +23,7 @@ from agentic_rag.models.billing.prices import PLATFORM
 from agentic_rag.models.billing.usage_ledger import UsageLedger
 from agentic_rag.models.billing.web_envelope import WebEnvelope
 from agentic_rag.models.chat.ports import ChatModel
-from agentic_rag.models.embedding.local_models import find_local_model
+from agentic_rag.models.embedding.local_models import find_local_model, is_installed
 from agentic_rag.models.embedding.ports import Embedder, Embedders
 from agentic_rag.models.embedding.space import HASHED_PROVIDER, MODEL_PROVIDER, EmbeddingSpace
 from agentic_rag.models.providers.change_models import ChangeModels

@@ -7,12 +7,15 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_type_hints
 from urllib.parse import quote
 
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag.kernel.telemetry import TelemetryExport
+from agentic_rag.models.embedding.local_models import is_installed
+from agentic_rag.models.embedding.space import MODEL_PROVIDER
 from agentic_rag.settings.addresses import MASK, hide_passwords
 from agentic_rag.settings.answering import AnsweringConfig
 from agentic_rag.settings.client import ClientConfig
@@ -38,7 +41,7 @@ _NEAR = 0.88
 _TEST_PREFIX = "AGENTIC_RAG_TEST_"
 _OWN_OTEL = (ENDPOINT, RESOURCE, SERVICE_NAME)
 """Settings, and what `_with_service_name` makes part of one."""
-_NO_GROUPS = ("tenant", "otel", "warnings")
+_NO_GROUPS = frozenset({"tenant", "otel", "warnings", "stated"})
 """Fields of `Settings`."""
 _CLOSED = {
     "AGENTIC_RAG_INTROSPECTION": "off",
@@ -80,10 +83,22 @@ class Settings:
     """A line for each removed setting, each name near one of ours, and each variable of OpenTelemetry without effect,
     that was found.
     """
+    stated: frozenset[str] = frozenset()
+    """The names of the variables that have a value of their own; all others have their default."""
 
     def change(self, **changes: Mapping[str, Any]) -> Settings:
         """These settings with other values: `change(server={"port": 8080}, answering={"enabled": True})`."""
         return replace(self, **{group: replace(getattr(self, group), **values) for group, values in changes.items()})
+
+    def prefer_local_model(self) -> Settings:
+        """With the local model as embedder where it is installed: for a home with a database of its own, while
+        RAG_EMBEDDER says nothing.
+        """
+        if self.stores.database_url or {"RAG_EMBEDDER", "AGENTIC_RAG_MODEL_DIR"} & self.stated:
+            return self
+        local = self.change(models={"embedder": MODEL_PROVIDER})
+        runs = all(find_spec(name) is not None for name in ("onnxruntime", "tokenizers"))
+        return local if runs and is_installed(local.model_directory) else self
 
     @property
     def telemetry_export(self) -> TelemetryExport:
@@ -161,7 +176,8 @@ def load_settings(
     groups = {name: kind(**values[name]) for name, kind in _groups().items()}
     near = _near_misses(merged, [variable.name for variable in known])
     otel = {name: value for name, value in merged.items() if is_otel(name) and name not in _OWN_OTEL}
-    settings = Settings(**groups, otel=otel)
+    stated = frozenset(variable.name for variable in known if merged.get(variable.name))
+    settings = Settings(**groups, otel=otel, stated=stated)
     _, unread = settings.read_telemetry_export()
     settings = replace(settings, warnings=(*upgrade_warnings(merged), *near, *unread))
     problems += _contradictions(settings)

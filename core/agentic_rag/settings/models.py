@@ -68,7 +68,8 @@ class ModelsConfig:
         Env("RAG_EMBEDDER"),
     ] = "deterministic"
     """`deterministic` needs no key; `onnx:NAME` is a model on this machine (`rag model get NAME`), `onnx` alone is
-    minilm or the model in AGENTIC_RAG_MODEL_DIR; `openai` is any OpenAI-compatible server.
+    minilm or the model in AGENTIC_RAG_MODEL_DIR; `openai` is any OpenAI-compatible server. Where this says nothing and
+    the database is the embedded one, the command line and `rag up` take minilm once it is installed.
     """
     model_dir: Annotated[Path, Env("AGENTIC_RAG_MODEL_DIR")] = UNSET_PATH
     """Directory with model.onnx and tokenizer.json of a model of your own for the embedder `onnx`; empty means the

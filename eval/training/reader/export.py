@@ -17,8 +17,8 @@ from eval.training.reader.weights import WORDS, quantise_words, read_weights
 from numpy.typing import NDArray
 
 from agentic_rag.adapters.onnx.bert_graph import BertShape, build_reader
-from agentic_rag.adapters.onnx.embedder import MODEL_FILE, TOKENIZER_FILE
 from agentic_rag.adapters.onnx.unit_reader import HEAD, LONGEST_JOINT, QUESTION_FILE, UNITS_FILE
+from agentic_rag.models.embedding.local_models import MODEL_FILE, TOKENIZER_FILE
 
 HEADS, HIDDEN, EPSILON = 12, 384, 1e-12
 NAMES = {

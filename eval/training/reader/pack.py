@@ -22,7 +22,7 @@ from eval.training.reader.data import HELD_BACK, AskedText, Pairs, read_pairs, r
 from eval.training.reader.weights import WORDS, quantise_words, read_weights
 from tokenizers import Tokenizer
 
-from agentic_rag.adapters.onnx.embedder import MODEL_FILE, TOKENIZER_FILE
+from agentic_rag.models.embedding.local_models import MODEL_FILE, TOKENIZER_FILE
 
 WORKPLACE = Path(__file__).parents[1] / "workplace"
 PACK_FILE, WEIGHTS_FILE = "texts.json.gz", "base.npz"

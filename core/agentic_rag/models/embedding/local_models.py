@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
 
@@ -138,8 +139,16 @@ _ROWS = (
 LOCAL_MODELS: Mapping[str, LocalModel] = MappingProxyType({one.alias: one for one in _ROWS})
 """By alias: `rag model get ALIAS`, `RAG_EMBEDDER=onnx:ALIAS`."""
 
+MODEL_FILE, TOKENIZER_FILE = "model.onnx", "tokenizer.json"
+"""The files of a model's directory."""
+
 DEFAULT_MODEL = "minilm"
 """What `onnx` without an alias means."""
+
+
+def is_installed(directory: Path) -> bool:
+    """Whether a directory holds a model."""
+    return (directory / MODEL_FILE).is_file() and (directory / TOKENIZER_FILE).is_file()
 
 
 def find_local_model(name: str) -> LocalModel | None:
