@@ -21,6 +21,7 @@ from agentic_rag_cli.commands.answering import (
     prove,
     report,
     run,
+    saved,
     search,
     template,
     thread,
@@ -130,6 +131,7 @@ app.command("search-web")(web.search_web)
 app.command("crawl")(web.crawl)
 app.add_typer(run.app, name="run")
 app.add_typer(thread.app, name="thread")
+app.add_typer(saved.app, name="saved")
 app.add_typer(cite.app, name="cite")
 app.add_typer(gate.app, name="gate")
 app.add_typer(report.app, name="report")

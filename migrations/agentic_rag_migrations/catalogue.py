@@ -60,6 +60,7 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_run_stages": TableClass.WORKSPACE,
         "rag_threads": TableClass.WORKSPACE,
         "rag_thread_turns": TableClass.WORKSPACE,
+        "rag_saved_questions": TableClass.WORKSPACE,
         "rag_gate_decisions": TableClass.WORKSPACE,
         "rag_feedback": TableClass.WORKSPACE,
         "rag_implicit_feedback": TableClass.WORKSPACE,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from agentic_rag.answering.runs.read import ReadRuns
     from agentic_rag.answering.runs.replay import ReplayRun
     from agentic_rag.answering.runs.show_page import ShowCitedPage
+    from agentic_rag.answering.saved.manage import ManageSaved
     from agentic_rag.answering.threads.manage import ManageThreads
     from agentic_rag.documents.document_access import DocumentAccess
     from agentic_rag.documents.ports import BlobStore
@@ -138,6 +139,7 @@ class ServerParts:
     feedback: GiveFeedback
     read_runs: ReadRuns
     threads: ManageThreads
+    saved: ManageSaved
     replay: ReplayRun
     verify_run: VerifyRun
     prove_run: ProveRun

@@ -25,7 +25,7 @@ from agentic_rag_server.graphql.schema import build_schema
 from tests.api.builders import WORKSPACE_ID, Container, client
 
 LIMITS = Limits()
-ANSWERS_NOTHING = {"submitFeedback", "cancelRun", "renameThread", "deleteThread"}
+ANSWERS_NOTHING = {"submitFeedback", "cancelRun", "renameThread", "deleteThread", "saveQuestion", "removeSavedQuestion"}
 """Fields that take the action `ASK` and ask nothing."""
 AS_ADMIN = {"authorization": "Bearer admin-token"}
 

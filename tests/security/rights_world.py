@@ -108,6 +108,12 @@ class RightsWorld:
             asker = Principal(self.project.org_id, Relation.OWNER.value, Role.VIEWER, kind=SubjectKind.KEY)
             run = await self.container.answer.ask(asker, Question(self.project, QUESTION, begins_thread=True))
             fresh["new_thread"] = encode(NodeKind.THREAD, self.project.workspace_id, run.run_id)
+        if "new_saved" in needs:
+            asker = Principal(self.project.org_id, Relation.OWNER.value, Role.VIEWER, kind=SubjectKind.KEY)
+            asked = Question(self.project, f"Which pump is number {self.made}?", begins_thread=True)
+            run = await self.container.answer.ask(asker, asked)
+            saved = await self.container.saved.save(asker, self.project, run.run_id)
+            fresh["new_saved"] = encode(NodeKind.SAVED, self.project.workspace_id, saved.saved_id)
         if "new_source" in needs:
             fresh["new_source"] = await _follow(self.container, self.project, f"site-{self.made}")
         if "new_attached" in needs:
@@ -179,6 +185,7 @@ async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceR
         pump = (await resolve_ids(transaction.documents, project, ["pump.txt"]))["pump.txt"]
     asker = Principal(project.org_id, Relation.OWNER.value, Role.VIEWER, kind=SubjectKind.KEY)
     run = await container.answer.ask(asker, Question(project, QUESTION, begins_thread=True))
+    saved = await container.saved.save(asker, project, run.run_id)
     questions = (EvalQuestion("1", QUESTION, (), ("pump.txt",), "single"),)
     evaluation = await container.evaluations.start(project, EvalDataset("own", questions), "system:test")
     line = CalibratedLine(0.25, 59, 1 / 60, 0, 0.0, 0.06)
@@ -213,6 +220,7 @@ async def _things(container: Container, project: WorkspaceRef, agent: WorkspaceR
         "evaluation": (NodeKind.JOB, evaluation.job_id),
         "run": (NodeKind.RUN, run.run_id),
         "thread": (NodeKind.THREAD, run.run_id),
+        "saved": (NodeKind.SAVED, saved.saved_id),
         "snapshot": (NodeKind.SNAPSHOT, snapshot_id),
     }
     return {

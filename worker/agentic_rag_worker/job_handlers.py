@@ -61,6 +61,8 @@ def job_handlers(container: Container) -> Mapping[JobKind, Handler]:
         JobKind.SNAPSHOT: Handler(snapshot.run, 21_600.0, 300.0, snapshot.record_failure),
         # The slowest single step is one batch of documents.
         JobKind.GRAPH: Handler(container.graph_sync.run, 3_600.0, 120.0),
+        # The slowest single step is one question with a chat model.
+        JobKind.SAVED: Handler(container.replay_saved.run, 7_200.0, 300.0),
         # The answer waits for a second or two; a later passage is of no use.
         JobKind.HYDE: Handler(write_passage, 60.0, 60.0),
         # A large workspace and a slow provider take hours; each batch is progress.

@@ -11,7 +11,7 @@ import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from agentic_rag import __version__
 from agentic_rag.bootstrap import Container, build_container, loop_factory, route_library_logs, settle_collector
@@ -188,15 +188,9 @@ def _queues(
     ]
 
 
-class Service(Protocol):
-    """Runs until stopped."""
-
-    async def run(self) -> None: ...
-
-    def stop(self) -> None: ...
-
-
-async def _work(stop: asyncio.Event, services: Sequence[Service], runner: JobRunner) -> None:
+async def _work(
+    stop: asyncio.Event, services: Sequence[Dispatcher | QueueConsumer | CanarySchedule], runner: JobRunner
+) -> None:
     running = [asyncio.create_task(service.run(), name=type(service).__name__.lower()) for service in services]
     stopped = asyncio.create_task(stop.wait(), name="stop")
     try:

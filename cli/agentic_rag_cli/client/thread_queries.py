@@ -1,4 +1,4 @@
-"""The GraphQL documents of conversations."""
+"""The GraphQL documents of what callers keep: conversations and saved questions."""
 
 from __future__ import annotations
 
@@ -38,3 +38,13 @@ mutation ($id: ID!, $title: String!) {{
 """
 
 DELETE_THREAD = f"mutation ($id: ID!) {{ deleteThread(id: $id) {{ deletedId deletedRuns {FAULTS} }} }}"
+
+_SAVED = "id question runId newerRunId state reason stage what removed added savedAt checkedAt"
+
+SAVED_QUESTIONS = f"query ($workspaceId: ID!) {{ savedQuestions(workspaceId: $workspaceId) {{ {_SAVED} }} }}"
+
+SAVE_QUESTION = f"""
+mutation ($runId: ID!) {{ saveQuestion(runId: $runId) {{ saved {{ {_SAVED} }} {FAULTS} }} }}
+"""
+
+REMOVE_SAVED_QUESTION = f"mutation ($id: ID!) {{ removeSavedQuestion(id: $id) {{ removedId {FAULTS} }} }}"

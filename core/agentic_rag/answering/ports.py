@@ -14,11 +14,12 @@ from agentic_rag.answering.gate.rollback import Rollback
 from agentic_rag.answering.gate.stored_decision import StoredDecision
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.run_filter import ALL_RUNS, RunFilter
+from agentic_rag.answering.saved.saved_question import Replayed, SavedQuestion
 from agentic_rag.answering.threads.thread import Thread
 from agentic_rag.kernel.clock import Deadline
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.models.chat.request import LlmError, LlmResult
-from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 
 
 class RunStore(Protocol):
@@ -71,6 +72,34 @@ class ThreadStore(Protocol):
         """Delete it with its runs and all that goes with them; the number of runs, or None where it is none. A run that
         is recorded later with this thread is not stored.
         """
+        ...
+
+
+class SavedStore(Protocol):
+    """Inside a transaction of one organisation. Whoever reads the questions of a workspace keeps others from saving one
+    until the transaction ends.
+    """
+
+    async def every(self, workspace: WorkspaceRef) -> Sequence[SavedQuestion]:
+        """All of the workspace, oldest first."""
+        ...
+
+    async def put(self, saved: SavedQuestion) -> None:
+        """Store it, in place of the one of its id."""
+        ...
+
+    async def note_rights(self, workspace: WorkspaceRef, principal: Principal, now: datetime) -> None:
+        """Store the rights with which a subject came, with all its questions."""
+        ...
+
+    async def note(self, saved: SavedQuestion, found: Replayed, checked_at: datetime | None) -> None:
+        """Store what asking again told; the run of a SAME answer is compared with from now on. Nothing where the
+        question was removed meanwhile, or is compared with another run.
+        """
+        ...
+
+    async def remove(self, workspace: WorkspaceRef, saved_id: UUID, subject: str) -> bool:
+        """Delete it; False where the subject has no such."""
         ...
 
 

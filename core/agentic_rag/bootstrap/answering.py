@@ -31,6 +31,8 @@ from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.answering.runs.replay import ReplayRun
 from agentic_rag.answering.runs.show_page import ShowCitedPage
+from agentic_rag.answering.saved.manage import ManageSaved
+from agentic_rag.answering.saved.replay_saved import ReplaySaved
 from agentic_rag.answering.stages.stage import StageStep
 from agentic_rag.answering.state_machine import Stage
 from agentic_rag.answering.threads.manage import ManageThreads
@@ -249,6 +251,14 @@ class AnsweringParts(DocumentParts):
     @cached_property
     def threads(self) -> ManageThreads:
         return ManageThreads(self.database, self.telemetry)
+
+    @cached_property
+    def saved(self) -> ManageSaved:
+        return ManageSaved(self.database, self.read_runs, self.clock, self.ids)
+
+    @cached_property
+    def replay_saved(self) -> ReplaySaved:
+        return ReplaySaved(self.database, self.read_runs, self.answer, self.clock, self.telemetry)
 
     @cached_property
     def replay(self) -> ReplayRun:

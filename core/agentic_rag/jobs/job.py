@@ -39,6 +39,8 @@ class JobKind(enum.Enum):
     """Answer the questions of a dataset and report the scores."""
     CALIBRATE = "calibrate"
     """Measure the support below which a workspace abstains."""
+    SAVED = "saved"
+    """Ask saved questions again after a publish."""
     HYDE = "hyde"
     """Write a passage that a waiting answer embeds beside its question."""
     RETENTION = "retention"

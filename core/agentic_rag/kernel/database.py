@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 if TYPE_CHECKING:
-    from agentic_rag.answering.ports import ThreadStore
+    from agentic_rag.answering.ports import SavedStore, ThreadStore
     from agentic_rag.documents.ports import DocumentReader, DocumentStore, OriginalStore, UploadStore
     from agentic_rag.erasure.ports import ErasureStore, WorkspaceErasureStore
     from agentic_rag.ingestion.ports import Publisher
@@ -78,6 +78,7 @@ class Transaction(Protocol):
     crawls: CrawlStore
     eval_runs: EvalRunStore
     threads: ThreadStore
+    saved: SavedStore
 
 
 class Database(Protocol):

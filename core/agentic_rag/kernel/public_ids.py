@@ -23,6 +23,7 @@ class NodeKind(enum.Enum):
     DOCUMENT = b"D"
     RUN = b"R"
     THREAD = b"T"
+    SAVED = b"Q"
     JOB = b"J"
     CHUNK = b"C"
     SNAPSHOT = b"S"

@@ -4,6 +4,7 @@ import strawberry
 
 from agentic_rag_server.graphql.answering.answers import AnswerMutation
 from agentic_rag_server.graphql.answering.feedback import FeedbackMutation
+from agentic_rag_server.graphql.answering.kept.saved import SavedMutation
 from agentic_rag_server.graphql.answering.kept.threads import ThreadMutation
 from agentic_rag_server.graphql.answering.replays import ReplayMutation
 from agentic_rag_server.graphql.answering.stream import CancelRunMutation
@@ -40,6 +41,7 @@ class Mutation(
     FeedbackMutation,
     ReplayMutation,
     ThreadMutation,
+    SavedMutation,
     UploadMutation,
     DocumentMutation,
     UpdateMutation,

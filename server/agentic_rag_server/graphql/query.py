@@ -10,6 +10,7 @@ from agentic_rag_server.graphql.answering.estimates import EstimateQuery
 from agentic_rag_server.graphql.answering.explanations import ExplanationQuery
 from agentic_rag_server.graphql.answering.gate_evaluation import GateEvaluationQuery
 from agentic_rag_server.graphql.answering.gate_reports import GateQuery
+from agentic_rag_server.graphql.answering.kept.saved import SavedQuery
 from agentic_rag_server.graphql.answering.kept.threads import ThreadQuery
 from agentic_rag_server.graphql.answering.passages import PassageQuery
 from agentic_rag_server.graphql.answering.prompt_context import ContextQuery
@@ -59,6 +60,7 @@ class Query(
     EstimateQuery,
     RunQuery,
     ThreadQuery,
+    SavedQuery,
     ExplanationQuery,
     ReplayQuery,
     ProofQuery,

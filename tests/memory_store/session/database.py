@@ -10,6 +10,7 @@ from uuid import UUID
 
 from tests.held_transactions import hold_transaction
 from tests.memory_store.answering.cache import MemoryAnswerCache
+from tests.memory_store.answering.saved import MemorySavedStore
 from tests.memory_store.answering.threads import MemoryThreadStore
 from tests.memory_store.documents.documents import MemoryDocumentStore
 from tests.memory_store.documents.originals import MemoryOriginalStore, MemoryUploadStore
@@ -187,6 +188,11 @@ class MemoryTransaction:
     def eval_runs(self) -> MemoryEvalRunStore:
         """Evaluations that jobs run."""
         return MemoryEvalRunStore(self.working)
+
+    @property
+    def saved(self) -> MemorySavedStore:
+        """Questions that are asked again."""
+        return MemorySavedStore(self.working)
 
     @property
     def threads(self) -> MemoryThreadStore:

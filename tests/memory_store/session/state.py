@@ -14,6 +14,7 @@ from uuid import UUID
 from tests.memory_store.documents.metadata import merge_json
 
 from agentic_rag.answering.run import Run
+from agentic_rag.answering.saved.saved_question import SavedQuestion
 from agentic_rag.documents.document import ChunkDraft, Document, Revision, StagedChunk
 from agentic_rag.documents.metadata import metadata_from
 from agentic_rag.documents.ports import Original, UploadRecord
@@ -206,6 +207,7 @@ class WorkspaceState:
     """In the order they were enqueued."""
     runs: dict[UUID, Run] = field(default_factory=dict[UUID, Run])
     thread_titles: dict[UUID, str] = field(default_factory=dict[UUID, str])
+    saved: dict[UUID, SavedQuestion] = field(default_factory=dict[UUID, SavedQuestion])
     """In the order they were recorded."""
     evals: dict[UUID, StoredEval] = field(default_factory=dict[UUID, StoredEval])
     """By job."""
@@ -242,6 +244,7 @@ class WorkspaceState:
             jobs=dict(self.jobs),
             runs=dict(self.runs),
             thread_titles=dict(self.thread_titles),
+            saved=dict(self.saved),
             evals=dict(self.evals),
             sources=dict(self.sources),
             crawls={job: dict(pages) for job, pages in self.crawls.items()},

@@ -70,6 +70,8 @@ ARGUMENTS: dict[str, list[str]] = {
     "run cancel": [ID],
     "cite show": [ID, "1"],
     "thread show": [ID],
+    "saved add": [ID],
+    "saved remove": [ID],
     "thread rename": [ID, "The lease"],
     "thread delete": [ID],
     "run replay": [ID],

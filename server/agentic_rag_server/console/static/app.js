@@ -5,6 +5,7 @@ import { Fault, graphql } from "./shared/api.js";
 import { SignInFault, takeReturn } from "./shared/issuer.js";
 import { session } from "./shared/session.js";
 import { FRAME } from "./operations/frame.js";
+import { CHANGED } from "./operations/saved.js";
 import "./screens/sign-in.js";
 
 // A screen is in the list when it is done, and shown to callers who may perform `action`.
@@ -12,6 +13,7 @@ const SCREENS = [
   { name: "ask", title: "Ask", action: "ASK" },
   { name: "knowledge", title: "Knowledge", action: "READ" },
   { name: "runs", title: "Runs", action: "READ" },
+  { name: "saved", title: "Saved", action: "ASK" },
   { name: "jobs", title: "Jobs", action: "READ" },
   { name: "graph", title: "Graph", action: "READ" },
   { name: "evaluation", title: "Evaluation", action: "EVALUATE" },
@@ -41,6 +43,7 @@ class RagApp extends Part {
     this.addEventListener("rag-tell", (event) => this.announce(event.detail));
     this.addEventListener("rag-workspaces", (event) => this.reload(event.detail));
     this.addEventListener("rag-signed-in", () => this.start());
+    this.addEventListener("rag-saved", () => this.countChanged());
   }
 
   connectedCallback() {
@@ -106,6 +109,18 @@ class RagApp extends Part {
     session.workspaceId = this.workspaceId;
     this.state = "ready";
     this.requestUpdate();
+    this.countChanged();
+  }
+
+  // How many saved questions have another answer, beside the screen that tells which. Nothing where it is not known.
+  async countChanged() {
+    const { workspaceId } = this;
+    this.changed = 0;
+    if (!workspaceId || !this.frame.caller.allowed.includes("READ")) return;
+    const data = await graphql(CHANGED, { workspaceId }).catch(() => null);
+    if (this.workspaceId !== workspaceId || !data) return;
+    this.changed = data.savedQuestions.filter((one) => one.state === "CHANGED").length;
+    this.requestUpdate();
   }
 
   get screens() {
@@ -136,6 +151,7 @@ class RagApp extends Part {
 
   choose(event) {
     this.workspaceId = session.workspaceId = event.target.value;
+    this.countChanged();
     location.hash = `#/${this.route.name}`;
   }
 
@@ -162,6 +178,9 @@ class RagApp extends Part {
           (one) =>
             html`<a href="#/${one.name}" aria-current=${one.name === this.route.name ? "page" : nothing}>
               ${icon(one.name)} ${one.title}
+              ${one.name === "saved" && this.changed
+                ? html`<span class="chip warn">${this.changed}<span class="unseen"> changed</span></span>`
+                : nothing}
             </a>`,
         )}
         <div class="who">
@@ -220,6 +239,8 @@ class RagApp extends Part {
         return html`<rag-knowledge .given=${given}></rag-knowledge>`;
       case "runs":
         return html`<rag-runs .given=${given}></rag-runs>`;
+      case "saved":
+        return html`<rag-saved .given=${given}></rag-saved>`;
       case "jobs":
         return html`<rag-jobs .given=${given}></rag-jobs>`;
       case "graph":

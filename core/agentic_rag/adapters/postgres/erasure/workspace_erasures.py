@@ -38,6 +38,7 @@ ERASED: Sequence[ErasedTable] = (
     ErasedTable("rag_run_stages"),
     ErasedTable("rag_thread_turns"),
     ErasedTable("rag_threads"),
+    ErasedTable("rag_saved_questions"),
     ErasedTable("rag_gate_decisions"),
     ErasedTable("rag_feedback"),
     ErasedTable("rag_implicit_feedback"),

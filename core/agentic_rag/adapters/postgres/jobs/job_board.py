@@ -45,6 +45,12 @@ class CalibrationSchedule:
     quiet_seconds: float = 60.0
 
 
+SAVED_QUIET_SECONDS = 30.0
+"""Saved questions are asked again once nothing was published for so long, so that a folder that comes in file by file
+costs one round. Set by hand.
+"""
+
+
 class PostgresJobBoard:
     """`jobs.ports.JobBoard`. The lead is a session lock: it ends with the connection, and the connection ends when the
     leader dies or falls silent.
@@ -60,6 +66,7 @@ class PostgresJobBoard:
         exact_scan_bytes: int = EXACT_SCAN_BYTES,
         graph_home: str = "",
         calibration: CalibrationSchedule | None = None,
+        saved_quiet_seconds: float = SAVED_QUIET_SECONDS,
     ) -> None:
         self._dsn = dsn
         self._role = role
@@ -70,6 +77,7 @@ class PostgresJobBoard:
             JobKind.INDEX.value: (exact_scan_bytes,),
             JobKind.COMPACT.value: (TERMS_VERSION,),
             JobKind.GRAPH.value: (graph_home,),
+            JobKind.SAVED.value: (saved_quiet_seconds,),
             JobKind.CALIBRATE.value: (None, 0.0) if calibration is None else astuple(calibration),
         }
         self._connection: Any = None

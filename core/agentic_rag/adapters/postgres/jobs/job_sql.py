@@ -393,8 +393,9 @@ UPKEEP = {
     "compact": _UPKEEP.format(due="SELECT * FROM rag_upkeep_segments($2)"),
     "index": _UPKEEP.format(due="SELECT * FROM rag_upkeep_indexes($2)"),
     "calibrate": _UPKEEP_CALIBRATE,
+    "saved": _UPKEEP_AGAIN.format(due="SELECT * FROM rag_upkeep_saved($2)"),
 }
 """Statements by job kind. $1 is the kind; $2 is for `snapshot` the hours between two snapshots, for `index` the bytes
-scanned exactly, for `graph` the name of the graph store, for `calibrate` the fewest passages, for `compact` the version
-of terms.
+scanned exactly, for `graph` the name of the graph store, for `saved` the seconds without a publish, for `calibrate` the
+fewest passages, for `compact` the version of terms.
 """

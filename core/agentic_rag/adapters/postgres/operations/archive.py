@@ -70,6 +70,7 @@ LEFT_OUT = frozenset(
         "rag_run_stages",
         "rag_threads",
         "rag_thread_turns",
+        "rag_saved_questions",
         "rag_gate_decisions",
         "rag_feedback",
         "rag_implicit_feedback",

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import msgspec
 
+from agentic_rag.adapters.postgres.answering.saved import PostgresSavedStore
 from agentic_rag.adapters.postgres.answering.threads import PostgresThreadStore
 from agentic_rag.adapters.postgres.documents.document_reader import PostgresDocumentReader
 from agentic_rag.adapters.postgres.documents.documents import PostgresDocumentStore
@@ -43,7 +44,7 @@ from agentic_rag.adapters.postgres.tenancy.read_scopes import ReadScopes
 from agentic_rag.adapters.postgres.tenancy.restricted_versions import HiddenVersions
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisationStore
 from agentic_rag.adapters.postgres.workspaces.workspaces import PostgresWorkspaceStore
-from agentic_rag.answering.ports import ThreadStore
+from agentic_rag.answering.ports import SavedStore, ThreadStore
 from agentic_rag.documents.ports import DocumentReader, DocumentStore, OriginalStore, UploadStore
 from agentic_rag.erasure.ports import ErasureStore, WorkspaceErasureStore
 from agentic_rag.ingestion.ports import Publisher
@@ -171,6 +172,7 @@ class PostgresTransaction:
         self.crawls: CrawlStore = PostgresCrawlStore(connection)
         self.eval_runs: EvalRunStore = PostgresEvalRunStore(connection, org_id)
         self.threads: ThreadStore = PostgresThreadStore(connection)
+        self.saved: SavedStore = PostgresSavedStore(connection)
 
 
 class PostgresDatabase:

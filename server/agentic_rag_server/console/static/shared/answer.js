@@ -5,6 +5,7 @@ import { change, graphql } from "./api.js";
 import { defanged, dollars, duration, plural, sentence, words } from "./format.js";
 import { FEEDBACK_REASONS, FLAGS, OUTCOMES, REASONS, placeOf } from "./outcomes.js";
 import { EXPLAIN, FEEDBACK, FIND_PASSAGES } from "../operations/ask.js";
+import { SAVE_QUESTION } from "../operations/saved.js";
 import "./source.js";
 
 const MARKER = /\[(\d+)\]/g;
@@ -28,7 +29,7 @@ class RagAnswer extends Part {
 
   willUpdate(changed) {
     if (changed.has("run") && this.run?.id !== changed.get("run")?.id) {
-      this.explanation = this.passages = this.rating = null;
+      this.explanation = this.passages = this.rating = this.saved = null;
       this.why = false;
     }
   }
@@ -136,6 +137,9 @@ class RagAnswer extends Part {
       </span>
       <span class="grow"></span>
       ${this.compact ? html`<a class="button plain" href="#/runs/${run.id}">Open the run</a>` : nothing}
+      <button class="plain" aria-pressed=${Boolean(this.saved)} title="Ask again after each publish" @click=${() => this.save()}>
+        ${this.saved ? "Saved" : "Save"}
+      </button>
       <button class="plain" aria-expanded=${Boolean(this.why)} @click=${() => this.toggleWhy()}>Why this answer?</button>
       <span class="rate" role="group" aria-label="Did this help?">
         <button
@@ -169,6 +173,14 @@ class RagAnswer extends Part {
           html`<button aria-pressed=${mine.reason === name} @click=${() => this.rate("BAD", name)}>${text}</button>`,
       )}
     </fieldset>`;
+  }
+
+  async save() {
+    if (!(await this.attempt("save", () => change(SAVE_QUESTION, { runId: this.run.id })))) return;
+    this.saved = true;
+    this.requestUpdate();
+    this.tell("Saved: it is asked again after each publish, and the screen Saved tells when the answer changed.");
+    this.dispatchEvent(new CustomEvent("rag-saved", { bubbles: true }));
   }
 
   async rate(rating, reason = null) {

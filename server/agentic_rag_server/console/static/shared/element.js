@@ -80,6 +80,7 @@ const PATHS = {
   ask: "M4 5h16v11H9l-5 4z",
   knowledge: "M5 4h10l4 4v12H5zM14 4v5h5",
   runs: "M5 6h14M5 12h14M5 18h9",
+  saved: "M7 4h10v16l-5-4-5 4z",
   jobs: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 3v3M12 18v3M3 12h3M18 12h3",
   graph: "M6 4a2 2 0 1 0 0 4 2 2 0 0 0 0-4zM18 6a2 2 0 1 0 0 4 2 2 0 0 0 0-4zM9 16a2 2 0 1 0 0 4 2 2 0 0 0 0-4zM8 6.300l8 1.400M6.500 8l2 8M17 9.800l-6.500 6.600",
   evaluation: "M5 19V9M12 19V5M19 19v-7",
