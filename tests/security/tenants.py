@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -109,9 +108,9 @@ async def _things(container: Container, ref: WorkspaceRef) -> Mapping[NodeKind, 
     text = "The pump lifts seven cubic metres of water. It is serviced in March."
     cut = await container.ingest_chunks.cut(PlainTextDocument("pump.txt", "Pump", text), "default")
     await container.ingest_chunks.run(ref, [cut], "test", lambda _: None)
-    run = await container.answer.ask(
-        Principal(ref.org_id, "test", Role.ADMIN), Question(ref, "How much water does the pump lift?")
-    )
+    asker = Principal(ref.org_id, "test", Role.ADMIN)
+    run = await container.answer.ask(asker, Question(ref, "How much water does the pump lift?", begins_thread=True))
+    saved = await container.saved.save(asker, ref, run.run_id)
     upload = await container.upload.run(
         ref,
         "valve.md",
@@ -124,12 +123,12 @@ async def _things(container: Container, ref: WorkspaceRef) -> Mapping[NodeKind, 
     source = await container.sources.add(ref, sitemap, None, "system:test")
     async with container.database.transaction(ref.org_id) as transaction:
         [chunk, *_] = await transaction.documents.visible_chunks(ref, await _published(transaction, ref))
-    while await container.runs.get(ref, run.run_id) is None:  # noqa: ASYNC110 - it is stored behind the answer
-        await asyncio.sleep(0.02)
     assert upload.job_id is not None
     return {
         NodeKind.DOCUMENT: upload.document_id,
         NodeKind.RUN: run.run_id,
+        NodeKind.THREAD: run.run_id,
+        NodeKind.SAVED: saved.saved_id,
         NodeKind.JOB: upload.job_id,
         NodeKind.CHUNK: chunk.chunk_id,
         NodeKind.SNAPSHOT: snapshot.snapshot_id,

@@ -295,7 +295,7 @@ async def as_member(world: TwoTenants) -> TwoTenants:
     return replace(world, ours=replace(world.ours, token=made.token))
 
 
-HIDDEN = (NodeKind.DOCUMENT, NodeKind.CHUNK, NodeKind.JOB, NodeKind.RUN)
+HIDDEN = (NodeKind.DOCUMENT, NodeKind.CHUNK, NodeKind.JOB, NodeKind.RUN, NodeKind.THREAD, NodeKind.SAVED)
 """Things of documents, and of those who ask, that a member may not see."""
 
 

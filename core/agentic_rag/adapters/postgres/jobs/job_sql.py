@@ -360,7 +360,6 @@ WHERE NOT EXISTS (
 )
 """
 
-
 # After a dead job the next one waits ten minutes.
 _UPKEEP_AGAIN = f"""{_UPKEEP}
   AND NOT EXISTS (
@@ -395,7 +394,7 @@ UPKEEP = {
     "calibrate": _UPKEEP_CALIBRATE,
     "saved": _UPKEEP_AGAIN.format(due="SELECT * FROM rag_upkeep_saved($2)"),
 }
-"""Statements by job kind. $1 is the kind; $2 is for `snapshot` the hours between two snapshots, for `index` the bytes
-scanned exactly, for `graph` the name of the graph store, for `saved` the seconds without a publish, for `calibrate` the
-fewest passages, for `compact` the version of terms.
+"""Statements by job kind. $1 is the kind; $2 is for `snapshot` the hours between two, for `index` the bytes scanned
+exactly, for `graph` the name of the store, for `saved` the seconds without a publish, for `calibrate` the fewest
+passages, for `compact` the version of terms.
 """

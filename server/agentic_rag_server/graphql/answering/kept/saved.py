@@ -18,9 +18,8 @@ SavedState = strawberry.enum(
 )
 NotCompared = strawberry.enum(
     values.NotCompared,
-    description="RIGHTS_UNKNOWN: its owner has no valid key, or did not come for "
-    f"{values.RIGHTS_DAYS} days. RUN_GONE: the run to compare with is past its retention. DEGRADED: a model, its budget "
-    "or a store was missing.",
+    description=f"RIGHTS_UNKNOWN: its owner has no valid key, or did not come for {values.RIGHTS_DAYS} days. RUN_GONE: "
+    "the run to compare with is past its retention. DEGRADED: a model, its budget or a store was missing.",
 )
 
 
