@@ -8,9 +8,10 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -20,14 +21,15 @@ from tests.stack import open_home
 
 PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")
 PICTURES = ROOT / "build" / "console" / "pictures"
+NOBODY: Mapping[str, str] = MappingProxyType({})
 _SOURCE = Path(__file__).with_name("browser")
 
 
-def tour(url: str, token: str, *, viewer: str = "", whole: bool = False) -> list[Row]:
+def tour(url: str, token: str, *, others: Mapping[str, str] = NOBODY, whole: bool = False) -> list[Row]:
     """What was looked at, a row each; skips where a program is missing. The server has the sample corpus, ready, in its
-    first workspace.
+    first workspace. `others` are tokens of a viewer, a member and another organisation's admin, for the whole tour.
     """
-    told = {"CONSOLE_URL": url, "CONSOLE_TOKEN": token, "CONSOLE_VIEWER": viewer}
+    told = {"CONSOLE_URL": url, "CONSOLE_TOKEN": token, **{f"CONSOLE_{who}": one for who, one in others.items()}}
     return _rows("tour.mjs", told, "whole" if whole else "short", pictures=whole)
 
 
@@ -79,12 +81,17 @@ def _scripts() -> Path:
 def whole_tour() -> list[Row]:
     """The whole tour over a `rag up` of its own, with the sample corpus."""
     with running() as (url, environ):
-        viewer = _rag(environ, "token", "dev", "--role", "viewer", "--subject", "vera").strip()
+        _rag(environ, "tenant", "create", "acme")
+        others = {
+            "VIEWER": _rag(environ, "token", "dev", "--role", "viewer", "--subject", "vera").strip(),
+            "MEMBER": _rag(environ, "token", "dev", "--role", "member", "--subject", "mia").strip(),
+            "FOREIGN": _rag(environ, "token", "dev", "--tenant", "acme", "--role", "admin", "--subject", "mia").strip(),
+        }
         token = Path(environ["AGENTIC_RAG_HOME"], "dev-token").read_text(encoding="utf-8").strip()
         _rag(environ, "ingest", str(ROOT / "simulated_ingestion"), "--workspace", "documents", "--wait")
         for answer in ("Maren Tollack", "somebody else"):
             _rag(environ, "eval", "--workspace", "documents", "--dataset", _questions(environ, answer), "--background")
-        return tour(url, token, viewer=viewer, whole=True)
+        return tour(url, token, others=others, whole=True)
 
 
 def _questions(environ: dict[str, str], founder: str) -> str:

@@ -3,9 +3,9 @@
 
 import { look, open, told, tour } from "./stage.mjs";
 
-const { CONSOLE_URL, CONSOLE_TOKEN, CONSOLE_VIEWER } = process.env;
+const { CONSOLE_URL, CONSOLE_TOKEN, CONSOLE_VIEWER, CONSOLE_MEMBER, CONSOLE_FOREIGN } = process.env;
 const QUESTION = "What is the rotor diameter of the Selkie 1200?";
-const SCREENS = ["ask", "knowledge", "runs", "jobs", "graph", "evaluation", "gate", "usage", "access", "settings"];
+const SCREENS = ["ask", "knowledge", "runs", "saved", "jobs", "graph", "evaluation", "gate", "usage", "access", "settings"];
 const whole = process.argv[2] === "whole";
 
 async function signIn(page, token) {
@@ -172,6 +172,85 @@ async function threads() {
   told("threads: its runs are gone", await later.evaluate(() => (location.hash = "#/runs")).then(() => later.getByText("Nothing was asked yet").waitFor()).then(() => true));
   told("threads: no fault of the page", later.faults.length === 0, later.faults.join("; "));
   await later.context().close();
+}
+
+async function upload(name, text) {
+  const headers = { authorization: `Bearer ${CONSOLE_TOKEN}`, "content-type": "application/json" };
+  const answer = await fetch(`${CONSOLE_URL}/graphql`, { method: "POST", headers, body: JSON.stringify({ query: "{ workspaces { id } }" }) });
+  const w = (await answer.json()).data.workspaces[0].id;
+  const form = new FormData();
+  form.append("operations", JSON.stringify({ query: "mutation ($file: Upload!, $w: ID!) { uploadDocument(workspaceId: $w, file: $file) { userErrors { message } } }", variables: { file: null, w } }));
+  form.append("map", JSON.stringify({ 0: ["variables.file"] }));
+  form.append("0", new Blob([text]), name);
+  const sent = await fetch(`${CONSOLE_URL}/graphql`, { method: "POST", body: form, headers: { authorization: `Bearer ${CONSOLE_TOKEN}`, "graphql-require-preflight": "1" } });
+  told("upload", sent.ok, await sent.text());
+}
+// A saved question is asked again after a publish: told changed with how, counted in the menu, of its subject alone; and
+// what another organisation's token is shown.
+async function saved() {
+  const page = await open({ bypassCSP: true });
+  await signIn(page, CONSOLE_MEMBER);
+  await page.locator("#question").waitFor();
+  await ask(page, "Who chairs the quarry board of Lowmoor?");
+  await ask(page, "Who founded Corrand Tidal?");
+  for (const place of [0, 1]) {
+    await page.locator("rag-answer").nth(place).getByRole("button", { name: "Save", exact: true }).press("Enter");
+    await page.locator("rag-answer").nth(place).getByRole("button", { name: "Saved", exact: true }).waitFor();
+  }
+  await page.evaluate(() => (location.hash = "#/saved"));
+  await page.getByText("Waiting").first().waitFor();
+  told("saved: two wait", (await page.locator("li.saved").count()) === 2);
+  await upload("quarry.md", "# Lowmoor quarry\n\nThe quarry board of Lowmoor is chaired by Edda Thorne.\n");
+  for (let time = 0; time < 60; time += 1) {
+    await page.waitForTimeout(3000);
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await page.waitForTimeout(500);
+    if (await page.getByText("Changed", { exact: true }).count()) break;
+  }
+  await page.getByText("Changed", { exact: true }).waitFor();
+  told("saved: the other one is unchanged", (await page.getByText("Unchanged", { exact: true }).count()) === 1);
+  told("saved: the menu counts it", /1/.test(await page.locator("nav a", { hasText: "Saved" }).textContent()), await page.locator("nav a", { hasText: "Saved" }).textContent());
+  await page.getByRole("button", { name: "What changed" }).press("Enter");
+  await page.getByText("Edda Thorne").waitFor();
+  await look(page, "saved-changed-light");
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.emulateMedia({ colorScheme: "dark" });
+  await look(page, "saved-changed-narrow-dark");
+  await page.setViewportSize({ width: 1280, height: 850 });
+  await page.evaluate(() => (location.hash = "#/jobs"));
+  await page.locator("rag-jobs").waitFor();
+  await page.evaluate(() => (location.hash = "#/saved"));
+  await page.getByText("Changed", { exact: true }).waitFor();
+  told("saved: no fault", page.faults.length === 0, page.faults.join("; "));
+
+  const other = await open();
+  await signIn(other, CONSOLE_TOKEN);
+  await other.locator("#question").waitFor();
+  await other.evaluate(() => (location.hash = "#/saved"));
+  await other.getByText("Nothing is saved").waitFor();
+  told("saved: an operator is shown none of another subject", true);
+  await other.context().close();
+
+  const foreign = await open();
+  await signIn(foreign, CONSOLE_FOREIGN);
+  await foreign.locator("nav a").first().waitFor({ state: "attached" });
+  for (const screen of ["ask", "saved", "graph", "evaluation", "runs"]) {
+    await foreign.evaluate((hash) => (location.hash = hash), `#/${screen}`);
+    await foreign.waitForTimeout(800);
+    const text = await foreign.locator("main").textContent();
+    told(`foreign: ${screen} shows nothing of ours`, !/Corrand|Lowmoor|Selkie/.test(text), text.replace(/\s+/g, " ").slice(0, 120));
+  }
+  told("foreign: no fault", foreign.faults.length === 0, foreign.faults.join("; "));
+  await foreign.context().close();
+
+  await page.getByRole("button", { name: "Compare with the newer answer from now on" }).press("Enter");
+  await page.getByText("Waiting").waitFor();
+  for (const count of [1, 0]) {
+    await page.getByRole("button", { name: /^Remove/ }).first().press("Enter");
+    await page.waitForFunction((left) => document.querySelectorAll("li.saved").length === left, count);
+  }
+  told("saved: accepted and removed", true);
+  await page.context().close();
 }
 
 // What was evaluated: two compared, one opened; a member is not shown it.
@@ -356,4 +435,4 @@ async function faults() {
   await page.context().close();
 }
 
-await tour(scenario, ...(whole ? [firstPaint, byKeyboard, threads, roles, graph, live, evaluation, faults, screens] : []));
+await tour(scenario, ...(whole ? [firstPaint, byKeyboard, threads, saved, roles, graph, live, evaluation, faults, screens] : []));

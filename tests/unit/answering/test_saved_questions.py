@@ -89,7 +89,7 @@ async def test_a_publish_that_changes_the_answer_is_told_with_the_stage_and_an_e
     (found,) = await desk.own()
     assert (found.replayed.state, found.run_id) == (SavedState.CHANGED, run.run_id)
     assert (found.replayed.removed, found.replayed.added) == (1, 1)
-    assert found.replayed.stage is not None
+    assert found.replayed.stage == "retrieve"
     assert "rag_saved_question_changed" in [one.name for one in desk.world.telemetry.events]
     assert found.replayed.run_id is not None
     newer = await desk.reading.get(desk.ada, desk.workspace, found.replayed.run_id)

@@ -33,7 +33,7 @@ class RagSaved extends Part {
     this.dispatchEvent(new CustomEvent("rag-saved", { bubbles: true }));
   }
 
-  async remove(one) {
+  async forget(one) {
     if (!(await this.attempt("remove", () => change(REMOVE_SAVED, { id: one.id })))) return;
     this.tell("It is not asked again any more.");
     await this.load();
@@ -91,7 +91,7 @@ class RagSaved extends Part {
               <button @click=${() => this.accept(one)}>Compare with the newer answer from now on</button>`
           : nothing}
         <a class="button plain" href="#/runs/${one.newerRunId ?? one.runId}">Open the ${one.newerRunId ? "newer " : ""}run</a>
-        <button class="plain" aria-label="Remove ${one.question}" @click=${() => this.remove(one)}>Remove</button>
+        <button class="plain" aria-label="Remove ${one.question}" @click=${() => this.forget(one)}>Remove</button>
       </div>
       ${this.open === one.id ? this.difference() : nothing}`;
   }

@@ -61,7 +61,7 @@ class RagThreads extends Part {
     this.querySelector(`[data-rename="${id}"]`)?.focus();
   }
 
-  async remove(thread) {
+  async forget(thread) {
     const yes = await this.querySelector("rag-confirm").ask({
       title: "Delete this conversation?",
       text: `“${thread.title}” goes with ${plural(thread.turns, "question")}, the answers and what was said of them. They cannot be brought back. What they cost stays in the usage.`,
@@ -101,7 +101,7 @@ class RagThreads extends Part {
       </a>
       <span class="row">
         <button class="plain" data-rename=${one.id} aria-label="Rename ${one.title}" @click=${() => this.begin(one)}>Rename</button>
-        <button class="plain" aria-label="Delete ${one.title}" title="Delete" @click=${() => this.remove(one)}>${icon("trash")}</button>
+        <button class="plain" aria-label="Delete ${one.title}" title="Delete" @click=${() => this.forget(one)}>${icon("trash")}</button>
       </span>`;
   }
 
