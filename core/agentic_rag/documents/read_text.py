@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.documents.document import SpanRequest, TextLayout
@@ -50,8 +51,10 @@ class ReadText:
         start: int = 0,
         end: int | None = None,
         as_of: int | None = None,
+        as_of_time: datetime | None = None,
     ) -> TextPart:
-        """The text from `start` to `end`, at most `MAX_CHARACTERS` of it, as readers of the version see it. An end
+        """The text from `start` to `end`, at most `MAX_CHARACTERS` of it, as readers of the version see it, that of
+        `as_of` or the newest at `as_of_time`. An end
         behind the text is the text's. Who read which part is in the audit log.
 
         Errors: `NotFound` code TEXT_NOT_PUBLISHED for a document without published text, or with text that the caller
@@ -63,8 +66,10 @@ class ReadText:
                 code="OPTION_OUT_OF_RANGE",
                 path=("start",),
             )
+        if as_of is not None and as_of_time is not None:
+            raise InvalidInput("Give `asOf` or `asOfTime`, not both.", path=("asOfTime",))
         readers = read_identity(principal)
-        at = await find_version(self.database, workspace, readers, as_of)
+        at = await find_version(self.database, workspace, readers, as_of, as_of_time)
         async with self.database.snapshot(workspace, at, readers=readers) as snapshot:
             layout = await snapshot.documents.layout(document_id, snapshot.access.access_ids)
             if layout is None:

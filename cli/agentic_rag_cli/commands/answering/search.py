@@ -13,7 +13,7 @@ from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.access import asked_server
 from agentic_rag_cli.client.graphql_client import GraphQLClient
-from agentic_rag_cli.options import JsonOption, UrlOption, WhereOption, WorkspaceOption
+from agentic_rag_cli.options import AsOfOption, JsonOption, UrlOption, WhereOption, WorkspaceOption, as_of_input
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.answer_view import citation_place
 from agentic_rag_cli.wiring import on_graphql, wiring_of
@@ -32,18 +32,22 @@ def search(
     top: TopOption = None,
     min_similarity: SimilarityOption = None,
     where: WhereOption = None,
+    as_of: AsOfOption = None,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print the passages for a text, best first, as they are stored. Nothing is answered.
 
     Example: rag search "isolation audit" --workspace handbook --top 3
+
+    Example: rag search "who is on call" --as-of 2026-11-01
     """
-    text = _read(query)
+    text, then = _read(query), as_of_input(as_of)
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
         chosen = await client.workspace_id(workspace)
-        asked = {"query": text, "workspaceId": chosen, "topK": top, "minSimilarity": min_similarity, **_filter(where)}
+        asked = {"query": text, "workspaceId": chosen, "topK": top, "minSimilarity": min_similarity}
+        asked = {**asked, **_filter(where), **then}
         return _without_errors(await client.fetch(queries.SEARCH, input=asked))
 
     found = _run(context, work, url)
@@ -62,6 +66,7 @@ def prepare_context(
     top: TopOption = None,
     min_similarity: SimilarityOption = None,
     where: WhereOption = None,
+    as_of: AsOfOption = None,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -73,7 +78,7 @@ def prepare_context(
 
     Example: rag context "A calmer hero image" -w "brand=Brand Judge" -w "facts=Fact Judge" --template multi_agent
     """
-    text = _read(query)
+    text, then = _read(query), as_of_input(as_of)
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
         asked = {
@@ -84,6 +89,7 @@ def prepare_context(
             "topK": top,
             "minSimilarity": min_similarity,
             **_filter(where),
+            **then,
         }
         return _without_errors(await client.fetch(queries.CONTEXT, input=asked))
 

@@ -6,6 +6,7 @@ import asyncio
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.answering.context.search_passages import FoundPassage, SearchPassages
@@ -84,6 +85,8 @@ class ContextRequest:
     tokens: int | None = None
     """The budget of the whole context; None: the template's."""
     as_of: int | None = None
+    as_of_time: datetime | None = None
+    """As `Question.as_of_time`, of every workspace."""
     is_enabled: bool = True
     """False: an agent that wants none asks all the same, and gets an empty one."""
 
@@ -206,7 +209,8 @@ class PrepareContext:
     async def _material(
         self, principal: Principal, request: ContextRequest, part: ContextPart, template: ContextTemplate
     ) -> _Material:
-        asked = Question(part.workspace, request.text, as_of=request.as_of, options=request.options)
+        at = request.as_of_time
+        asked = Question(part.workspace, request.text, as_of=request.as_of, options=request.options, as_of_time=at)
         try:
             found = await self.search.run(principal, asked, template.config, ALIVE_SECONDS)
             if found.passages:

@@ -1,5 +1,7 @@
 """`context`: a section of a prompt, made of passages."""
 
+from datetime import datetime
+
 import strawberry
 
 from agentic_rag.answering.context import prepare_context
@@ -49,6 +51,9 @@ class ContextInput:
     min_similarity: float | None = strawberry.field(default=None, description="0 to 1.")
     filter: DocumentFilterInput | None = strawberry.field(default=None, description="For a single workspace.")
     as_of: int | None = strawberry.field(default=None, description="For a single workspace.")
+    as_of_time: datetime | None = strawberry.field(
+        default=None, description="Read what was the newest version of each workspace then; give it or `asOf`."
+    )
     timeout_ms: int | None = strawberry.field(default=None, description="Null: 2000.")
     enabled: bool = strawberry.field(default=True, description="False: an empty context, and nothing is searched.")
 
@@ -105,6 +110,7 @@ async def prepare(info: Info, input: ContextInput) -> ContextPayload:
         ),
         tokens=given.max_tokens,
         as_of=given.as_of,
+        as_of_time=given.as_of_time,
         is_enabled=given.enabled,
     )
     return show_context(await context.parts.context.run(context.principal, request))

@@ -135,12 +135,21 @@ class Document(Node):
         Action.READ,
         right=DocumentRight.READ,
         description=f"The text that citations count in, from `start` to `end`, at most {MAX_CHARACTERS} code points of "
-        "it; `asOf`: a corpus version to read at. Takes the right to read; an error where nothing is published.",
+        "it; `asOf`: a corpus version to read at, or `asOfTime`: the newest one then. Takes the right to read; an "
+        "error where nothing is published.",
     )
-    async def text(self, info: Info, start: int = 0, end: int | None = None, as_of: int | None = None) -> DocumentText:
+    async def text(
+        self,
+        info: Info,
+        start: int = 0,
+        end: int | None = None,
+        as_of: int | None = None,
+        as_of_time: datetime | None = None,
+    ) -> DocumentText:
         context, ref, key = info.context, self.source.workspace, self.source.document_id
         await context.parts.document_access.require(context.principal, ref, key, DocumentRight.READ)
-        return show_text(await context.parts.read_text.run(context.principal, ref, key, start, end, as_of))
+        at = as_of, as_of_time
+        return show_text(await context.parts.read_text.run(context.principal, ref, key, start, end, *at))
 
     @inner(right=DocumentRight.KNOW, description="Who may read it; null: the whole workspace.")
     async def readable_by(self, info: Info) -> Readers | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated
 
 from msgspec import Meta
@@ -60,6 +61,9 @@ class ContextQuery(Model, frozen=True, forbid_unknown_fields=True):
     filter: Annotated[FilterBody | None, Meta(description="For a single workspace.")] = None
     where: Annotated[Where | None, Meta(description="The same as text, beside the filter.")] = None
     as_of: Version | None = None
+    as_of_time: Annotated[
+        datetime | None, Meta(description="Read what was the newest version of each workspace then; give it or `asOf`.")
+    ] = None
     timeout_ms: Annotated[int, Meta(ge=TIMEOUT_MS[0], le=TIMEOUT_MS[1])] | None = None
     enabled: bool = True
 
@@ -129,6 +133,7 @@ class ContextEndpoint(Endpoint):
             options=options,
             tokens=given.max_tokens,
             as_of=given.as_of,
+            as_of_time=given.as_of_time,
             is_enabled=given.enabled,
         )
         return answer(show_context(await self._parts.context.run(principal, wanted)), headers=NOT_STORED)

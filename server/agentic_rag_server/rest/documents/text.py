@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -21,6 +22,7 @@ from agentic_rag_server.rest.http.models import NOT_STORED, Model, answer
 from agentic_rag_server.rest.http.operations import Endpoint, Parameter, ResponseSpec, operation
 
 _MOST = 2**31 - 1
+_INSTANT = {"type": "string", "format": "date-time"}
 _PLACE = {"type": "integer", "minimum": 0, "maximum": _MOST}
 
 
@@ -68,6 +70,7 @@ class TextEndpoint(Endpoint):
             Parameter("start", "query", "The first code point; default 0.", _PLACE),
             Parameter("end", "query", "Behind the last code point; default: as far as one answer goes.", _PLACE),
             Parameter("asOf", "query", "A corpus version to read at; default: the newest.", _PLACE),
+            Parameter("asOfTime", "query", "Read what was the newest version then; give it or `asOf`.", _INSTANT),
         ),
         answers=(ResponseSpec(200, "The text.", StoredText),),
         refusals=(400, 401, 403, 404, 429, 500, 503),
@@ -78,7 +81,7 @@ class TextEndpoint(Endpoint):
         ref, principal = await self.require(request, node)
         places = {name: _place(request, name) for name in ("start", "end", "asOf")}
         part = await self._parts.read_text.run(
-            principal, ref, node.key, places["start"] or 0, places["end"], places["asOf"]
+            principal, ref, node.key, places["start"] or 0, places["end"], places["asOf"], _instant(request)
         )
         layout = part.layout
         body = StoredText(
@@ -97,6 +100,15 @@ def text_address(base_url: str, workspace_id: UUID, document_id: UUID, start: in
     """The address that opens a part of a document's text."""
     document = encode(NodeKind.DOCUMENT, workspace_id, document_id)
     return f"{base_url}/v1/documents/{document}/text?start={start}&end={end}"
+
+
+def _instant(request: Request) -> datetime | None:
+    """`asOfTime` of the query. Errors: `InvalidInput`."""
+    given = request.query_params.get("asOfTime")
+    try:
+        return None if given is None else datetime.fromisoformat(given)
+    except ValueError as error:
+        raise InvalidInput("`asOfTime` is an instant such as 2026-11-01T12:30:00Z.", path=("asOfTime",)) from error
 
 
 def _place(request: Request, name: str) -> int | None:

@@ -66,6 +66,14 @@ export const UPLOAD = /* GraphQL */ `
   }
 `;
 
+export const ESTIMATE_UPLOAD = /* GraphQL */ `
+  mutation EstimateUpload($workspaceId: ID!, $file: Upload!, $sourcePath: String) {
+    estimateUpload(workspaceId: $workspaceId, file: $file, sourcePath: $sourcePath) {
+      embedding { chunks tokens costUsd } errorCode errorMessage userErrors { code message path }
+    }
+  }
+`;
+
 export const REINGEST = /* GraphQL */ `
   mutation Reingest($id: ID!) {
     reingest(documentId: $id, force: true) { jobId userErrors { code message path } }

@@ -2,7 +2,7 @@
 
 import { Part, html, icon, nothing, repeat } from "./element.js";
 import { Fault, graphql } from "./api.js";
-import { bytes, plural } from "./format.js";
+import { bytes, count, dollars, plural } from "./format.js";
 import { uploads } from "./uploads.js";
 import { KEYS_IN_HAND } from "../operations/knowledge.js";
 
@@ -50,8 +50,10 @@ class RagDropZone extends Part {
 
   add(files) {
     if (!files.length) return;
-    this.tell(`${plural(files.length, "file")}, ${bytes(files.reduce((sum, one) => sum + one.size, 0))}: being sent.`);
-    uploads.add(this.workspace.id, files);
+    const isEstimated = this.querySelector("[name=estimate]").checked;
+    const size = bytes(files.reduce((sum, one) => sum + one.size, 0));
+    this.tell(`${plural(files.length, "file")}, ${size}: being ${isEstimated ? "read, not sent" : "sent"}.`);
+    uploads.add(this.workspace.id, files, { isEstimated });
   }
 
   render() {
@@ -77,16 +79,51 @@ class RagDropZone extends Part {
         ${icon("upload")}
         <p><strong>Drop files or folders here</strong></p>
         <p class="small">PDF, Office, OpenDocument, HTML, Markdown, mail, archives, code and more.</p>
-        <button @click=${() => this.querySelector("input").click()}>Choose files</button>
+        <button @click=${() => this.querySelector("input[type=file]").click()}>Choose files</button>
+        <label class="check"><input type="checkbox" name="estimate" />Tell first what embedding would cost</label>
         <input class="unseen" type="file" multiple tabindex="-1" aria-label="Files to upload" @change=${this.choose} />
       </div>
-      ${this.progress()}
+      ${this.estimate()} ${this.progress()}
     `;
+  }
+
+  // What files would cost that wait for a word.
+  estimate() {
+    const mine = uploads.items.filter((one) => one.workspaceId === this.workspace.id);
+    const told = mine.filter((one) => one.state === "told");
+    const unread = mine.filter((one) => one.state === "unread").length;
+    if (!told.length && !unread) return nothing;
+    const read = told.filter((one) => one.embedding).map((one) => one.embedding);
+    const sum = (name) => read.reduce((total, one) => total + (one[name] ?? 0), 0);
+    const cost = read.some((one) => one.costUsd === null) ? null : sum("costUsd");
+    return html`<section class="card" aria-label="Estimate">
+      <h2>${unread ? `Reading, ${plural(unread, "file")} to go` : "Not sent yet"}</h2>
+      <p role="status">
+        ${plural(sum("chunks"), "chunk")} to embed, about ${count(sum("tokens"))} tokens:
+        <strong>${cost === 0 ? "nothing to pay" : `about ${dollars(cost)}`}</strong>
+      </p>
+      <ul class="plain-list uploads">
+        ${repeat(
+          told.slice(0, 30),
+          (one) => one,
+          (one) => html`<li>
+            <span class="mono">${one.path}</span>
+            ${one.embedding
+              ? html`<span class="small">${plural(one.embedding.chunks, "chunk")}, ${dollars(one.embedding.costUsd)}</span>`
+              : html`<span class="bad-text">${one.text}</span>`}
+          </li>`,
+        )}
+      </ul>
+      <div class="row">
+        <button class="main" @click=${() => uploads.settle(this.workspace.id, true)}>Send</button>
+        <button @click=${() => uploads.settle(this.workspace.id, false)}>Do not send</button>
+      </div>
+    </section>`;
   }
 
   progress() {
     const mine = uploads.items.filter((one) => one.workspaceId === this.workspace.id);
-    const shown = mine.filter((one) => one.state !== "sent" || one.text);
+    const shown = mine.filter((one) => !["told", "unread"].includes(one.state) && (one.state !== "sent" || one.text));
     if (!shown.length) return nothing;
     const left = mine.filter((one) => one.state === "waiting" || one.state === "sending").length;
     return html`<section class="card" aria-label="Uploads">

@@ -1,7 +1,7 @@
 // Uploads of a tab: files wait in a queue, two go at one time, and each tells how far it is.
 
 import { Fault, upload } from "./api.js";
-import { UPLOAD } from "../operations/knowledge.js";
+import { ESTIMATE_UPLOAD, UPLOAD } from "../operations/knowledge.js";
 
 const AT_ONE_TIME = 2;
 
@@ -9,18 +9,49 @@ export class Uploads extends EventTarget {
   items = [];
   running = 0;
 
-  // Queues files; `file.webkitRelativePath` keeps the folders of a dropped folder.
-  add(workspaceId, files) {
+  // Queues files; `file.webkitRelativePath` keeps the folders of a dropped folder. With `isEstimated` each is only read
+  // and told, until `settle` is called.
+  add(workspaceId, files, { isEstimated = false } = {}) {
     for (const file of files) {
       this.items.push({
         file,
         workspaceId,
         path: file.webkitRelativePath || file.name,
         share: 0,
-        state: "waiting",
+        state: isEstimated ? "unread" : "waiting",
         text: "",
+        embedding: null,
       });
     }
+    this.tell();
+    this.go();
+    this.estimate();
+  }
+
+  // What the files that were not sent would cost, one after another.
+  async estimate() {
+    if (this.isReading) return;
+    this.isReading = true;
+    for (let item; (item = this.items.find((one) => one.state === "unread")); this.tell()) {
+      const variables = { workspaceId: item.workspaceId, sourcePath: item.path };
+      try {
+        const found = await upload(ESTIMATE_UPLOAD, variables, item.file, () => {});
+        item.embedding = found.embedding;
+        item.text = found.embedding ? "" : found.errorMessage ?? "This file could not be read.";
+      } catch (error) {
+        if (!(error instanceof Fault)) throw error;
+        item.text = error.message;
+      }
+      if (item.state === "unread") item.state = "told";
+    }
+    this.isReading = false;
+  }
+
+  // Sends what was only told of a workspace, or drops it.
+  settle(workspaceId, isSent) {
+    const told = (one) => one.workspaceId === workspaceId && (one.state === "told" || one.state === "unread");
+    if (isSent) for (const one of this.items.filter(told)) one.state = "waiting";
+    else this.items = this.items.filter((one) => !told(one));
     this.tell();
     this.go();
   }
