@@ -90,7 +90,7 @@ class TrainingCorpus:
         self._lexical_share = lexical_share
         rows = [SegmentRow(place, 1, 1, term_counts(text)) for place, (_, _, text) in enumerate(chunks)]
         self._postings = VisiblePostings.of([build_segment(rows)], np.zeros(0, np.int32), 1, [1])
-        self._titles = [title_entities(_WORKSPACE, title) for _, title, _ in chunks]
+        self._titles = [title_entities(_WORKSPACE.int, title) for _, title, _ in chunks]
         mentions: list[MentionCount] = []
         passages: dict[UUID, list[int]] = {}
         for place, (_, title, text) in enumerate(chunks):

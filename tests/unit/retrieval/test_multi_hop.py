@@ -72,7 +72,7 @@ class Corpus:
     def pool(self, question: str, ordinals: Sequence[int] | None = None) -> CandidatePool:
         terms = query_terms(question)
         kept = np.array(range(len(self.titles)) if ordinals is None else ordinals, np.int64)
-        titles = [title_entities(WORKSPACE, self.titles[ordinal]) for ordinal in kept]
+        titles = [title_entities(WORKSPACE.int, self.titles[ordinal]) for ordinal in kept]
         named = self.asked(question)
         return CandidatePool(
             kept,

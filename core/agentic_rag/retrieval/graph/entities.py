@@ -182,13 +182,11 @@ def _title_names(title: str) -> Iterator[str]:
         yield bare.split(", ", 1)[0]
 
 
-def title_entities(workspace_id: UUID, title: str) -> frozenset[int]:
-    """The entities that a title makes of a document: the title and its aliases. By the numbers of their ids."""
-    return _title_entities(workspace_id.int, title)
-
-
 @lru_cache(65_536)
-def _title_entities(workspace: int, title: str) -> frozenset[int]:
+def title_entities(workspace: int, title: str) -> frozenset[int]:
+    """The entities that a title makes of a document: the title and its aliases. By the numbers of their ids and of that
+    of the workspace.
+    """
     keys = {entity_key(name) for name in _title_names(title) if len(name) <= _LONGEST_NAME}
     return frozenset(_entity_id(workspace, key).int for key in keys if key)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from uuid import UUID
 
 import numpy as np
@@ -103,8 +104,10 @@ class _PassageFeatures:
         self._asked = asked
         self._named = named
         self._titles: dict[int, str] = {}
-        self._meant: dict[str, tuple[frozenset[int], float]] = {}
-        """By title its entities, and how specific the likeliest is that the question names."""
+        self._entities: dict[str, frozenset[int]] = {}
+        """By title."""
+        self._likeliest: dict[str, float] = {}
+        """By title how specific the likeliest of its entities is that the question names, where it names one."""
         self._cosines: dict[int, float] = {}
         self._seen: set[int] = set()
 
@@ -123,16 +126,15 @@ class _PassageFeatures:
             kept = sorted(self._titles.keys() & set(ordinals))
             titles = [self._titles[ordinal] for ordinal in kept]
             terms = await self._snapshot.lexical.profile(asked.terms, kept, asked.scope)
-            # The passages of a document share its title.
-            meant = {title: self._meaning(title) for title in dict.fromkeys(titles)}
+            self._mean(titles)
             documents = score_title_match(asked.text, titles)
             self._cosines |= await reading
         return CandidatePool(
             ordinals=np.array(kept, np.int64),
             cosine=np.maximum(0.0, np.array([self._cosines.get(ordinal, 0.0) for ordinal in kept])),
             terms=terms,
-            titles=[meant[title][0] for title in titles],
-            named=np.array([meant[title][1] for title in titles]),
+            titles=[self._entities[title] for title in titles],
+            named=np.array([self._likeliest.get(title, 0.0) for title in titles]),
             documents=documents,
             lexical_share=asked.lexical_share,
         )
@@ -143,16 +145,13 @@ class _PassageFeatures:
             return {}
         return await self._snapshot.vectors.cosines(asked.vector, asked.space_id, ordinals)
 
-    def _meaning(self, title: str) -> tuple[frozenset[int], float]:
-        """The entities of a title, and how specific the likeliest is that the question names."""
-        known = self._meant.get(title)
-        if known is None:
-            entities = title_entities(self._asked.workspace_id, title)
-            named = 0.0
+    def _mean(self, titles: Collection[str]) -> None:
+        """Find the entities of titles. The passages of a document share its title."""
+        new = list(set(titles) - self._entities.keys())
+        for title, entities in zip(new, map(title_entities, repeat(self._asked.workspace_id.int), new), strict=False):
+            self._entities[title] = entities
             if not self._named.keys().isdisjoint(entities):
-                named = max(self._named.get(one, 0.0) for one in entities)
-            known = self._meant[title] = (entities, named)
-        return known
+                self._likeliest[title] = max(self._named.get(one, 0.0) for one in entities)
 
 
 def _hits(trails: GraphPaths) -> dict[Retriever, list[ArmHit]]:

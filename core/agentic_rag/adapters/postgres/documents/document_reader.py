@@ -106,9 +106,7 @@ class PostgresDocumentReader:
             self._version,
             ordinals,
             naming,
-            # The driver's own ids are made and compared in C.
-            [DriverUUID(one) for one in told],
-            list(told.values()),
+            {one.hex(): title for one, title in told.items()},
         )
         self._note_read_along(rows[0], naming, told)
         found, beside = list[Chunk](), list[Chunk]()

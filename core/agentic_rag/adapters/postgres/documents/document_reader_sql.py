@@ -66,15 +66,16 @@ ORDER BY is_beside, place
     asked=_ASKED_CHUNKS.format(columns=f"asked.place, {_CHUNK}", **_ORDINALS), columns=_CHUNK, count=READ_BESIDE
 )
 
-# $6: entities whose names are asked for next. $7, $8: documents with the titles that were told from memory; those whose
-# title is another come back. Both stand in the first row only.
+# $6: entities whose names are asked for next. $7: titles that were told from memory, by the document's id; those whose
+# title is another come back. Both stand in the first row only. The driver looks at each element of an array, and at
+# none of one JSON value.
 _CHECKED = """
 WITH texts AS MATERIALIZED ({texts}), named AS MATERIALIZED (
     SELECT array_agg(entity_id) AS entity_ids, array_agg(name) AS names
     FROM rag_entities WHERE org_id = $1 AND workspace_id = $2 AND entity_id = ANY ($6::uuid[])
 ), retitled AS MATERIALIZED (
     SELECT array_agg(told.document_id) AS retitled_ids, array_agg(d.title) AS titles
-    FROM unnest($7::uuid[], $8::text[]) AS told(document_id, title)
+    FROM (SELECT key::uuid AS document_id, value AS title FROM jsonb_each_text($7::jsonb)) AS told
     LEFT JOIN LATERAL (
         SELECT title FROM rag_documents
         WHERE org_id = $1 AND workspace_id = $2 AND document_id = told.document_id
