@@ -64,6 +64,27 @@ def _slowly(patch: Patch) -> None:
     patch(gate, "decide", late)
 
 
+def _late_probe(patch: Patch) -> None:
+    from agentic_rag.answering.stages import gate
+
+    read = gate.probe_signs
+
+    def late(*arguments: Any, **named: Any) -> Any:
+        until = time.perf_counter() + 0.05
+        while time.perf_counter() < until:
+            pass
+        return read(*arguments, **named)
+
+    patch(gate, "probe_signs", late)
+
+
+def _all_supported(patch: Patch) -> None:
+    from agentic_rag.answering.answer import Support
+    from agentic_rag.answering.stages import synthesize
+
+    patch(synthesize, "_support_of_question", lambda *_: Support(1.0, 0.5))
+
+
 def _content_with_all(patch: Patch) -> None:
     from agentic_rag.answering.gate import windows
 
@@ -193,6 +214,8 @@ MUTANTS: Mapping[str, Mutant] = {
     "poisoned": Mutant("no page is outvoted", _without_votes, "a third lies about"),
     "disguised": Mutant("no page is outvoted", _without_votes, "such lies in"),
     "alone": Mutant("pages that name something else outvote one", _against_all, "speak of something else"),
+    "unsupported": Mutant("everything is supported", _all_supported, "that nothing supports"),
+    "slower": Mutant("what the probe found is read late", _late_probe, "over retrieval only"),
     "withheld": Mutant("no policy is heard", _without_policy, "with the web forbidden"),
     "verified": Mutant("a page is changed in place", _in_place, "changed or went"),
     "cost": Mutant("each decision takes two milliseconds more", _slowly, "beyond the probe"),
