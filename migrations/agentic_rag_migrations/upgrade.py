@@ -20,6 +20,7 @@ from sqlalchemy.pool import NullPool
 
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Misconfigured, Retryable
 from agentic_rag_migrations.roles import prepare_database
+from agentic_rag_migrations.serving import is_served
 
 _LOCK = 0x7261675F6D696772
 """Advisory lock of migrations ("rag_migr"): one at a time in a database."""
@@ -35,9 +36,6 @@ PAUSE_SECONDS = 1.0
 """Between attempts: those who waited behind the last one go on."""
 
 _CURRENT = "SELECT version_num FROM rag_schema_version"
-
-_SAYS_WHOM_IT_SERVES = "SELECT to_regproc('public.rag_serves_since') IS NOT NULL"
-_SERVES_SINCE = "SELECT rag_serves_since()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +129,7 @@ async def _status(connection: asyncpg.Connection, to: str = "head") -> Migration
     if await connection.fetchval("SELECT to_regclass('public.rag_schema_version') IS NOT NULL"):
         current = await connection.fetchval(_CURRENT)
     if current is not None and current > head:
-        if await _serves(connection, head):
+        if await is_served(connection.fetchval, head):
             return MigrationStatus(current, head, ())
         raise Misconfigured(
             f"The database is at schema {current}, this version knows {head}: run the version that migrated it, "
@@ -140,14 +138,6 @@ async def _status(connection: asyncpg.Connection, to: str = "head") -> Migration
         )
     pending = [script.revision for script in scripts.iterate_revisions(to, current or "base")]
     return MigrationStatus(current, head, tuple(reversed(pending)))
-
-
-async def _serves(connection: asyncpg.Connection, head: str) -> bool:
-    """Whether a newer schema serves the version whose newest revision is `head`."""
-    if not await connection.fetchval(_SAYS_WHOM_IT_SERVES):
-        return False
-    since = await connection.fetchval(_SERVES_SINCE)
-    return since is not None and since <= head
 
 
 def _configuration() -> Config:

@@ -68,6 +68,7 @@ from agentic_rag.workspaces.ports import OrganisationStore, WorkspaceStore
 from agentic_rag.workspaces.settings import RagConfig
 from agentic_rag.workspaces.web_access import WebAccess
 from agentic_rag.workspaces.workspace import CorpusHead, WorkspaceKind, effective_rag_config
+from agentic_rag_migrations.serving import is_served
 
 CORPUS_VERSION = f"SELECT rag_corpus_version(bound.org_id, $2) FROM {BOUND} CROSS JOIN {ENTERED}"  # noqa: S608
 
@@ -95,9 +96,6 @@ WHERE r.rolname = current_user
 """
 
 SCHEMA_VERSION = "SELECT version_num FROM rag_schema_version"
-
-SAYS_WHOM_IT_SERVES = "SELECT to_regproc('public.rag_serves_since') IS NOT NULL"
-SERVES_SINCE = "SELECT rag_serves_since()"
 
 
 class PostgresCorpusSnapshot:
@@ -301,7 +299,11 @@ class PostgresDatabase:
                     code="PGVECTOR_MISSING",
                 )
             current = await connection.fetchval(SCHEMA_VERSION) if state["is_migrated"] else None
-            if current is not None and current > self._schema_head and not await self._is_served(connection):
+            if (
+                current is not None
+                and current > self._schema_head
+                and not await is_served(connection.fetchval, self._schema_head)
+            ):
                 raise Misconfigured(
                     f"The database is at schema {current}, this version knows {self._schema_head}: run the "
                     "version that migrated it, or a newer one; a migration is not undone.",
@@ -326,13 +328,6 @@ class PostgresDatabase:
                     "rag_app and rag_dispatcher only, and give that of the owner to AGENTIC_RAG_OWNER_DATABASE_URL.",
                     code="DATABASE_ROLE_TOO_STRONG",
                 )
-
-    async def _is_served(self, connection: PostgresConnection) -> bool:
-        """Whether a newer schema still serves programs of this one."""
-        if not await connection.fetchval(SAYS_WHOM_IT_SERVES):
-            return False
-        since: str = await connection.fetchval(SERVES_SINCE)
-        return since <= self._schema_head
 
     async def aclose(self) -> None:
         await self._pool.aclose()
