@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 import pytest
 
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit
-from agentic_rag.answering.extraction.extractive import PartDraft, add_figures, draft_part
+from agentic_rag.answering.extraction.extractive import DraftSentence, PartDraft, add_figures, draft_part, join_parts
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.plan import AnswerType
@@ -163,3 +163,14 @@ def test_a_line_that_announces_something_answers_only_with_it():
     assert with_code.sentences[0].text == code
     assert with_items.sentences[0].text == "On macOS install larder by: - the package manager brew - a package of ours."
     assert alone.sentences == ()
+
+
+def test_what_overlapping_passages_and_pages_hold_twice_is_said_once():
+    text = "The board is elected at the yearly meeting. It has five members."
+    whole = DraftSentence(0, 0, 0, len(text), text, UnitKind.PROSE, 1.0)
+    same = replace(whole, passage=1)
+    cut = replace(whole, passage=2, end=43, text="The board is elected at the yearly meeting.")
+    other = replace(whole, passage=2, text="The board meets in May.")
+
+    assert join_parts([PartDraft((whole, same, cut, other), (), False)]) == (whole, other)
+    assert join_parts([PartDraft((whole, cut), (), True)]) == (whole, cut)

@@ -170,12 +170,14 @@ def _overlaps_any(one: DraftSentence, others: Sequence[DraftSentence]) -> bool:
 
 
 def join_parts(parts: Sequence[PartDraft]) -> tuple[DraftSentence, ...]:
-    """The sentences of all parts in order, nothing quoted twice."""
+    """The sentences of all parts in order, nothing quoted or said twice; of those that disagree each is kept."""
     seen: set[tuple[int, int]] = set()
     result: list[DraftSentence] = []
     for part in parts:
         for sentence in part.sentences:
-            if (sentence.passage, sentence.start) not in seen:
+            said = sentence.text.rstrip(".")
+            again = not part.conflicting and any(said in other.text for other in result)
+            if (sentence.passage, sentence.start) not in seen and not again:
                 seen.add((sentence.passage, sentence.start))
                 result.append(sentence)
     return tuple(result)
