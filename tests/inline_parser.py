@@ -8,6 +8,8 @@ from typing import Any
 from agentic_rag.adapters.parsing.process import child
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.process.parser import ProcessParser
+from agentic_rag.adapters.parsing.process.pool import ChildPool
+from agentic_rag.adapters.parsing.process.scans import ScanReader
 from agentic_rag.adapters.parsing.process.wire import LENGTHS
 
 
@@ -28,7 +30,7 @@ class _InlineChild:
         head, content = _parts(request)
         asked = json.loads(head)
         allowance: Any = _Allowance()
-        return _parts(child._reply(content, asked, ParserLimits(), allowance))
+        return _parts(child.answered(child.reply, content, asked, ParserLimits(), allowance))
 
     async def end(self, *, kill: bool = True) -> int:
         return 0
@@ -40,8 +42,14 @@ def _parts(framed: bytes) -> tuple[bytes, bytes]:
     return framed[LENGTHS.size : start], framed[start:]
 
 
+class _InlinePool(ChildPool):
+    async def _child(self) -> Any:
+        return _InlineChild()
+
+
 class InlineParser(ProcessParser):
     """Not for files that harm who reads them."""
 
-    async def _child(self) -> Any:
-        return _InlineChild()
+    def __init__(self, scans: ScanReader | None = None) -> None:
+        super().__init__(scans=scans)
+        self._pool = _InlinePool("", ParserLimits())

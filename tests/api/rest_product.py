@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
-from agentic_rag.adapters.parsing.file_types import ZipAwareSniffer
+from agentic_rag.adapters.parsing.sniffer import ZipAwareSniffer
 from agentic_rag.answering.build import waiting_room
 from agentic_rag.answering.context.prepare_context import PrepareContext
 from agentic_rag.answering.context.search_passages import SearchPassages

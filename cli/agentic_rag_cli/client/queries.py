@@ -47,6 +47,7 @@ mutation ($input: UpdateWorkspaceSettingsInput!) {{
 
 _DOCUMENT = """
 id sourcePath title url fileName mediaType size status withdrawn missing unreadPages { count pages numbers unit }
+recognisedPages { count pages numbers }
 leftOut { characters total parts { start end } }
 error { code message attempts retryable }
 chunkCount chunksDone uploadedBy
@@ -74,6 +75,7 @@ DOCUMENT_STATE = """
 query ($id: ID!) {
   document(id: $id) {
     sourcePath status error { code message } unreadPages { count pages numbers unit } leftOut { characters total }
+    recognisedPages { count pages }
     chunksDone chunkCount
   }
 }
@@ -174,7 +176,7 @@ _HOP = "kind via fromChunkId fromTitle toChunkId toTitle"
 
 CITATION = (
     "marker sourcePath title page lineStart lineEnd headingPath snippet score verified documentId: sourceId readAt "
-    "url origin fetchedAt published "
+    "url origin fetchedAt published recognised "
     f"path {{ {_HOP} }} document {{ unreadPages {{ count pages unit }} }}"
 )
 

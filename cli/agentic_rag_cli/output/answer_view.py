@@ -33,6 +33,7 @@ _WITHOUT_LINES = frozenset(
 )
 """Files whose lines nobody sees."""
 
+RECOGNISED = "recognised in a picture of the page (OCR): compare the words with it"
 _LINKS = {
     "NAMES": "names",
     "NAMED_BY": "is named in",
@@ -124,9 +125,10 @@ def _citation_text(citation: Mapping[str, Any], *, dated: bool = False) -> str:
     said = f", published {citation['published']}" if citation.get("published") else ""
     page = [f"    {citation['url']}, fetched {citation['fetchedAt'][:16]}{said}"] if citation.get("fetchedAt") else []
     reached = [f"    reached: {path_text(citation['path'])}"] if citation["path"] else []
+    pictured = [f"    {RECOGNISED}"] if citation.get("recognised") else []
     unread = (citation.get("document") or {}).get("unreadPages")
     missing = [f"    {unread_text(unread)} of this file could not be read"] if unread else []
-    return "\n".join((head, quoted, *page, *reached, *missing))
+    return "\n".join((head, quoted, *page, *reached, *pictured, *missing))
 
 
 def unread_text(unread: Mapping[str, Any]) -> str:

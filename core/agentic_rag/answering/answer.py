@@ -97,6 +97,8 @@ class Citation:
     """Signs that the quoted passage was written to steer a model."""
     published: date | None = None
     """When the cited document was published, as it says itself."""
+    is_recognised: bool = False
+    """Whether words of the quote were recognised in a picture of their page: they may be misread."""
 
     @property
     def dated(self) -> datetime | None:

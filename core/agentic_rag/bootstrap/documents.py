@@ -7,6 +7,7 @@ from functools import cached_property
 
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.process.parser import ProcessParser
+from agentic_rag.adapters.parsing.process.scans import ScanReader, scan_options
 from agentic_rag.bootstrap.jobs import JobParts
 from agentic_rag.documents.document_access import DocumentAccess
 from agentic_rag.documents.originals import OriginalKeys
@@ -31,8 +32,10 @@ class DocumentParts(JobParts):
         def report(missing: Sequence[str]) -> None:
             self.telemetry.event("rag_parser_walls_missing", level="warning", missing=", ".join(missing))
 
-        limits = ParserLimits(memory_bytes=self.settings.ingestion.parser_memory_mb << 20)
-        return self._owned(ProcessParser(limits, children=PARSING_CHILDREN, on_missing=report))
+        options = self.settings.ingestion.parser_options
+        limits = ParserLimits(memory_bytes=options.memory_mb << 20)
+        scans = ScanReader(scan_options(options.ocr), on_missing=report) if options.ocr else None
+        return self._owned(ProcessParser(limits, children=PARSING_CHILDREN, on_missing=report, scans=scans))
 
     @cached_property
     def original_keys(self) -> OriginalKeys:

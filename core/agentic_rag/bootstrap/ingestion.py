@@ -6,9 +6,10 @@ from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 
-from agentic_rag.adapters.parsing.file_types import ZipAwareSniffer
+from agentic_rag.adapters.parsing.sniffer import ZipAwareSniffer
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.bootstrap.answering import AnsweringParts
+from agentic_rag.documents.ports import SniffMediaType
 from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.erasure.request_erasure import RequestErasure
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
@@ -122,10 +123,14 @@ class IngestionParts(AnsweringParts):
             self.database, self.sync_source, self.parser, self._analysis, self.embedders, self._chunk_profile
         )
 
+    @property
+    def _sniff(self) -> SniffMediaType:
+        return ZipAwareSniffer(takes_pictures=bool(self.settings.ingestion.parser_options.ocr))
+
     @cached_property
     def estimate_upload(self) -> EstimateUpload:
         """The use case behind `estimateUpload`."""
-        return EstimateUpload(self.estimate, ZipAwareSniffer(), self.settings.ingestion.max_upload_bytes)
+        return EstimateUpload(self.estimate, self._sniff, self.settings.ingestion.max_upload_bytes)
 
     @cached_property
     def upload(self) -> UploadDocument:
@@ -133,7 +138,7 @@ class IngestionParts(AnsweringParts):
             self.database,
             self.blobs,
             self.original_keys,
-            ZipAwareSniffer(),
+            self._sniff,
             self.parser,
             self.telemetry,
             self.embedders,

@@ -102,6 +102,8 @@ class ParsedDocument:
     unread_unit: str = "file"
     published: date | None = None
     """When the document was published, as it says itself; None where it does not say."""
+    recognised_pages: tuple[int, ...] = ()
+    """The numbers of pages whose words an engine recognised in a picture of them: it may have misread some."""
 
     @property
     def main_text(self) -> str:
@@ -263,6 +265,8 @@ class RevisionSpan:
     """How a page of the web came to the corpus (`ingestion.web`); None for every other document."""
     published: date | None = None
     """When the text was published, as it says itself; None where it does not say, and for earlier revisions."""
+    is_recognised: bool = False
+    """Whether words of it were recognised in a picture: they may be misread."""
 
 
 @dataclass(frozen=True, slots=True)

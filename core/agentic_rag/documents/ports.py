@@ -380,9 +380,17 @@ class Parser(Protocol):
         ...
 
     async def parse(
-        self, content: bytes, file_name: str, media_type: str | None, *, is_web_page: bool = False
+        self,
+        content: bytes,
+        file_name: str,
+        media_type: str | None,
+        *,
+        is_web_page: bool = False,
+        page_recognised: Callable[[], None] | None = None,
     ) -> ParsedDocument:
-        """Parse `content`. With `media_type` None name and bytes decide. Of a web page only, the main part is found."""
+        """Parse `content`. With `media_type` None name and bytes decide. Of a web page only, the main part is found.
+        `page_recognised` lets words be recognised on pages that are pictures, and is called meanwhile: for minutes.
+        """
         ...
 
     async def aclose(self) -> None:

@@ -18,6 +18,7 @@ from agentic_rag.documents.document import (
 )
 from agentic_rag.documents.originals import delete_marked_blobs
 from agentic_rag.documents.ports import BlobStore, Original, Parser
+from agentic_rag.documents.recognised_pages import recognised_provenance
 from agentic_rag.documents.revision_diff import PublicationPlan, plan_publication
 from agentic_rag.documents.unread_pages import left_out_provenance, unread_provenance
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis, new_chunks, space_for
@@ -217,7 +218,13 @@ class IngestDocument:
                 raise original_missing(run.document) from error
         with self._stage(IngestStage.PARSE, bytes=original.size):
             # The registered media type is a guess from the name; the parser looks at the bytes as well.
-            parsed = await self._parser.parse(content, run.document.file_name, None, is_web_page=run.is_web_page)
+            parsed = await self._parser.parse(
+                content,
+                run.document.file_name,
+                None,
+                is_web_page=run.is_web_page,
+                page_recognised=run.progress.advance,
+            )
         run.progress.advance()
         return parsed
 
@@ -314,6 +321,7 @@ class IngestDocument:
             HIDDEN_CHARACTERS: str(await self._analysis.count_hidden_characters(parsed.text)),
             **unread_provenance(parsed),
             **left_out_provenance(parsed),
+            **recognised_provenance(parsed),
             PUBLISHED: "" if parsed.published is None else parsed.published.isoformat(),
         }
         with self._stage(IngestStage.EXTRACT) as ending:

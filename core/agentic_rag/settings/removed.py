@@ -33,6 +33,7 @@ REMOVED: Mapping[str, str] = {
     "AGENTIC_RAG_MODEL_MAX_TOKENS": "the local model always reads 256 tokens of a text",
     "AGENTIC_RAG_COMPUTE_PROCESSES": "a process always has two for embedding and indexing large batches",
     "AGENTIC_RAG_PARSER_PROCESSES": "a worker always has one parsing child",
+    "AGENTIC_RAG_PARSER_MEMORY_MB": "AGENTIC_RAG_PARSER=memory_mb=… replaces it",
     "AGENTIC_RAG_PARSER_CPU_SECONDS": "one file always gets at most 240 s of CPU time",
     "AGENTIC_RAG_JOB_DEADLINE_SECONDS": "each kind of job has its own deadline",
     "AGENTIC_RAG_JOB_STALL_SECONDS": "each kind of job has its own limit",

@@ -18,7 +18,7 @@ from reportlab.pdfgen.canvas import Canvas
 from tests.api.builders import Container
 from tests.integration.jobs.data_plane import QUICK, DataPlane, until
 
-from agentic_rag.adapters.parsing.file_types import ZipAwareSniffer
+from agentic_rag.adapters.parsing.sniffer import ZipAwareSniffer
 from agentic_rag.documents.originals import OriginalKeys
 from agentic_rag.ingestion.submit import CONTENT_PROVENANCE, Submission, submit
 from agentic_rag.ingestion.upload import ReceivedUpload, UploadDocument, UploadOptions

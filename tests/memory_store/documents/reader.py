@@ -24,6 +24,7 @@ from agentic_rag.documents.document import (
     outline_of,
 )
 from agentic_rag.documents.metadata import DocumentMetadata
+from agentic_rag.documents.recognised_pages import is_recognised
 from agentic_rag.documents.where import glob_pattern
 
 
@@ -147,18 +148,24 @@ class MemoryDocumentReader:
             return None
         pages = stored.revision.pages
         # The page of a span is the last one that starts at or before its first character.
-        place = bisect_right([page.start for page in pages], request.start)
+        starts = [page.start for page in pages]
+        place = bisect_right(starts, request.start)
+        last = bisect_right(starts, max(request.end - 1, request.start))
         text = stored.revision.text[request.start : max(request.start, request.end)]
         document = self._state.documents.get(stored.revision.document_id)
         provenance = {} if document is None else document.provenance
         is_current = document is not None and document.revision_id == request.revision_id
         published = provenance.get("published") if is_current else None
+        first_page = pages[place - 1].number if place else None
+        last_page = pages[last - 1].number if last else None
+        stated = provenance.get("recognised_pages")
         return RevisionSpan(
             text,
-            pages[place - 1].number if place else None,
+            first_page,
             stored.created_at,
             provenance.get("web_origin"),
             date.fromisoformat(published) if published else None,
+            is_recognised(stated, first_page, last_page, is_current=is_current),
         )
 
 

@@ -14,8 +14,8 @@ from tests.memory_store.session.store import MemoryStore
 from tests.memory_store.telemetry import RecordingTelemetry
 
 from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE, DeterministicEmbedder
-from agentic_rag.adapters.parsing.file_types import ZipAwareSniffer
 from agentic_rag.adapters.parsing.process.parser import ProcessParser
+from agentic_rag.adapters.parsing.sniffer import ZipAwareSniffer
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds

@@ -8,8 +8,9 @@ from importlib.metadata import version
 import pytest
 
 from agentic_rag.adapters.parsing.dispatch import load
-from agentic_rag.adapters.parsing.file_types import FileKind, ZipAwareSniffer, kind_by_name
+from agentic_rag.adapters.parsing.file_types import FileKind, kind_by_name
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.sniffer import ZipAwareSniffer
 
 
 @pytest.mark.parametrize("kind", FileKind, ids=lambda kind: kind.name)

@@ -109,6 +109,7 @@ def show(
     error = shown.pop("error")
     provenance = shown.pop("provenance")
     shown["unreadPages"] = _unread(shown["unreadPages"]) or "none"
+    shown["recognisedPages"] = _recognised(shown["recognisedPages"]) or "none"
     shown["leftOut"] = left_out_text(shown["leftOut"]) or "nothing"
     said = metadata_rows(one["metadata"])
     shown.pop("metadata")
@@ -369,7 +370,12 @@ def _remark(document: dict[str, Any]) -> str:
     error = document["error"]
     if error:
         return f"[{error['code']}] {error['message']}"
-    return ", ".join(filter(None, (_unread(document["unreadPages"]), left_out_text(document["leftOut"]))))
+    unread, recognised = _unread(document["unreadPages"]), _recognised(document["recognisedPages"])
+    return ", ".join(filter(None, (unread, recognised, left_out_text(document["leftOut"]))))
+
+
+def _recognised(pages: dict[str, Any] | None) -> str:
+    return f"{pages['count']} of {format_count(pages['pages'], 'page')} recognised in pictures" if pages else ""
 
 
 def _unread(pages: dict[str, Any] | None) -> str:

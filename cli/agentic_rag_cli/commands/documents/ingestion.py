@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange
+from agentic_rag.documents.recognised_pages import RECOGNISED_PROVENANCE, read_recognised_pages
 from agentic_rag.documents.unread_pages import UnreadPages, read_left_out, read_unread_pages
 from agentic_rag.kernel.errors import Retryable
 from agentic_rag.kernel.formatting import format_count
@@ -70,6 +71,8 @@ class FileOutcome:
     unread: UnreadPages | None = None
     beside: int = 0
     """Characters beside the main content of a web page."""
+    recognised: int = 0
+    """Pages whose words were recognised in pictures of them."""
 
     @property
     def needs_attention(self) -> bool:
@@ -81,6 +84,8 @@ class FileOutcome:
         chunks = f"  {format_count(self.chunks, 'chunk')}" if self.chunks else ""
         if self.unread is not None:
             chunks += f", {unread_text(asdict(self.unread))} could not be read"
+        if self.recognised:
+            chunks += f", {format_count(self.recognised, 'page')} recognised in pictures"
         if self.beside:
             chunks += f", {format_count(self.beside, 'character')} left out"
         return f"{self.outcome:<10} {self.path}{f'  [{self.code}] {self.message}' if self.code else chunks}"
@@ -255,6 +260,7 @@ def plan_outcomes(result: SyncResult) -> list[FileOutcome]:
 
 def _outcome(path: str, document: Document) -> FileOutcome:
     fault, left_out = document.fault, read_left_out(document.provenance)
+    recognised = read_recognised_pages(document.provenance.get(RECOGNISED_PROVENANCE))
     return FileOutcome(
         path,
         document.status.value if document.status.value in _FINISHED else "QUEUED",
@@ -263,6 +269,7 @@ def _outcome(path: str, document: Document) -> FileOutcome:
         chunks=document.chunk_count,
         unread=read_unread_pages(document.provenance),
         beside=0 if left_out is None else left_out.characters,
+        recognised=0 if recognised is None else recognised.count,
     )
 
 
@@ -277,6 +284,7 @@ def state_outcome(path: str, state: Mapping[str, Any]) -> FileOutcome:
         state["chunkCount"],
         UnreadPages(**state["unreadPages"]) if state.get("unreadPages") else None,
         (state.get("leftOut") or {}).get("characters", 0),
+        (state.get("recognisedPages") or {}).get("count", 0),
     )
 
 

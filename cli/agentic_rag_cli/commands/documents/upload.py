@@ -227,9 +227,8 @@ async def upload_files(
 def _outcome(file: Path, response: Mapping[str, Any], state: Mapping[str, Any]) -> UploadOutcome:
     found = state_outcome(str(file), state)
     outcome = "UNCHANGED" if response["unchanged"] else found.outcome
-    return UploadOutcome(
-        found.path, outcome, found.code, found.message, found.chunks, found.unread, found.beside, response
-    )
+    said = found.code, found.message, found.chunks, found.unread, found.beside, found.recognised
+    return UploadOutcome(found.path, outcome, *said, response)
 
 
 async def _states(

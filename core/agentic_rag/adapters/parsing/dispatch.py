@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import PurePath
 
 from agentic_rag.adapters.parsing.file_types import FileKind, SourceFile, file_kind
 from agentic_rag.adapters.parsing.nesting import Nesting
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
-from agentic_rag.adapters.parsing.text.legibility import require_legible
+from agentic_rag.adapters.parsing.scans.recognised import RecognisedPage
+from agentic_rag.adapters.parsing.text.legibility import require_legible, require_recognised
 from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.documents.document import without_asides
 from agentic_rag.kernel.errors import ParseFailed
@@ -42,16 +43,20 @@ def load(
     careful: bool = False,
     nesting: Nesting | None = None,
     is_web_page: bool = False,
+    recognised: Mapping[int, RecognisedPage | None] | None = None,
 ) -> tuple[FileKind, LoadedText]:
-    """Read a file; `page_read`, `careful`, `nesting` and `is_web_page` are those of `SourceFile`.
+    """Read a file; `page_read`, `careful`, `nesting`, `is_web_page` and `recognised` are those of `SourceFile`.
 
     Errors: `ParseFailed`, whose code says why; what libraries raise on damaged files passes through.
     """
     kind = file_kind(content, file_name, media_type)
-    source = SourceFile(content, file_name, limits, page_read, careful, nesting or Nesting(), is_web_page)
+    source = SourceFile(content, file_name, limits, page_read, careful, nesting or Nesting(), is_web_page, recognised)
     loaded = kind.loader().load(source)
     limits.require_characters(len(loaded.text))
-    require_legible(without_asides(loaded.text, loaded.blocks), prose=kind.value.is_prose)
+    text = without_asides(loaded.text, loaded.blocks)
+    if recognised:
+        require_recognised(text, len(recognised))
+    require_legible(text, prose=kind.value.is_prose)
     title = filing_title(loaded.text, PurePath(file_name).stem)
     return kind, loaded if title is None else replace(loaded, title=title)
 

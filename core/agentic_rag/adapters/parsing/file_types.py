@@ -11,13 +11,15 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Protocol, cast
 
 from agentic_rag.adapters.parsing.nesting import Nesting
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.scans.picture_types import PICTURES, picture_type
+from agentic_rag.adapters.parsing.scans.recognised import RecognisedPage
 from agentic_rag.adapters.parsing.text.encoding import decode_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.kernel.errors import ParseFailed
@@ -38,6 +40,10 @@ class SourceFile:
     careful: bool = False
     nesting: Nesting = field(default_factory=Nesting)
     is_web_page: bool = False
+    recognised: Mapping[int, RecognisedPage | None] | None = None
+    """What was recognised on pages that are pictures, by their numbers from 1; None for one on which the engine failed.
+    None: nobody recognises any.
+    """
 
     @property
     def text(self) -> str:
@@ -90,7 +96,7 @@ class FileFormat:
 
 
 PDF_SIGNATURE = b"%PDF-"
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 SIGNATURE_WITHIN = 1024
 """PDF readers accept junk before the header up to here (ISO 32000-1, Annex H, implementation note 13)."""
 _OFFICE_OPEN = "application/vnd.openxmlformats-officedocument"
@@ -190,7 +196,7 @@ class FileKind(enum.Enum):
         "outlook",
         ("msg",),
         libraries=("olefile", "selectolax", "striprtf"),
-        signature=_OLE,
+        signature=OLE,
         mark="__properties_version1.0".encode("utf-16-le"),
         holds_files=True,
     )
@@ -221,11 +227,7 @@ _KIND_BY_MEDIA_TYPE = {
     for media_type in (kind.value.media_type, *kind.value.other_media_types)
 }
 _BINARY_SIGNATURES = (
-    (b"\x89PNG\r\n", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
     (b"GIF8", "a GIF image"),
-    (b"II*\x00", "a TIFF image"),
-    (b"MM\x00*", "a TIFF image"),
     (b"\x1f\x8b", "a gzip archive"),
     (b"7z\xbc\xaf'\x1c", "a 7z archive"),
     (b"Rar!\x1a\x07", "a RAR archive"),
@@ -234,11 +236,11 @@ _BINARY_SIGNATURES = (
     (b"%!PS", "a PostScript document"),
     (b"SQLite format 3\x00", "a database"),
 )
-_ZIP = b"PK\x03\x04"
+ZIP = b"PK\x03\x04"
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _OLD_STREAMS = tuple(name.encode("utf-16-le") for name in ("WordDocument", "Workbook", "PowerPoint Document"))
 _OFFICE_KINDS = (FileKind.DOCX, FileKind.XLSX, FileKind.PPTX)
-_OPEN_PACKAGE = b"[Content_Types].xml"
+OPEN_PACKAGE = b"[Content_Types].xml"
 _STATED_TYPE = "mimetype"
 _LONGEST_TYPE = 200
 _HTML_START = re.compile(
@@ -263,15 +265,11 @@ def file_kind(content: bytes, file_name: str, media_type: str | None) -> FileKin
     signed = _signed_kind(content, declared)
     if signed is not None:
         return signed
-    if content.startswith(_ZIP):
+    if content.startswith(ZIP):
         return _zip_kind(content, file_name, declared)
-    if content.startswith(_OLE):
+    if content.startswith(OLE):
         raise ole_failure(content, declared)
-    for signature, name in _BINARY_SIGNATURES:
-        if content.startswith(signature):
-            if declared is None:
-                raise ParseFailed(f"the file is {name}, which cannot be read as text", code="PARSE_UNSUPPORTED")
-            raise mismatch(declared, name)
+    _refuse_known(content, declared)
     if declared is not None and declared.value.is_binary:
         raise mismatch(declared, "an HTML page" if _HTML_START.match(content[:4096]) else "of another kind")
     if declared is not None:
@@ -293,6 +291,20 @@ def may_hold_pdf(content: bytes, file_name: str, media_type: str | None) -> bool
     """Whether a file is a PDF, or named as one that holds other files."""
     named = kind_by_name(file_name, media_type)
     return PDF_SIGNATURE in content[:SIGNATURE_WITHIN] or (named is not None and named.value.holds_files)
+
+
+def _refuse_known(content: bytes, declared: FileKind | None) -> None:
+    """Errors: `ParseFailed` for pictures, and for other files that are known and hold no text."""
+    picture = picture_type(content)
+    found = None if picture is None else f"a {PICTURES[picture].program} image"
+    why = "its words are read where text recognition is switched on (the extra `ocr`)"
+    for signature, name in _BINARY_SIGNATURES:
+        if content.startswith(signature):
+            found, why = name, "it cannot be read as text"
+    if found is not None and declared is not None:
+        raise mismatch(declared, found)
+    if found is not None:
+        raise ParseFailed(f"the file is {found}: {why}", code="PARSE_UNSUPPORTED")
 
 
 def mismatch(declared: FileKind, found: str) -> ParseFailed:
@@ -334,7 +346,7 @@ def _zip_kind(content: bytes, file_name: str, declared: FileKind | None) -> File
             return kind
     if declared not in (None, FileKind.ZIP):
         raise mismatch(declared, f"an archive that holds no {declared.name}")
-    if (declared is None and extension_of(file_name)) or _OPEN_PACKAGE.decode() in names:
+    if (declared is None and extension_of(file_name)) or OPEN_PACKAGE.decode() in names:
         raise archive_refusal()
     return FileKind.ZIP
 
@@ -362,29 +374,3 @@ def ole_failure(content: bytes, declared: FileKind | None) -> ParseFailed:
     return ParseFailed(
         "old binary Office files cannot be read: save as DOCX, XLSX, PPTX or PDF", code="PARSE_UNSUPPORTED"
     )
-
-
-class ZipAwareSniffer:
-    """`documents.ports.SniffMediaType`: judges a file by its first bytes, before the rest has arrived. A ZIP archive
-    has its directory at its end, so its format is judged by the names of its first members.
-    """
-
-    def __call__(self, head: bytes, file_name: str) -> str:
-        declared = kind_by_name(file_name, None)
-        if head.startswith(_OLE) and declared is FileKind.OUTLOOK:
-            # Its streams are named in a directory that may stand at the end.
-            return declared.value.media_type
-        if not head.startswith(_ZIP):
-            return file_kind(head, file_name, None).value.media_type
-        if declared in ZIP_KINDS:
-            return declared.value.media_type
-        if declared is not None:
-            raise mismatch(declared, "an archive")
-        for kind in ZIP_KINDS:
-            if any(member in head for member in kind.value.zip_first):
-                return kind.value.media_type
-        if _OPEN_PACKAGE in head:
-            return FileKind.DOCX.value.media_type
-        if extension_of(file_name):
-            raise archive_refusal()
-        return FileKind.ZIP.value.media_type

@@ -28,6 +28,8 @@ class LoadedText:
     """What `unread_pages` and `parts` count; pages where there are no parts."""
     published: date | None = None
     """When the text was published, as it says itself."""
+    recognised_pages: tuple[int, ...] = ()
+    """Pages whose words an engine recognised in a picture of them."""
 
 
 class TextBuilder:

@@ -13,7 +13,7 @@ from agentic_rag.answering.ask import RUN_UNITS
 from agentic_rag.answering.options import AnswerDefaults, effective, validate
 from agentic_rag.answering.question import Question
 from agentic_rag.answering.search_query import build_query
-from agentic_rag.documents.document import Chunk
+from agentic_rag.documents.document import Chunk, SpanRequest
 from agentic_rag.kernel.concurrency import WaitingRoom, background_task
 from agentic_rag.kernel.database import CorpusSnapshot, Database
 from agentic_rag.kernel.dependency import Dependency
@@ -51,6 +51,8 @@ class FoundPassage:
     """What the similarity is made of."""
     flags: tuple[Suspicion, ...]
     """Signs that the passage was written to steer a model."""
+    is_recognised: bool = False
+    """Whether words of it were recognised in a picture of their page: they may be misread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class _Kept:
     chunk: Chunk
     candidate: Candidate
     cosine: float | None
+    is_recognised: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,7 @@ class _Read:
                 else similarity(one.cosine, self.space, settings.similarity_exponent),
                 one.cosine,
                 find_suspicions(one.chunk.text),
+                one.is_recognised,
             )
             for one in self.kept
         )
@@ -180,9 +184,11 @@ class SearchPassages:
         query = build_query(asked.workspace.workspace_id, settings, strip_unstorable(asked.text), vector, scope, space)
         result = await self.retrieve.run(snapshot, query)
         cosines = result.cosines or await cosines_of(snapshot, query, result.chunks)
+        places = [SpanRequest(chunk.revision_id, chunk.start, chunk.end) for chunk, _ in result.chunks]
+        spans = await snapshot.documents.revision_spans(places)
         kept = tuple(
-            _Kept(chunk, candidate, cosine)
-            for chunk, candidate in result.chunks
+            _Kept(chunk, candidate, cosine, span is not None and span.is_recognised)
+            for (chunk, candidate), span in zip(result.chunks, spans, strict=True)
             for cosine in [cosines.get(candidate.ordinal)]
             if settings.similarity_threshold <= 0 or cosine is not None
         )

@@ -29,6 +29,8 @@ class QuotedPlace:
     quote: str
     before: str = ""
     after: str = ""
+    is_recognised: bool = False
+    """Whether an engine recognised the page's words in a picture of it."""
 
 
 @dataclass(frozen=True, slots=True)

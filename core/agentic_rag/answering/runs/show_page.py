@@ -79,8 +79,8 @@ class ShowCitedPage:
             originals = await transaction.originals.of(workspace, cited.document_id)
         if document is None:
             raise no_such_document()
-        if document.media_type != PDF:
-            raise _not_shown("Pages are shown of PDFs: read the text at the citation's `sourceSpan`.")
+        if document.media_type != PDF and not (cited.is_recognised and document.media_type.startswith("image/")):
+            raise _not_shown("Pages are shown of PDFs and pictures: read the text at the citation's `sourceSpan`.")
         return key_of_original(document, originals), document.content_hash or b""
 
     async def _place(self, principal: Principal, workspace: WorkspaceRef, cited: Citation, page: int) -> QuotedPlace:
@@ -98,7 +98,8 @@ class ShowCitedPage:
             first, last = max(span.start, start - CONTEXT_CHARACTERS), min(span.end, end + CONTEXT_CHARACTERS)
             (found,) = await snapshot.documents.revision_spans([SpanRequest(cited.revision_id, first, last)])
         text = "" if found is None else found.text
-        return QuotedPlace(page, text[start - first : end - first], text[: start - first], text[end - first :])
+        before, quote, after = text[: start - first], text[start - first : end - first], text[end - first :]
+        return QuotedPlace(page, quote, before, after, cited.is_recognised)
 
     async def _image(self, key: str, content_hash: bytes, place: QuotedPlace) -> PageImage:
         digest = hashlib.sha256(content_hash)

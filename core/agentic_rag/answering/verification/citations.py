@@ -104,6 +104,7 @@ def cite(
         read_at=stored.read_at,
         flags=find_suspicions(chunk.text),
         published=stored.published,
+        is_recognised=stored.is_recognised,
     )
 
 

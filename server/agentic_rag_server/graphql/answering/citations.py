@@ -97,6 +97,9 @@ class Citation:
     published: date | None = strawberry.field(
         description="When the cited document was published, as it says itself: its age counts from then."
     )
+    recognised: bool = strawberry.field(
+        description="Whether words of the quote were recognised in a picture of their page (OCR): they may be misread."
+    )
     flags: list[Suspicion] = strawberry.field(  # type: ignore[valid-type]
         description="Signs that the quoted passage was written to steer a model; empty for an ordinary one."
     )
@@ -144,5 +147,6 @@ def show_citation(citation: answers.Citation, workspace_id: UUID) -> Citation:
         scores=show_arms(citation.arms),
         path=show_path(citation.path, workspace_id),
         fetched_at=citation.read_at if citation.is_web else None,
+        recognised=citation.is_recognised,
         workspace_id=workspace_id,
     )

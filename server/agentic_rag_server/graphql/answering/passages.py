@@ -65,6 +65,9 @@ class Passage:
     score: float = strawberry.field(description="Of all arms together, 0 to 1; passages are ordered by it.")
     scores: list[ArmScore]
     path: list[Hop] = strawberry.field(description="The trail that raised it; empty without one.")
+    recognised: bool = strawberry.field(
+        description="Whether words of it were recognised in a picture of their page (OCR): they may be misread."
+    )
     flags: list[Suspicion] = strawberry.field(  # type: ignore[valid-type]
         description="Signs that the passage was written to steer a model; empty for an ordinary one."
     )
@@ -123,6 +126,7 @@ def show_passage(found: search_passages.FoundPassage, workspace_id: UUID) -> Pas
         title=chunk.document_title,
         span=TextSpan(start=chunk.start, end=chunk.end),
         heading_path=list(chunk.heading_path),
+        recognised=found.is_recognised,
         scores=show_arms(found.candidate.arms),
         path=show_path(found.candidate.path, workspace_id),
         workspace_id=workspace_id,

@@ -8,6 +8,7 @@ import strawberry
 from agentic_rag.documents import document as documents
 from agentic_rag.documents.document_access import DocumentRight, parse_writers
 from agentic_rag.documents.read_text import MAX_CHARACTERS
+from agentic_rag.documents.recognised_pages import RECOGNISED_PROVENANCE, read_recognised_pages
 from agentic_rag.documents.unread_pages import LEFT_OUT_PROVENANCE, UNREAD_PROVENANCE, read_left_out, read_unread_pages
 from agentic_rag.erasure.delete import Deletion, show_deletion
 from agentic_rag.ingestion.ingest_run import SOURCE_PROVENANCE
@@ -67,6 +68,13 @@ class DocumentEmbedding:
     )
 
 
+@strawberry.type(description="Pages whose words were recognised in pictures of them (OCR): some may be misread.")
+class RecognisedPages:
+    count: int
+    pages: int = strawberry.field(description="All pages of the file.")
+    numbers: list[int] = strawberry.field(description="All that were recognised, from 1.")
+
+
 @strawberry.type(
     description="Pages of a file, or files and pictures in it, that cannot be read; answers know nothing of them."
 )
@@ -120,6 +128,7 @@ class Document(Node):
     status: DocumentStatus  # type: ignore[valid-type]
     error: DocumentError | None
     unread_pages: UnreadPages | None = strawberry.field(description="Null when all was read.")
+    recognised_pages: RecognisedPages | None = strawberry.field(description="Null when none was.")
     left_out: LeftOut | None = strawberry.field(description="Null when nothing was.")
     chunk_count: int
     chunks_done: int = strawberry.field(description="Chunks embedded so far; equals `chunkCount` when READY.")
@@ -322,6 +331,7 @@ def show_document(document: documents.Document) -> Document:
     public_id = encode(NodeKind.DOCUMENT, workspace_id, document.document_id)
     cost, unread = read_cost(document.provenance), read_unread_pages(document.provenance)
     left_out = read_left_out(document.provenance)
+    recognised = read_recognised_pages(document.provenance.get(RECOGNISED_PROVENANCE))
     return to_schema(
         Document,
         document,
@@ -332,6 +342,9 @@ def show_document(document: documents.Document) -> Document:
         missing=document.is_missing,
         error=document.fault,
         unread_pages=None if unread is None else to_schema(UnreadPages, unread, numbers=list(unread.numbers)),
+        recognised_pages=None
+        if recognised is None
+        else to_schema(RecognisedPages, recognised, count=recognised.count, numbers=list(recognised.numbers)),
         left_out=None if left_out is None else show_left_out(left_out),
         embedding=None if cost is None else to_schema(DocumentEmbedding, cost),
         provenance=[

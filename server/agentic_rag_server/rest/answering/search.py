@@ -86,6 +86,7 @@ class PassageFound(Model, frozen=True):
     cosine: Annotated[float | None, Meta(description="What the similarity is made of.")]
     score: Annotated[float, Meta(description="Of all arms together, 0 to 1.")]
     scores: list[ArmFigure]
+    recognised: Annotated[bool, Meta(description="Words of it were recognised in a picture (OCR), maybe wrongly.")]
     flags: Annotated[list[Suspicion], Meta(description="Signs that the passage was written to steer a model.")]
 
 
@@ -165,5 +166,6 @@ def _show_passage(found: FoundPassage, workspace_id: UUID) -> PassageFound:
             ArmFigure(retriever=one.retriever, rank=one.rank, raw=one.raw, normalized=one.normalised, weight=one.weight)
             for one in candidate.arms
         ],
+        recognised=found.is_recognised,
         flags=list(found.flags),
     )

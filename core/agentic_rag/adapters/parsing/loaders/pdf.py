@@ -4,7 +4,8 @@ joins the pages.
 A page's text holds the page's words to the letter (but for NUL and lone surrogates, which no database stores), so that
 anyone can find a quoted span on the cited page again; a table's words stand between bars, and the names of its columns
 above each part of it. Remarks on a page stand at its end, attached files behind the last page. A page that neither
-reads, such as a scan, costs the page, not the document, and is told; so are pictures that show words beside the text.
+reads, such as a scan, costs the page, not the document, and is told, unless its words were recognised; so are pictures
+that show words beside the text.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from agentic_rag.adapters.parsing.pdf.pdfium import PdfiumPages
 from agentic_rag.adapters.parsing.pdf.pypdf_pages import PypdfPages
 from agentic_rag.adapters.parsing.pdf.structure import PAGE_JOIN, StructuredText, structure
 from agentic_rag.adapters.parsing.pdf.tables import lay_tables
+from agentic_rag.adapters.parsing.scans.recognised_pages import with_recognised
 from agentic_rag.adapters.parsing.text.legibility import count_glyph_names, is_garbled, is_poor
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, tidy_title
 from agentic_rag.adapters.parsing.unread import PAGE, PICTURE, UnreadParts, none_of, with_unread
@@ -84,6 +86,7 @@ def load(source: SourceFile) -> LoadedText:
         )
     second = PypdfPages(source.content, source.limits)
     read, unread = _read_pages(source, first, second)
+    read, unread, recognised = with_recognised(read, unread, source.recognised)
     own_name = tidy_title(first.own_name)
     if own_name and 0 < _count_lost_glyphs(read) <= _MOST_LOST_GLYPHS and (spoken := _without_program(own_name)):
         # The fonts of a slide or cover name no letters: the few words lost are those that its title says.
@@ -94,6 +97,7 @@ def load(source: SourceFile) -> LoadedText:
     files = first.attached_files() if first.count else second.attached_files()
     files += [file for page in read for file in page.files]
     loaded = _with_attachments(source, made, title, unread, files)
+    loaded = replace(loaded, recognised_pages=recognised)
     return with_unread(loaded, none_of(sum(page.pictures for page in read), PICTURE))
 
 

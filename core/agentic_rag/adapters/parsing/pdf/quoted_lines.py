@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -45,10 +45,17 @@ class _Letters:
 def quoted_lines(textpage: object, place: QuotedPlace) -> tuple[MarkedLine, ...]:
     """The boxes of a quote, one for each line that it covers; empty where its place is not sure."""
     page = _letters_of(textpage)
-    found = _find(page.text, *(letters(part) for part in (place.before, place.quote, place.after)))
+    return lines_at(page.text, page.numbers, place, lambda number: _box(textpage, number))
+
+
+def lines_at(
+    text: str, numbers: Sequence[int], place: QuotedPlace, box_of: Callable[[int], MarkedLine | None]
+) -> tuple[MarkedLine, ...]:
+    """The boxes of a quote in the letters of a page, each of which has a number, by the box of each number."""
+    found = _find(text, *(letters(part) for part in (place.before, place.quote, place.after)))
     if found is None:
         return ()
-    boxes = [_box(textpage, number) for number in dict.fromkeys(page.numbers[found[0] : found[1]])]
+    boxes = [box_of(number) for number in dict.fromkeys(numbers[found[0] : found[1]])]
     if any(box is None for box in boxes):
         return ()
     return tuple(_lines(box for box in boxes if box is not None))

@@ -42,13 +42,18 @@ def render(content: bytes, place: QuotedPlace) -> PageImage:
         textpage = page.get_textpage()
         lines = quoted_lines(textpage.raw, place)
         textpage.close()
-        for line in lines:
-            _mark(page.raw, line)
-        return PageImage(_draw(page), lines, _first(page.raw, lines))
+        return marked(page, lines)
     except PdfiumError as error:
         raise ParseFailed("the page cannot be drawn", code="PARSE_CORRUPT") from error
     finally:
         document.close()
+
+
+def marked(page: Any, lines: tuple[MarkedLine, ...]) -> PageImage:
+    """A page with marks over these places of it."""
+    for line in lines:
+        _mark(page.raw, line)
+    return PageImage(_draw(page), lines, _first(page.raw, lines))
 
 
 def _mark(page: object, line: MarkedLine) -> None:

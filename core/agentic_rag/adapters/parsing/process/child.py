@@ -16,6 +16,7 @@ import pkgutil
 import resource
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Any, BinaryIO, cast
 
 from agentic_rag.adapters.parsing.dispatch import failure_of, load
@@ -32,7 +33,9 @@ from agentic_rag.adapters.parsing.process.wire import (
     image_frame,
     place_of,
     reading_frame,
+    recognised_of,
 )
+from agentic_rag.adapters.parsing.scans.recognised_pages import read_pictures
 from agentic_rag.answering.runs.page_image import QuotedPlace
 from agentic_rag.kernel.errors import ParseFailed
 
@@ -56,21 +59,33 @@ _IMPORTED_WHEN_USED = ("subprocess", "xml.sax.expatreader", "pypdf.filters", "py
 """Modules that the libraries, or the tables of their codecs, import at first use."""
 
 
+Answer = Callable[[bytes, dict[str, Any], ParserLimits, "CpuLimit"], bytes]
+"""The reply to a request of a body and a header."""
+
+
 def main() -> None:
     """Serve requests until standard input ends."""
+    run(_ready)
+
+
+def run(ready: Callable[[], Answer]) -> None:
+    """Serve requests with what `ready` gives until standard input ends. `ready` is called while files may be read.
+
+    Errors: `ImportError` and `ParseFailed` of `ready` are told as a broken installation.
+    """
     limits = ParserLimits(**json.loads(sys.argv[1]))
     replies = _private_output()
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     try:
-        preload()
+        answer = ready()
     except (ImportError, ParseFailed) as error:
         replies.write(broken_frame(error))
         replies.flush()
         return
     walls = confine(limits)
     try:
-        _serve(sys.stdin.buffer, replies, limits, walls)
+        _serve(sys.stdin.buffer, replies, limits, walls, answer)
     except MemoryError:
         os._exit(OUT_OF_MEMORY_STATUS)
 
@@ -83,7 +98,7 @@ def confine(limits: ParserLimits) -> tuple[str, ...]:
     return (*walls, "audit")
 
 
-def _serve(requests: BinaryIO, replies: BinaryIO, limits: ParserLimits, walls: tuple[str, ...]) -> None:
+def _serve(requests: BinaryIO, replies: BinaryIO, limits: ParserLimits, walls: tuple[str, ...], answer: Answer) -> None:
     replies.write(frame({"walls": walls}, b""))
     replies.flush()
     while (lengths := requests.read(LENGTHS.size)) and len(lengths) == LENGTHS.size:
@@ -91,8 +106,22 @@ def _serve(requests: BinaryIO, replies: BinaryIO, limits: ParserLimits, walls: t
         header = cast(dict[str, Any], json.loads(requests.read(head_length)))
         content = requests.read(body_length)
         allowance = CpuLimit(limits, body_length)
-        replies.write(_reply(content, header, limits, allowance))
+        replies.write(answered(answer, content, header, limits, allowance))
         replies.flush()
+
+
+def answered(
+    answer: Answer, content: bytes, header: dict[str, Any], limits: ParserLimits, allowance: CpuLimit
+) -> bytes:
+    """The reply, or that which says why there is none."""
+    try:
+        return answer(content, header, limits, allowance)
+    except MemoryError:
+        return failure_frame(ParseFailed("the file needs more memory than is allowed", code="PARSE_TOO_LARGE"))
+    except ImportError as error:
+        return broken_frame(error)
+    except Exception as error:  # noqa: BLE001 - libraries raise anything on damaged files; each becomes a typed outcome
+        return failure_frame(failure_of(error))
 
 
 def _private_output() -> BinaryIO:
@@ -118,20 +147,30 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
         raise PermissionError(f"a parser may not use {event}")
 
 
-def _reply(content: bytes, header: dict[str, Any], limits: ParserLimits, allowance: CpuLimit) -> bytes:
-    try:
-        if "page" in header:
-            return image_frame(render(content, place_of(header)))
-        name, media_type, careful = header["file_name"], header["media_type"], header["careful"]
-        is_page = header["is_web_page"]
-        read = load(content, name, media_type, limits, allowance.page_read, careful=careful, is_web_page=is_page)
-        return reading_frame(*read)
-    except MemoryError:
-        return failure_frame(ParseFailed("the file needs more memory than is allowed", code="PARSE_TOO_LARGE"))
-    except ImportError as error:
-        return broken_frame(error)
-    except Exception as error:  # noqa: BLE001 - libraries raise anything on damaged files; each becomes a typed outcome
-        return failure_frame(failure_of(error))
+def reply(content: bytes, header: dict[str, Any], limits: ParserLimits, allowance: CpuLimit) -> bytes:
+    """The page or the text that a request asks for. Errors: those of `render`, `read_pictures` and `load`."""
+    if "page" in header:
+        return image_frame(render(content, place_of(header)))
+    recognised = recognised_of(header)
+    if "pictures" in header:
+        return reading_frame(header["pictures"], read_pictures(recognised or {}))
+    name, media_type, careful = header["file_name"], header["media_type"], header["careful"]
+    read = load(
+        content,
+        name,
+        media_type,
+        limits,
+        allowance.page_read,
+        careful=careful,
+        is_web_page=header["is_web_page"],
+        recognised=recognised,
+    )
+    return reading_frame(read[0].value.media_type, read[1])
+
+
+def _ready() -> Answer:
+    preload()
+    return reply
 
 
 def preload() -> None:

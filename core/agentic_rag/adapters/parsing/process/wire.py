@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Any, cast
 
-from agentic_rag.adapters.parsing.file_types import FileKind
+from agentic_rag.adapters.parsing.scans.recognised import FlatPage, RecognisedPage, recognised_page
+from agentic_rag.adapters.parsing.scans.recognised_pages import DrawnPages
 from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.answering.runs.page_image import MarkedLine, PageImage, QuotedPlace
 from agentic_rag.documents.document import Block, BlockKind, PageSpan, ParsedDocument
@@ -32,12 +33,12 @@ def frame(header: object, body: bytes) -> bytes:
     return b"".join((LENGTHS.pack(len(head), len(body)), head, body))
 
 
-def reading_frame(kind: FileKind, reading: LoadedText) -> bytes:
+def reading_frame(media_type: str, reading: LoadedText) -> bytes:
     """The reply that carries a file's text and structure."""
     blocks = [number for b in reading.blocks for number in (_KIND_NUMBERS[b.kind], b.start, b.end, b.level)]
     pages = [number for page in reading.pages for number in (page.number, page.start, page.end)]
     header = {
-        "media_type": kind.value.media_type,
+        "media_type": media_type,
         "title": reading.title,
         "language": reading.language,
         "blocks": blocks,
@@ -45,6 +46,7 @@ def reading_frame(kind: FileKind, reading: LoadedText) -> bytes:
         "unread_pages": reading.unread_pages,
         "parts": reading.parts,
         "unit": reading.unit,
+        "recognised": reading.recognised_pages,
         "published": None if reading.published is None else reading.published.isoformat(),
     }
     return frame(header, reading.text.encode())
@@ -74,8 +76,39 @@ def decode_image(head: bytes, body: bytes) -> PageImage:
 
 
 def failure_frame(failure: ParseFailed) -> bytes:
-    """The reply that says why a file cannot be read."""
+    """The reply that says why a file cannot be read, or on which of its pages words are to be recognised first."""
+    if isinstance(failure, DrawnPages):
+        return frame({"drawn": failure.numbers}, b"")
     return frame({"code": failure.code, "message": failure.message}, b"")
+
+
+def count_frame(count: int) -> bytes:
+    """The reply that says how many pages a picture file has."""
+    return frame({"count": count}, b"")
+
+
+def decode_count(head: bytes, body: bytes) -> int:
+    """What a reply says. Errors: those of `decode_document`."""
+    return cast(int, _said(head)["count"])
+
+
+def recognised_frame(page: RecognisedPage) -> bytes:
+    """The reply that carries what was recognised on a page."""
+    return frame({}, json.dumps(page.flat(), ensure_ascii=False).encode())
+
+
+def decode_recognised(head: bytes, body: bytes) -> FlatPage:
+    """What a reply says, as it is sent on. Errors: those of `decode_document`."""
+    _said(head)
+    return cast(FlatPage, json.loads(body))
+
+
+def recognised_of(header: Mapping[str, Any]) -> Mapping[int, RecognisedPage | None] | None:
+    """The recognised pages that a request carries; None where nobody recognises any."""
+    carried = cast(dict[str, FlatPage | None] | None, header.get("recognised"))
+    if carried is None:
+        return None
+    return {int(number): None if page is None else recognised_page(page) for number, page in carried.items()}
 
 
 def broken_frame(error: ImportError | ParseFailed) -> bytes:
@@ -99,6 +132,8 @@ def _said(head: bytes) -> dict[str, Any]:
     header = cast(dict[str, Any], json.loads(head))
     if "broken" in header:
         raise _broken(header)
+    if "drawn" in header:
+        raise DrawnPages(header["drawn"])
     if "code" in header:
         raise ParseFailed(header["message"], code=header["code"])
     return header
@@ -127,5 +162,6 @@ def decode_document(head: bytes, body: bytes, parser: str, version: str) -> Pars
         unread_pages=tuple(header["unread_pages"]),
         parts=header["parts"],
         unread_unit=header["unit"],
+        recognised_pages=tuple(header["recognised"]),
         published=None if header["published"] is None else date.fromisoformat(header["published"]),
     )

@@ -31,13 +31,25 @@ _TOGETHER = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK", "
              "ANGSTROM": "LATIN", "OHM": "GREEK"}  # fmt: skip
 
 
+def require_recognised(text: str, pages: int) -> None:
+    """Raises ParseFailed PARSE_NO_TEXT for a file in which nothing was read on so many pages that are pictures."""
+    if not text.strip():
+        raise ParseFailed(
+            f"no words were recognised on the file's pages that are pictures ({pages}): they are blank, not legible, or"
+            " in a language that is not switched on",
+            code="PARSE_NO_TEXT",
+        )
+
+
 def require_legible(text: str, *, prose: bool = True) -> None:
     """Raises ParseFailed: PARSE_NO_TEXT for nothing but white space, PARSE_GARBLED for what is no language. `prose`
     also looks at the letters of words; source code may abbreviate as it likes.
     """
     if not text.strip():
         raise ParseFailed(
-            "the file holds no text (a scan or a drawing?): run text recognition over it first", code="PARSE_NO_TEXT"
+            "the file holds no text (a scan or a drawing?): switch on text recognition (the extra `ocr`), or run it"
+            " over the file first",
+            code="PARSE_NO_TEXT",
         )
     sample = text if len(text) <= _SAMPLE else text[: _SAMPLE // 2] + text[-_SAMPLE // 2 :]
     why = _find_garbling(sample) or _find_mixed_scripts(sample)

@@ -43,6 +43,7 @@ from agentic_rag.documents.document import (
     TextLayout,
     outline_of,
 )
+from agentic_rag.documents.recognised_pages import is_recognised
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -201,13 +202,17 @@ class PostgresDocumentReader:
         )
         spans: list[RevisionSpan | None] = [None] * len(requests)
         for row in rows:
-            place = row["page_place"]
+            first, last = (
+                None if place is None else row["page_numbers"][place - 1]
+                for place in (row["page_place"], row["last_page_place"])
+            )
             spans[row["place"] - 1] = RevisionSpan(
                 row["text"],
-                None if place is None else row["page_numbers"][place - 1],
+                first,
                 row["created_at"],
                 row["web_origin"],
                 date.fromisoformat(row["published"]) if row["published"] else None,
+                is_recognised(row["recognised_pages"], first, last, is_current=bool(row["is_current"])),
             )
         return spans
 

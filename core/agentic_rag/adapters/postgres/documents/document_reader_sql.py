@@ -157,11 +157,13 @@ SELECT asked.place,
            substr(r.text, asked.first + 1, greatest(asked.last - asked.first, 0))
        ) AS text,
        nullif(width_bucket(asked.first, r.page_starts), 0) AS page_place,
+       nullif(width_bucket(greatest(asked.last - 1, asked.first), r.page_starts), 0) AS last_page_place,
        r.page_numbers,
        CASE WHEN d.revision_id = r.revision_id THEN coalesce((d.provenance ->> 'fetched_at')::timestamptz, r.created_at)
             ELSE r.created_at END AS created_at,
        d.provenance ->> 'web_origin' AS web_origin,
-       CASE WHEN d.revision_id = r.revision_id THEN d.provenance ->> 'published' END AS published
+       CASE WHEN d.revision_id = r.revision_id THEN d.provenance ->> 'published' END AS published,
+       d.provenance ->> 'recognised_pages' AS recognised_pages, d.revision_id = r.revision_id AS is_current
 FROM unnest($3::uuid[], $4::integer[], $5::integer[]) WITH ORDINALITY AS asked(revision_id, first, last, place)
 JOIN rag_revisions r ON r.org_id = $1 AND r.workspace_id = $2 AND r.revision_id = asked.revision_id
 JOIN rag_documents d ON d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = r.document_id

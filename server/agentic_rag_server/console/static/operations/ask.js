@@ -2,7 +2,7 @@
 
 export const CITATION = /* GraphQL */ `
   fragment CitationView on Citation {
-    marker title snippet verified origin page lineStart lineEnd headingPath sourceId sourcePath chunkId url flags readAt
+    marker title snippet verified origin page lineStart lineEnd headingPath sourceId sourcePath chunkId url flags readAt recognised
     answerSpans { start end }
     sourceSpan { start end }
     path { kind via fromTitle toTitle }

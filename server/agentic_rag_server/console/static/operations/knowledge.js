@@ -6,6 +6,7 @@ export const DOCUMENT = /* GraphQL */ `
     downloadPath
     error { code message retryable attempts }
     unreadPages { count numbers pages unit }
+    recognisedPages { count pages }
     leftOut { characters total }
     embedding { chunks tokens costUsd reusedChunks space }
     readableBy { users keys groups }

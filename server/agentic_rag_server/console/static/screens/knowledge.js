@@ -197,6 +197,12 @@ class RagKnowledge extends Part {
           <span class="small block mono">${one.sourcePath}</span>
           ${one.error ? html`<span class="block bad-text">${one.error.message}</span>` : nothing}
           ${one.unreadPages ? html`<span class="block warn-text">${unread(one.unreadPages)}</span>` : nothing}
+          ${one.recognisedPages
+            ? html`<span class="block small">
+                The words of ${count(one.recognisedPages.count)} of ${count(one.recognisedPages.pages)} pages were recognised
+                in pictures: some may be misread.
+              </span>`
+            : nothing}
           ${one.leftOut
             ? html`<span class="block small">
                 ${count(one.leftOut.characters)} of ${count(one.leftOut.total)} characters stand beside the main content or

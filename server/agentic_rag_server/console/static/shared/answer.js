@@ -101,6 +101,9 @@ class RagAnswer extends Part {
               ? html`<span class="ok-text">${icon("check")} quote verified</span>`
               : html`<span class="bad-text">${icon("warn")} quote not verified</span>`}
             ${one.url ? html`<span class="mono">${defanged(one.url)}</span>` : nothing}
+            ${one.recognised
+              ? html`<span class="warn-text">${icon("warn")} recognised in a picture of the page: compare the words</span>`
+              : nothing}
             ${one.flags.length
               ? html`<span class="bad-text">
                   ${icon("warn")} this text holds ${one.flags.map((flag) => FLAGS[flag] ?? words(flag)).join(", ")}

@@ -1,4 +1,4 @@
-// The place that a citation names: its lines marked on the page of a PDF, and in the text around it.
+// The place that a citation names: its lines marked on the page of a PDF or a picture, and in the text around it.
 
 import { Part, faultNote, html, icon, nothing, waiting } from "./element.js";
 import { Fault, evidence, graphql, save } from "./api.js";
@@ -8,6 +8,10 @@ import { SOURCE_TEXT } from "../operations/ask.js";
 
 const BESIDE = 1500;
 // Code points shown before and after the quote, and by how many the window grows.
+
+const hasPages = (citation) =>
+  citation.document?.mediaType === "application/pdf" ||
+  (citation.recognised && citation.document?.mediaType.startsWith("image/"));
 
 class RagSource extends Part {
   static properties = {
@@ -28,7 +32,7 @@ class RagSource extends Part {
     await this.updateComplete;
     this.querySelector("dialog").showModal();
     // A citation of an answer has a number at the server; a nearest passage has none.
-    if (citation.document?.mediaType === "application/pdf" && citation.page && citation.isNumbered) this.draw();
+    if (hasPages(citation) && citation.page && citation.isNumbered) this.draw();
     if (citation.document) await this.read();
   }
 

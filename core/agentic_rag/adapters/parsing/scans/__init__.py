@@ -1,0 +1,1 @@
+"""Words of pages that are pictures, by an engine that recognises letters (OCR): the optional extra `ocr`."""
