@@ -114,7 +114,7 @@ class ChildPool:
                 stderr=DEVNULL,
                 limit=_READ_BUFFER,
                 # Nothing of the parent's environment: no secret is within a hostile file's reach.
-                env={"PYTHONPATH": os.pathsep.join(_import_path(sys.path)), "PYTHONUTF8": "1", "OMP_THREAD_LIMIT": "1"},
+                env={"PYTHONPATH": os.pathsep.join(_import_path(sys.path)), "PYTHONUTF8": "1"},
                 # A Ctrl-C or SIGTERM for the worker's group must not fail the document that is being read.
                 start_new_session=True,
             )
