@@ -9,6 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +18,11 @@ import pypdfium2  # pyright: ignore[reportMissingTypeStubs] - it ships none
 
 from agentic_rag.adapters.parsing.dispatch import load
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.process.scans import scan_options
+from agentic_rag.adapters.parsing.scans.page_pictures import draw, page_of, prepare
+from agentic_rag.adapters.parsing.scans.picture_types import picture_type
+from agentic_rag.adapters.parsing.scans.recognised_pages import read_pictures
+from agentic_rag.adapters.parsing.scans.tesseract import TesseractEngine
 from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.kernel.errors import ParseFailed
 
@@ -41,11 +47,21 @@ class File:
 
 
 def read(content: bytes, name: str) -> LoadedText | ParseFailed:
-    """As the product reads it, without the child process."""
+    """As the product reads it, without the child processes; of a picture what is recognised on it."""
     try:
+        if picture_type(content) is not None:
+            with page_of(content, 1) as page:
+                return read_pictures({1: _engine().read(draw(page))})
         return load(content, name, None, ParserLimits(), is_web_page=name.startswith(FETCHED))[1]
     except ParseFailed as failure:
         return failure
+
+
+@cache
+def _engine() -> TesseractEngine:
+    options = scan_options("eng")
+    prepare()
+    return TesseractEngine(options.languages, str(options.data))
 
 
 def real_pdfs(*, short: bool) -> list[File]:

@@ -19,6 +19,7 @@ from tests.bench.reports import Row, at_least, exactly
 from tests.documents import generated
 from tests.documents.formats import rows as of_formats
 from tests.documents.reading import Read, by_pdfium, by_pypdf, parted_words, real_pdfs, words
+from tests.documents.scans import scans
 from tests.documents.tables.rows import tables
 from tests.documents.web_pages import web_pages
 from tests.hostile.pdf_files import PDF_FILES
@@ -183,5 +184,6 @@ TABLE: Mapping[str, Measured] = {
     "wrong files": Measured(of_formats.wrong, _always_read),
     "code pages": Measured(of_formats.code_pages, with_text(lambda text: text.encode().decode("cp1252", "replace"))),
     "tables": Measured(tables, with_text(_shift_figures)),
+    "scans": Measured(scans, with_text(lambda text: " ".join(text.split()[::2]))),
     "speed": Measured(speed, _slowly),
 }

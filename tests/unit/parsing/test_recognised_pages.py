@@ -47,7 +47,7 @@ UNSURE = page(line(("Tbe", 0.3), ("va1ve", 0.5), ("opens", 0.9)))
     ("words", "shown"),
     [
         ((("pays", 0.9), ("not", 0.4), ("at", 0.3), ("all", 0.9)), "pays […] all"),
-        ((("costs", 0.9), ("1,284", 0.7), ("dollars", 0.7)), "costs […] dollars"),
+        ((("costs", 0.9), ("1,284", 0.72), ("dollars", 0.72)), "costs […] dollars"),
         ((("costs", 0.9), ("1,284", 0.9)), "costs 1,284"),
     ],
 )

@@ -33,6 +33,9 @@ def _ready() -> Answer:
         if "recognise" in header:
             with page_of(content, header["recognise"]) as page:
                 return recognised_frame(engine.read(draw(page)))
+        if "picture" in header:
+            with page_of(content, header["picture"], in_colour=True) as page:
+                return image_frame(marked(page, ()))
         place = place_of(header)
         with page_of(content, place.page, in_colour=True) as page:
             return image_frame(marked(page, recognised_lines(page, engine.read(draw(page)), place)))

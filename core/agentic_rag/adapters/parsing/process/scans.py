@@ -32,7 +32,8 @@ SCAN_LIMITS = ParserLimits(
 )
 """Of one page: a dense one takes 3 to 5 s and 300 MB, four times the time where it is turned."""
 _MODULE = "agentic_rag.adapters.parsing.process.scan_child"
-_RENDER_SECONDS = 60.0
+_RENDER_SECONDS = 30.0
+"""Somebody waits for the page."""
 _DATA = (Path("/usr/share/tesseract-ocr/5/tessdata"), Path("/usr/share/tessdata"))
 """Where Debian and others put the data of languages."""
 
@@ -109,10 +110,17 @@ class ScanReader:
                 await self._pool.aclose()
 
     async def render(self, content: bytes, place: QuotedPlace) -> PageImage:
-        """A page with a quote marked in it. Errors: `ParseFailed`, `Retryable`."""
+        """A page with a quote marked in it; without marks where finding it takes too long. Errors: `ParseFailed`,
+        `Retryable`.
+        """
         async with self._lane.acquire(1, lambda: None):
             try:
                 return await self._pool.exchange(page_request(place, content), decode_image, _RENDER_SECONDS)
+            except ParseFailed as failure:
+                if failure.code != "PARSE_TIMEOUT":
+                    raise
+                request = frame({"picture": place.page}, content)
+                return await self._pool.exchange(request, decode_image, _RENDER_SECONDS)
             finally:
                 await self._pool.aclose()
 

@@ -74,11 +74,15 @@ def draw(page: Any) -> Scan:
 
 @contextmanager
 def _opened(content: bytes) -> Generator[Any]:
-    from PIL import Image
+    from PIL import Image, UnidentifiedImageError
 
     Image.MAX_IMAGE_PIXELS = None
     forms = [form.program for form in PICTURES.values()]
-    with Image.open(io.BytesIO(content), formats=forms) as image:
+    try:
+        opened = Image.open(io.BytesIO(content), formats=forms)
+    except UnidentifiedImageError as error:
+        raise ParseFailed("the picture is damaged: export it again", code="PARSE_CORRUPT") from error
+    with opened as image:
         if image.width * image.height > _MOST_OF_FILE:
             raise ParseFailed(
                 f"the picture has {image.width} × {image.height} pixels; {_MOST_OF_FILE:,} can be read",
