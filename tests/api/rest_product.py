@@ -75,7 +75,13 @@ class NoParser:
     version = "parser-1"
 
     async def parse(
-        self, content: bytes, file_name: str, media_type: str | None = None, *, is_web_page: bool = False
+        self,
+        content: bytes,
+        file_name: str,
+        media_type: str | None = None,
+        *,
+        is_web_page: bool = False,
+        page_recognised: Callable[[], None] | None = None,
     ) -> ParsedDocument:
         raise NotImplementedError
 

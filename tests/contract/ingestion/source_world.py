@@ -332,7 +332,13 @@ class PlainParser:
     version = "plain-1"
 
     async def parse(
-        self, content: bytes, file_name: str, media_type: str | None, *, is_web_page: bool = False
+        self,
+        content: bytes,
+        file_name: str,
+        media_type: str | None,
+        *,
+        is_web_page: bool = False,
+        page_recognised: Callable[[], None] | None = None,
     ) -> ParsedDocument:
         text = content.decode()
         title = text.partition("\n")[0].removeprefix("# ") if file_name.endswith(".md") and text[:2] == "# " else None

@@ -53,7 +53,13 @@ class GatedParser:
         return self._inner.version
 
     async def parse(
-        self, content: bytes, file_name: str, media_type: str | None, *, is_web_page: bool = False
+        self,
+        content: bytes,
+        file_name: str,
+        media_type: str | None,
+        *,
+        is_web_page: bool = False,
+        page_recognised: Callable[[], None] | None = None,
     ) -> ParsedDocument:
         if self._before is not None:
             await self._before.pass_through()

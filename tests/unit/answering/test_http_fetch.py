@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tests.unit.answering.answering_world import World
 from tests.unit.answering.corpus import Corpus
 
@@ -43,7 +45,13 @@ class Reader:
     version = "test"
 
     async def parse(
-        self, content: bytes, file_name: str, media_type: str | None, *, is_web_page: bool = False
+        self,
+        content: bytes,
+        file_name: str,
+        media_type: str | None,
+        *,
+        is_web_page: bool = False,
+        page_recognised: Callable[[], None] | None = None,
     ) -> ParsedDocument:
         _, reading = load(content, file_name, media_type, ParserLimits(), is_web_page=is_web_page)
         return ParsedDocument(

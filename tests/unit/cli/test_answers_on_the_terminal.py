@@ -175,6 +175,7 @@ def test_the_field_names_of_the_json_answer_are_stable() -> None:
         "origin",
         "fetchedAt",
         "published",
+        "recognised",
         "path",
         "document",
     ]

@@ -76,6 +76,7 @@ def test_the_json_report_has_stable_names(tmp_path: Path) -> None:
         "chunks": 0,
         "unread": None,
         "beside": 0,
+        "recognised": 0,
     }
 
 
