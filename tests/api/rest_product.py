@@ -1,5 +1,6 @@
 """The REST API over the real use cases and stores in memory: no fakes but the parser's version, and no server."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
