@@ -46,8 +46,8 @@ mutation ($input: UpdateWorkspaceSettingsInput!) {{
 """
 
 _DOCUMENT = """
-id sourcePath title url fileName mediaType size status withdrawn missing unreadPages { count pages numbers unit }
-recognisedPages { count pages numbers }
+id sourcePath title url fileName mediaType size status withdrawn missing
+unreadPages { count pages numbers unit } recognisedPages { count pages numbers }
 leftOut { characters total parts { start end } }
 error { code message attempts retryable }
 chunkCount chunksDone uploadedBy
@@ -75,8 +75,7 @@ DOCUMENT_STATE = """
 query ($id: ID!) {
   document(id: $id) {
     sourcePath status error { code message } unreadPages { count pages numbers unit } leftOut { characters total }
-    recognisedPages { count pages }
-    chunksDone chunkCount
+    recognisedPages { count pages } chunksDone chunkCount
   }
 }
 """

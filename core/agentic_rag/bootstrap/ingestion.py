@@ -9,7 +9,7 @@ from pathlib import Path
 from agentic_rag.adapters.parsing.sniffer import ZipAwareSniffer
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.bootstrap.answering import AnsweringParts
-from agentic_rag.documents.ports import SniffMediaType
+from agentic_rag.documents.upload_arguments import SniffMediaType
 from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.erasure.request_erasure import RequestErasure
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis

@@ -396,12 +396,3 @@ class Parser(Protocol):
     async def aclose(self) -> None:
         """End child processes."""
         ...
-
-
-HEAD_BYTES = 64 * 1024
-"""Bytes of a file that the sniffer reads."""
-
-SniffMediaType = Callable[[bytes, str], str]
-"""The media type of a file, from its first `HEAD_BYTES` and its name. Errors: `ParseFailed` codes PARSE_EMPTY,
-PARSE_TYPE_MISMATCH, PARSE_UNSUPPORTED, PARSE_ENCRYPTED.
-"""

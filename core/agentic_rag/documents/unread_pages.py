@@ -1,6 +1,7 @@
 """What answers do not know of a document, kept with its provenance and told wherever it is: pages of it, or files,
 pictures, objects in it, that could not be read; and text that is in no passage, because it stands beside the main
-content of a web page or is hidden in it.
+content of a web page or is hidden in it. And on which pages an engine recognised the words in a picture: it may have
+misread some.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from agentic_rag.documents.document import BlockKind, ParsedDocument
 
 UNREAD_PROVENANCE = "unread_pages"
 LEFT_OUT_PROVENANCE = "left_out"
+RECOGNISED_PROVENANCE = "recognised_pages"
 _MOST_NAMED = 100
 _MOST_PARTS = 20
 _PAGE = "page"
@@ -95,3 +97,58 @@ def read_left_out(provenance: Mapping[str, str]) -> LeftOut | None:
     characters, _, total = counts.partition("/")
     parts = (one.partition("-") for one in named.split(","))
     return LeftOut(int(characters), int(total), tuple(AsidePart(int(start), int(end)) for start, _, end in parts))
+
+
+@dataclass(frozen=True, slots=True)
+class RecognisedPages:
+    """Of `pages` pages those with these numbers were recognised; `runs` are first and last numbers, in order."""
+
+    pages: int
+    runs: tuple[tuple[int, int], ...]
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        return sum(last - first + 1 for first, last in self.runs)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """All of them."""
+        return tuple(number for first, last in self.runs for number in range(first, last + 1))
+
+    def holds_any(self, first: int, last: int) -> bool:
+        """Whether one of the pages from `first` to `last` was."""
+        return any(start <= last and first <= end for start, end in self.runs)
+
+
+def recognised_provenance(parsed: ParsedDocument) -> Mapping[str, str]:
+    """The entry of a publication's provenance; its value is empty when none was, so that it takes the place of an
+    earlier reading's.
+    """
+    runs: list[tuple[int, int]] = []
+    for number in sorted(parsed.recognised_pages):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1] = runs[-1][0], number
+        else:
+            runs.append((number, number))
+    named = ",".join(f"{first}-{last}" for first, last in runs)
+    return {RECOGNISED_PROVENANCE: f"{len(parsed.pages)}:{named}" if runs else ""}
+
+
+def read_recognised_pages(stated: str | None) -> RecognisedPages | None:
+    """What `recognised_provenance` kept; None when no page was recognised."""
+    if not stated:
+        return None
+    pages, _, named = stated.partition(":")
+    runs = (run.partition("-") for run in named.split(","))
+    return RecognisedPages(int(pages), tuple((int(first), int(last)) for first, _, last in runs))
+
+
+def is_recognised(stated: str | None, first: int | None, last: int | None, *, is_current: bool) -> bool:
+    """Whether a span from page `first` to page `last` has recognised words. Which pages of an earlier revision were is
+    not kept: it counts as recognised where any page of the current one is.
+    """
+    kept = read_recognised_pages(stated)
+    if kept is None:
+        return False
+    return first is None or last is None or not is_current or kept.holds_any(first, last)

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from agentic_rag.kernel.errors import InvalidInput
+
+HEAD_BYTES = 64 * 1024
+"""Bytes of a file that the sniffer reads."""
+
+SniffMediaType = Callable[[bytes, str], str]
+"""The media type of a file, from its first `HEAD_BYTES` and its name. Errors: `ParseFailed` codes PARSE_EMPTY,
+PARSE_TYPE_MISMATCH, PARSE_UNSUPPORTED, PARSE_ENCRYPTED.
+"""
+
 
 MAX_PATH_CHARACTERS = 1000
 MAX_TITLE_CHARACTERS = 500

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from agentic_rag.documents.document_access import require_writer
 from agentic_rag.documents.document_ids import resolve_ids
-from agentic_rag.documents.ports import HEAD_BYTES, Parser, SniffMediaType
+from agentic_rag.documents.ports import Parser
 from agentic_rag.documents.revision_diff import VisibleChunk, diff_revision
-from agentic_rag.documents.upload_arguments import validate_source_path
+from agentic_rag.documents.upload_arguments import HEAD_BYTES, SniffMediaType, validate_source_path
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.ports import SourceConnector
 from agentic_rag.ingestion.sync import SyncOptions, SyncSource

@@ -18,9 +18,8 @@ from agentic_rag.documents.document import (
 )
 from agentic_rag.documents.originals import delete_marked_blobs
 from agentic_rag.documents.ports import BlobStore, Original, Parser
-from agentic_rag.documents.recognised_pages import recognised_provenance
 from agentic_rag.documents.revision_diff import PublicationPlan, plan_publication
-from agentic_rag.documents.unread_pages import left_out_provenance, unread_provenance
+from agentic_rag.documents.unread_pages import left_out_provenance, recognised_provenance, unread_provenance
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis, new_chunks, space_for
 from agentic_rag.ingestion.analysis.extract_entities import ExtractEntities
 from agentic_rag.ingestion.analysis.found_metadata import find_metadata

@@ -22,8 +22,14 @@ from agentic_rag.documents.document_access import (
 from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange, change_json, require_room
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
-from agentic_rag.documents.ports import HEAD_BYTES, BlobStore, Parser, SniffMediaType, StoredBlob
-from agentic_rag.documents.upload_arguments import validate_idempotency_key, validate_source_path, validate_title
+from agentic_rag.documents.ports import BlobStore, Parser, StoredBlob
+from agentic_rag.documents.upload_arguments import (
+    HEAD_BYTES,
+    SniffMediaType,
+    validate_idempotency_key,
+    validate_source_path,
+    validate_title,
+)
 from agentic_rag.ingestion.missing import show_again
 from agentic_rag.ingestion.storage import require_storage
 from agentic_rag.ingestion.submit import Submission, describe, ingest_job, is_published, submit

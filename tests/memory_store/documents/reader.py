@@ -24,7 +24,7 @@ from agentic_rag.documents.document import (
     outline_of,
 )
 from agentic_rag.documents.metadata import DocumentMetadata
-from agentic_rag.documents.recognised_pages import is_recognised
+from agentic_rag.documents.unread_pages import is_recognised
 from agentic_rag.documents.where import glob_pattern
 
 

@@ -19,7 +19,7 @@ from agentic_rag.adapters.parsing.scans.recognised import (
 )
 from agentic_rag.adapters.parsing.scans.recognised_pages import DrawnPages, read_pictures, with_recognised
 from agentic_rag.documents.document import PageSpan, ParsedDocument
-from agentic_rag.documents.recognised_pages import (
+from agentic_rag.documents.unread_pages import (
     RECOGNISED_PROVENANCE,
     is_recognised,
     read_recognised_pages,

@@ -11,8 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange
-from agentic_rag.documents.recognised_pages import RECOGNISED_PROVENANCE, read_recognised_pages
-from agentic_rag.documents.unread_pages import UnreadPages, read_left_out, read_unread_pages
+from agentic_rag.documents.unread_pages import (
+    RECOGNISED_PROVENANCE,
+    UnreadPages,
+    read_left_out,
+    read_recognised_pages,
+    read_unread_pages,
+)
 from agentic_rag.kernel.errors import Retryable
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.tenancy.principals import WorkspaceRef, validate_name

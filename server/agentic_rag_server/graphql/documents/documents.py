@@ -8,8 +8,14 @@ import strawberry
 from agentic_rag.documents import document as documents
 from agentic_rag.documents.document_access import DocumentRight, parse_writers
 from agentic_rag.documents.read_text import MAX_CHARACTERS
-from agentic_rag.documents.recognised_pages import RECOGNISED_PROVENANCE, read_recognised_pages
-from agentic_rag.documents.unread_pages import LEFT_OUT_PROVENANCE, UNREAD_PROVENANCE, read_left_out, read_unread_pages
+from agentic_rag.documents.unread_pages import (
+    LEFT_OUT_PROVENANCE,
+    RECOGNISED_PROVENANCE,
+    UNREAD_PROVENANCE,
+    read_left_out,
+    read_recognised_pages,
+    read_unread_pages,
+)
 from agentic_rag.erasure.delete import Deletion, show_deletion
 from agentic_rag.ingestion.ingest_run import SOURCE_PROVENANCE
 from agentic_rag.kernel.errors import Permanent, no_such_document

@@ -11,8 +11,12 @@ from starlette.responses import Response
 
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.document_access import DocumentRight, parse_writers
-from agentic_rag.documents.recognised_pages import RECOGNISED_PROVENANCE, read_recognised_pages
-from agentic_rag.documents.unread_pages import read_left_out, read_unread_pages
+from agentic_rag.documents.unread_pages import (
+    RECOGNISED_PROVENANCE,
+    read_left_out,
+    read_recognised_pages,
+    read_unread_pages,
+)
 from agentic_rag.erasure.certificate import ErasedStore, certificate_json
 from agentic_rag.erasure.delete import Deletion, show_deletion
 from agentic_rag.kernel.errors import InvalidInput, no_such_document

@@ -43,7 +43,7 @@ from agentic_rag.documents.document import (
     TextLayout,
     outline_of,
 )
-from agentic_rag.documents.recognised_pages import is_recognised
+from agentic_rag.documents.unread_pages import is_recognised
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
