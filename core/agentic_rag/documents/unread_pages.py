@@ -144,6 +144,12 @@ def read_recognised_pages(stated: str | None) -> RecognisedPages | None:
     return RecognisedPages(int(pages), tuple((int(first), int(last)) for first, _, last in runs))
 
 
+def count_recognised(provenance: Mapping[str, str]) -> int:
+    """How many pages of a document were recognised."""
+    kept = read_recognised_pages(provenance.get(RECOGNISED_PROVENANCE))
+    return 0 if kept is None else kept.count
+
+
 def is_recognised(stated: str | None, first: int | None, last: int | None, *, is_current: bool) -> bool:
     """Whether a span from page `first` to page `last` has recognised words. Which pages of an earlier revision were is
     not kept: it counts as recognised where any page of the current one is.

@@ -11,12 +11,7 @@ from starlette.responses import Response
 
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.document_access import DocumentRight, parse_writers
-from agentic_rag.documents.unread_pages import (
-    RECOGNISED_PROVENANCE,
-    read_left_out,
-    read_recognised_pages,
-    read_unread_pages,
-)
+from agentic_rag.documents.unread_pages import count_recognised, read_left_out, read_unread_pages
 from agentic_rag.erasure.certificate import ErasedStore, certificate_json
 from agentic_rag.erasure.delete import Deletion, show_deletion
 from agentic_rag.kernel.errors import InvalidInput, no_such_document
@@ -377,7 +372,6 @@ def show_document(document: Document) -> DocumentState:
     public_id = encode(NodeKind.DOCUMENT, workspace_id, document.document_id)
     fault, unread = document.fault, read_unread_pages(document.provenance)
     left_out = read_left_out(document.provenance)
-    recognised = read_recognised_pages(document.provenance.get(RECOGNISED_PROVENANCE))
     return DocumentState(
         id=public_id,
         workspace_id=encode_workspace(workspace_id),
@@ -393,7 +387,7 @@ def show_document(document: Document) -> DocumentState:
         if fault is None
         else Fault(code=fault.code, message=fault.message, attempts=fault.attempts, retryable=fault.retryable),
         unread_pages=None if unread is None else Unread(unread.count, unread.pages, list(unread.numbers), unread.unit),
-        recognised_pages=0 if recognised is None else recognised.count,
+        recognised_pages=count_recognised(document.provenance),
         left_out_characters=0 if left_out is None else left_out.characters,
         progress=Progress(chunks_done=document.chunks_done, chunk_count=document.chunk_count),
         metadata=show_metadata(document.metadata),
