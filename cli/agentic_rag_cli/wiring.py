@@ -13,7 +13,7 @@ import typer
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.settings import Settings, load_settings
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID
-from agentic_rag_cli.client.access import token_of
+from agentic_rag_cli.client.access import asked_server, token_of
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.in_process import System, open_system
 from agentic_rag_cli.processes.children import Children
@@ -106,6 +106,12 @@ async def beside_worker(context: typer.Context, system: System, work: Callable[[
         if not await system.worker_running():
             await wiring_of(context).start_worker(children, settings)
         return await children.guard(work())
+
+
+def on_asked_server(context: typer.Context, work: Callable[[GraphQLClient], Coroutine[Any, Any, T]]) -> T:
+    """As `on_graphql`, with the server that `rag ask` asks: what is kept belongs to the subject that asked there."""
+    wiring = wiring_of(context)
+    return on_graphql(context, work, address=asked_server(wiring.settings(), wiring.address or None))
 
 
 def on_graphql(

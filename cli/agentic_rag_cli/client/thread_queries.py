@@ -22,7 +22,7 @@ query ($id: ID!, $first: Int!) {{
     {_THREAD}
     runs(first: $first) {{
       nodes {{
-        id question answer outcome createdAt degraded
+        id question answer outcome createdAt degraded debug {{ standaloneQuestion }}
         abstention {{ reason explanation nearest {{ {CITATION} }} }} citations {{ {CITATION} }}
         outside {{ searches pages ready known pending partial refusals }}
       }}

@@ -13,7 +13,7 @@ from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.client.ids import require_id
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import on_graphql
+from agentic_rag_cli.wiring import on_asked_server
 
 app = typer.Typer(
     help="Questions of yours that are asked again after each publish, and tell when their answer changed.",
@@ -40,7 +40,7 @@ def add(
         found: dict[str, Any] = await client.fetch(thread_queries.SAVE_QUESTION, runId=public_id)
         return found
 
-    found = on_graphql(context, work)["saved"]
+    found = on_asked_server(context, work)["saved"]
     terminal.show(found, f"Saved as {found['id']}: {found['question']}", as_json=as_json)
 
 
@@ -56,7 +56,7 @@ def list_saved(context: typer.Context, workspace: WorkspaceOption = None, as_jso
         found: list[dict[str, Any]] = await client.fetch(thread_queries.SAVED_QUESTIONS, workspaceId=chosen)
         return found
 
-    found = on_graphql(context, work)
+    found = on_asked_server(context, work)
     rows = [(one["id"], _state(one), one["runId"], one["newerRunId"] or "-", one["question"]) for one in found]
     terminal.show(found, terminal.table(("ID", "STATE", "RUN", "NEWER", "QUESTION"), rows), as_json=as_json)
 
@@ -79,7 +79,7 @@ def remove(
         found: dict[str, Any] = await client.fetch(thread_queries.REMOVE_SAVED_QUESTION, id=public_id)
         return found
 
-    found = on_graphql(context, work)
+    found = on_asked_server(context, work)
     terminal.show({"removedId": found["removedId"]}, "Removed.", as_json=as_json)
 
 

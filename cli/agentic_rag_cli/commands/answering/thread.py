@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 from agentic_rag.kernel.errors import no_such_thread
-from agentic_rag.kernel.pagination import MAX_PAGE
 from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.client import thread_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
@@ -15,7 +14,10 @@ from agentic_rag_cli.client.ids import require_id
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.answer_view import answer_text
-from agentic_rag_cli.wiring import on_graphql
+from agentic_rag_cli.wiring import on_asked_server
+
+MOST_SHOWN = 30
+"""Runs with their citations: more of them pass what one query may bring."""
 
 app = typer.Typer(
     help="Conversations of yours: `rag ask --thread new` begins one. Nobody else sees them.",
@@ -41,7 +43,7 @@ def list_threads(
     async def work(client: GraphQLClient) -> list[dict[str, Any]]:
         return await client.nodes(thread_queries.THREADS, limit, workspaceId=await client.workspace_id(workspace))
 
-    found = on_graphql(context, work)
+    found = on_asked_server(context, work)
     rows = [(one["id"], str(one["turns"]), one["lastAt"][:16].replace("T", " "), one["title"]) for one in found]
     terminal.show(found, terminal.table(("ID", "TURNS", "LAST", "TITLE"), rows), as_json=as_json)
 
@@ -50,19 +52,19 @@ def list_threads(
 def show(
     context: typer.Context, thread: ThreadArgument, workspace: WorkspaceOption = None, as_json: JsonOption = False
 ) -> None:
-    """Show the questions and answers of a conversation, oldest first; at most the newest 100.
+    """Show the questions and answers of a conversation, oldest first; at most the newest 30.
 
     Example: rag thread show VAGYwN4AAHAA…
     """
 
     async def work(client: GraphQLClient) -> dict[str, Any]:
         public_id = await _public_id(client, workspace, thread)
-        found: dict[str, Any] | None = await client.fetch(thread_queries.THREAD, id=public_id, first=MAX_PAGE)
+        found: dict[str, Any] | None = await client.fetch(thread_queries.THREAD, id=public_id, first=MOST_SHOWN)
         if found is None:
             raise no_such_thread()
         return {**found, "runs": found["runs"]["nodes"][::-1]}
 
-    found = on_graphql(context, work)
+    found = on_asked_server(context, work)
     turns = [f"Q: {one['question']}\n\n{answer_text(one)}" for one in found["runs"]]
     terminal.show(found, "\n\n".join((found["title"], *turns)), as_json=as_json)
 
@@ -85,7 +87,7 @@ def rename(
         found: dict[str, Any] = await client.fetch(thread_queries.RENAME_THREAD, id=public_id, title=title)
         return found
 
-    found = on_graphql(context, work)["thread"]
+    found = on_asked_server(context, work)["thread"]
     terminal.show(found, f"It is called {found['title']!r} now.", as_json=as_json)
 
 
@@ -101,7 +103,7 @@ def delete(
     async def work(client: GraphQLClient) -> dict[str, Any]:
         return await client.fetch(thread_queries.DELETE_THREAD, id=await _public_id(client, workspace, thread))
 
-    found = on_graphql(context, work)
+    found = on_asked_server(context, work)
     told = {"deletedId": found["deletedId"], "deletedRuns": found["deletedRuns"]}
     runs = "1 run" if told["deletedRuns"] == 1 else f"{told['deletedRuns']} runs"
     terminal.show(told, f"Deleted, with {runs}.", as_json=as_json)
