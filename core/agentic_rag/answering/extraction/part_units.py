@@ -48,7 +48,7 @@ ASKED_ROW_CREDIT = 0.15
 FRONT_PENALTY = 0.3
 """What a line loses that names its document (title, number, date, owner), unless the document is asked about."""
 _ABOUT_DOCUMENT = re.compile(
-    r"\b(?:version|edition|revision|issue|owner|author|approved|in force|dated|document|wrote|written|maintain\w*|"
+    r"\b(?:versions?|editions?|revisions?|issue|owners?|authors?|approved|in force|dated|documents?|wrote|written|maintain\w*|"
     r"responsible|stand|ausgabe|fassung|versión|edición)\b",
     re.IGNORECASE,
 )
