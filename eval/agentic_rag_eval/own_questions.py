@@ -52,8 +52,17 @@ _ASKING: Mapping[str, tuple[str, str, str, str, str, str]] = {
     "en": ("When", "How many", "How much", "Where", "Who", "What"),
     "de": ("Wann", "Wie viele", "Wie viel", "Wo", "Wer", "Was"),
     "es": ("¿Cuándo", "¿Cuántos", "¿Cuánto", "¿Dónde", "¿Quién", "¿Qué"),
+    "fr": ("Quand", "Combien de", "Combien", "Où", "Qui", "Quoi"),
+    "it": ("Quando", "Quanti", "Quanto", "Dove", "Chi", "Che cosa"),
+    "pt": ("Quando", "Quantos", "Quanto", "Onde", "Quem", "O que"),
+    "nl": ("Wanneer", "Hoeveel", "Hoeveel", "Waar", "Wie", "Wat"),
+    "pl": ("Kiedy", "Ile", "Ile", "Gdzie", "Kto", "Co"),
+    "ru": ("Когда", "Сколько", "Сколько", "Где", "Кто", "Что"),
+    "ar": ("متى", "كم", "كم", "أين", "من", "ما"),
+    "ja": ("いつ", "いくつ", "いくら", "どこ", "誰", "何"),
+    "zh": ("什么时候", "多少", "多少", "哪里", "谁", "什么"),
 }
-"""For a time, a number, an amount, a place, a person and anything else."""
+"""For a time, a number, an amount, a place, a person and anything else; English in a language without a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +169,7 @@ def _replace_words(
 
 def _asking_word(masked: TypedValue | None, sentence: str) -> str:
     table = table_of(sentence)
-    when, number, amount, where, who, what = _ASKING["en" if table is None else table.code]
+    when, number, amount, where, who, what = _ASKING.get("en" if table is None else table.code, _ASKING["en"])
     if masked is None:
         return what
     if masked.kind in (ValueKind.DATE, ValueKind.TIME):

@@ -37,6 +37,7 @@ def test_each_passage_gives_a_question_with_its_document_and_the_same_without_it
         ("The tide turbine at Otter Voe began to feed eleven villages in 1931.", {"When", "How many", "Where"}, "1931"),
         ("El molino de la isla empezó a dar luz a los pueblos del norte en 1931.", {"¿Cuándo"}, "1931"),
         ("Das Gezeitenkraftwerk der Insel versorgte die Dörfer im Norden ab 1931 mit Strom.", {"Wann"}, "1931"),
+        ("De getijdencentrale van het eiland gaf de dorpen in het noorden vanaf 1931 licht.", {"Wanneer"}, "1931"),
     ],
 )
 def test_a_question_asks_for_a_span_by_its_type_and_does_not_say_it(text: str, asking: set[str], masked: str) -> None:

@@ -48,8 +48,8 @@ ASKED_ROW_CREDIT = 0.15
 FRONT_PENALTY = 0.3
 """What a line loses that names its document (title, number, date, owner), unless the document is asked about."""
 _ABOUT_DOCUMENT = re.compile(
-    r"\b(?:versions?|editions?|revisions?|issue|owners?|authors?|approved|in force|dated|documents?|wrote|written|maintain\w*|"
-    r"responsible|stand|ausgabe|fassung|versión|edición)\b",
+    r"\b(?:versions?|editions?|revisions?|issue|owners?|authors?|approved|in force|dated|documents?|wrote|written|"
+    r"maintain\w*|responsible|stand|ausgabe|fassung|versión|edición)\b",
     re.IGNORECASE,
 )
 UNNAMED_PENALTY = 0.15
