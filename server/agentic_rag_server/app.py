@@ -48,7 +48,8 @@ def build_app(parts: ServerParts, schema: RagSchema | None = None) -> Starlette:
                 parts.telemetry.shutdown()
 
     tools = mcp.McpEndpoint(parts)
-    options, open_ = parts.options, OpenStreams(connection_limits().connections)
+    options = parts.options
+    open_ = OpenStreams(connection_limits().connections, options.processes)
     schema = schema or build_schema(introspection=options.introspection)
     persisted = load_persisted_operations(options.persisted_operations, only=options.persisted_only)
     served = operations(parts)
@@ -64,7 +65,7 @@ def build_app(parts: ServerParts, schema: RagSchema | None = None) -> Starlette:
         ],
         middleware=[
             *cross_origin(options.browser_origins),
-            Middleware(FailedCredentials, telemetry=parts.telemetry, clock=parts.clock),
+            Middleware(FailedCredentials, telemetry=parts.telemetry, clock=parts.clock, processes=options.processes),
             Middleware(BodyLimits),
             Middleware(SecurityHeaders, behind_tls=options.behind_tls),
             Middleware(RequestTelemetry, telemetry=parts.telemetry, route_of=route_names(served)),

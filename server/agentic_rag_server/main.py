@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from agentic_rag.bootstrap import Container
 
 
-def server_options(settings: Settings) -> ServerOptions:
+def server_options(settings: Settings, processes: int = 1) -> ServerOptions:
     """The server's options, taken from settings."""
     return ServerOptions(
+        processes=processes,
         enabled=settings.answering.enabled,
         introspection=settings.server.introspection != "off",
         query_page=settings.server.introspection == "page",
@@ -44,14 +45,17 @@ def server_options(settings: Settings) -> ServerOptions:
 def server_parts(container: Container) -> ServerParts:
     """The server's parts, taken from a container."""
     names = [field.name for field in fields(ServerParts) if field.name != "options"]
-    return ServerParts(server_options(container.settings), **{name: getattr(container, name) for name in names})
+    return ServerParts(
+        server_options(container.settings, container.processes), **{name: getattr(container, name) for name in names}
+    )
 
 
-def run_server(settings: Settings) -> None:
+def run_server(settings: Settings, *, processes: int = 1, listener: int | None = None) -> None:
     """Serve until SIGINT or SIGTERM. AGENTIC_RAG_TOKEN, when set, opens the default organisation while this process
     runs; no key is made.
 
-    The server starts without its database too; /readyz then shows the fault.
+    `processes` serve together, of which this is one. `listener` is the descriptor of a port that another process took
+    for them. The server starts without its database too; /readyz then shows the fault.
     Errors: `Misconfigured` (TOKEN_TOO_SHORT, PORT_IN_USE, no DATABASE_URL).
     """
     # What the imports make stays: looking for garbage in it takes a tenth of the start. `settle_collector` goes on.
@@ -60,7 +64,7 @@ def run_server(settings: Settings) -> None:
     from agentic_rag_server.run import run
 
     async def open_parts() -> ServerParts:
-        container = Container(settings)
+        container = Container(settings, processes=processes)
         if settings.models.embedder == "openai":
             # Importing its package takes a second, which would stall all requests.
             _ = container.embedder
@@ -76,4 +80,4 @@ def run_server(settings: Settings) -> None:
 
     with_token = opens_servers(settings.client.token)
     route_library_logs(settings)
-    run(open_parts, server_options(settings))
+    run(open_parts, server_options(settings), listener)

@@ -97,6 +97,8 @@ class ServerOptions:
     """/metrics and the checks of /readyz are for operators; anybody learns whether the server is ready."""
     host: str = "127.0.0.1"
     port: int = 8080
+    processes: int = 1
+    """How many processes serve together: what limits one caller in a process is divided by it."""
     max_body_bytes: int = 1_048_576
     max_upload_bytes: int = 26_214_400
     check_timeout_seconds: float = 2.0

@@ -3,53 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import signal
 import socket
 from collections.abc import Awaitable, Callable
 
 import uvicorn
 
-from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag_server.app import build_app
 from agentic_rag_server.connections import ConnectionLimits, Gate, connection_limits, guarded_protocol, guarded_socket
 from agentic_rag_server.graphql.http.streams import OpenStreams
+from agentic_rag_server.listener import listen
 from agentic_rag_server.parts import ServerOptions, ServerParts
-
-
-def listen(options: ServerOptions) -> socket.socket:
-    """Bind the port before anything else starts. Errors: `Misconfigured` codes PORT_IN_USE, PORT_FORBIDDEN,
-    HOST_UNKNOWN.
-    """
-    where = f"{options.host}:{options.port}"
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-    except socket.gaierror as error:
-        raise Misconfigured(
-            f"AGENTIC_RAG_HOST={options.host} is not an address of this machine.", code="HOST_UNKNOWN"
-        ) from error
-    listener = socket.socket(family, kind, protocol)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(2048)
-    except OSError as error:
-        listener.close()
-        raise _listen_error(error, where) from error
-    listener.setblocking(False)
-    return listener
-
-
-def _listen_error(error: OSError, where: str) -> Misconfigured:
-    if error.errno == errno.EADDRINUSE:
-        return Misconfigured(
-            f"{where} is in use: stop the other server or set AGENTIC_RAG_PORT to a free port.", code="PORT_IN_USE"
-        )
-    if error.errno in (errno.EACCES, errno.EPERM):
-        return Misconfigured(f"This user may not listen on {where}: set AGENTIC_RAG_PORT.", code="PORT_FORBIDDEN")
-    return Misconfigured(f"Cannot listen on {where}: set AGENTIC_RAG_HOST.", code="HOST_UNKNOWN")
 
 
 class DrainingServer(uvicorn.Server):
@@ -104,11 +68,15 @@ def build_server(parts: ServerParts, limits: ConnectionLimits | None = None) -> 
     return DrainingServer(config, gate, app.state.open_streams)
 
 
-def run(open_parts: Callable[[], Awaitable[ServerParts]], options: ServerOptions) -> None:
-    """Take the port, make the parts and serve until SIGINT or SIGTERM. Errors: `Misconfigured`."""
+def run(
+    open_parts: Callable[[], Awaitable[ServerParts]], options: ServerOptions, descriptor: int | None = None
+) -> None:
+    """Take the port, or the one of the descriptor, make the parts and serve until SIGINT or SIGTERM. Errors:
+    `Misconfigured`.
+    """
     from agentic_rag.bootstrap import loop_factory, settle_collector
 
-    listener = listen(options)
+    listener = listen(options.host, options.port) if descriptor is None else socket.socket(fileno=descriptor)
 
     async def work() -> None:
         server = build_server(await open_parts())

@@ -13,8 +13,8 @@ import pytest
 import uvicorn
 
 from agentic_rag_server.connections import ConnectionLimits, connection_limits
-from agentic_rag_server.parts import ServerOptions
-from agentic_rag_server.run import build_server, listen
+from agentic_rag_server.listener import listen
+from agentic_rag_server.run import build_server
 from tests.api.builders import Container
 from tests.waiting import eventually
 
@@ -70,7 +70,7 @@ class Door:
 @asynccontextmanager
 async def opened(limits: ConnectionLimits = QUICK) -> AsyncIterator[Door]:
     container = Container()
-    with listen(ServerOptions(port=0)) as listener:
+    with listen("127.0.0.1", 0) as listener:
         server = build_server(container, limits)  # pyright: ignore[reportArgumentType]
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         yield Door(server, listener, container)

@@ -7,8 +7,8 @@ import httpx2
 import pytest
 
 from agentic_rag.kernel.errors import Misconfigured
-from agentic_rag_server.parts import ServerOptions
-from agentic_rag_server.run import build_server, listen
+from agentic_rag_server.listener import listen
+from agentic_rag_server.run import build_server
 from tests.api.builders import Container
 
 pytestmark = pytest.mark.network
@@ -21,7 +21,7 @@ def test_a_port_in_use_is_a_clear_error_before_anything_starts() -> None:
         port = taken.getsockname()[1]
 
         with pytest.raises(Misconfigured) as caught:
-            listen(ServerOptions(port=port))
+            listen("127.0.0.1", port)
 
     assert caught.value.code == "PORT_IN_USE"
     assert f"127.0.0.1:{port}" in caught.value.message
@@ -30,14 +30,14 @@ def test_a_port_in_use_is_a_clear_error_before_anything_starts() -> None:
 
 def test_a_host_that_is_not_ours_is_a_clear_error() -> None:
     with pytest.raises(Misconfigured) as caught:
-        listen(ServerOptions(host="203.0.113.1", port=0))
+        listen("203.0.113.1", 0)
 
     assert caught.value.code == "HOST_UNKNOWN"
 
 
 async def test_the_server_answers_on_its_socket_and_closes_the_container_when_told_to_stop() -> None:
     container = Container()
-    with listen(ServerOptions(port=0)) as listener:
+    with listen("127.0.0.1", 0) as listener:
         port = listener.getsockname()[1]
         server = build_server(container)
         serving = asyncio.create_task(server.serve(sockets=[listener]))

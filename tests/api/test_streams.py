@@ -291,9 +291,14 @@ async def test_a_reader_who_takes_nothing_is_left_behind_and_holds_nothing(monke
     assert len(app.state.open_streams) == 0
 
 
-@pytest.mark.parametrize(("connections", "most"), [(2, 1), (7, 3), (100_000, streams.MOST_STREAMS)])
-def test_an_organisation_has_half_of_the_connections_for_streams_at_most(connections: int, most: int) -> None:
-    open_ = streams.OpenStreams(connections)
+@pytest.mark.parametrize(
+    ("connections", "processes", "most"),
+    [(2, 1, 1), (7, 1, 3), (100_000, 1, streams.MOST_STREAMS), (100_000, 4, streams.MOST_STREAMS // 4), (7, 4, 3)],
+)
+def test_an_organisation_has_half_of_the_connections_for_streams_at_most_and_a_share_of_its_streams(
+    connections: int, processes: int, most: int
+) -> None:
+    open_ = streams.OpenStreams(connections, processes)
 
     with ExitStack() as reading:
         for _ in range(most):

@@ -79,8 +79,10 @@ class Children:
         self._grace_seconds = grace_seconds
         self._children: list[Child] = []
 
-    async def start(self, name: str, arguments: Sequence[str], variables: Mapping[str, str]) -> Child:
-        """Start `rag ARGUMENTS --with-parent` in this process's environment plus `variables`."""
+    async def start(
+        self, name: str, arguments: Sequence[str], variables: Mapping[str, str], descriptors: Sequence[int] = ()
+    ) -> Child:
+        """Start `rag ARGUMENTS --with-parent` in this process's environment plus `variables`, with the descriptors."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             *("-m", "agentic_rag_cli", *arguments, "--with-parent"),
@@ -88,6 +90,7 @@ class Children:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
             env=child_environment({"PYTHONUNBUFFERED": "1", **variables}),
+            pass_fds=descriptors,
             start_new_session=True,  # Ctrl-C is for us alone; we then stop the children in order.
         )
         child = Child(name, process, self._emit)

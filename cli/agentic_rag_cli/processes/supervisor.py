@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import Never
 
 from agentic_rag.embedded.errors import EmbeddedServerError
@@ -58,6 +59,42 @@ async def supervise(
         await race(*keeping, wait_for_signal())
 
 
+async def supervise_servers(settings: Settings, processes: int, emit: Callable[[str, str], None]) -> None:
+    """Run `processes` servers on one port until SIGINT or SIGTERM; then all drain together. This process takes the port
+    and keeps it while a server is started again, so that connections wait meanwhile.
+
+    Errors: `Misconfigured` (PORT_IN_USE and others of the port), `ChildDied`, `OSError` as of `supervise`.
+    """
+    from prometheus_client.multiprocess import mark_process_dead
+
+    from agentic_rag_server.listener import listen
+
+    host = settings.server.host
+    with TemporaryDirectory(prefix="agentic-rag-metrics-") as metrics, listen(host, settings.server.port) as listener:
+        variables = child_variables(
+            settings,
+            AGENTIC_RAG_HOST=host,
+            AGENTIC_RAG_PORT=str(listener.getsockname()[1]),
+            # The library of metrics reads it before it makes the first one.
+            PROMETHEUS_MULTIPROC_DIR=metrics,
+        )
+        arguments = ("serve", "--listener", str(listener.fileno()), "--beside", str(processes))
+        policy = RestartPolicy()
+        async with Children(emit, settings.jobs.drain_seconds + SPARE_SECONDS) as children:
+
+            async def serve(name: str) -> None:
+                async def start() -> Child:
+                    return await children.start(name, arguments, variables, (listener.fileno(),))
+
+                await keep(
+                    children, await start(), start, emit, policy, lambda pid: mark_process_dead(str(pid), metrics)
+                )
+
+            await race(*(serve(f"server {number}") for number in range(processes)), wait_for_signal())
+            # The servers have it still: each takes what has come, and the last one closes the port.
+            listener.close()
+
+
 async def _keep(
     children: Children,
     name: str,
@@ -78,12 +115,16 @@ async def keep(
     restart: Callable[[], Awaitable[Child]],
     emit: Callable[[str, str], None],
     policy: RestartPolicy,
+    on_end: Callable[[int], object] = lambda _: None,
 ) -> Never:
-    """Start a child again whenever it ends. Errors: `ChildDied` when it repeatedly dies early; those of `restart`."""
+    """Start a child again whenever it ends; `on_end` is told its process id. Errors: `ChildDied` when it repeatedly
+    dies early; those of `restart`.
+    """
     early_deaths, began = 0, time.monotonic()
     while True:
         code = await child.wait()
         children.forget(child)
+        on_end(child.pid)
         early_deaths = 0 if time.monotonic() - began >= policy.settled else early_deaths + 1
         if early_deaths >= policy.early_deaths:
             raise death(child, code)

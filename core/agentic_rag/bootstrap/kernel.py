@@ -35,15 +35,18 @@ COMPUTE_PROCESSES = 2
 
 
 class KernelParts:
-    """The base of the container. A part is made on first use; what holds connections is closed with the container."""
+    """The base of the container. A part is made on first use; what holds connections is closed with the container.
+    Limits that live in a process are divided by the number of `processes` that serve together.
+    """
 
-    def __init__(self, settings: Settings, *, reranker: Reranker | None = None) -> None:
+    def __init__(self, settings: Settings, *, reranker: Reranker | None = None, processes: int = 1) -> None:
         if not settings.stores.database_url or not settings.stores.redis_url:
             raise Misconfigured(
                 "DATABASE_URL and REDIS_URL are needed here. `rag up` starts embedded servers and sets both."
             )
         self.settings = settings
         self._reranker = reranker
+        self.processes = processes
         self._closing = AsyncExitStack()
 
     async def aclose(self) -> None:

@@ -143,7 +143,7 @@ class ModelParts(TenancyParts):
     @cached_property
     def budgets(self) -> EnforceBudgets:
         alerts = self._owned(BudgetAlerts(self._small_reads, self.telemetry))
-        return EnforceBudgets(self._small_reads, self.usage_ledger, self.clock, alerts)
+        return EnforceBudgets(self._small_reads, self.usage_ledger, self.clock, alerts, self.processes)
 
     @cached_property
     def spending(self) -> ManageBudgets:

@@ -86,7 +86,7 @@ class TenancyParts(StoreParts):
         return Admission(
             self._small_reads,
             PrefetchedBuckets(shared, self.clock),
-            MemoryRateBuckets(self.clock),
+            MemoryRateBuckets(self.clock, processes=self.processes),
             rates.limits,
             self.clock,
             self.telemetry,

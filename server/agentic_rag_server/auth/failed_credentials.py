@@ -40,7 +40,7 @@ class _Failures:
 
 class FailedCredentials:
     """ASGI middleware: keeps a 401, or the end of a WebSocket, back that answers a credential. Other answers and other
-    addresses are not slowed.
+    addresses are not slowed. Of `processes` that serve together each forgives its share.
     """
 
     def __init__(
@@ -49,11 +49,14 @@ class FailedCredentials:
         *,
         telemetry: Telemetry,
         clock: Clock,
+        processes: int = 1,
         wait: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._app = app
         self._telemetry = telemetry
         self._clock = clock
+        self._free = FREE_FAILURES / processes
+        self._room = max(1, MOST_WAITING // processes)
         self.wait = wait
         self._known: OrderedDict[str, _Failures] = OrderedDict()
         self._waiting = 0
@@ -73,8 +76,8 @@ class FailedCredentials:
 
     async def _slow(self, network: str) -> None:
         failures = self._count(network)
-        seconds = min(LONGEST_SECONDS, (failures.count - FREE_FAILURES) * STEP_SECONDS)
-        has_room = failures.waiting < MOST_WAITING and self._waiting < 8 * MOST_WAITING
+        seconds = min(LONGEST_SECONDS, (failures.count - self._free) * STEP_SECONDS)
+        has_room = failures.waiting < self._room and self._waiting < 8 * self._room
         is_slowed = seconds > 0 and has_room
         self._telemetry.count(REFUSED, slowed=str(is_slowed).lower())
         if is_slowed:
@@ -92,7 +95,7 @@ class FailedCredentials:
         if len(self._known) > MOST_ADDRESSES:
             self._known.popitem(last=False)
         now = self._clock.monotonic()
-        failures.count = max(0.0, failures.count - (now - failures.at) * FREE_FAILURES / 60) + 1
+        failures.count = max(0.0, failures.count - (now - failures.at) * self._free / 60) + 1
         failures.at = now
         return failures
 

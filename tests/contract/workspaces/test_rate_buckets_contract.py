@@ -50,6 +50,19 @@ async def test_as_many_pass_as_a_minute_allows_and_the_next_is_told_when(buckets
     assert 10 < refused.seconds <= 20
 
 
+@pytest.mark.parametrize(("per_minute", "processes", "each"), [(12, 3, 4), (2, 4, 1)])
+async def test_processes_that_count_alone_let_in_no_more_together_than_one(
+    per_minute: int, processes: int, each: int
+) -> None:
+    """One request a minute passes whatever the number of processes."""
+    bucket = Bucket("ask", per_minute)
+    alone = [MemoryRateBuckets(SystemClock(), processes=processes) for _ in range(processes)]
+
+    let_in = [[await one.take(ORG, [bucket]) for _ in range(per_minute + 1)].count(None) for one in alone]
+
+    assert let_in == [each] * processes
+
+
 async def test_organisations_and_kinds_have_buckets_of_their_own(buckets: RateBuckets) -> None:
     for _ in range(3):
         await buckets.take(ORG, [SLOW])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import date
@@ -34,6 +34,7 @@ class Purse:
     ledger: UsageLedger
     budgets: EnforceBudgets
     day: date
+    of_processes: Callable[[int], EnforceBudgets]
 
 
 @pytest.fixture
@@ -45,8 +46,11 @@ async def purse() -> AsyncIterator[Purse]:
     settings = WorkspaceSettings(budget=SpendingLimits(day_usd=1.0))
     async with database.transaction(workspace.org_id) as transaction:
         await transaction.workspaces.create(workspace.workspace_id, "w", WorkspaceKind.GENERAL, None, settings)
-    budgets = EnforceBudgets(database, ledger, store.clock, alerts)
-    yield Purse(workspace, ledger, budgets, store.clock.now().date())
+
+    def of_processes(number: int) -> EnforceBudgets:
+        return EnforceBudgets(database, ledger, store.clock, alerts, number)
+
+    yield Purse(workspace, ledger, of_processes(1), store.clock.now().date(), of_processes)
     await ledger.aclose()
     await alerts.aclose()
 
@@ -73,6 +77,18 @@ async def test_calls_side_by_side_do_not_pass_a_ceiling_together_and_give_back_w
     await purse.budgets.admit(purse.workspace, 0.4)
     with pytest.raises(BudgetExceeded):
         await purse.budgets.admit(purse.workspace, 0.8)
+
+
+async def test_processes_side_by_side_do_not_pass_a_ceiling_together(purse: Purse) -> None:
+    """What is under way in one may be under way in each."""
+    budgets = purse.of_processes(2)
+
+    async with budgets.hold(purse.workspace, 0.4):
+        with pytest.raises(BudgetExceeded) as refused:
+            await budgets.admit(purse.workspace, 0.4)
+
+    assert refused.value.spent_usd == pytest.approx(0.8)
+    await budgets.admit(purse.workspace, 0.4)
 
 
 @pytest.mark.parametrize("usd", [None, 0.0, 0.3])

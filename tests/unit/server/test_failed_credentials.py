@@ -37,9 +37,12 @@ class Server:
 
     times: Times = field(default_factory=Times)
     telemetry: RecordingTelemetry = field(default_factory=RecordingTelemetry)
+    processes: int = 1
 
     def __post_init__(self) -> None:
-        self.guarded = FailedCredentials(_answer, telemetry=self.telemetry, clock=self.times, wait=self.times.wait)
+        self.guarded = FailedCredentials(
+            _answer, telemetry=self.telemetry, clock=self.times, processes=self.processes, wait=self.times.wait
+        )
 
     def counted(self, slowed: str) -> float:
         """How many refusals were kept back, or were not."""
@@ -77,6 +80,15 @@ async def test_wrong_credentials_of_an_address_are_answered_ever_more_slowly() -
     assert 0 < waits[FREE_FAILURES] < waits[-1] == LONGEST_SECONDS
     assert server.counted("false") == FREE_FAILURES
     assert server.counted("true") == 60
+
+
+async def test_servers_of_one_port_forgive_no_more_together_than_one() -> None:
+    server = Server(processes=4)
+
+    waits = [await server.ask(ATTACKER) for _ in range(FREE_FAILURES // 4 + 1)]
+
+    assert waits[:-1] == [0.0] * (FREE_FAILURES // 4)
+    assert waits[-1] > 0
 
 
 async def test_good_credentials_and_other_addresses_are_not_slowed() -> None:

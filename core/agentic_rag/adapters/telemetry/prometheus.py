@@ -1,13 +1,14 @@
-"""Metrics for a Prometheus scrape, in a registry of their own (one process per container)."""
+"""Metrics for a Prometheus scrape: of this process, or of all that share the folder PROMETHEUS_MULTIPROC_DIR."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TypeVar
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest, values
 from prometheus_client import Metric as PrometheusMetric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.multiprocess import MultiProcessCollector
 
 from agentic_rag.adapters.telemetry.metrics import METRICS, Metric, MetricKind
 
@@ -20,11 +21,16 @@ Meter = TypeVar("Meter", Counter, Gauge, Histogram)
 
 
 class PrometheusMeters:
-    """One collector for each metric of the table. Metrics without labels show 0 from the start."""
+    """One collector for each metric of the table. Metrics without labels show 0 from the start. The library decides by
+    the variable whether values live in files that processes share; then every process shows the sums of all, and of a
+    gauge the greatest value of those that live.
+    """
 
     def __init__(self, metrics: tuple[Metric, ...] = METRICS) -> None:
         self._registry = CollectorRegistry()
-        ProcessCollector(registry=self._registry)
+        self._is_shared = values.ValueClass is not values.MutexValue
+        if not self._is_shared:
+            ProcessCollector(registry=self._registry)
         self._collectors = {metric.name: _collector(metric, self._registry) for metric in metrics}
         self._labelled: dict[tuple[object, ...], Counter | Gauge | Histogram] = {}
         """By type, name and labels: the library validates the labels of each look-up under a lock."""
@@ -65,7 +71,11 @@ class PrometheusMeters:
         return self._registry.collect()
 
     def exposition(self) -> tuple[bytes, str]:
-        return generate_latest(self._registry), CONTENT_TYPE_LATEST
+        registry = self._registry
+        if self._is_shared:
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)
+        return generate_latest(registry), CONTENT_TYPE_LATEST
 
 
 def _collector(metric: Metric, registry: CollectorRegistry) -> Counter | Gauge | Histogram:
@@ -76,4 +86,4 @@ def _collector(metric: Metric, registry: CollectorRegistry) -> Counter | Gauge |
         case MetricKind.HISTOGRAM:
             return Histogram(*described, registry=registry, buckets=metric.buckets)
         case MetricKind.GAUGE:
-            return Gauge(*described, registry=registry)
+            return Gauge(*described, registry=registry, multiprocess_mode="livemax")

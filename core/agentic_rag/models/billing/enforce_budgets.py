@@ -55,13 +55,18 @@ class _WorkspaceSpend:
 
 
 class EnforceBudgets:
-    """Admits or refuses each call that costs something."""
+    """Admits or refuses each call that costs something. Of `processes` that serve together each takes the calls under
+    way in the others for as dear as its own.
+    """
 
-    def __init__(self, database: Database, ledger: UsageLedger, clock: Clock, soft_limits: BudgetAlerts) -> None:
+    def __init__(
+        self, database: Database, ledger: UsageLedger, clock: Clock, soft_limits: BudgetAlerts, processes: int = 1
+    ) -> None:
         self._database = database
         self._ledger = ledger
         self._clock = clock
         self._soft_limits = soft_limits
+        self._processes = processes
         self._accounts = TtlCache(self._read, clock, seconds=FRESH_SECONDS, most=MAX_WORKSPACES)
         self._held: dict[WorkspaceRef, float] = {}
         ledger.heard = self._apply_charge
@@ -101,10 +106,10 @@ class EnforceBudgets:
         self._accounts.forget()
 
     def _held_usd(self, workspace: WorkspaceRef, scope: str) -> float:
-        """What the calls in progress of a workspace, or of all of its organisation, may cost."""
+        """What the calls in progress of a workspace, or of all of its organisation, may cost in all processes."""
         if scope == "workspace":
-            return self._held.get(workspace, 0.0)
-        return sum(usd for one, usd in self._held.items() if one.org_id == workspace.org_id)
+            return self._processes * self._held.get(workspace, 0.0)
+        return self._processes * sum(usd for one, usd in self._held.items() if one.org_id == workspace.org_id)
 
     async def _account(self, workspace: WorkspaceRef) -> _WorkspaceSpend:
         return await self._accounts.get((workspace, self._clock.now().date()))

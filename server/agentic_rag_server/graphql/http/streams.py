@@ -23,7 +23,7 @@ SEND_SECONDS = 30.0
 """How long a reader may not read before its stream ends."""
 
 MOST_STREAMS = 1000
-"""Open subscriptions of one organisation in one process, however many connections that takes."""
+"""Open subscriptions of one organisation in one server, however many connections that takes."""
 
 
 class ReaderGone(Exception):
@@ -31,12 +31,13 @@ class ReaderGone(Exception):
 
 
 class OpenStreams:
-    """The subscriptions of a process that takes so many `connections`, of which an organisation's take half at most.
-    `closing` is set when the server stops: streams have no end of their own.
+    """The subscriptions of a process that takes so many `connections`, of which an organisation's take half at most. Of
+    `processes` that serve together each takes its share of `MOST_STREAMS`. `closing` is set when the server stops:
+    streams have no end of their own.
     """
 
-    def __init__(self, connections: int = 2 * MOST_STREAMS) -> None:
-        self._most = min(MOST_STREAMS, connections // 2)
+    def __init__(self, connections: int = 2 * MOST_STREAMS, processes: int = 1) -> None:
+        self._most = min(MOST_STREAMS // processes, connections // 2)
         self.closing = asyncio.Event()
         self._open: Counter[UUID] = Counter()
 
