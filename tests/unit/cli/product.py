@@ -319,6 +319,7 @@ class Product:
     asked: list[Question] = field(default_factory=list[Question])
     graded: list[str] = field(default_factory=list[str])
     costs_money: bool = False
+    processes: int = 1
 
     def __post_init__(self) -> None:
         self.clock, self.ids, self.telemetry = SystemClock(), RandomIds(), RecordingTelemetry()
