@@ -14,7 +14,6 @@ from uuid import UUID
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.jobs.workers import WorkerRecord
 from agentic_rag.kernel.database import Database, Transaction
-from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.pagination import MAX_PAGE, Page, PageRequest
 from agentic_rag.settings import Settings
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, SubjectKind, WorkspaceRef
@@ -22,7 +21,7 @@ from agentic_rag.workspaces.organisation import Organisation
 from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_cli.client.access import server_url
 from agentic_rag_cli.client.graphql_client import GraphQLClient
-from agentic_rag_cli.client.ids import choose_workspace, workspaces_in
+from agentic_rag_cli.client.ids import choose_organisation, choose_workspace, workspaces_in
 
 if TYPE_CHECKING:
     import httpx2
@@ -121,13 +120,11 @@ class System:
         return await collect(in_transaction(self.container.database, self.org_id, read), limit)
 
     async def organisation(self, text: str | None) -> Organisation:
-        """The organisation of that id, name or external id; None: the system's. Errors: `NotFound`."""
+        """The organisation of that id, external id or name; None: the system's. Errors: `NotFound`."""
         if text is None:
             return await self.container.administer.organisation(self.org_id)
-        for one in await self.container.organisations.all():
-            if text in (str(one.org_id), one.name, one.external_ref):
-                return one
-        raise NotFound(f"There is no organisation {text!r}; `rag tenant list` shows them.")
+        every = {str(one.org_id): one for one in await self.container.organisations.all()}
+        return every[choose_organisation({key: (one.external_ref, one.name) for key, one in every.items()}, text)]
 
     async def worker_running(self) -> bool:
         """Whether a worker holds the dispatch lead. The check takes the lead for a moment."""

@@ -62,6 +62,21 @@ def choose_workspace(names: Mapping[T, str], name: str | None, meant: Collection
     return next(iter(names))
 
 
+def choose_organisation(names: Mapping[str, tuple[str | None, str]], text: str) -> str:
+    """The id of the organisation that has `text` as its id, else as its external id, else as its name; `names` has the
+    latter two of each. An organisation chooses its name, which may be the id of another.
+
+    Errors: `NotFound`.
+    """
+    if text in names:
+        return text
+    for nth in (0, 1):
+        for org_id, called in names.items():
+            if called[nth] == text:
+                return org_id
+    raise NotFound(f"There is no organisation {text!r}; `rag tenant list` shows them.")
+
+
 def workspaces_in(things: Iterable[str]) -> set[UUID]:
     """The workspaces that the public ids name; other texts are ignored."""
     meant: set[UUID] = set()

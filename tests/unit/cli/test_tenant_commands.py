@@ -11,6 +11,7 @@ from tests.unit.cli.product import Product, Terminal
 
 from agentic_rag.operations.leak_canaries import CanaryReport, Leak
 from agentic_rag.workspaces.organisation import Organisation
+from agentic_rag_cli.client.ids import choose_organisation
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 ACME = Organisation(UUID(int=7), "acme", "org_2x9", NOW)
@@ -18,6 +19,13 @@ ACME = Organisation(UUID(int=7), "acme", "org_2x9", NOW)
 
 def acme() -> Product:
     return Product(organisation=ACME)
+
+
+@pytest.mark.parametrize("text", ["id-a", "ext-a", "acme"])
+def test_an_organisation_that_is_named_as_another_is_called_is_not_taken_for_it(text: str) -> None:
+    impostors = {f"id-{nth}": (None, name) for nth, name in enumerate(["id-a", "ext-a"])}
+
+    assert choose_organisation({**impostors, "id-a": ("ext-a", "acme")}, text) == "id-a"
 
 
 def test_a_feature_is_switched_and_shown() -> None:

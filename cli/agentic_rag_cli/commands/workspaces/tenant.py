@@ -8,10 +8,11 @@ from typing import Annotated, Any
 
 import typer
 
-from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.workspaces.organisation import FeatureFlag, parse_feature_flag
 from agentic_rag_cli.client import operator_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.client.ids import choose_organisation
 from agentic_rag_cli.commands.workspaces.deletion import (
     TenantArgument,
     delete_tenant,
@@ -170,11 +171,9 @@ def _switch(name: str, to: str) -> bool:
 
 
 async def _find(client: GraphQLClient, *, named: str) -> dict[str, Any]:
-    """The organisation of that id, name or external id. Errors: `NotFound`."""
-    for one in await client.fetch(operator_queries.TENANTS):
-        if named in (one["id"], one["name"], one["externalRef"]):
-            return one
-    raise NotFound(f"There is no organisation {named!r}; `rag tenant list` shows them.")
+    """The organisation of that id, external id or name. Errors: `NotFound`."""
+    every = {one["id"]: one for one in await client.fetch(operator_queries.TENANTS)}
+    return every[choose_organisation({key: (one["externalRef"], one["name"]) for key, one in every.items()}, named)]
 
 
 async def _change(
