@@ -43,6 +43,7 @@ CITATION = {
 }
 RUN = {
     "id": "Ug==",
+    "threadId": None,
     "question": "Who?",
     "answer": "Oona. [1]",
     "outcome": "GROUNDED",
