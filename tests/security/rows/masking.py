@@ -120,7 +120,7 @@ class BrokenContainer:
     def __init__(self, fail: Callable[[], Exception]) -> None:
         self.options = ServerOptions(enabled=True)
         self.identity = Anybody()
-        self.telemetry = ProcessTelemetry(TelemetryOptions("masking", "0", "debug", None))
+        self.telemetry = ProcessTelemetry(TelemetryOptions("masking", "0", "debug"))
         self.checks: Mapping[str, Any] = {}
         self.admission = Everybody()
         self._broken = Broken(fail)

@@ -40,17 +40,18 @@ class ProcessTelemetry:
             self._start_exports(options)
 
     def _start_exports(self, options: TelemetryOptions) -> None:
-        """Protobuf and the client of a collector are imported only here: they cost start-up time."""
-        from agentic_rag.adapters.telemetry.otlp import Origin, OtlpExport
+        """The SDK is imported only here: it costs start-up time."""
+        from agentic_rag.adapters.telemetry.otlp import OtlpExport
+        from agentic_rag.adapters.telemetry.otlp_values import origin_of
 
         named = {"service.name": options.service_name, "service.version": options.service_version}
-        origin = Origin({**options.export.resource, **named}, options.service_version)
+        origin = origin_of({**options.export.resource, **named}, options.service_version)
         exports = OtlpExport(options.export, origin, self._meters, self._tell_of_failure)
         self._tracer, self._log.also, self._end_exports = exports.tracer, exports.write, exports.shutdown
 
-    def _tell_of_failure(self, signal: str, code: str, dropped: int) -> None:
+    def _tell_of_failure(self, signal: str) -> None:
         """Once until an export of the signal succeeds: the line itself is exported too."""
-        self.event("rag_export_failed", level="warning", signal=signal, code=code, dropped=dropped)
+        self.event("rag_export_failed", level="warning", signal=signal)
 
     def span(
         self, name: str, attributes: Attributes | None = None, carrier: Mapping[str, str] | None = None

@@ -1,21 +1,29 @@
-"""Everything that leaves a process over OTLP: which signals, to where, and how they end."""
+"""Everything that leaves a process over OTLP, by the OpenTelemetry SDK: which signals, to where, and how they end."""
+
+# What the SDK's exporters of metrics take beside is untyped.
+# pyright: reportUnknownMemberType=false
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from threading import Event, Thread
+
+from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
+from opentelemetry.sdk.metrics.export import MetricExporter
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 from agentic_rag.adapters.telemetry.logging import library_fields
-from agentic_rag.adapters.telemetry.otlp_batches import Exports, MetricExports, end_together
-from agentic_rag.adapters.telemetry.otlp_encoding import LogLine, Origin, encode_logs, encode_metrics, encode_spans
-from agentic_rag.adapters.telemetry.otlp_sender import OtlpSender, Tell
+from agentic_rag.adapters.telemetry.otlp_exporters import Tell, export_logs_to, export_metrics_to, export_spans_to
+from agentic_rag.adapters.telemetry.otlp_values import Origin, metrics_of, record_of, span_of
 from agentic_rag.adapters.telemetry.prometheus import PrometheusMeters
 from agentic_rag.adapters.telemetry.tracing import LightTracer, RecordedSpan, Sampler
-from agentic_rag.kernel.telemetry import TelemetryExport
+from agentic_rag.kernel.telemetry import ExportBatches, OtlpTarget, TelemetryExport
 
-_EXPORTING = ("grpc", "httpcore", "httpx", "hpack")
+END_SECONDS = 2.5
+"""The longest that the last exports of all signals delay the end of the process."""
+_EXPORTING = ("opentelemetry", "grpc", "requests", "urllib3")
 """Libraries that send exports: a log line of theirs would make another export."""
 
 
@@ -23,37 +31,47 @@ class OtlpExport:
     """The exports of a process. `tell` hears when one begins to fail."""
 
     def __init__(self, export: TelemetryExport, origin: Origin, meters: PrometheusMeters, tell: Tell) -> None:
+        # The SDK logs each batch and each item that it drops; `tell` hears of the first.
+        logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)
+        self._origin = origin
+        self._tell = tell
         self._endings: list[Callable[[], None]] = []
         self.tracer = LightTracer()
         self.write: Callable[[Mapping[str, object]], None] | None = None
         """Takes redacted lines of the log."""
         if export.traces:
-            sender = OtlpSender(export.traces, "traces", tell)
-            encode = partial(encode_spans, origin=origin, limits=export.spans)
-            spans = Exports[RecordedSpan](sender, export.spans, encode)
-            self.tracer = LightTracer(Sampler(export.sampler, export.sampled_share), spans.offer)
-            self._endings.append(spans.end)
+            self._export_spans(export.traces, export)
         if export.metrics:
-            self._export_metrics(OtlpSender(export.metrics, "metrics", tell), export, origin, meters)
+            exporter = export_metrics_to(export.metrics, tell)
+            self._endings.append(_PeriodicMetrics(exporter, export.metric_interval_seconds, meters, origin).end)
         if export.logs:
-            self._export_logs(OtlpSender(export.logs, "logs", tell), export, origin)
+            self._export_logs(export.logs, export.log_records)
 
-    def _export_metrics(
-        self, sender: OtlpSender, export: TelemetryExport, origin: Origin, meters: PrometheusMeters
-    ) -> None:
-        since = time.time_ns()
+    def _export_spans(self, target: OtlpTarget, export: TelemetryExport) -> None:
+        batches, origin = export.spans, self._origin
+        processor = BatchSpanProcessor(
+            export_spans_to(target, self._tell),
+            max_queue_size=batches.most_waiting,
+            schedule_delay_millis=1000 * batches.delay_seconds,
+            max_export_batch_size=batches.size,
+        )
 
-        def encode() -> bytes:
-            return encode_metrics(meters.families(), since, time.time_ns(), origin)
+        def record(span: RecordedSpan) -> None:
+            processor.on_end(span_of(span, origin, batches))
 
-        self._endings.append(MetricExports(sender, export.metric_interval_seconds, encode).end)
+        self.tracer = LightTracer(Sampler(export.sampler, export.sampled_share), record)
+        self._endings.append(processor.shutdown)
 
-    def _export_logs(self, sender: OtlpSender, export: TelemetryExport, origin: Origin) -> None:
-        encode = partial(encode_logs, origin=origin, limits=export.log_records)
-        lines = Exports[LogLine](sender, export.log_records, encode)
+    def _export_logs(self, target: OtlpTarget, batches: ExportBatches) -> None:
+        processor = BatchLogRecordProcessor(
+            export_logs_to(target, self._tell),
+            schedule_delay_millis=1000 * batches.delay_seconds,
+            max_export_batch_size=batches.size,
+            max_queue_size=batches.most_waiting,
+        )
 
         def write(line: Mapping[str, object]) -> None:
-            lines.offer(LogLine(time.time_ns(), line, self.tracer.current()))
+            processor.on_emit(record_of(time.time_ns(), line, self.tracer.current(), self._origin, batches))
 
         self.write = write
         libraries = _LibraryHandler(write)
@@ -61,13 +79,49 @@ class OtlpExport:
 
         def end() -> None:
             logging.getLogger().removeHandler(libraries)
-            lines.end()
+            processor.shutdown()
 
         self._endings.append(end)
 
     def shutdown(self) -> None:
-        """Export what waits, within `otlp_batches.END_SECONDS`."""
-        end_together(self._endings)
+        """Export what waits, within `END_SECONDS`: each signal may wait for a collector that does not answer."""
+        _end_together(self._endings)
+
+
+def _end_together(endings: Sequence[Callable[[], None]]) -> None:
+    threads = [Thread(target=one, name="last exports", daemon=True) for one in endings]
+    for thread in threads:
+        thread.start()
+    until = time.monotonic() + END_SECONDS
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+
+
+class _PeriodicMetrics:
+    """Exports what a scrape would show every interval, and once more at the end. The SDK's own reader collects from
+    instruments of its own only.
+    """
+
+    def __init__(self, exporter: MetricExporter, seconds: float, meters: PrometheusMeters, origin: Origin) -> None:
+        self._exporter, self._seconds, self._meters, self._origin = exporter, seconds, meters, origin
+        self._since = time.time_ns()
+        self._is_over = Event()
+        self._thread = Thread(target=self._run, name="metrics over OTLP", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Export once more, and stop."""
+        self._is_over.set()
+        self._thread.join()
+        self._exporter.shutdown()
+
+    def _run(self) -> None:
+        while not self._is_over.wait(self._seconds):
+            self._export()
+        self._export()
+
+    def _export(self) -> None:
+        self._exporter.export(metrics_of(self._meters.families(), self._since, time.time_ns(), self._origin))
 
 
 class _LibraryHandler(logging.Handler):
