@@ -9,7 +9,6 @@ import httpx2
 import pytest
 
 from agentic_rag_server.body_limits import LINGER_BYTES, SMALL_BYTES
-from agentic_rag_server.parts import ServerOptions
 from agentic_rag_server.run import build_server, listen
 from tests.api.builders import WORKSPACE_ID
 from tests.api.rest_product import RestProduct
@@ -35,7 +34,7 @@ PATHS = ("/graphql", UPLOADS)
 @asynccontextmanager
 async def served(product: RestProduct) -> AsyncIterator[int]:
     """The product behind a socket: its port."""
-    with listen(ServerOptions(port=0)) as listener:
+    with listen("127.0.0.1", 0) as listener:
         server = build_server(product)  # pyright: ignore[reportArgumentType]
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         try:

@@ -78,7 +78,7 @@ FIELDS: Mapping[str, Request] = {
     "Query.crawlPages": Request("crawlPages(id: %(job)s) { url }"),
     "Query.contextTemplates": Request("contextTemplates(workspaceId: %(workspace)s) { name }"),
     "Query.run": Request("run(id: %(run)s) { id }"),
-    "Query.runs": Request("runs(workspaceId: %(workspace)s) { nodes { id } }", seen="run"),
+    "Query.runs": Request('runs(workspaceId: %(workspace)s, filter: {words: "water"}) { nodes { id } }', seen="run"),
     "Query.thread": Request("thread(id: %(thread)s) { id }"),
     "Query.threads": Request("threads(workspaceId: %(workspace)s) { nodes { id } }", seen="thread"),
     "Thread.runs": Request("thread(id: %(thread)s) { runs { nodes { id } } }"),
@@ -162,7 +162,7 @@ FIELDS: Mapping[str, Request] = {
         "documents(workspaceId: %(workspace)s) { totalCount nodes { id } }", seen="document"
     ),
     "RunConnection.totalCount": Request(
-        "runs(workspaceId: %(workspace)s, first: 100) { totalCount nodes { id } }", seen="run"
+        'runs(workspaceId: %(workspace)s, first: 100, filter: {words: "water"}) { totalCount nodes { id } }', seen="run"
     ),
     "Run.versions": Request("run(id: %(run)s) { versions { corpusVersion } }"),
     "Run.feedback": Request("run(id: %(run)s) { feedback { rating } }"),

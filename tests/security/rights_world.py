@@ -17,7 +17,7 @@ import asyncpg
 import httpx2
 
 from agentic_rag.adapters.postgres.workspaces.organisation_register import PostgresOrganisationRegister
-from agentic_rag.answering.question import Question
+from agentic_rag.answering.question import AnswerOptions, Question
 from agentic_rag.bootstrap import Container
 from agentic_rag.documents.document import chunk_id_for, content_hash
 from agentic_rag.documents.document_access import parse_writers
@@ -106,11 +106,13 @@ class RightsWorld:
             fresh["new_workspace"] = encode_workspace(made.ref.workspace_id)
         if "new_thread" in needs:
             asker = Principal(self.project.org_id, Relation.OWNER.value, Role.VIEWER, kind=SubjectKind.KEY)
-            run = await self.container.answer.ask(asker, Question(self.project, QUESTION, begins_thread=True))
+            asked = Question(self.project, f"Which pump is number {self.made}?", begins_thread=True)
+            run = await self.container.answer.ask(asker, asked)
             fresh["new_thread"] = encode(NodeKind.THREAD, self.project.workspace_id, run.run_id)
         if "new_saved" in needs:
             asker = Principal(self.project.org_id, Relation.OWNER.value, Role.VIEWER, kind=SubjectKind.KEY)
-            asked = Question(self.project, f"Which pump is number {self.made}?", begins_thread=True)
+            inside = AnswerOptions(allow_web=False)
+            asked = Question(self.project, f"Which pump is number {self.made}?", options=inside, begins_thread=True)
             run = await self.container.answer.ask(asker, asked)
             saved = await self.container.saved.save(asker, self.project, run.run_id)
             fresh["new_saved"] = encode(NodeKind.SAVED, self.project.workspace_id, saved.saved_id)

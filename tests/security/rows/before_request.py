@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from agentic_rag_server.connections import ConnectionLimits
-from agentic_rag_server.parts import ServerOptions
 from agentic_rag_server.run import build_server, listen
 from tests.api.builders import Container
 from tests.bench.reports import Row, exactly
@@ -26,7 +25,7 @@ SHORT = Scale(2_000_000, pieces=300, connections=10, pause=0.05, trickle=1.0, se
 @asynccontextmanager
 async def quick_server(limits: ConnectionLimits = QUICK) -> AsyncIterator[Target]:
     """The server in this process, with shorter times."""
-    with listen(ServerOptions(port=0)) as listener:
+    with listen("127.0.0.1", 0) as listener:
         server = build_server(Container(), limits)  # pyright: ignore[reportArgumentType]
         serving = asyncio.create_task(server.serve(sockets=[listener]))
         yield Target(listener.getsockname()[1], os.getpid())
