@@ -17,6 +17,7 @@ import pypdf
 import pypdfium2  # pyright: ignore[reportMissingTypeStubs] - it ships none
 
 from agentic_rag.adapters.parsing.dispatch import load
+from agentic_rag.adapters.parsing.file_types import kind_by_name
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.process.scans import scan_options
 from agentic_rag.adapters.parsing.scans.page_pictures import draw, page_of, prepare
@@ -49,7 +50,7 @@ class File:
 def read(content: bytes, name: str) -> LoadedText | ParseFailed:
     """As the product reads it, without the child processes; of a picture what is recognised on it."""
     try:
-        if picture_type(content) is not None:
+        if picture_type(content) is not None and kind_by_name(name, None) is None:
             with page_of(content, 1) as page:
                 return read_pictures({1: _engine().read(draw(page))})
         return load(content, name, None, ParserLimits(), is_web_page=name.startswith(FETCHED))[1]

@@ -325,7 +325,10 @@ def test_a_mail_is_decoded_and_its_attachments_stand_under_their_names() -> None
     assert "From: Jürgen <j@example.org>" in loaded.text
     assert "um 9 Uhr im Saal." in loaded.text
     assert said(loaded, "Saal | 40") == "Saal — seats: 40; floor: 2"
-    assert loaded.text.endswith("This attachment was not read: the file is a PNG image, which cannot be read as text.")
+    assert loaded.text.endswith(
+        "This attachment was not read: the file is a PNG image: its words are read "
+        "where text recognition is switched on (the extra `ocr`)."
+    )
 
 
 def test_mails_inside_a_mail_are_read_and_an_endless_chain_is_refused() -> None:
