@@ -6,6 +6,7 @@ import io
 import logging
 import re
 import socket
+import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -138,6 +139,10 @@ def test_a_silent_collector_of_all_signals_delays_the_end_by_less_than_five_seco
         it.shutdown()
 
     assert time.monotonic() - began < 5
+    deadline = time.monotonic() + 10
+    while exporting := [one.name for one in threading.enumerate() if one.name.startswith(("Otel", "metrics over"))]:
+        assert time.monotonic() < deadline, exporting
+        threading.Event().wait(0.01)
 
 
 def effect(**variables: str) -> TelemetryExport:

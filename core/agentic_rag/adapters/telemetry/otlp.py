@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from threading import Event, Thread
 
 from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
@@ -21,8 +22,8 @@ from agentic_rag.adapters.telemetry.prometheus import PrometheusMeters
 from agentic_rag.adapters.telemetry.tracing import LightTracer, RecordedSpan, Sampler
 from agentic_rag.kernel.telemetry import ExportBatches, OtlpTarget, TelemetryExport
 
-END_SECONDS = 2.5
-"""The longest that the last exports of all signals delay the end of the process."""
+END_SECONDS = 2.0
+"""The longest that the last exports of all signals, and then stopping them, delay the end of the process."""
 _EXPORTING = ("opentelemetry", "grpc", "requests", "urllib3")
 """Libraries that send exports: a log line of theirs would make another export."""
 
@@ -36,6 +37,8 @@ class OtlpExport:
         self._origin = origin
         self._tell = tell
         self._endings: list[Callable[[], None]] = []
+        self._stops: list[Callable[[], None]] = []
+        """Of exporters that still try when the time is up."""
         self.tracer = LightTracer()
         self.write: Callable[[Mapping[str, object]], None] | None = None
         """Takes redacted lines of the log."""
@@ -43,14 +46,16 @@ class OtlpExport:
             self._export_spans(export.traces, export)
         if export.metrics:
             exporter = export_metrics_to(export.metrics, tell)
+            self._stops.append(partial(exporter.shutdown, 0))
             self._endings.append(_PeriodicMetrics(exporter, export.metric_interval_seconds, meters, origin).end)
         if export.logs:
             self._export_logs(export.logs, export.log_records)
 
     def _export_spans(self, target: OtlpTarget, export: TelemetryExport) -> None:
-        batches, origin = export.spans, self._origin
+        batches, origin, exporter = export.spans, self._origin, export_spans_to(target, self._tell)
+        self._stops.append(exporter.shutdown)
         processor = BatchSpanProcessor(
-            export_spans_to(target, self._tell),
+            exporter,
             max_queue_size=batches.most_waiting,
             schedule_delay_millis=1000 * batches.delay_seconds,
             max_export_batch_size=batches.size,
@@ -63,8 +68,10 @@ class OtlpExport:
         self._endings.append(processor.shutdown)
 
     def _export_logs(self, target: OtlpTarget, batches: ExportBatches) -> None:
+        exporter = export_logs_to(target, self._tell)
+        self._stops.append(exporter.shutdown)
         processor = BatchLogRecordProcessor(
-            export_logs_to(target, self._tell),
+            exporter,
             schedule_delay_millis=1000 * batches.delay_seconds,
             max_export_batch_size=batches.size,
             max_queue_size=batches.most_waiting,
@@ -86,6 +93,7 @@ class OtlpExport:
     def shutdown(self) -> None:
         """Export what waits, within `END_SECONDS`: each signal may wait for a collector that does not answer."""
         _end_together(self._endings)
+        _end_together(self._stops)
 
 
 def _end_together(endings: Sequence[Callable[[], None]]) -> None:
