@@ -36,14 +36,21 @@ def canonical_url(url: str) -> str:
     """
     target = parse_target(url.partition("#")[0])
     path, _, query = target.request.partition("?")
-    path = urlsplit(urljoin(f"http://host{_SESSION.sub('', path)}", "")).path or path
-    path = re.sub(r"/{2,}", "/", _SESSION.sub("", path))
-    path = urlsplit(urljoin("http://host/", path)).path
-    path = _INDEX.sub("/", path)
-    path = path.rstrip("/") or "/"
+    while (shorter := _shorten(path)) != path:
+        path = shorter
     kept = sorted((name, value) for name, value in parse_qsl(query, keep_blank_values=True) if not _is_tracking(name))
     request = f"{path}?{urlencode(kept)}" if kept else path
     return parse_target(f"{target.scheme.value}://{target.authority}{request}").url
+
+
+def _shorten(path: str) -> str:
+    """The path without dots, double slashes and sessions, and without an index file, slashes and empty parameters (`;`)
+    at its end. What goes may lay bare what else has to go.
+    """
+    path = urlsplit(urljoin(f"http://host{_SESSION.sub('', path)}", "")).path or path
+    path = re.sub(r"/{2,}", "/", _SESSION.sub("", path))
+    path = urlsplit(urljoin("http://host/", path)).path
+    return _INDEX.sub("/", path).rstrip("/;") or "/"
 
 
 def same_page(url: str) -> str:

@@ -16,6 +16,7 @@ from agentic_rag.web.url_policy import AddressRefused, parse_target
         ("http://a.example.org", "http://a.example.org/"),
         ("http://a.example.org/index.html?b=2&a=1&utm_source=x&fbclid=9", "http://a.example.org/?a=1&b=2"),
         ("https://a.example.org/p;jsessionid=7?PHPSESSID=1", "https://a.example.org/p"),
+        ("http://a.example.org/b/;/index.html;/", "http://a.example.org/b"),
     ],
 )
 def test_an_address_has_one_form(url: str, form: str) -> None:
