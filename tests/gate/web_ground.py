@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
-from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.documents.document import Document
 from agentic_rag.documents.originals import OriginalKeys
@@ -17,6 +16,7 @@ from agentic_rag.ingestion.web.crawl import CrawlWeb
 from agentic_rag.ingestion.web.frontier import CrawlRequest, FrontierPage
 from agentic_rag.ingestion.web.keep_pages import KeepPages
 from agentic_rag.ingestion.web.read_pages import ReadPages
+from agentic_rag.ingestion.web.renew_pages import RenewPages
 from agentic_rag.jobs.job import JobRef
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.billing.limits import SpendingLimits
@@ -57,7 +57,7 @@ class CrawledWorkspace(FollowingWorkspace):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        clock, parser, embedders = SystemClock(), InlineParser(), only(DeterministicEmbedder())
+        clock, parser, embedders = self.store.clock, InlineParser(), only(DeterministicEmbedder())
         self.envelope = WebEnvelope(self.database, clock, self.telemetry)
         self.pages = ReadPages(
             self.web.fetcher().fetch_if_new,
@@ -74,7 +74,10 @@ class CrawledWorkspace(FollowingWorkspace):
         self.ingest_pages = IngestDocument(
             self.database, self.blobs, parser, embedders, analysis, publisher, self.telemetry, "small"
         )
-        self.crawler = CrawlWeb(self.database, self.pages, self.keep, parser, self.telemetry, pause_seconds=0.0)
+        self.renew = RenewPages(self.database, self.pages, self.keep, parser, clock, self.telemetry)
+        self.crawler = CrawlWeb(
+            self.database, self.pages, self.keep, parser, self.telemetry, self.renew, pause_seconds=0.0
+        )
 
     async def open(self, limits: SpendingLimits | None = None) -> CrawledWorkspace:
         """Make the workspace and allow the web."""

@@ -10,6 +10,7 @@ from agentic_rag.ingestion.web.crawl import CrawlWeb
 from agentic_rag.ingestion.web.keep_pages import KeepPages
 from agentic_rag.ingestion.web.look_outside import LookOutsideForRun
 from agentic_rag.ingestion.web.read_pages import ReadPages
+from agentic_rag.ingestion.web.renew_pages import RenewPages
 from agentic_rag.ingestion.web.search_web import SearchEngine, SearchWeb
 from agentic_rag.web.fetch_policy import TEXT_TYPES, FetchPolicy
 from agentic_rag.web.listings import LISTING_SECONDS, LISTING_TYPES, MAX_LISTING_BYTES
@@ -82,7 +83,16 @@ class WebParts(IngestionParts):
     @cached_property
     def crawl_web(self) -> CrawlWeb:
         """The body of CRAWL jobs."""
-        return CrawlWeb(self.database, self.read_pages, self.keep_pages, self.parser, self.telemetry)
+        renew = RenewPages(
+            self.database,
+            self.read_pages,
+            self.keep_pages,
+            self.parser,
+            self.clock,
+            self.telemetry,
+            self.sync_source.grace,
+        )
+        return CrawlWeb(self.database, self.read_pages, self.keep_pages, self.parser, self.telemetry, renew)
 
     @cached_property
     def _outside(self) -> Outside | None:

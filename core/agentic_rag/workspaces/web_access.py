@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from agentic_rag.kernel.errors import InvalidInput
 
+MAX_RECRAWL_HOURS = 8_760
+"""A year."""
+
 
 @dataclass(frozen=True, slots=True)
 class WebAccess:
@@ -17,7 +20,11 @@ class WebAccess:
     allow: bool = False
     care: float = 0.5
     """The gate's knob: 0 looks outside as seldom as it may, 1 as readily."""
+    recrawl_hours: int = 0
+    """Pages that the web brought are asked for again after so many hours at the latest; 0: never."""
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.care) and 0 <= self.care <= 1):
             raise InvalidInput("`care` takes 0 to 1.", path=("web", "care"))
+        if not 0 <= self.recrawl_hours <= MAX_RECRAWL_HOURS:
+            raise InvalidInput(f"`recrawlHours` takes 0 to {MAX_RECRAWL_HOURS}.", path=("web", "recrawlHours"))

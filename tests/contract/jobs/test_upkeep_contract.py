@@ -8,11 +8,14 @@ from tests.builders import run_of
 from tests.contract.backends import Backend
 from tests.memory_store.telemetry import RecordingTelemetry
 
-from agentic_rag.jobs.job import JobKind, MaintenanceTask, NewJob
+from agentic_rag.ingestion.web.renew_pages import RENEWAL_KEY
+from agentic_rag.jobs.job import JobKind, JobRef, MaintenanceTask, NewJob
 from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.models.embedding.calibration import NEVER_AGAIN, CalibrationRecord
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.organisation import FeatureFlag
+from agentic_rag.workspaces.web_access import WebAccess
 
 
 async def due_in(adapter: Backend, workspace: WorkspaceRef) -> list[MaintenanceTask]:
@@ -119,3 +122,37 @@ async def test_nothing_is_calibrated_while_the_corpus_changes(
     assert busy == []
     # After a calibration the next waits ten minutes, so that one which cannot say anything is not tried for ever.
     assert [one.kind for one in await due_in(adapter, large)] == [JobKind.CALIBRATE] * (kind is not JobKind.CALIBRATE)
+
+
+async def _allow(adapter: Backend, workspace: WorkspaceRef, *, organisation: bool, web: WebAccess) -> None:
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        await transaction.organisations.change(lambda it: it.with_flag(FeatureFlag.WEB_ACCESS, on=organisation))
+        await transaction.workspaces.change_settings(workspace.workspace_id, lambda it: replace(it, web=web))
+
+
+async def test_pages_of_the_web_are_asked_for_again_where_the_workspace_wants_it_and_may_ask(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    wished = WebAccess(allow=True, recrawl_hours=24)
+    await _allow(adapter, workspace, organisation=True, web=wished)
+    await adapter.publish(workspace, "handbook.md", ["text"])
+    without_pages = await due_in(adapter, workspace)
+    await adapter.publish(workspace, "web/example.org/", ["text"], provenance={"source": "web"})
+    refused: list[list[MaintenanceTask]] = []
+    for organisation, web in ((False, wished), (True, replace(wished, allow=False)), (True, WebAccess(allow=True))):
+        await _allow(adapter, workspace, organisation=organisation, web=web)
+        refused.append(await due_in(adapter, workspace))
+    await _allow(adapter, workspace, organisation=True, web=wished)
+    due = await due_in(adapter, workspace)
+    await ScheduleMaintenance(adapter.database, RecordingTelemetry()).enqueue(due)
+    waiting = await due_in(adapter, workspace)
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        job = (await transaction.jobs.page(workspace, PageRequest(), kinds=[JobKind.CRAWL])).items[0]
+        lease = await transaction.jobs.lease(JobRef(workspace, job.job_id), "tester", timedelta(minutes=1))
+        assert lease is not None
+        assert await transaction.jobs.finish(lease.ref, lease.fence)
+
+    assert without_pages == []
+    assert refused == [[], [], []]
+    assert due == [MaintenanceTask(workspace, JobKind.CRAWL, RENEWAL_KEY)]
+    # The next look is an hour later.
+    assert waiting == await due_in(adapter, workspace) == []

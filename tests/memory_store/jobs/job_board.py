@@ -13,11 +13,13 @@ from tests.memory_store.session.store import MemoryStore
 
 from agentic_rag.adapters.postgres.jobs.job_board import CalibrationSchedule
 from agentic_rag.ingestion.sources.source import Source
+from agentic_rag.ingestion.web.renew_pages import RENEWAL_KEY
 from agentic_rag.jobs.job import JobKind, JobRef, JobState, MaintenanceTask, QueueName, partition_of
 from agentic_rag.jobs.turns import LastTurns, WaitingWorkspace, take_turns
 from agentic_rag.jobs.workers import WorkerIdentity, WorkerRecord
 from agentic_rag.models.embedding.space import SpaceState
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.organisation import FeatureFlag
 
 MOST_SEGMENTS = 64
 SMALL_SEGMENT = 500
@@ -109,9 +111,24 @@ class MemoryJobBoard:
             ]
             if _is_scattered(state) and not _is_under_way(state, JobKind.COMPACT):
                 due.append(MaintenanceTask(workspace, JobKind.COMPACT, "segments"))
+            if self._wants_recrawl(workspace, state, now) and not _is_under_way(state, JobKind.CRAWL):
+                due.append(MaintenanceTask(workspace, JobKind.CRAWL, RENEWAL_KEY))
             if self._calibration is not None and _is_uncalibrated(state, self._calibration, now):
                 due.append(MaintenanceTask(workspace, JobKind.CALIBRATE, "support"))
         return due
+
+    def _wants_recrawl(self, workspace: WorkspaceRef, state: WorkspaceState, now: datetime) -> bool:
+        """The workspace may ask the web, wants its pages renewed, holds some, and looked at none for an hour."""
+        organisation = self._store.organisations[workspace.org_id].organisation
+        web = state.workspace.settings.web
+        if organisation is None or not organisation.settings.is_on(FeatureFlag.WEB_ACCESS):
+            return False
+        if not web.allow or not web.recrawl_hours:
+            return False
+        last = (one.job for one in state.jobs.values() if (one.job.kind, one.job.key) == (JobKind.CRAWL, RENEWAL_KEY))
+        if any(one.updated_at > now - timedelta(hours=1) for one in last):
+            return False
+        return any(one.provenance.get("source") == "web" for one in state.documents.values())
 
     async def counts(self) -> dict[tuple[JobState, JobKind], int]:
         """Unfinished jobs and dead letters by state and kind, for the metrics."""

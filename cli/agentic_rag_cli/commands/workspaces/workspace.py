@@ -150,21 +150,30 @@ def web(
     name: Annotated[str, typer.Argument(help="The workspace.")],
     allow: Annotated[bool, typer.Option("--allow/--forbid", help="Whether its runs may look outside it.")],
     care: Annotated[float, typer.Option(min=0, max=1, help="0 looks outside as seldom as it may, 1 as readily.")] = 0.5,
+    recrawl_hours: Annotated[
+        int | None,
+        typer.Option(min=0, max=8760, help="Ask for its pages again after so many hours at the latest; 0: never."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Set whether runs of a workspace may look outside its documents. The organisation has to allow it too: rag tenant
     set NAME --feature webAccess=on.
 
-    Example: rag workspace web handbook --allow --care 0.7
+    Example: rag workspace web handbook --allow --care 0.7 --recrawl-hours 24
     """
 
     async def change(client: GraphQLClient) -> dict[str, Any]:
-        wished = {"workspaceId": await client.workspace_id(name), "web": {"allow": allow, "care": care}}
+        access: dict[str, Any] = {"allow": allow, "care": care}
+        if recrawl_hours is not None:
+            access["recrawlHours"] = recrawl_hours
+        wished = {"workspaceId": await client.workspace_id(name), "web": access}
         return await client.fetch(queries.WEB_ACCESS, input=wished)
 
     changed = on_graphql(context, change)["workspace"]
     shown = changed["settings"]["web"]
-    line = f"{changed['name']}: the web is {'allowed' if shown['allow'] else 'forbidden'}, care {shown['care']:g}"
+    leave, hours = "allowed" if shown["allow"] else "forbidden", shown["recrawlHours"]
+    again = f"its pages are asked for again within {hours} h" if hours else "its pages are not asked for again"
+    line = f"{changed['name']}: the web is {leave}, care {shown['care']:g}; {again}"
     terminal.show(shown, line, as_json=as_json)
 
 

@@ -14,7 +14,8 @@ from agentic_rag.ingestion.web.expand import expand
 from agentic_rag.ingestion.web.frontier import LISTED, CrawlRequest, FrontierPage, PageState, request_of
 from agentic_rag.ingestion.web.keep_pages import KeepPages
 from agentic_rag.ingestion.web.near_pages import are_near, signature, text_hash
-from agentic_rag.ingestion.web.read_pages import FoundPage, ReadPages, directives_of
+from agentic_rag.ingestion.web.read_pages import FoundPage, ReadPages, directives_of, read_main_text
+from agentic_rag.ingestion.web.renew_pages import RenewPages, is_renewal, renewal_of
 from agentic_rag.ingestion.web.search_web import require_web
 from agentic_rag.jobs.job import JobKind, JobRef, Lease, NewJob
 from agentic_rag.jobs.leases import require_lease
@@ -46,8 +47,6 @@ PAUSE_SECONDS = 1.0
 """Between two requests to a site that asks for no other pause."""
 LONGEST_PAUSE = 30.0
 """A site that asks for more is given up to it."""
-SHELL_CHARACTERS = 200
-"""A page with a script and less text than this shows its text to browsers only."""
 
 
 @dataclass(slots=True)
@@ -56,6 +55,8 @@ class _Frontier:
 
     request: CrawlRequest
     pages: dict[str, FrontierPage]
+    is_renewal: bool = False
+    """Its pages have documents, each of its own; others are not read."""
     known: set[str] = field(default_factory=set[str])
     """What the addresses have in common with others of the same page."""
     fetched: int = 0
@@ -94,6 +95,7 @@ class CrawlWeb:
     keep: KeepPages
     parser: Parser
     telemetry: Telemetry
+    renew: RenewPages
     pause_seconds: float = PAUSE_SECONDS
 
     async def start(self, workspace: WorkspaceRef, request: CrawlRequest, actor: str) -> JobRef:
@@ -113,13 +115,11 @@ class CrawlWeb:
 
     async def run(self, lease: Lease, progress: JobProgress) -> None:
         """Crawl until nothing waits or a budget ends. Errors: `PolicyRefused` code WEB_REFUSED, `LeaseLost`."""
-        workspace, request = lease.job.workspace, request_of(lease.job.arguments)
-        await require_web(self.database, workspace)
-        async with self.database.transaction(workspace.org_id) as transaction:
-            await require_lease(transaction.jobs, lease)
-            found = await transaction.crawls.pages(lease.ref)
-        frontier = _Frontier(request, {one.url: one for one in found})
-        until = monotonic() + request.max_seconds
+        await require_web(self.database, lease.job.workspace)
+        frontier = await self._begin(lease)
+        if frontier is None:
+            return
+        until = monotonic() + frontier.request.max_seconds
         while (waiting := frontier.pending()) and frontier.has_budget and monotonic() < until:
             by_host: dict[str, list[FrontierPage]] = defaultdict(list)
             depth = waiting[0].depth
@@ -130,6 +130,21 @@ class CrawlWeb:
                 self._site(lease, progress, frontier, pages, room, until) for pages in by_host.values()
             )
         self._tell(lease, frontier)
+
+    async def _begin(self, lease: Lease) -> _Frontier | None:
+        """How far the crawl is; None where no page is to be renewed."""
+        renews = is_renewal(lease.job)
+        due = await self.renew.due(lease.job.workspace) if renews else []
+        async with self.database.transaction(lease.job.workspace.org_id) as transaction:
+            await require_lease(transaction.jobs, lease)
+            found = await transaction.crawls.pages(lease.ref)
+            if renews and not found:
+                await transaction.crawls.add(lease.ref, due)
+                found = due
+        if renews and not found:
+            return None
+        request = renewal_of(found) if renews else request_of(lease.job.arguments)
+        return _Frontier(request, {one.url: one for one in found}, renews)
 
     @staticmethod
     def is_rejection(error: AgenticRagError) -> bool:
@@ -152,7 +167,10 @@ class CrawlWeb:
                 if not frontier.has_budget or monotonic() >= until:
                     return
                 frontier.fetched += 1
-                ended, follows = await self._page(lease.job.workspace, frontier, page)
+                if frontier.is_renewal:
+                    ended, follows = await self.renew.run(lease, page), ()
+                else:
+                    ended, follows = await self._page(lease.job.workspace, frontier, page)
                 frontier.fetched -= not ended.state.is_fetched
                 frontier.size += ended.size
                 frontier.pages[page.url] = ended
@@ -203,16 +221,8 @@ class CrawlWeb:
         others = [one for one in (final, own) if one is not None and same_page(one) != same_page(page.url)]
         if any(same_page(one) in frontier.known for one in others):
             return replace(page, state=PageState.DUPLICATE, size=size), ()
-        name = {"text/plain": "page.txt", "text/markdown": "page.md"}.get(fetched.media_type, "page.html")
-        has_script = b"<script" in fetched.body.lower()
-        try:
-            text = (await self.parser.parse(fetched.body, name, None, is_web_page=True)).main_text
-        except ParseFailed:
-            # A shell has no text at all.
-            if not has_script:
-                raise
-            text = ""
-        if len(text.strip()) < SHELL_CHARACTERS and has_script:
+        text = await read_main_text(self.parser, fetched)
+        if text is None:
             return replace(page, state=PageState.NEEDS_SCRIPT, code="NEEDS_SCRIPT", size=size), ()
         ended = replace(page, size=size, text_hash=text_hash(text), signature=signature(text))
         is_last = directives_of(fetched).nofollow or page.depth >= frontier.request.depth

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -16,13 +16,15 @@ from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
 from agentic_rag.documents.ports import BlobStore, DocumentLabel, Parser
 from agentic_rag.ingestion.ingest_run import SOURCE_PROVENANCE
+from agentic_rag.ingestion.missing import show_again
 from agentic_rag.ingestion.storage import require_storage
 from agentic_rag.ingestion.submit import Submission, is_published, submit
 from agentic_rag.ingestion.web.read_pages import FoundPage
+from agentic_rag.ingestion.web.revisit import EVERY_HOURS
 from agentic_rag.jobs.job import JobRef, QueueName
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database, Transaction
-from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, no_such_workspace
+from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, no_such_document, no_such_workspace
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -94,19 +96,20 @@ class KeepPages:
         return document if document is not None and ORIGIN in document.provenance else None
 
     async def touch(self, document: Document) -> None:
-        """Note that the page was asked for now and is the same."""
+        """Note that the page was asked for now and is the same; one that was gone is shown again."""
         label = DocumentLabel(
             document.source_path, document.file_name, document.url, {FETCHED_AT: self.clock.now().isoformat()}
         )
         async with self.database.transaction(document.workspace.org_id) as transaction:
+            await show_again(transaction, document)
             await transaction.documents.relabel(document.workspace, document.document_id, label)
 
     async def run(
         self, workspace: WorkspaceRef, page: FoundPage, fetched: FetchedPage, queue: QueueName = QueueName.BULK
     ) -> KeptPage:
         """Store the response and enqueue its ingestion. Errors: `InvalidInput` codes SOURCE_PATH_TAKEN where another
-        document stands at the page's path and STORAGE_QUOTA_EXCEEDED; `DependencyUnavailable`. After one nothing is
-        left of the response.
+        document stands at the page's path and STORAGE_QUOTA_EXCEEDED; `NotFound` code DOCUMENT_NOT_FOUND where that of
+        a known page is gone; `DependencyUnavailable`. After one nothing is left of the response.
         """
         target = parse_target(fetched.url)
         path, file_name = page_path(target), _FILE_NAMES.get(fetched.media_type, "page.html")
@@ -121,7 +124,7 @@ class KeepPages:
             async with self.database.transaction(workspace.org_id) as transaction:
                 ids = await resolve_ids(transaction.documents, workspace, [path])
                 submission = self._submission(stored, ids[path], path, key, page, fetched, file_name)
-                kept, held = await self._register(transaction, submission, stored, queue)
+                kept, held = await self._register(transaction, submission, stored, queue, is_known=page.is_known)
                 if kept.job is not None:
                     await require_storage(transaction, workspace.org_id, self.stored_mb)
                 spare = held != key
@@ -174,7 +177,13 @@ class KeepPages:
         )
 
     async def _register(
-        self, transaction: Transaction, submission: Submission, workspace: Workspace, queue: QueueName
+        self,
+        transaction: Transaction,
+        submission: Submission,
+        workspace: Workspace,
+        queue: QueueName,
+        *,
+        is_known: bool,
     ) -> tuple[KeptPage, str | None]:
         """The page, and the blob key that holds its bytes (None: another than the submission's)."""
         ref, document_id = submission.workspace, submission.document_id
@@ -183,7 +192,13 @@ class KeepPages:
             raise InvalidInput(
                 f"{submission.source_path} is another document of the workspace.", code="SOURCE_PATH_TAKEN"
             )
+        if document is None and is_known:
+            raise no_such_document()
         profile = effective_settings(workspace).chunk_profile or self.chunk_profile
+        if document is not None:
+            await show_again(transaction, document)
+            if every := document.provenance.get(EVERY_HOURS):
+                submission = replace(submission, provenance={EVERY_HOURS: every, **submission.provenance})
         if document is not None and is_published(document, submission.content_hash, self.parser, profile):
             label = DocumentLabel(document.source_path, document.file_name, submission.url, submission.provenance)
             await transaction.documents.relabel(ref, document_id, label)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from agentic_rag.documents.ports import Parser
 from agentic_rag.kernel.clock import Clock
-from agentic_rag.kernel.errors import ContentRefused, PolicyRefused, Retryable
+from agentic_rag.kernel.errors import ContentRefused, ParseFailed, PolicyRefused, Retryable
 from agentic_rag.kernel.ttl_cache import TtlCache
 from agentic_rag.models.billing.usage import UsageKind
 from agentic_rag.models.billing.web_envelope import WebEnvelope
@@ -22,6 +23,8 @@ from agentic_rag.web.url_policy import AddressRefused, Target, parse_target
 ROBOTS_SECONDS = 3_600.0
 """How long a robots.txt is known; RFC 9309 allows a day."""
 MAX_SITES = 4_096
+SHELL_CHARACTERS = 200
+"""A page with a script and less text than this shows its text to browsers only."""
 PROVIDER = "web"
 """How pages are called in the table of usage."""
 
@@ -38,6 +41,8 @@ class FoundPage:
     """Links between it and a page that somebody named."""
     published: str = ""
     """When it was published, as the search engine tells it."""
+    is_known: bool = False
+    """It has a document; where that is gone by now, no other is made."""
 
 
 class ReadPages:
@@ -117,3 +122,17 @@ class ReadPages:
 def directives_of(page: FetchedPage) -> PageDirectives:
     """What a page asks of robots."""
     return read_directives(page.headers.get("x-robots-tag", ""), page.body)
+
+
+async def read_main_text(parser: Parser, page: FetchedPage) -> str | None:
+    """The main text of a page; None of one whose text is made by scripts. Errors: `ParseFailed`."""
+    name = {"text/plain": "page.txt", "text/markdown": "page.md"}.get(page.media_type, "page.html")
+    has_script = b"<script" in page.body.lower()
+    try:
+        text = (await parser.parse(page.body, name, None, is_web_page=True)).main_text
+    except ParseFailed:
+        # A shell has no text at all.
+        if not has_script:
+            raise
+        return None
+    return None if has_script and len(text.strip()) < SHELL_CHARACTERS else text

@@ -36,6 +36,9 @@ class RagConfig:
 class WebAccess:
     allow: bool
     care: float = strawberry.field(description="0 looks outside as seldom as it may, 1 as readily.")
+    recrawl_hours: int = strawberry.field(
+        description="Pages that the web brought are asked for again after so many hours at the latest; 0: never."
+    )
 
 
 @strawberry.type(description="What holds for a workspace, by its own decision, its kind's or the server's.")
@@ -127,6 +130,7 @@ class RagConfigInput:
 class WebAccessInput:
     allow: bool
     care: float = strawberry.field(default=0.5, description="0 to 1.")
+    recrawl_hours: int | None = strawberry.field(default=None, description="0 (never) to 8760; null keeps what is set.")
 
 
 @strawberry.input(description="A workspace to make.")
@@ -223,10 +227,15 @@ def _apply_settings(
         if (config := wished.rag_config) is not strawberry.UNSET:
             changes["rag_config"] = config and workspace_settings.RagConfig(config.top_k, config.similarity_threshold)
         if (web := wished.web) is not strawberry.UNSET:
-            changes["web"] = web_access.WebAccess(web.allow, web.care) if web else web_access.WebAccess()
+            changes["web"] = _web_access(before.web, web) if web else web_access.WebAccess()
         return replace(before, **changes)
     except InvalidInput as error:
         raise InvalidInput(error.message, code=error.code, path=("input", *error.path)) from error
+
+
+def _web_access(before: web_access.WebAccess, wished: WebAccessInput) -> web_access.WebAccess:
+    hours = before.recrawl_hours if wished.recrawl_hours is None else wished.recrawl_hours
+    return web_access.WebAccess(wished.allow, wished.care, hours)
 
 
 @strawberry.type

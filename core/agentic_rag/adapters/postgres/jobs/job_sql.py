@@ -385,6 +385,7 @@ _UPKEEP_CALIBRATE = f"""{_UPKEEP.format(due="SELECT * FROM rag_upkeep_calibratio
 UPKEEP = {
     # It looks for unfinished jobs itself: a source waits for no other. $1 has to be named.
     "sync": "SELECT org_id, workspace_id, key FROM rag_upkeep_sources() WHERE $1::text IS NOT NULL",
+    "crawl": _UPKEEP_AGAIN.format(due="SELECT * FROM rag_upkeep_recrawls()"),
     "retention": _UPKEEP.format(due="SELECT * FROM rag_upkeep_retention() UNION SELECT * FROM rag_upkeep_spaces()"),
     "snapshot": _UPKEEP.format(due="SELECT * FROM rag_upkeep_snapshots($2)"),
     "graph": _UPKEEP_AGAIN.format(due="SELECT * FROM rag_upkeep_graph($2)"),

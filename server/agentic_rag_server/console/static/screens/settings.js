@@ -64,8 +64,12 @@ class RagSettings extends Part {
     const chunkProfile = data.get("chunkProfile") || null;
     if (chunkProfile !== (settings.chunkProfile ?? null)) input.chunkProfile = chunkProfile;
     for (const [name] of KEPT) if (number(name) !== (settings[name] ?? null)) input[name] = number(name);
-    const web = { allow: Boolean(data.get("web")), care: Number(data.get("care")) };
-    if (web.allow !== settings.web.allow || web.care !== settings.web.care) input.web = web;
+    const web = {
+      allow: Boolean(data.get("web")),
+      care: Number(data.get("care")),
+      recrawlHours: Number(data.get("recrawlHours")),
+    };
+    if (Object.entries(web).some(([name, value]) => settings.web[name] !== value)) input.web = web;
     return this.act("keep", UPDATE_WORKSPACE, { input }, "The settings are kept.");
   }
 
@@ -155,6 +159,10 @@ class RagSettings extends Part {
                 <label>
                   <span>How readily it looks outside, 0 to 1</span>
                   <input name="care" type="number" min="0" max="1" step="0.05" .value=${settings.web.care} />
+                </label>
+                <label>
+                  <span>Ask for its web pages again within hours (0: never)</span>
+                  <input name="recrawlHours" type="number" min="0" max="8760" .value=${settings.web.recrawlHours} />
                 </label>
               </div>
               <label class="check">
