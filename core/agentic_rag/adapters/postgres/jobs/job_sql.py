@@ -30,7 +30,6 @@ WHERE org_id = $1 AND workspace_id = $2 AND kind = $3 AND key = $4 AND state IN 
 FOR SHARE
 """
 
-
 _LIST_CONDITION = """({sets}::integer[] IS NULL OR EXISTS (
       SELECT FROM rag_documents d
       WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = rag_jobs.document_id AND {of_document}
