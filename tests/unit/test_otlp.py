@@ -124,6 +124,20 @@ def test_metrics_are_sent_every_interval() -> None:
 
 
 @pytest.mark.network
+@pytest.mark.parametrize("name", [one for one in READ if one.endswith("_LIMIT")])
+def test_a_limit_that_cannot_be_used_loses_no_line_and_no_span(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The SDK reads the environment itself for each limit that it is not given.
+    monkeypatch.setenv(name, "many")
+    with receiving_otlp() as collector:
+        it = telemetry(collector, **{name: "many"})
+        with it.span("one", {"first": "abcdef"}):
+            it.event("told", first="abcdef")
+        it.shutdown()
+
+    assert [attributes(one) for one in (*collector.spans, *collector.records)] == [{"first": "abcdef"}] * 2
+
+
+@pytest.mark.network
 @pytest.mark.parametrize("protocol", [one.value for one in OtlpProtocol])
 def test_a_silent_collector_of_all_signals_delays_the_end_by_less_than_five_seconds(protocol: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:

@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
 from agentic_rag.adapters.telemetry.logging import library_fields
 from agentic_rag.adapters.telemetry.otlp_exporters import Tell, export_logs_to, export_metrics_to, export_spans_to
-from agentic_rag.adapters.telemetry.otlp_values import Origin, metrics_of, record_of, span_of
+from agentic_rag.adapters.telemetry.otlp_values import Origin, metrics_of, record_limits_of, record_of, span_of
 from agentic_rag.adapters.telemetry.prometheus import PrometheusMeters
 from agentic_rag.adapters.telemetry.tracing import LightTracer, RecordedSpan, Sampler
 from agentic_rag.kernel.telemetry import ExportBatches, OtlpTarget, TelemetryExport
@@ -77,8 +77,10 @@ class OtlpExport:
             max_queue_size=batches.most_waiting,
         )
 
+        limits = record_limits_of(batches)
+
         def write(line: Mapping[str, object]) -> None:
-            processor.on_emit(record_of(time.time_ns(), line, self.tracer.current(), self._origin, batches))
+            processor.on_emit(record_of(time.time_ns(), line, self.tracer.current(), self._origin, limits))
 
         self.write = write
         libraries = _LibraryHandler(write)

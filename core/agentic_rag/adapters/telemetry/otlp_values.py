@@ -53,6 +53,8 @@ _SEVERITIES = {
     "critical": SeverityNumber.FATAL,
 }
 """By the names of Python's levels."""
+_MOST_ATTRIBUTES = 128
+"""Of a log record where the operator sets no limit (OpenTelemetry specification 1.48, "Attribute Limits")."""
 _SAMPLED, _UNSAMPLED = TraceFlags(TraceFlags.SAMPLED), TraceFlags(TraceFlags.DEFAULT)
 
 
@@ -96,8 +98,17 @@ def _around(one: TraceContext) -> Context:
     return set_span_in_context(NonRecordingSpan(span), Context())
 
 
+def record_limits_of(batches: ExportBatches) -> LogRecordLimits:
+    """The limits of log records. Each is given: the SDK reads one that is not from the environment, and raises on a
+    value that it cannot use.
+    """
+    count = _MOST_ATTRIBUTES if batches.attribute_count is None else batches.attribute_count
+    length = LogRecordLimits.UNSET if batches.attribute_length is None else batches.attribute_length
+    return LogRecordLimits(count, length, count, length)
+
+
 def record_of(
-    time: int, line: Mapping[str, object], context: TraceContext | None, origin: Origin, limits: ExportBatches
+    time: int, line: Mapping[str, object], context: TraceContext | None, origin: Origin, limits: LogRecordLimits
 ) -> ReadWriteLogRecord:
     """A redacted line of the log, its time in nanoseconds since 1970, and the span around it."""
     fields = {
@@ -115,8 +126,7 @@ def record_of(
         body=str(line["event"]),
         attributes=fields,
     )
-    most = LogRecordLimits(limits.attribute_count, limits.attribute_length)
-    return ReadWriteLogRecord(record, origin.resource, origin.scope, most)
+    return ReadWriteLogRecord(record, origin.resource, origin.scope, limits)
 
 
 def metrics_of(families: Iterable[Family], since: int, now: int, origin: Origin) -> MetricsData:
