@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tests.plants import Mutant, Patch, Where, nothing_awaited
+from tests.plants import Mutant, Patch, Where, nothing, nothing_awaited
 
 
 def _slow(patch: Patch) -> None:
@@ -54,34 +54,31 @@ def _cutting(patch: Patch) -> None:
 
 
 def _patient(patch: Patch) -> None:
-    from agentic_rag.adapters.telemetry import otlp_batches, otlp_sender
+    from agentic_rag.adapters.telemetry import otlp, otlp_exporters
 
-    patch(otlp_sender, "EXPORT_TIMEOUT_SECONDS", 12.0)
-    patch(otlp_batches, "END_SECONDS", 12.0)
+    patch(otlp_exporters, "EXPORT_TIMEOUT_SECONDS", 12.0)
+    patch(otlp, "END_SECONDS", 12.0)
 
 
 def _wordy(patch: Patch) -> None:
-    from agentic_rag.adapters.telemetry import otlp_batches
+    from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    offer = otlp_batches.Exports.offer
+    def often(take: Any) -> Any:
+        def taken(self: Any, item: Any) -> None:
+            for _ in range(30):
+                take(self, item)
 
-    def often(self: Any, item: Any) -> None:
-        for _ in range(30):
-            offer(self, item)
+        return taken
 
-    patch(otlp_batches.Exports, "offer", often)
+    patch(BatchSpanProcessor, "on_end", often(BatchSpanProcessor.on_end))
+    patch(BatchLogRecordProcessor, "on_emit", often(BatchLogRecordProcessor.on_emit))
 
 
 def _without_lines(patch: Patch) -> None:
-    from agentic_rag.adapters.telemetry import otlp_batches
+    from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
 
-    offer = otlp_batches.Exports.offer
-
-    def some(self: Any, item: Any) -> None:
-        if not hasattr(item, "line"):
-            offer(self, item)
-
-    patch(otlp_batches.Exports, "offer", some)
+    patch(BatchLogRecordProcessor, "on_emit", nothing)
 
 
 def _in_each_revision(sql: str) -> Any:
