@@ -35,6 +35,7 @@ from opentelemetry.trace import (
     TraceFlags,
     set_span_in_context,
 )
+from opentelemetry.util.types import Attributes
 from prometheus_client import Metric as Family
 from prometheus_client.samples import Sample
 
@@ -55,6 +56,7 @@ _SEVERITIES = {
 """By the names of Python's levels."""
 _MOST_ATTRIBUTES = 128
 """Of a log record where the operator sets no limit (OpenTelemetry specification 1.48, "Attribute Limits")."""
+_FAILED, _UNSET = Status(StatusCode.ERROR), Status(StatusCode.UNSET)
 _SAMPLED, _UNSAMPLED = TraceFlags(TraceFlags.SAMPLED), TraceFlags(TraceFlags.DEFAULT)
 
 
@@ -66,30 +68,46 @@ class Origin:
     scope: InstrumentationScope
 
 
+class _HashedResource(Resource):
+    """Its hash is computed once: the exporters of the SDK take it of each span and record, and it hashes the JSON of
+    all attributes.
+    """
+
+    def __init__(self, attributes: Mapping[str, str]) -> None:
+        super().__init__(attributes)
+        self._hash = super().__hash__()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
 def origin_of(attributes: Mapping[str, str], version: str) -> Origin:
     """The origin of a process with these attributes."""
-    return Origin(Resource(attributes), InstrumentationScope("agentic_rag", version))
+    return Origin(_HashedResource(attributes), InstrumentationScope("agentic_rag", version))
 
 
 def span_of(one: RecordedSpan, origin: Origin, limits: ExportBatches) -> ReadableSpan:
     """An ended span."""
-    context = _context(one.trace_id, one.span_id)
+    trace_id = int(one.trace_id, 16)
     return ReadableSpan(
         one.name,
-        context,
-        _context(one.trace_id, one.parent_id) if one.parent_id else None,
+        SpanContext(trace_id, int(one.span_id, 16), is_remote=False, trace_flags=_SAMPLED),
+        SpanContext(trace_id, int(one.parent_id, 16), is_remote=False, trace_flags=_SAMPLED) if one.parent_id else None,
         origin.resource,
-        BoundedAttributes(limits.attribute_count, one.attributes, max_value_len=limits.attribute_length),
+        _limited(one.attributes, limits),
         kind=SpanKind.CLIENT if CALL_OF_A_MODEL in one.attributes else SpanKind.INTERNAL,
-        status=Status(StatusCode.ERROR if one.has_failed else StatusCode.UNSET),
+        status=_FAILED if one.has_failed else _UNSET,
         start_time=one.began,
         end_time=one.ended,
         instrumentation_scope=origin.scope,
     )
 
 
-def _context(trace_id: str, span_id: str) -> SpanContext:
-    return SpanContext(int(trace_id, 16), int(span_id, 16), is_remote=False, trace_flags=_SAMPLED)
+def _limited(attributes: Mapping[str, str | int | float | bool], limits: ExportBatches) -> Attributes:
+    """A copy within the limits. Without any it is a dict, at a tenth of the time."""
+    if limits.attribute_count is None and limits.attribute_length is None:
+        return dict(attributes)
+    return BoundedAttributes(limits.attribute_count, attributes, max_value_len=limits.attribute_length)
 
 
 def _around(one: TraceContext) -> Context:
