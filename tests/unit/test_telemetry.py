@@ -222,7 +222,10 @@ def test_a_stage_tells_how_it_ended_however_it_ends(raised: BaseException | None
             run()
 
     assert [(one.name, one.fields) for one in it.events] == [
-        ("rag_stage_ended", {"stage": "parse", "outcome": outcome, "seconds": 2.5})
+        (
+            "rag_stage_ended",
+            {"level": "info" if raised else "debug", "stage": "parse", "outcome": outcome, "seconds": 2.5},
+        )
     ]
     assert it.observations == [("rag_stage_seconds", (("stage", "parse"),), 2.5)]
 

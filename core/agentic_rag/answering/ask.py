@@ -26,6 +26,7 @@ from agentic_rag.answering.runs.cache_entry import TenantGuard, decode_entry
 from agentic_rag.answering.runs.cache_key import AnswerContext, answer_key, input_hash
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.record import CacheFill, RunRecorder
+from agentic_rag.answering.runs.tell_run import tell_run
 from agentic_rag.answering.shapes.kind_threshold import threshold_for
 from agentic_rag.answering.stages.stage import StageStep, record_stage
 from agentic_rag.answering.state_machine import PIPELINE_VERSION, Stage, StageEvent, next_stage, stage_seconds
@@ -116,14 +117,9 @@ class AnswerQuestion:
                 run = request if isinstance(request, Run) else await self._answer(request, watch)
             span.set("rag.run.id", str(run.run_id))
             span.set("rag.run.cache", run.cache.value)
+            tell_run(telemetry, run)
         if self._noticed is not None:
             self._noticed.asked(run, question.after if isinstance(request, Run) else request.follows)
-        telemetry.count("rag_runs_total", outcome=run.answer.outcome.value)
-        telemetry.count("rag_cache_requests_total", outcome=run.cache.value)
-        if run.answer.abstention is not None:
-            telemetry.count("rag_abstentions_total", reason=run.answer.abstention.reason.value)
-        for dependency in run.answer.degraded:
-            telemetry.count("rag_degraded_total", dependency=dependency.value)
         return run
 
     async def cancel(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> bool:

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry
 
+OK = "ok"
+
 
 @dataclass(slots=True)
 class StageEnding:
     """How a stage ended; the stage itself says what is not `ok`."""
 
-    outcome: str = "ok"
+    outcome: str = OK
     seconds: float = 0.0
     """Known when it has ended."""
 
@@ -24,20 +26,23 @@ class StageEnding:
 def run_stage(
     telemetry: Telemetry, name: str, monotonic: Callable[[], float], attributes: Mapping[str, int] | None = None
 ) -> Generator[StageEnding]:
-    """A stage of a run or a job: a span, and at its end the metric and the event, which has the ids that are bound."""
-    ending, began = StageEnding(), monotonic()
+    """A stage of a run or a job: a span, and at its end the metric and the event, which has the ids that are bound. The
+    event is one for operators where the stage failed; else the line of the run or document tells enough.
+    """
+    ending, began, level = StageEnding(), monotonic(), "debug"
     try:
         with telemetry.span(f"rag.{name}", attributes) as span:
             yield ending
-            span.set("rag.stage.outcome", ending.outcome)
+            if ending.outcome != OK:
+                span.set("rag.stage.outcome", ending.outcome)
     except BaseException as error:
-        ending.outcome = _code_of(error)
+        ending.outcome, level = _code_of(error), "info"
         raise
     finally:
         ending.seconds = monotonic() - began
         telemetry.observe("rag_stage_seconds", ending.seconds, stage=name)
         seconds = round(ending.seconds, 6)
-        telemetry.event("rag_stage_ended", stage=name, outcome=ending.outcome, seconds=seconds)
+        telemetry.event("rag_stage_ended", level=level, stage=name, outcome=ending.outcome, seconds=seconds)
 
 
 def _code_of(error: BaseException) -> str:

@@ -653,6 +653,13 @@ async def test_each_stage_has_a_span_a_metric_and_an_event_with_the_id_of_the_ru
     assert [one["stage"] for one in told] == timed == [stage.value for stage in Stage if stage is not Stage.DONE]
     assert {one["run_id"] for one in told} == {str(run.run_id)}
     assert [one["outcome"] for one in told] == [one.outcome for one in run.stages]
+    (line,) = [fields for name, fields in world.telemetry.told if name == "rag_run_ended"]
+    assert {name: line[name] for name in ("run_id", "outcome", "cache", "reason", "degraded")} == {
+        "run_id": str(run.run_id), "outcome": "GROUNDED", "cache": "miss", "reason": None, "degraded": None,
+    }  # fmt: skip
+    assert {name.removesuffix("_seconds") for name in line if name.endswith("_seconds")} == {
+        one.stage for one in run.stages if not one.outcome.startswith("skipped")
+    }
     assert world.telemetry.counts["rag_runs_total", (("outcome", "GROUNDED"),)] == 1
 
 

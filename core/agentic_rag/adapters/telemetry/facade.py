@@ -79,7 +79,7 @@ class ProcessTelemetry:
         self._meters.clear(metric)
 
     def event(self, name: str, **fields: str | int | float | bool | None) -> None:
-        """Write a log line; a field `level` of "warning" or "error" raises its level."""
+        """Write a log line; a field `level` names another level than "info"."""
         self._log.write(str(fields.pop("level", "info")), name, **fields)
 
     @contextmanager
