@@ -10,6 +10,7 @@ from agentic_rag.answering.evidence.answerability import (
     support_weights,
 )
 from agentic_rag.answering.evidence.intermediate_answers import find_intermediate_answers
+from agentic_rag.answering.extraction.answer_type_match import states_answer
 from agentic_rag.answering.extraction.extractive import PartDraft, draft_part
 from agentic_rag.answering.extraction.reading import MOST_APART, ReadSigns
 from agentic_rag.answering.extraction.subquery import build_subquery, find_literals
@@ -51,6 +52,40 @@ def test_evidence_that_lacks_what_the_question_asks_or_names_supports_less(
     question: str, better: str, worse: str
 ) -> None:
     assert _drafted(question, _passage(better))[1] > _drafted(question, _passage(worse))[1]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "other"),
+    [
+        ("When is a segment deleted?", "It goes as soon as all of it is delivered.", "A segment may be deleted."),
+        ("When do I salt the beans?", "Salt is added at the end.", "The beans are salted."),
+        ("From which day do I need a note?", "A note is needed from the third day on.", "A note is needed."),
+        ("When must the room be free?", "It must be free by 8 pm.", "It must be free."),
+    ],
+)
+def test_a_rule_says_when_by_what_happens_or_recurs(question: str, answer: str, other: str) -> None:
+    assert detect_answer_type(question) is AnswerType.DATE
+    assert states_answer(answer, AnswerType.DATE, question)
+    assert not states_answer(other, AnswerType.DATE, question)
+
+
+@pytest.mark.parametrize("question", ["When was the yard closed?", "When will the yard close?"])
+def test_what_happened_once_has_a_date(question: str) -> None:
+    assert not states_answer("It closed at the end of the season.", AnswerType.DATE, question)
+
+
+def test_a_unit_that_is_judged_to_answer_speaks_for_the_passages_more_than_another_speaks_against_them() -> None:
+    question = "Who paints the hull?"
+    part = build_subquery(question, detect_answer_type(question), {}, ())
+    near = _passage("Oona Pellgrave does it.")
+    draft = draft_part(part, 0, [near], 2)
+
+    def score(odds: float) -> float:
+        read = ReadSigns(0.1, 0.0, odds)
+        signs = extract_features(part, draft, [near], (), RankingConfidence(0.5, 0.5, 0.2, 0.1), read=read)
+        return sum(one.contribution for one in score_support(signs, weights=support_weights(read)).contributions)
+
+    assert score(2.0) - score(0.0) > 2 * (score(0.0) - score(-2.0)) > 0
 
 
 def test_the_marks_of_a_question_are_its_figures_identifiers_and_periods() -> None:

@@ -19,6 +19,7 @@ from agentic_rag.answering.evidence.certainty import (
 from agentic_rag.answering.extraction.extractive import draft_part
 from agentic_rag.answering.extraction.reading import ReadSigns
 from agentic_rag.answering.extraction.subquery import build_subquery
+from agentic_rag.answering.gate_decision import FeatureContribution
 from agentic_rag.answering.plan import AnswerType
 
 READ = ReadSigns(unmatched=0.05, apart=0.1, odds=2.0)
@@ -65,6 +66,12 @@ def test_units_of_several_documents_that_come_close_make_the_choice_less_certain
 
 def test_support_below_even_odds_makes_the_choice_less_certain_and_more_than_that_adds_nothing() -> None:
     assert by_reading(support=Support(0.3, 0.25)) < by_reading(support=Support(0.5, 0.25)) == by_reading()
+
+
+def test_odds_that_lifted_support_count_once() -> None:
+    lifted = Support(0.5, 0.25, (FeatureContribution("likely", 2.0, 0.6, 1.2),))
+    assert by_reading(support=Support(0.3, 0.25)) < by_reading(support=Support(0.5, 0.25))
+    assert by_reading(support=lifted) < by_reading(support=Support(0.5, 0.25))
 
 
 async def test_text_that_may_not_be_the_answer_is_shown_and_said_not_to_be_established() -> None:

@@ -24,6 +24,9 @@ HELD = passage(1, "Harbour", "Ana Núñez-Ruiz leads the port of Otter Voe. King
         "who was maja lindqvist",
         "Wer leitet die Werft?",
         "When was Harald's visit?",
+        "Summarise the June status report.",
+        "Show the Otter Voe report.",
+        "May we sell T-shirts?",
     ],
     ids=lambda one: one[:24],
 )
@@ -38,6 +41,7 @@ def test_a_name_that_stands_there_or_none_is_no_objection(question: str) -> None
         "Who was in the “Old Inn”?",
         "When did Harald visit Lund?",
         "Who is Otter Lindqvist?",
+        "Summarise the Brannoch report.",
     ],
 )
 def test_a_name_that_stands_nowhere_speaks_against_an_answer(question: str) -> None:

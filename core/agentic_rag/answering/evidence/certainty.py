@@ -41,7 +41,9 @@ class CertaintySigns:
     unmatched: float
     """As in `ReadSigns`; 0 where no model reads."""
     doubt: float
-    """How far the support lies below even odds, as a logarithm of the odds."""
+    """How far the support lies below even odds, as a logarithm of the odds, but for its sign `likely`: `odds` stand
+    here by themselves.
+    """
     odds: float
     """That a unit which they quote answers, as a logarithm; 0 where no model reads."""
 
@@ -81,15 +83,20 @@ def find_certainty_signs(
     for one in (quote for sentence in sentences for quote in quotes_of(sentence)):
         held |= mask_of(lower_text(_text_with_headings(passages[one.passage], one)), part.terms)
     focus = focus_mask(part)
-    share = min(max(support.score, LEAST_SUPPORT), 1.0 - LEAST_SUPPORT)
     return CertaintySigns(
         held=weight_of(held, part.terms),
         focused=(focus & held).bit_count() / focus.bit_count() if focus else 1.0,
         documents=math.log(max(1, documents)),
         unmatched=0.0 if read is None else read.unmatched,
-        doubt=max(0.0, -math.log(share / (1.0 - share))),
+        doubt=max(0.0, -_support_odds(support)),
         odds=0.0 if odds is None else odds,
     )
+
+
+def _support_odds(support: Support) -> float:
+    share = min(max(support.score, LEAST_SUPPORT), 1.0 - LEAST_SUPPORT)
+    likely = math.fsum(one.contribution for one in support.contributions if one.name == "likely")
+    return math.log(share / (1.0 - share)) - likely
 
 
 def score_certainty(signs: CertaintySigns, weights: CertaintyWeights = CertaintyWeights()) -> Support:

@@ -12,7 +12,7 @@ from agentic_rag.language.words.word_tables import table_of
 from agentic_rag.retrieval.candidates import Passage
 
 _NAME = re.compile(
-    r"[\"“](?P<quoted>[^\"”]{3,60})[\"”]|(?<![\w.])(?P<name>[A-ZÀ-Þ][\w’'&-]*"
+    r"[\"“](?P<quoted>[^\"”]{3,60})[\"”]|(?<![\w.])(?P<name>(?![A-Z]-[a-z])[A-ZÀ-Þ][\w’'&-]*"
     r"(?:,? (?:(?:of|the|de|van|von|del|la|du|le) ){0,2}[A-ZÀ-Þ][\w’'&-]*)*)"
 )
 """A quoted title, or words with capitals in a row."""
@@ -56,7 +56,9 @@ def _names(question: str) -> list[tuple[str, ...]]:
             opens = _OPENS.search(question[: match.start()]) is not None
             if len(words) == 1 and (opens or words[0].isupper()):
                 continue
-            while words and words[0].lower() in _NOT_NAMES:
+            if opens and len(words) > 1 and words[1] in _JOINTS:
+                words = words[2:]
+            while words and (words[0].lower() in _NOT_NAMES or words[0] in _JOINTS):
                 words = words[1:]
         folded = tuple(_plain(" ".join(words)).split())
         if len("".join(folded)) >= _SHORTEST:

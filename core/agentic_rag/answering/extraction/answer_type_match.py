@@ -25,6 +25,21 @@ _DATE = re.compile(
     r"\b(?:daily|weekly|monthly|quarterly|annually|every (?:day|week|month|quarter|year))\b",
     re.IGNORECASE,
 )
+_UNITS_OF_TIME = r"(?:working |business )?(?:minute|hour|day|week|weekend|month|quarter|term|season|year)s?"
+_MOMENT = re.compile(
+    r"\b(?:as soon as|immediately|"
+    r"at (?:the (?:end|beginning|start|latest)|noon|midnight|night|once)|in the (?:morning|afternoon|evening)|"
+    r"\d{1,2} ?(?:a\.?m|p\.?m|o['’]clock|h)|(?:within|every|each|(?:first|last|second|third|fourth|fifth|sixth|"
+    rf"seventh|eighth|ninth|tenth|\d{{1,2}}(?:st|nd|rd|th))) (?:\w+ )?{_UNITS_OF_TIME})\b",
+    re.IGNORECASE,
+)
+"""A time that is told by what happens, by the clock or by what recurs."""
+_RULE_ASKED = re.compile(
+    r"\b(?:when|(?:which|what) (?:day|time|week|month)\b.{0,30}?) (?:do|does|is|are|am|can|could|must|should|shall|may|"
+    r"has|have|need)\b",
+    re.IGNORECASE,
+)
+"""A question for when something happens each time: what happened once, or will, has a date."""
 _OPENER = "|".join(word.capitalize() for word in sorted(FUNCTION_WORDS))
 _PERSON = re.compile(
     rf"\b(?!(?:{_OPENER})\b(?!\.))(?:[A-Z][\w’'-]+ (?:[A-Z]\.? |[a-z]{{2,3}} )?|(?:[A-Z]\. ?)+)[A-Z][\w’'-]+"
@@ -162,7 +177,9 @@ def states_answer(sentence: str, kind: AnswerType, question: str, columns: str =
             return False
         return _has_figure(sentence, asked, dates=False)
     if kind is AnswerType.DATE:
-        return any(not holds_phrase(asked, match[0].lower()) for match in _DATE.finditer(sentence))
+        times = (_DATE, _MOMENT) if _RULE_ASKED.search(question) else (_DATE,)
+        found = (match[0].lower() for one in times for match in one.finditer(sentence))
+        return any(not holds_phrase(asked, time) for time in found)
     if kind is AnswerType.PERSON:
         return _names_person(sentence, asked)
     if kind is AnswerType.FACT and _NAME_ASKED.search(question):
