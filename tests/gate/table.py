@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tests.bench.reports import Row
-from tests.gate import asked, crawled, decisions, from_the_web, labelled, outcomes, parallel, poison, served
+from tests.gate import ages, asked, crawled, decisions, from_the_web, labelled, outcomes, parallel, poison, served
 
 Measure = Callable[[bool], Row]
 """Measures a row; True asks for the short form."""
@@ -35,6 +35,7 @@ TABLE: Mapping[str, Measure] = {
     "alone": poison.alone,
     "unsupported": served.unsupported,
     "slower": served.slower,
+    "aged": ages.aged,
     "withheld": from_the_web.withheld,
     "verified": from_the_web.verified,
 }

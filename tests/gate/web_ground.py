@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
+from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.documents.document import Document
 from agentic_rag.documents.originals import OriginalKeys
@@ -47,6 +48,19 @@ class StopAfter:
         self.steps -= 1
         if self.steps <= 0:
             raise Stopped
+
+
+@dataclass
+class MovedClock(SystemClock):
+    """The system's clock, moved by hand."""
+
+    ahead: timedelta = timedelta()
+
+    def now(self) -> datetime:
+        return super().now() + self.ahead
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.ahead.total_seconds()
 
 
 @dataclass

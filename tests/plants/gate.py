@@ -169,6 +169,16 @@ def _without_votes(patch: Patch) -> None:
     patch(leave_out, "find_outvoted", lambda *_: Outvoted())
 
 
+def _heedless_of_age(patch: Patch) -> None:
+    from agentic_rag.answering.evidence.outvoted import PassageAges
+    from agentic_rag.answering.stages import leave_out
+
+    async def read(*_: Any) -> PassageAges:
+        return PassageAges()
+
+    patch(leave_out, "_read_ages", read)
+
+
 def _against_all(patch: Patch) -> None:
     from agentic_rag.answering.evidence import outvoted
 
@@ -216,6 +226,7 @@ MUTANTS: Mapping[str, Mutant] = {
     "alone": Mutant("pages that name something else outvote one", _against_all, "speak of something else"),
     "unsupported": Mutant("everything is supported", _all_supported, "that nothing supports"),
     "slower": Mutant("what the probe found is read late", _late_probe, "over retrieval only"),
+    "aged": Mutant("no text is too old", _heedless_of_age, "median age of citations"),
     "withheld": Mutant("no policy is heard", _without_policy, "with the web forbidden"),
     "verified": Mutant("a page is changed in place", _in_place, "changed or went"),
     "cost": Mutant("each decision takes two milliseconds more", _slowly, "beyond the probe"),

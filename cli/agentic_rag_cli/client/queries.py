@@ -40,7 +40,7 @@ mutation ($input: UpdateWorkspaceSettingsInput!) {{
 WEB_ACCESS = f"""
 mutation ($input: UpdateWorkspaceSettingsInput!) {{
   updateWorkspaceSettings(input: $input) {{
-    workspace {{ name settings {{ web {{ allow care recrawlHours }} }} }} {FAULTS}
+    workspace {{ name settings {{ web {{ allow care recrawlHours profile }} }} }} {FAULTS}
   }}
 }}
 """

@@ -59,6 +59,15 @@ class TextSpan:
 _WEB_ORIGINS = frozenset(origin.value for origin in WebOrigin)
 
 
+def date_of(published: date | None, read_at: datetime | None) -> datetime | None:
+    """From when the age of a text counts: the day (UTC) of its publication, else when it was read. A day of publication
+    that was still to come then is none.
+    """
+    if published is None or (read_at is not None and published > read_at.date()):
+        return read_at
+    return datetime.combine(published, time(), UTC)
+
+
 @dataclass(frozen=True, slots=True)
 class Citation:
     """A quoted span of a stored revision: `snippet == revision.text[source_span.start:source_span.end]`.
@@ -102,12 +111,8 @@ class Citation:
 
     @property
     def dated(self) -> datetime | None:
-        """From when the age of the cited text counts: the day (UTC) of its publication, else when it was read. A day of
-        publication that was still to come then is none.
-        """
-        if self.published is None or (self.read_at is not None and self.published > self.read_at.date()):
-            return self.read_at
-        return datetime.combine(self.published, time(), UTC)
+        """From when the age of the cited text counts, as `date_of`."""
+        return date_of(self.published, self.read_at)
 
     @property
     def is_web(self) -> bool:

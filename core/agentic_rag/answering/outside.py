@@ -27,6 +27,8 @@ class OutsideRequest:
     follows_links: bool = False
     seconds: float = 5.0
     """What is not done by then is left to the workers."""
+    first_hosts: tuple[str, ...] = ()
+    """Patterns of hosts whose pages are read before others that a search names."""
 
 
 @dataclass(frozen=True, slots=True)

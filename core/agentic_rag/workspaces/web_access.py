@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.workspaces.web_profiles import ProfileName
 
 MAX_RECRAWL_HOURS = 8_760
 """A year."""
@@ -22,6 +23,8 @@ class WebAccess:
     """The gate's knob: 0 looks outside as seldom as it may, 1 as readily."""
     recrawl_hours: int = 0
     """Pages that the web brought are asked for again after so many hours at the latest; 0: never."""
+    profile: ProfileName = ProfileName.GENERAL
+    """How new its answers have to be, and whose pages are read first."""
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.care) and 0 <= self.care <= 1):

@@ -7,18 +7,21 @@ from dataclasses import replace
 import pytest
 from tests.unit.answering.corpus import Corpus
 
-from agentic_rag.answering.evidence.outvoted import Outvoted, find_outvoted
+from agentic_rag.answering.evidence.outvoted import Outvoted, PassageAges, find_outvoted, find_repeated
+from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.query.planner import detect_answer_type
 from agentic_rag.language.tokenizer import query_terms
 from agentic_rag.retrieval.candidates import Candidate, Passage
 
 NOBODY = Outvoted()
+NO_AGES = PassageAges()
 Page = tuple[str | None, str]
 """The host of a page, None for a document of the workspace, and its text."""
 
 
-def outvoted(question: str, *pages: Page) -> Outvoted:
+def found(question: str, *pages: Page) -> tuple[Subquery, list[Passage]]:
+    """The question, and the pages as they were found."""
     corpus = Corpus()
     for place, (host, text) in enumerate(pages):
         path = f"notes/{place}.md" if host is None else f"web/{host}/{place}"
@@ -28,7 +31,11 @@ def outvoted(question: str, *pages: Page) -> Outvoted:
         for place, (chunk, (host, _)) in enumerate(zip(corpus.chunks, pages, strict=True))
     ]
     rarity = dict.fromkeys(query_terms(question), 2.0)
-    return find_outvoted(build_subquery(question, detect_answer_type(question), rarity), passages)
+    return build_subquery(question, detect_answer_type(question), rarity), passages
+
+
+def outvoted(question: str, *pages: Page, ages: PassageAges = NO_AGES) -> Outvoted:
+    return find_outvoted(*found(question, *pages), ages)
 
 
 def against_two(question: str, said: str, agreed: str) -> Outvoted:
@@ -102,3 +109,50 @@ def test_a_site_has_one_voice_and_a_document_of_the_workspace_is_never_outvoted(
     assert (
         outvoted(question, ("a.example", truth), ("b.example", "Berth 4 is 15 m deep."), ("c.example", lie)) == NOBODY
     )
+
+
+OLD_FIRST = PassageAges(old=frozenset({0}), new=frozenset({1, 2}))
+MOVED = "The Ravn pier was designed by Ida Voss."
+
+
+def test_two_new_sources_outvote_an_old_document_of_the_workspace_and_one_does_not() -> None:
+    old, both = (None, DESIGNED[1]), (("a.example", MOVED), ("b.example", MOVED))
+
+    assert outvoted(DESIGNED[0], old, *both) == NOBODY
+    assert outvoted(DESIGNED[0], old, *both, ages=OLD_FIRST).places == {0}
+    assert outvoted(DESIGNED[0], old, ("a.example", MOVED), ("a.example", MOVED), ages=OLD_FIRST) == NOBODY
+    assert outvoted(DESIGNED[0], old, ("a.example", MOVED), ("b.example", OPENED[1]), ages=OLD_FIRST) == NOBODY
+
+
+def test_two_old_sources_outvote_one_new_page_and_not_two_that_agree() -> None:
+    old = (None, DESIGNED[1]), (None, DESIGNED[1])
+    one_new, two_new = PassageAges(frozenset({0, 1}), frozenset({2})), PassageAges(frozenset({0, 1}), frozenset({2, 3}))
+
+    assert outvoted(DESIGNED[0], *old, ("a.example", MOVED), ages=one_new).places == {2}
+    assert outvoted(DESIGNED[0], *old, ("a.example", MOVED), ("b.example", MOVED), ages=two_new).places == {0, 1}
+
+
+def test_a_lie_between_new_pages_is_outvoted_whatever_right_value_it_names_too() -> None:
+    lie = ("c.example", "The Ravn pier was designed by Ole Berg, and Ida Voss drew its lamps.")
+    ages = PassageAges(frozenset({0}), frozenset({1, 2, 3}))
+    told = outvoted(DESIGNED[0], (None, OPENED[1]), ("a.example", MOVED), ("b.example", MOVED), lie, ages=ages)
+
+    assert told.spans
+
+
+@pytest.mark.parametrize(
+    ("newer", "repeated"),
+    [
+        ("The Ravn pier was designed by Maren Tollack.", True),
+        ("Maren Tollack designed the Ravn pier.", True),
+        ("The Ravn pier was designed by Ida Voss.", False),
+        ("The Ravn pier was not designed by Maren Tollack.", False),
+        ("The Ravnholm pier was designed by Maren Tollack.", False),
+        ("Maren Tollack visited the Ravn pier.", False),
+    ],
+)
+def test_an_old_sentence_is_left_out_where_a_new_one_says_the_same(newer: str, repeated: bool) -> None:
+    part, passages = found(DESIGNED[0], (None, DESIGNED[1]), (None, newer))
+
+    assert bool(find_repeated(part, passages, PassageAges(frozenset({0}), frozenset({1})))) is repeated
+    assert not find_repeated(part, passages, PassageAges(frozenset({0}), frozenset()))

@@ -149,11 +149,13 @@ def test_a_workspace_shows_and_changes_how_long_it_keeps_what_is_past() -> None:
 def test_a_workspace_is_opened_to_the_web_and_closed_again() -> None:
     at = terminal()
 
-    opened = at.rag("workspace", "web", "handbook", "--allow", "--care", "0.7", "--recrawl-hours", "24")
+    opened = at.rag(
+        "workspace", "web", "handbook", "--allow", "--care", "0.7", "--recrawl-hours", "24", "--profile", "code"
+    )
     closed = json.loads(at.rag("workspace", "web", "handbook", "--forbid", "--json").stdout)
 
-    assert "allowed, care 0.7; its pages are asked for again within 24 h" in opened.stdout
-    assert closed == {"allow": False, "care": 0.5, "recrawlHours": 24}
+    assert "allowed, care 0.7, profile code; its pages are asked for again within 24 h" in opened.stdout
+    assert closed == {"allow": False, "care": 0.5, "recrawlHours": 24, "profile": "CODE"}
 
 
 @pytest.mark.parametrize("name", ["", "   ", "two\nlines", "n" * 201])

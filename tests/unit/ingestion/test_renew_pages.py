@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 from tests.gate.simulated_web import Answer, page, prose
-from tests.gate.web_ground import CrawledWorkspace
+from tests.gate.web_ground import CrawledWorkspace, MovedClock
 from tests.memory_store.jobs.job_board import MemoryJobBoard
 from tests.memory_store.session.store import MemoryStore
 
@@ -26,19 +26,6 @@ from agentic_rag.workspaces.web_access import WebAccess
 HOST = "news.example.org"
 DAY = timedelta(days=1)
 RENEWED = WebAccess(allow=True, recrawl_hours=24)
-
-
-@dataclass
-class MovedClock(SystemClock):
-    """The system's clock, moved forward by hand."""
-
-    ahead: timedelta = timedelta()
-
-    def now(self) -> datetime:
-        return super().now() + self.ahead
-
-    def monotonic(self) -> float:
-        return super().monotonic() + self.ahead.total_seconds()
 
 
 @dataclass

@@ -154,6 +154,12 @@ def web(
         int | None,
         typer.Option(min=0, max=8760, help="Ask for its pages again after so many hours at the latest; 0: never."),
     ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            help="general, marketing (answers of this week) or code (of this month, makers' own pages first)."
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Set whether runs of a workspace may look outside its documents. The organisation has to allow it too: rag tenant
@@ -166,6 +172,8 @@ def web(
         access: dict[str, Any] = {"allow": allow, "care": care}
         if recrawl_hours is not None:
             access["recrawlHours"] = recrawl_hours
+        if profile is not None:
+            access["profile"] = profile.upper()
         wished = {"workspaceId": await client.workspace_id(name), "web": access}
         return await client.fetch(queries.WEB_ACCESS, input=wished)
 
@@ -173,7 +181,8 @@ def web(
     shown = changed["settings"]["web"]
     leave, hours = "allowed" if shown["allow"] else "forbidden", shown["recrawlHours"]
     again = f"its pages are asked for again within {hours} h" if hours else "its pages are not asked for again"
-    line = f"{changed['name']}: the web is {leave}, care {shown['care']:g}; {again}"
+    kind = shown["profile"].lower()
+    line = f"{changed['name']}: the web is {leave}, care {shown['care']:g}, profile {kind}; {again}"
     terminal.show(shown, line, as_json=as_json)
 
 

@@ -1,4 +1,6 @@
-"""Finds pages of the web whose claim at least two independent sources contradict with one value."""
+"""Finds pages of the web, and texts that are too old, whose claim at least two independent sources contradict with one
+value; and old claims that newer texts repeat.
+"""
 
 from __future__ import annotations
 
@@ -58,33 +60,73 @@ class _Claim:
     values: tuple[TypedValue, ...]
 
 
-def find_outvoted(part: Subquery, passages: Sequence[Passage]) -> Outvoted:
+@dataclass(frozen=True, slots=True)
+class PassageAges:
+    """Places of passages by what a workspace wants of the age of their texts; one without a date is neither."""
+
+    old: frozenset[int] = frozenset()
+    new: frozenset[int] = frozenset()
+
+
+def find_outvoted(part: Subquery, passages: Sequence[Passage], ages: PassageAges = PassageAges()) -> Outvoted:
     """What web pages claim and at least two independent sources contradict: they say of the same what the page says,
     with one value on which they agree and another than the page's.
 
     A site is one source however many pages it has; so is a document of the workspace's own. Nothing is compared
-    without pages and three sources.
+    without pages and three sources. What is too old, a page or not, is contradicted by two new sources alike, which old
+    ones do not contradict; one new source leaves it as it is.
     """
     hosts = [page_host(one.chunk.source_path, one.chunk.url) for one in passages]
     sources = [host or str(one.chunk.document_id) for host, one in zip(hosts, passages, strict=True)]
-    if not any(hosts) or len(set(sources)) <= MIN_VOICES:
+    if not (any(hosts) or ages.old) or len(set(sources)) <= MIN_VOICES:
         return Outvoted()
     claims = _claims(part, passages, sources)
+    new = [one for one in claims if one.unit.passage in ages.new]
     spans: set[tuple[int, int]] = set()
     contested: set[str] = set()
     backing: set[str] = set()
     for claim in claims:
-        if hosts[claim.unit.passage] is None:
+        place = claim.unit.passage
+        if hosts[place] is None and place not in ages.old:
             continue
-        agreed = _agreed_against(claim, claims, part)
+        agreed = _agreed_against(claim, claims if hosts[place] is not None else new, part)
+        if place in ages.new and _agreed_by(claim, new):
+            # Old sources take nothing from what two new ones state.
+            agreed = _agreed_against(claim, new, part)
         if any(_backs(claim, value, witness) for value, witness in agreed):
             backing.add(claim.source)
         if _is_contradicted(claim, agreed, part):
             contested.add(claim.source)
-            spans.add((passages[claim.unit.passage].chunk.ordinal, claim.unit.start))
+            spans.add((passages[place].chunk.ordinal, claim.unit.start))
     alone = contested - backing
-    places = frozenset(place for place, host in enumerate(hosts) if host is not None and sources[place] in alone)
+    judged = ages.old | {place for place, host in enumerate(hosts) if host is not None}
+    places = frozenset(place for place in judged if sources[place] in alone)
     return Outvoted(places, frozenset(spans))
+
+
+def find_repeated(part: Subquery, passages: Sequence[Passage], ages: PassageAges) -> ExcludedSpans:
+    """Sentences of old texts whose values a new one states of the same, and no other value: quoting it is enough."""
+    if not (ages.old and ages.new):
+        return frozenset()
+    claims = _claims(part, passages, [str(one.chunk.document_id) for one in passages])
+    new = [one for one in claims if one.unit.passage in ages.new]
+    return frozenset(
+        (passages[one.unit.passage].chunk.ordinal, one.unit.start)
+        for one in claims
+        if one.unit.passage in ages.old and any(_repeats(other, one, part) for other in new)
+    )
+
+
+def _repeats(newer: _Claim, claim: _Claim, part: Subquery) -> bool:
+    """True where the newer claim has the question's words and the values of the other, and no rival of them."""
+    if not claim.values or not _covers(newer, claim, part) or not claim.names <= newer.names:
+        return False
+    if is_negative(newer.said.text) != is_negative(claim.said.text):
+        return False
+    return all(
+        any(one.agrees(other) for other in newer.values) and not _rivals_beside(newer, one, claim)
+        for one in claim.values
+    )
 
 
 def _claims(part: Subquery, passages: Sequence[Passage], sources: Sequence[str]) -> list[_Claim]:
@@ -143,6 +185,14 @@ def _agreed_against(claim: _Claim, claims: Sequence[_Claim], part: Subquery) -> 
         for value, one in told
         if len({other.source for same, other in told if value.agrees(same)} | {one.source}) >= MIN_VOICES
     ]
+
+
+def _agreed_by(claim: _Claim, new: Sequence[_Claim]) -> bool:
+    """Whether another new source states a value of the claim."""
+    return not is_negative(claim.said.text) and any(
+        one.source != claim.source and any(value.agrees(other) for value in claim.values for other in one.values)
+        for one in new
+    )
 
 
 def _covers(witness: _Claim, claim: _Claim, part: Subquery) -> bool:

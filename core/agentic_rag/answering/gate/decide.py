@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 
 from agentic_rag.answering.gate.policy import WebPolicy
 from agentic_rag.answering.gate.rollback import Rollback
@@ -19,6 +20,7 @@ from agentic_rag.answering.gate_decision import (
     GateDecision,
 )
 from agentic_rag.retrieval.candidates import SCORE_DIGITS
+from agentic_rag.workspaces.web_profiles import GENERAL, WebProfile
 
 MAX_SEEDS = 4
 """Searches, and addresses, that one run begins with."""
@@ -46,6 +48,7 @@ class GateRules:
     budget_left: float = 1.0
     """As `OutsideSigns.budget_left`; 0 forbids to look outside."""
     profile: float = 0.0
+    """As `OutsideSigns.profile`."""
     can_search: bool = False
     """A search engine is configured."""
     can_crawl: bool = False
@@ -59,6 +62,10 @@ class GateRules:
     """Plans that are done without for a while."""
     trial: WeightsTrial | None = None
     """Other weights for some of the workspaces."""
+    wants: WebProfile = GENERAL
+    """What the workspace's profile wants of the web."""
+    not_before: date | None = None
+    """The day from which on texts are as new as the profile wants."""
 
 
 @dataclass(frozen=True, slots=True)

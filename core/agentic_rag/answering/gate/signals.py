@@ -72,7 +72,9 @@ class OutsideSigns:
     budget_left: float = 1.0
     """The share of the envelope for looking outside that is left; 1 without one."""
     profile: float = 0.0
-    """How much the workspace's profile prefers what is new over what it has."""
+    """How much the workspace's profile prefers what is new over what it has: its preference times what is missing of
+    `ProbeSigns.freshness`.
+    """
 
 
 def read_question(

@@ -42,11 +42,12 @@ class TimeNeed:
         return self.days is not None or self.year is not None
 
 
-def find_time_need(question: str) -> TimeNeed:
-    """The time that the words of a question ask for."""
+def find_time_need(question: str, wanted_days: int | None = None) -> TimeNeed:
+    """The time that the words of a question ask for; `wanted_days` where they ask for none."""
     days = next((days for said, days in _AGES if said.search(question)), None)
     years = [int(year) for year in _YEAR.findall(question)]
-    return TimeNeed(days, max(years, default=None))
+    found = TimeNeed(days, max(years, default=None))
+    return found if found.exists else TimeNeed(wanted_days)
 
 
 def measure_freshness(need: TimeNeed, found: Sequence[date], today: date) -> float:

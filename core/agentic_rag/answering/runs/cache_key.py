@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 
 from agentic_rag.answering.gate.decide import GateRules
 from agentic_rag.answering.gate.policy import WebPolicy
@@ -17,6 +17,7 @@ from agentic_rag.retrieval.fusion_options import FusionMethod, FusionWeights
 from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.workspaces.settings import RagConfig
 from agentic_rag.workspaces.web_access import WebAccess
+from agentic_rag.workspaces.web_profiles import PROFILES, ProfileName
 
 _ABOUT_TIME = re.compile(
     r"\b(?:today|now|current(?:ly)?|latest|newest|recent(?:ly)?|yesterday|tomorrow|ago|so far|upcoming|"
@@ -56,13 +57,16 @@ class AnswerContext:
         return self.organisation_allows_web or self.web != WebAccess()
 
     def bound_gate(self, rules: GateRules) -> GateRules:
-        """The rules of the process, with the policy and the knob of the workspace."""
-        return replace(rules, policy=WebPolicy(self.organisation_allows_web, self.web.allow), care=self.web.care)
+        """The rules of the process, with the policy, the knob and the profile of the workspace."""
+        policy, wants = WebPolicy(self.organisation_allows_web, self.web.allow), PROFILES[self.web.profile]
+        not_before = None if wants.newest_days is None else self.today - timedelta(days=wants.newest_days)
+        return replace(rules, policy=policy, care=self.web.care, wants=wants, not_before=not_before)
 
 
-def is_about_time(question: str) -> bool:
+def is_about_time(question: str, profile: ProfileName = ProfileName.GENERAL) -> bool:
     """True when the answer may change with the day."""
-    return _ABOUT_TIME.search(question) is not None or find_time_need(question).days is not None
+    need = find_time_need(question, PROFILES[profile].newest_days)
+    return _ABOUT_TIME.search(question) is not None or need.days is not None
 
 
 def answer_key(question: UnderstoodQuestion, context: AnswerContext) -> str:
@@ -89,7 +93,7 @@ def answer_key(question: UnderstoodQuestion, context: AnswerContext) -> str:
         context.defaults,
         " ".join(map(repr, (context.support_threshold, *context.kind_thresholds))),
         " ".join(map(repr, (context.rag_config, *filter(None, (context.similarity_exponent,))))),
-        context.today.isoformat() if is_about_time(question.text) else "",
+        context.today.isoformat() if is_about_time(question.text, context.web.profile) else "",
         # Nothing where the web is closed, as above.
         *((repr((context.organisation_allows_web, context.web)),) if context.is_web_known else ()),
     ).hex()

@@ -80,6 +80,7 @@ class DirectStage:
             return StageResult(state, outcome="skipped: the gate is off")
         probe = NOTHING_FOUND if not question.allows_retrieval else probe_signs(state, ending, self._today)
         rules = await self._rules(state)
+        rules = replace(rules, profile=rules.wants.preference * (1 - probe.freshness))
         weights = weights_for(question.asked.workspace.workspace_id, rules.trial)
         decision = decide(question.signs, probe, rules, find_seeds(state), weights)
         state = replace(state, question=replace(question, gate=decision))
@@ -113,7 +114,12 @@ class DirectStage:
             await reads.release()
             asked, seeds = state.question.asked, decision.directives
             wanted = OutsideRequest(
-                asked.workspace, seeds.search_seeds, seeds.crawl_seeds, follows_links=seeds.use_crawl, seconds=seconds
+                asked.workspace,
+                seeds.search_seeds,
+                seeds.crawl_seeds,
+                follows_links=seeds.use_crawl,
+                seconds=seconds,
+                first_hosts=state.options.gate.wants.first_hosts,
             )
             report = await outside.look(wanted)
         self._tell(report)
@@ -167,7 +173,9 @@ def probe_signs(state: RunState, ending: Ending, today: date) -> ProbeSigns:
         hit_rate=measure_hits([one.candidate.score for one in found.passages]),
         margin=measure_margin([one.confidence for one in searched]),
         coverage=measure_coverage(draft.support),
-        freshness=measure_freshness(find_time_need(state.question.text), dated, today),
+        freshness=measure_freshness(
+            find_time_need(state.question.text, state.options.gate.wants.newest_days), dated, today
+        ),
         sufficiency=measure_sufficiency(ending.outcome, draft.support, draft.certainty, len(draft.missing)),
         support=0.0 if draft.support is None else draft.support.score,
         certainty=0.0 if draft.certainty is None else draft.certainty.score,

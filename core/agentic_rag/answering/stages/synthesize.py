@@ -82,7 +82,7 @@ class SynthesizeStage:
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the draft, or the nearest evidence with the reason to abstain."""
-        state = leave_out_outvoted(state)
+        state = await leave_out_outvoted(state, reads)
         known = _quote_opening(state) or _quote_cells(state)
         if known is not None:
             return StageResult(known)

@@ -24,6 +24,7 @@ from agentic_rag.web.fetch_policy import FetchedPage
 from agentic_rag.web.links import same_page
 from agentic_rag.web.page_paths import WebOrigin
 from agentic_rag.web.search import SearchRequest
+from agentic_rag.web.url_policy import AddressRefused, HostList, parse_target
 
 MAX_PAGES = 6
 """Pages that one run reads of those that were found or named."""
@@ -86,7 +87,8 @@ class LookOutsideForRun:
         await self.keep.admit(request.workspace)
         found = await asyncio.gather(*(self._search(request.workspace, text, tally) for text in request.searches))
         named = [FoundPage(url, WebOrigin.CRAWL) for url in request.addresses]
-        chosen = list({page.url: page for page in [*named, *_in_turn(found)]}.values())[:MAX_PAGES]
+        ranked = _first_of(HostList(request.first_hosts), _in_turn(found))
+        chosen = list({page.url: page for page in [*named, *ranked]}.values())[:MAX_PAGES]
         read = await asyncio.gather(*(self._read(request.workspace, page, tally) for page in chosen))
         if request.follows_links:
             await self._follow(request, chosen, [page for page in read if page is not None], tally)
@@ -157,6 +159,18 @@ def _count_done(status: DocumentStatus, fault: DocumentFault | None, tally: _Tal
         tally.ready += 1
     elif fault is not None:
         tally.refusals[fault.code] = None
+
+
+def _first_of(hosts: HostList, pages: Sequence[FoundPage]) -> list[FoundPage]:
+    """Pages of these hosts first, else in their order."""
+    return sorted(pages, key=lambda page: not hosts.allows(_host(page.url)))
+
+
+def _host(url: str) -> str:
+    try:
+        return parse_target(url).host
+    except AddressRefused:
+        return ""
 
 
 def _in_turn(found: Sequence[Sequence[FoundPage]]) -> list[FoundPage]:

@@ -14,6 +14,7 @@ from agentic_rag.workspaces import settings as workspace_settings
 from agentic_rag.workspaces import web_access
 from agentic_rag.workspaces import workspace as workspace_values
 from agentic_rag.workspaces.administer import NewWorkspace
+from agentic_rag.workspaces.web_profiles import ProfileName
 from agentic_rag_server.auth.roles import Action, can_perform
 from agentic_rag_server.auth.rules import Sight
 from agentic_rag_server.graphql.http.context import Info, RequestContext
@@ -22,6 +23,9 @@ from agentic_rag_server.graphql.models.similarity import SimilarityCalibration, 
 from agentic_rag_server.graphql.workspaces.calibrations import Calibration, find_calibration
 
 WorkspaceKind = strawberry.enum(workspace_values.WorkspaceKind, description="What a workspace stands for.")
+WebProfile = strawberry.enum(
+    ProfileName, name="WebProfile", description="How new answers have to be, and whose pages of the web are read first."
+)
 
 
 @strawberry.type(description="How many passages a search brings, and how similar to the question they must be.")
@@ -39,6 +43,7 @@ class WebAccess:
     recrawl_hours: int = strawberry.field(
         description="Pages that the web brought are asked for again after so many hours at the latest; 0: never."
     )
+    profile: WebProfile  # type: ignore[valid-type]
 
 
 @strawberry.type(description="What holds for a workspace, by its own decision, its kind's or the server's.")
@@ -131,6 +136,7 @@ class WebAccessInput:
     allow: bool
     care: float = strawberry.field(default=0.5, description="0 to 1.")
     recrawl_hours: int | None = strawberry.field(default=None, description="0 (never) to 8760; null keeps what is set.")
+    profile: WebProfile | None = strawberry.field(default=None, description="Null keeps what is set.")  # type: ignore[valid-type]
 
 
 @strawberry.input(description="A workspace to make.")
@@ -235,7 +241,7 @@ def _apply_settings(
 
 def _web_access(before: web_access.WebAccess, wished: WebAccessInput) -> web_access.WebAccess:
     hours = before.recrawl_hours if wished.recrawl_hours is None else wished.recrawl_hours
-    return web_access.WebAccess(wished.allow, wished.care, hours)
+    return web_access.WebAccess(wished.allow, wished.care, hours, wished.profile or before.profile)
 
 
 @strawberry.type

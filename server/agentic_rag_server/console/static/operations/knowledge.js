@@ -47,7 +47,7 @@ export const WORKSPACE = /* GraphQL */ `
       settings {
         chunkProfile embeddingDimensions inlineGuidelines historyDays runsDays jobsDays auditDays usageDays
         ragConfig { topK similarityThreshold }
-        web { allow care recrawlHours }
+        web { allow care recrawlHours profile }
       }
     }
   }

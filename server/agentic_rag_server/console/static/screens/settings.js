@@ -68,6 +68,7 @@ class RagSettings extends Part {
       allow: Boolean(data.get("web")),
       care: Number(data.get("care")),
       recrawlHours: Number(data.get("recrawlHours")),
+      profile: data.get("profile"),
     };
     if (Object.entries(web).some(([name, value]) => settings.web[name] !== value)) input.web = web;
     return this.act("keep", UPDATE_WORKSPACE, { input }, "The settings are kept.");
@@ -159,6 +160,15 @@ class RagSettings extends Part {
                 <label>
                   <span>How readily it looks outside, 0 to 1</span>
                   <input name="care" type="number" min="0" max="1" step="0.05" .value=${settings.web.care} />
+                </label>
+                <label>
+                  <span>How new answers have to be</span>
+                  <select name="profile">
+                    ${[["GENERAL", "as the question says"], ["MARKETING", "of this week"], ["CODE", "of this month"]].map(
+                      ([value, text]) =>
+                        html`<option value=${value} ?selected=${settings.web.profile === value}>${text}</option>`,
+                    )}
+                  </select>
                 </label>
                 <label>
                   <span>Ask for its web pages again within hours (0: never)</span>
