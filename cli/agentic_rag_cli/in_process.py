@@ -68,6 +68,7 @@ class System:
 
         settings = self.container.settings
         timeout = settings.answering.budget_ms[1]
+        self.container.register.start()
         await serve_stdio(server_url(settings), str(self.org_id), timeout, workspace, self._transport)
 
     @cached_property

@@ -49,6 +49,7 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_erasures": TableClass.ORGANISATION,
         "rag_dead_payloads": TableClass.GLOBAL,
         "rag_workers": TableClass.GLOBAL,
+        "rag_processes": TableClass.GLOBAL,
         "rag_provider_keys": TableClass.ORGANISATION,
         "rag_sources": TableClass.WORKSPACE,
         "rag_jobs": TableClass.WORKSPACE,

@@ -70,6 +70,7 @@ def run_server(settings: Settings, *, processes: int = 1, listener: int | None =
             _ = container.embedder
         if with_token:
             await container.first_access.try_organisation()
+        container.register.start()
         container.telemetry.event(
             "rag_server_starting",
             address=f"http://{settings.server.host}:{settings.server.port}",

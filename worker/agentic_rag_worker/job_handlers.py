@@ -40,25 +40,38 @@ def job_handlers(container: Container) -> Mapping[JobKind, Handler]:
     follow = container.follow_source
     retention = ApplyRetention(container.database, container.blobs)
 
+    def reads(run: Callable[[Lease, JobProgress], Coroutine[Any, Any, object]]) -> Any:
+        """The handler as one that holds whole texts while it runs: an erasure's certificate waits for its end."""
+
+        async def run_reading(lease: Lease, progress: JobProgress) -> object:
+            with container.memory.reading(lease.job.workspace, lease.job.document_id):
+                return await run(lease, progress)
+
+        return run_reading
+
     async def write_passage(lease: Lease, progress: JobProgress) -> None:
         await container.write_passage.run(lease.job.workspace, lease.job.key)
 
     return {
         # The slowest single step is parsing a large file or one embedding call.
         JobKind.INGEST: Handler(
-            ingest.run, 3_600.0, 300.0, ingest.record_failure, ingest.is_rejection, ingest.is_published
+            reads(ingest.run), 3_600.0, 300.0, ingest.record_failure, ingest.is_rejection, ingest.is_published
         ),
         # The slowest single step is fetching a repository; every batch of files is progress.
         JobKind.SYNC: Handler(follow.run, 21_600.0, 1_900.0, follow.record_failure, follow.is_rejection),
         # The slowest single step is the longest pause that a site may ask for, and one page.
-        JobKind.CRAWL: Handler(container.crawl_web.run, 22_000.0, 300.0, is_rejection=container.crawl_web.is_rejection),
+        JobKind.CRAWL: Handler(
+            reads(container.crawl_web.run), 22_000.0, 300.0, is_rejection=container.crawl_web.is_rejection
+        ),
         JobKind.DELETE: Handler(container.delete.run_job, 600.0, 300.0),
         # The slowest single step is dropping a vector index, which waits for the searches that use it.
         JobKind.ERASE: Handler(container.erase_workspace.run, 21_600.0, 900.0),
+        # Most of it waits for questions and files under way, a minute an order.
+        JobKind.FORGET: Handler(container.confirm_drops.run, 3_600.0, 300.0),
         JobKind.COMPACT: Handler(CompactSegments(container.database).run, 600.0, 300.0),
         JobKind.RETENTION: Handler(retention.run, 600.0, 300.0),
         # The slowest single step is reading one part of an archive and writing it.
-        JobKind.SNAPSHOT: Handler(snapshot.run, 21_600.0, 300.0, snapshot.record_failure),
+        JobKind.SNAPSHOT: Handler(reads(snapshot.run), 21_600.0, 300.0, snapshot.record_failure),
         # The slowest single step is one batch of documents.
         JobKind.GRAPH: Handler(container.graph_sync.run, 3_600.0, 120.0),
         # The slowest single step is one question with a chat model.
@@ -66,7 +79,7 @@ def job_handlers(container: Container) -> Mapping[JobKind, Handler]:
         # The answer waits for a second or two; a later passage is of no use.
         JobKind.HYDE: Handler(write_passage, 60.0, 60.0),
         # A large workspace and a slow provider take hours; each batch is progress.
-        JobKind.REEMBED: Handler(container.switch_spaces.run, 86_400.0, 300.0),
+        JobKind.REEMBED: Handler(reads(container.switch_spaces.run), 86_400.0, 300.0),
         # Building is one long step: a million vectors take minutes.
         JobKind.INDEX: Handler(index.run, 14_400.0, 7_200.0, index.record_failure),
     }

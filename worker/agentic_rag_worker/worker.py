@@ -250,6 +250,7 @@ async def _work_with(settings: Settings, more: MoreHandlers | None) -> None:
     async with build_container(settings) as container:
         try:
             canaries = container.leak_canaries.run if options.canary_seconds > 0 else None
+            container.register.start()
             handlers = {**job_handlers(container), **({} if more is None else more(container))}
             await run_worker(container, handlers, options, canaries=canaries)
         except OSError as error:

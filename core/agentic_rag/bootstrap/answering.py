@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 
 from agentic_rag.adapters.onnx.unit_reader import find_reader
@@ -27,6 +28,7 @@ from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.outside import Outside
 from agentic_rag.answering.ports import PassageExchange, UnitReader
 from agentic_rag.answering.runs.explain import ExplainRun
+from agentic_rag.answering.runs.page_image import PageImage, QuotedPlace
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.answering.runs.replay import ReplayRun
@@ -77,7 +79,9 @@ class AnsweringParts(DocumentParts):
 
     @cached_property
     def _recorder(self) -> RunRecorder:
-        return self._owned(RunRecorder(self.database, self.runs, self.cache, self.telemetry))
+        recorder = self._owned(RunRecorder(self.database, self.runs, self.cache, self.telemetry))
+        self.memory.is_used_by(recorder.drain)
+        return recorder
 
     @cached_property
     def answer(self) -> AnswerQuestion:
@@ -150,7 +154,9 @@ class AnsweringParts(DocumentParts):
 
     @cached_property
     def _room(self) -> WaitingRoom:
-        return waiting_room(self.settings.stores.database_pool_size)
+        room = waiting_room(self.settings.stores.database_pool_size)
+        self.memory.is_used_by(room.settle)
+        return room
 
     @cached_property
     def read_entities(self) -> ReadEntities:
@@ -200,7 +206,11 @@ class AnsweringParts(DocumentParts):
     @cached_property
     def unit_reader(self) -> UnitReader | None:
         """The shipped reader; None without onnxruntime, and beside the embedder that needs nothing installed."""
-        return find_reader() if reads_units(self.settings) else None
+        reader = find_reader() if reads_units(self.settings) else None
+        if reader is not None:
+            # In a thread: it waits for a reading under way.
+            self.memory.holds_late(partial(asyncio.to_thread, reader.drop))
+        return reader
 
     @property
     def _tools(self) -> tuple[Tool, ...]:
@@ -218,10 +228,15 @@ class AnsweringParts(DocumentParts):
 
     @cached_property
     def show_cited_page(self) -> ShowCitedPage:
-        render = self._process_parser.render
-        return ShowCitedPage(
+        async def render(content: bytes, place: QuotedPlace) -> PageImage:
+            with self.memory.reading(None):
+                return await self._process_parser.render(content, place)
+
+        show = ShowCitedPage(
             self.read_runs, self.document_access, self.database, self.blobs, render, self.telemetry, self.noticed
         )
+        self.memory.holds(lambda _: show.drop())
+        return show
 
     @cached_property
     def gate(self) -> ObserveGate:

@@ -35,7 +35,9 @@ class DocumentParts(JobParts):
         options = self.settings.ingestion.parser_options
         limits = ParserLimits(memory_bytes=options.memory_mb << 20)
         scans = ScanReader(scan_options(options.ocr), on_missing=report) if options.ocr else None
-        return self._owned(ProcessParser(limits, children=PARSING_CHILDREN, on_missing=report, scans=scans))
+        parser = self._owned(ProcessParser(limits, children=PARSING_CHILDREN, on_missing=report, scans=scans))
+        self.memory.is_ended_by(parser.end_idle)
+        return parser
 
     @cached_property
     def original_keys(self) -> OriginalKeys:

@@ -11,6 +11,7 @@ from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.compute import ProcessCompute
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.adapters.telemetry.facade import ProcessTelemetry, TelemetryOptions
+from agentic_rag.erasure.process_memory import ProcessMemory
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.compute import Compute
 from agentic_rag.kernel.errors import Misconfigured
@@ -81,7 +82,14 @@ class KernelParts:
 
     @cached_property
     def _compute(self) -> Compute:
-        return self._owned(ProcessCompute(COMPUTE_PROCESSES))
+        compute = self._owned(ProcessCompute(COMPUTE_PROCESSES))
+        self.memory.is_ended_by(compute.end_processes)
+        return compute
+
+    @cached_property
+    def memory(self) -> ProcessMemory:
+        """What this process holds of documents, for an erasure to drop. Who makes a holder names it here."""
+        return ProcessMemory()
 
     def _owned(self, part: T) -> T:
         """The part, which is closed with the container."""

@@ -13,6 +13,7 @@ from agentic_rag.adapters.postgres.operations.graph_feed import PostgresGraphFee
 from agentic_rag.adapters.postgres.operations.inspection import PostgresInspector
 from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresIndexBuilder
 from agentic_rag.bootstrap.web import WebParts
+from agentic_rag.erasure.confirm_drops import ConfirmDrops
 from agentic_rag.erasure.erase_workspace import EraseWorkspace
 from agentic_rag.erasure.ports import ExternalGraph
 from agentic_rag.ingestion.ingest_chunks import IngestChunks
@@ -99,6 +100,11 @@ class OperationsParts(WebParts):
     @cached_property
     def prove_workspace_erasure(self) -> ProveWorkspaceErasure:
         return ProveWorkspaceErasure(self.database, self.cache, self.blobs, self._graph_traces)
+
+    @cached_property
+    def confirm_drops(self) -> ConfirmDrops:
+        """The body of FORGET jobs."""
+        return ConfirmDrops(self.database, self.telemetry)
 
     @cached_property
     def erase_workspace(self) -> EraseWorkspace:

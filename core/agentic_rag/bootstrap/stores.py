@@ -6,11 +6,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentic_rag import __version__
 from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 from agentic_rag.adapters.cache_chain import ChainedAnswerCache
 from agentic_rag.adapters.postgres.answering.cache_entries import PostgresAnswerCache
 from agentic_rag.adapters.postgres.answering.gate_log import PostgresGateLog
 from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
+from agentic_rag.adapters.postgres.erasure.process_register import ProcessRegister
 from agentic_rag.adapters.postgres.retrieval.resident import ResidentCorpusStore
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
@@ -44,18 +46,29 @@ class StoreParts(KernelParts):
     def _open_pool(self, options: PoolOptions) -> PostgresPool:
         return self._owned(PostgresPool(self.settings.stores.database_url, options, self.telemetry))
 
-    def _database_on(self, pool: PostgresPool, residents: ResidentCorpusStore | None = None) -> Database:
+    def _database_on(self, pool: PostgresPool, residents: ResidentCorpusStore | None = None) -> PostgresDatabase:
         is_production = self.settings.server.is_production
         return PostgresDatabase(pool, HEAD, graph=self.graph, refuses_owners=is_production, residents=residents)
 
     @cached_property
     def _residents(self) -> ResidentCorpusStore:
-        return self._owned(ResidentCorpusStore(self._pool, self.settings.retrieval.resident_mb << 20))
+        capacity = self.settings.retrieval.resident_mb << 20
+        return self._owned(ResidentCorpusStore(self._pool, capacity, lambda: self.register.is_current))
 
     @cached_property
     def database(self) -> Database:
         """The one place that opens tenant transactions."""
-        return self._database_on(self._pool, self._residents)
+        database = self._database_on(self._pool, self._residents)
+        self.memory.holds(database.drop)
+        self.memory.is_used_by(database.settle)
+        return database
+
+    @cached_property
+    def register(self) -> ProcessRegister:
+        """Lets erasures wait for this process once it is started; programs that serve or work start it."""
+        program = f"agentic-rag {__version__}"
+        url = self.settings.stores.database_url
+        return self._owned(ProcessRegister(url, self.memory, self.clock, self.telemetry, program))
 
     @cached_property
     def _small_reads(self) -> Database:

@@ -31,12 +31,21 @@ class ErasedStore(enum.Enum):
     CACHE_TABLE = "cache_table"
     CACHE = "cache"
     ORIGINALS = "originals"
+    PROCESSES = "processes"
+    """Servers and workers that said that they dropped what they held in memory. Those that fell silent are counted in
+    `LAPSED_PROCESSES`.
+    """
+    LAPSED_PROCESSES = "processes_lapsed"
     GRAPH = "external_graph"
     """Nodes of a graph outside Postgres; absent without one."""
 
 
 COUNTS_OF_OTHERS = frozenset({ErasedStore.ENTITIES, ErasedStore.RUNS, ErasedStore.CACHE_TABLE, ErasedStore.CACHE})
 """An entity stays while any document mentions it; runs and cached answers are those of all callers."""
+
+
+COUNTED_ANEW = frozenset({ErasedStore.PROCESSES, ErasedStore.LAPSED_PROCESSES})
+"""All processes are asked each time; elsewhere an erasure finds what earlier ones left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +92,10 @@ class Certificate:
 
     def with_stores(self, later: Iterable[StoreErasure]) -> Certificate:
         """The certificate with the results of more stores; counts of the same store add up."""
-        return replace(self, stores=merge_stores(self.stores, later))
+        stores = merge_stores(self.stores, later)
+        memory = _memory_gap(stores)
+        gaps = tuple(memory if one.place == memory.place else one for one in self.not_covered)
+        return replace(self, stores=stores, not_covered=gaps)
 
     def without_counts_of_others(self) -> Certificate:
         """The certificate without the counts that depend on documents and questions of others, which its reader may
@@ -100,28 +112,58 @@ _WAL = CoverageGap(
 _BACKUPS = CoverageGap(
     "backups", "Backups of database, blob store or volumes taken before the erasure still hold the document."
 )
+_MEMORY_PLACE = "process_memory"
 _MEMORY = CoverageGap(
-    "process_memory",
+    _MEMORY_PLACE,
+    "Servers and workers of before revision 0051 are not asked to drop what they hold. Memory that others gave back "
+    "may hold pieces of the text until it is written again; nothing reads it.",
+)
+_MEMORY_UNTOLD = CoverageGap(
+    _MEMORY_PLACE,
     "Running servers and workers keep texts, words and vectors that they read before in memory, until others push them "
     "out or they are restarted; nothing of an erased document answers a question from there.",
+)
+_MEMORY_SILENT = CoverageGap(
+    _MEMORY_PLACE,
+    "Not every running server and worker has said yet that it dropped what it holds in memory; nothing of an erased "
+    "document answers a question from there.",
 )
 _LOGS = CoverageGap("logs", "Log lines and traces written before name the document by id; they hold none of its text.")
 
 
-def coverage_gaps(snapshots: Sequence[datetime]) -> tuple[CoverageGap, ...]:
-    """The places an erasure cannot reach; `snapshots` are the times of the workspace's earlier snapshots."""
+def coverage_gaps(snapshots: Sequence[datetime], stores: Iterable[StoreErasure] = ()) -> tuple[CoverageGap, ...]:
+    """The places an erasure cannot reach; `snapshots` are the times of the workspace's earlier snapshots. `stores` tell
+    how far processes dropped what they held.
+    """
     held = tuple(
         CoverageGap("snapshot", "A snapshot of the workspace taken before the erasure holds the document.", taken)
         for taken in snapshots
     )
-    return (_WAL, _BACKUPS, _LOGS, _MEMORY, *held)
+    return (_WAL, _BACKUPS, _LOGS, _memory_gap(stores), *held)
+
+
+def _memory_gap(stores: Iterable[StoreErasure]) -> CoverageGap:
+    told = {one.store: one for one in stores}
+    followed, lapsed = told.get(ErasedStore.PROCESSES), told.get(ErasedStore.LAPSED_PROCESSES)
+    if followed is None:
+        return _MEMORY_UNTOLD
+    if not followed.done:
+        return _MEMORY_SILENT
+    if lapsed is not None and lapsed.count:
+        return CoverageGap(
+            _MEMORY_PLACE,
+            f"Processes that fell silent in the last day without signing off, and did not say that they dropped what "
+            f"they held: {lapsed.count}. They were killed, stopped or cut off; one that goes on drops all it holds "
+            "before it uses it.",
+        )
+    return _MEMORY
 
 
 def merge_stores(stores: Iterable[StoreErasure], later: Iterable[StoreErasure]) -> tuple[StoreErasure, ...]:
     """Each store once, in the order of `ErasedStore`: counts are added up, `done` is that of the latest entry."""
     found = {one.store: one for one in stores}
     for one in later:
-        before = found.get(one.store)
+        before = None if one.store in COUNTED_ANEW else found.get(one.store)
         found[one.store] = one if before is None else replace(one, count=(before.count or 0) + (one.count or 0))
     return tuple(found[store] for store in ErasedStore if store in found)
 

@@ -11,6 +11,7 @@ from agentic_rag.documents.originals import delete_marked_blobs
 from agentic_rag.documents.ports import BlobStore
 from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure
 from agentic_rag.erasure.ports import Erasure
+from agentic_rag.erasure.process_memory import lines_of
 from agentic_rag.jobs.job import JobKind, Lease, NewJob
 from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.database import Database, Transaction
@@ -87,7 +88,8 @@ class DeleteDocument:
 
     async def run(self, workspace: WorkspaceRef, document_id: UUID, actor: str = SYSTEM_ACTOR) -> Deletion:
         """Erase immediately. The database commit decides, and enqueues a job for the other stores; the job does what
-        fails now, or what this process does not live to finish.
+        fails now, or what this process does not live to finish. Processes that hold texts in memory are not waited for:
+        a FORGET job asks them, and completes the certificate.
 
         Errors: `DependencyUnavailable` (Postgres).
         """
@@ -115,7 +117,7 @@ class DeleteDocument:
         except DependencyUnavailable as error:
             unfinished.append(error.dependency)
         async with self._database.transaction(workspace.org_id) as transaction:
-            certificate = await transaction.erasures.follow(workspace, document_id, followed)
+            certificate = await _follow(transaction, workspace, document_id, followed)
             if unfinished:
                 await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
             else:
@@ -142,7 +144,7 @@ class DeleteDocument:
         blobs = await delete_marked_blobs(self._database, self._blobs, workspace, document_id)
         followed = [StoreErasure(ErasedStore.CACHE, cache_entries), StoreErasure(ErasedStore.ORIGINALS, blobs)]
         async with self._database.transaction(workspace.org_id) as transaction:
-            certificate = await transaction.erasures.follow(workspace, document_id, followed)
+            certificate = await _follow(transaction, workspace, document_id, followed)
         return self._report_erasure(Deletion(document_id, erasure, cache_entries, blobs, (), certificate))
 
     async def _audit(self, transaction: Transaction, workspace: WorkspaceRef, erasure: Erasure, actor: str) -> None:
@@ -171,3 +173,14 @@ class DeleteDocument:
             unfinished=",".join(deletion.unfinished),
         )
         return deletion
+
+
+async def _follow(
+    transaction: Transaction, workspace: WorkspaceRef, document_id: UUID, stores: list[StoreErasure]
+) -> Certificate | None:
+    """Record what stores outside the database said, and that no process holds texts where none is registered."""
+    certificate = await transaction.erasures.follow(workspace, document_id, stores)
+    if certificate is None or certificate.is_complete:
+        return certificate
+    told = await transaction.erasures.drop_progress(None)
+    return certificate if told.silent else await transaction.erasures.follow(workspace, document_id, lines_of(told))

@@ -8,13 +8,16 @@ from agentic_rag.answering.ports import AnswerCache
 from agentic_rag.documents.blob_keys import is_older, snapshots_of
 from agentic_rag.documents.originals import delete_marked_blobs
 from agentic_rag.documents.ports import BlobStore
+from agentic_rag.erasure.confirm_drops import WAIT_SECONDS, ask_processes
 from agentic_rag.erasure.ports import ExternalGraph
+from agentic_rag.erasure.process_memory import lines_of
 from agentic_rag.erasure.request_erasure import begin
 from agentic_rag.erasure.workspace_erasure import BLOBS, CACHE, EXTERNAL_GRAPH, WorkspaceErasure
 from agentic_rag.jobs.job import Lease
 from agentic_rag.jobs.leases import require_lease
 from agentic_rag.jobs.ports import JobProgress
 from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import Retryable
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.retrieval.ports import IndexBuilder
 from agentic_rag.tenancy.audit import SYSTEM_ACTOR
@@ -57,6 +60,14 @@ class EraseWorkspace:
             progress.advance()
         await self._empty_graph(workspace, progress)
         await self._count(workspace, CACHE, await self.cache.forget(workspace))
+        told = await ask_processes(self.database, workspace, (), WAIT_SECONDS, progress.advance)
+        if told.silent:
+            raise Retryable(
+                f"{told.silent} of the running servers and workers did not say that they dropped what they hold.",
+                code="MEMORY_HELD",
+            )
+        for one in lines_of(told):
+            await self._count(workspace, one.store.value, one.count or 0)
         await self._delete_blobs(lease, erasure, progress)
         while not await self._finish(lease):
             # A row that came after the blobs were gone names one more.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -49,6 +50,7 @@ class Erasure:
             StoreErasure(ErasedStore.CACHE_TABLE, self.cache_entries),
             StoreErasure(ErasedStore.CACHE, 0, done=False),
             StoreErasure(ErasedStore.ORIGINALS, 0, done=False),
+            StoreErasure(ErasedStore.PROCESSES, 0, done=False),
             *((StoreErasure(ErasedStore.GRAPH, 0, done=False),) if self.is_followed else ()),
         )
 
@@ -61,6 +63,35 @@ class ErasureTrace:
     rows: int
     is_pending: bool = False
     """The rows list work of a pending job: blobs or nodes of an external graph to delete."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldErasure:
+    """An erasure whose certificate waits for processes that may hold texts of the document in memory."""
+
+    document_id: UUID
+    version: int
+    """The corpus version of the erasure: the same document may be erased again later."""
+
+
+@dataclass(frozen=True, slots=True)
+class DropOrder:
+    """Sent to all processes that were registered at `ordered_at`, by the database's clock."""
+
+    order_id: UUID
+    ordered_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class DropProgress:
+    """Who has followed an order, in numbers of processes."""
+
+    followed: int = 0
+    """They said that they dropped what they held, or signed off since."""
+    lapsed: int = 0
+    """They fell silent without signing off: killed, stopped, or cut off from the database."""
+    silent: int = 0
+    """They live and have not followed yet."""
 
 
 class ErasureStore(Protocol):
@@ -84,6 +115,26 @@ class ErasureStore(Protocol):
         """Every row that still refers to the document: by its id in any table, by the ordinals of its chunks, or in the
         content of stored runs, cached answers and jobs. Redacted rows do not count.
         """
+        ...
+
+    async def held(self, workspace: WorkspaceRef, limit: int) -> Sequence[HeldErasure]:
+        """At most `limit` of the committed erasures whose certificates wait for processes."""
+        ...
+
+    async def order_drop(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> DropOrder:
+        """Tell every process, at the commit, to drop what it holds of the workspace, because these documents (none: all
+        of it) were erased. At most 100 documents.
+        """
+        ...
+
+    async def drop_progress(self, order: DropOrder | None) -> DropProgress:
+        """Who of the processes that were registered at the order has followed it; without an order, all that live are
+        silent.
+        """
+        ...
+
+    async def confirm(self, workspace: WorkspaceRef, erasures: Sequence[HeldErasure], progress: DropProgress) -> None:
+        """Complete the certificates of the erasures with what processes said, where they still wait for it."""
         ...
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from types import MappingProxyType
 from uuid import UUID
 
-from agentic_rag.erasure.certificate import CoverageGap, coverage_gaps
+from agentic_rag.erasure.certificate import CoverageGap, ErasedStore, StoreErasure, coverage_gaps
 from agentic_rag.jobs.job import JobKind, NewJob
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -61,7 +61,10 @@ class WorkspaceErasure:
     @property
     def not_covered(self) -> tuple[CoverageGap, ...]:
         """The places that it does not reach. The workspace's own snapshots go with it."""
-        return coverage_gaps(())
+        told = (ErasedStore.PROCESSES, ErasedStore.LAPSED_PROCESSES)
+        return coverage_gaps(
+            (), [StoreErasure(one, self.counts[one.value]) for one in told if one.value in self.counts]
+        )
 
 
 def erase_job(workspace: WorkspaceRef, carrier: Mapping[str, str]) -> NewJob:

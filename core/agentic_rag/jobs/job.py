@@ -22,6 +22,8 @@ class JobKind(enum.Enum):
     DELETE = "delete"
     ERASE = "erase"
     """Erase a workspace that was deleted."""
+    FORGET = "forget"
+    """Have every process drop what it holds of erased documents in memory, and complete their certificates."""
     SYNC = "sync"
     """Bring a workspace up to date with a source that it follows."""
     CRAWL = "crawl"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Hashable, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Hashable, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from contextvars import Context
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -158,10 +158,34 @@ class WeightedSemaphore:
             entry.granted.set_result(None)
 
 
+class Turnstile:
+    """Knows who is inside, so that what is under way can be waited for while others come."""
+
+    def __init__(self) -> None:
+        self._inside: dict[asyncio.Future[None], Hashable] = {}
+
+    @contextmanager
+    def inside(self, key: Hashable = None) -> Generator[None]:
+        """Be inside during the block."""
+        left: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._inside[left] = key
+        try:
+            yield
+        finally:
+            del self._inside[left]
+            left.set_result(None)
+
+    async def settle(self, is_meant: Callable[[Any], bool] = lambda _: True) -> None:
+        """Wait until all who are inside at the call, with a key that is meant, have left."""
+        if inside := [left for left, key in self._inside.items() if is_meant(key)]:
+            await asyncio.wait(inside)
+
+
 class WaitingRoom:
     """Lets in work of `capacity` units; before the door at most `places` callers wait, each for `seconds` at most."""
 
     def __init__(self, capacity: int, places: int, seconds: float) -> None:
+        self._turnstile = Turnstile()
         self._units = WeightedSemaphore(capacity)
         self._free_places = places
         self._seconds = seconds
@@ -180,7 +204,12 @@ class WaitingRoom:
                 raise self._refusal() from late
             finally:
                 self._free_places += 1
+            inside.enter_context(self._turnstile.inside())
             yield
+
+    async def settle(self) -> None:
+        """Wait until the work that is inside at the call has left."""
+        await self._turnstile.settle()
 
     def _refusal(self) -> Overloaded:
         return Overloaded(

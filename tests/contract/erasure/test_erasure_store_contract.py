@@ -13,7 +13,10 @@ from agentic_rag.retrieval.candidates import ChunkEntities
 from agentic_rag.retrieval.graph.entities import extract_entities
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-LATE = (StoreErasure(ErasedStore.CACHE, 4), StoreErasure(ErasedStore.ORIGINALS, 1))
+LATE = tuple(
+    StoreErasure(store, count)
+    for store, count in ((ErasedStore.CACHE, 4), (ErasedStore.ORIGINALS, 1), (ErasedStore.PROCESSES, 2))
+)
 
 
 async def erase(adapter: Backend, workspace: WorkspaceRef, path: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from uuid import UUID
 
 import numpy as np
@@ -11,8 +12,9 @@ from tests.memory_store.session.state import StoredJob, Tombstone, WorkspaceStat
 from tests.memory_store.session.store import Working
 
 from agentic_rag.answering.runs.redaction import SOURCE_ERASED, collect_document_ids, redact_document
-from agentic_rag.erasure.certificate import Certificate, StoreErasure, coverage_gaps, merge_stores
-from agentic_rag.erasure.ports import ErasureTrace
+from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure, coverage_gaps, merge_stores
+from agentic_rag.erasure.ports import DropOrder, DropProgress, ErasureTrace, HeldErasure
+from agentic_rag.erasure.process_memory import lines_of
 from agentic_rag.jobs.job import JobKind, JobState
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -54,6 +56,41 @@ class MemoryErasureStore:
         counted = [ErasureTrace(store, rows) for store, rows in _counted(state, document_id)]
         return [trace for trace in (*counted, doomed) if trace.rows]
 
+    async def held(self, workspace: WorkspaceRef, limit: int) -> list[HeldErasure]:
+        """Erasures that no process was asked about yet."""
+        state = self._working.read(workspace)
+        if state is None:
+            return []
+        every = [*state.tombstones.items(), *((key, one) for key, more in state.past_erasures.items() for one in more)]
+        return [HeldErasure(key, one.version) for key, one in every if is_held(one)][:limit]
+
+    async def order_drop(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> DropOrder:
+        """Nobody is told: one process holds everything."""
+        return DropOrder(workspace.workspace_id, datetime.now(UTC))
+
+    async def drop_progress(self, order: DropOrder | None) -> DropProgress:
+        """Nobody was told."""
+        return DropProgress()
+
+    async def confirm(self, workspace: WorkspaceRef, erasures: Sequence[HeldErasure], progress: DropProgress) -> None:
+        """Write down what processes said."""
+        state = self._working.write(workspace)
+
+        def told(document_id: UUID, one: Tombstone) -> Tombstone:
+            if HeldErasure(document_id, one.version) not in erasures or not is_held(one):
+                return one
+            return replace(one, stores=merge_stores(one.stores, lines_of(progress)))
+
+        state.tombstones.update({key: told(key, one) for key, one in state.tombstones.items()})
+        state.past_erasures.update(
+            {key: tuple(told(key, one) for one in more) for key, more in state.past_erasures.items()}
+        )
+
+
+def is_held(tombstone: Tombstone) -> bool:
+    """Whether the certificate waits for processes."""
+    return any(one.store is ErasedStore.PROCESSES and not one.done for one in tombstone.stores)
+
 
 def _certificate(document_id: UUID, tombstone: Tombstone) -> Certificate:
     return Certificate(
@@ -62,7 +99,7 @@ def _certificate(document_id: UUID, tombstone: Tombstone) -> Certificate:
         erased_at=tombstone.erased_at,
         stores=tombstone.stores,
         ordinals=tombstone.ordinals,
-        not_covered=coverage_gaps(()),
+        not_covered=coverage_gaps((), tombstone.stores),
     )
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import chain
 
+from tests.memory_store.erasure.erasures import is_held
 from tests.memory_store.jobs.jobs import lease_expired
 from tests.memory_store.models.spaces import is_expired
 from tests.memory_store.session.state import StoredJob, WorkspaceState, expired_runs
@@ -109,6 +111,9 @@ class MemoryJobBoard:
                 for one in state.sources.values()
                 if _is_due(one, now) and not _is_under_way(state, JobKind.SYNC, one.source_id.hex)
             ]
+            held = any(is_held(one) for one in (*state.tombstones.values(), *chain(*state.past_erasures.values())))
+            if held and not _is_under_way(state, JobKind.FORGET):
+                due.append(MaintenanceTask(workspace, JobKind.FORGET, "processes"))
             if _is_scattered(state) and not _is_under_way(state, JobKind.COMPACT):
                 due.append(MaintenanceTask(workspace, JobKind.COMPACT, "segments"))
             if self._wants_recrawl(workspace, state, now) and not _is_under_way(state, JobKind.CRAWL):

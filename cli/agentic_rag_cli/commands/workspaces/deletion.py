@@ -165,7 +165,8 @@ def _show_begun(name: str, erasure: dict[str, Any], check: str, *, as_json: bool
 def _counted(erasure: dict[str, Any]) -> str:
     counts = {one["store"]: one["count"] for one in erasure["stores"]}
     documents, blobs = counts.get("rag_documents", 0), counts.get("blobs", 0)
-    everything = format_count(sum(counts.values()), "row")
+    rows = sum(count for store, count in counts.items() if not store.startswith("processes"))
+    everything = format_count(rows, "row")
     return f"{format_count(documents, 'document')}, {format_count(blobs, 'blob')}, {everything} in all"
 
 

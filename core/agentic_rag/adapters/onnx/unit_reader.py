@@ -79,8 +79,14 @@ class OnnxUnitReader:
     def __init__(self, directory: Path = READER, cache_bytes: int = CACHE_BYTES) -> None:
         self._directory = directory
         self._turn = threading.Lock()
-        self._free = cache_bytes
+        self._cache_bytes = self._free = cache_bytes
         self._known: OrderedDict[tuple[str, int], NDArray[np.float16]] = OrderedDict()
+
+    def drop(self) -> None:
+        """Forget the vectors of every text."""
+        with self._turn:
+            self._known.clear()
+            self._free = self._cache_bytes
 
     async def read(self, question: str, units: Sequence[PlacedUnit]) -> Reading:
         return await asyncio.to_thread(self._read, question, units)

@@ -53,6 +53,12 @@ class ProcessCompute:
     async def run_here(self, function: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)
 
+    async def end_processes(self) -> None:
+        """End the processes when they have done their work; the next work starts others."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await asyncio.to_thread(pool.shutdown)
+
     async def aclose(self) -> None:
         """End the processes and the thread."""
         await asyncio.to_thread(self._thread.shutdown, cancel_futures=True)

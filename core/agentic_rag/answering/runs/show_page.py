@@ -49,6 +49,10 @@ class ShowCitedPage:
         self._noticed = noticed
         self._kept: OrderedDict[bytes, PageImage] = OrderedDict()
 
+    def drop(self) -> None:
+        """Forget every picture."""
+        self._kept.clear()
+
     async def run(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID, marker: int) -> PageImage:
         """The page; without marks where it is not sure which words are meant. Errors: `NotFound` (codes RUN_NOT_FOUND,
         CITATION_NOT_FOUND, PAGE_NOT_SHOWN, ORIGINAL_MISSING), those of `DocumentAccess.require`, `ParseFailed`,

@@ -79,6 +79,12 @@ class ProcessParser:
             return await self._read_without(content, asked, refusal)
         return await self._read(content, {**asked, "recognised": pages})
 
+    async def end_idle(self) -> None:
+        """End the children that read no file now; the next file starts others. A busy one ends with its file."""
+        await self._pool.end_idle()
+        if self._scans is not None:
+            await self._scans.end_idle()
+
     async def aclose(self) -> None:
         """End all children."""
         await self._pool.aclose()

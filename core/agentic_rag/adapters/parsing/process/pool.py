@@ -55,6 +55,13 @@ class ChildPool:
         self._idle: list[_Child] = []
         self._busy: set[_Child] = set()
 
+    async def end_idle(self) -> None:
+        """End the children that read no file now; the next file starts others. A busy one ends with its file."""
+        for child in self._busy:
+            child.retire()
+        while self._idle:
+            await self._idle.pop().end()
+
     async def aclose(self) -> None:
         """End all children."""
         children = [*self._idle, *self._busy]
@@ -166,9 +173,15 @@ class _Child:
     def __init__(self, process: Process) -> None:
         self._process = process
         self._files = 0
+        self._is_retired = False
 
     def usable(self, limits: ParserLimits) -> bool:
-        return self._process.returncode is None and self._files < limits.files_per_child
+        is_fresh = self._files < limits.files_per_child and not self._is_retired
+        return self._process.returncode is None and is_fresh
+
+    def retire(self) -> None:
+        """Read no further file."""
+        self._is_retired = True
 
     async def ready(self) -> tuple[str, ...]:
         """Waits for the frame that a child sends once its walls stand, and names them."""

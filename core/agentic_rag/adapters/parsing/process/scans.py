@@ -124,6 +124,10 @@ class ScanReader:
             finally:
                 await self._pool.aclose()
 
+    async def end_idle(self) -> None:
+        """As of `ProcessParser`."""
+        await self._pool.end_idle()
+
     async def aclose(self) -> None:
         """End the child."""
         await self._pool.aclose()

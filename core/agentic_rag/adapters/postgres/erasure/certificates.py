@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import numpy as np
 
-from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.adapters.postgres.erasure.process_register import ORDER, PROGRESS
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row, value_from
 from agentic_rag.answering.runs.answer_codec import decode
 from agentic_rag.answering.runs.redaction import SOURCE_ERASED, collect_document_ids, redact_document
 from agentic_rag.erasure.certificate import (
@@ -18,7 +19,8 @@ from agentic_rag.erasure.certificate import (
     encode_stores,
     merge_stores,
 )
-from agentic_rag.erasure.ports import ErasureTrace
+from agentic_rag.erasure.ports import DropOrder, DropProgress, ErasureTrace, HeldErasure
+from agentic_rag.erasure.process_memory import lines_of
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 TOMBSTONE = """
@@ -37,6 +39,34 @@ ORDER BY version DESC
 SET_CERTIFICATE = """
 UPDATE rag_tombstones SET certificate = $4 WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
 """
+
+# The condition of the partial indexes of revision 0051.
+_IS_HELD = """certificate @> '{"stores": [{"store": "processes", "done": false}]}'"""
+
+HELD = f"""
+SELECT document_id, version FROM rag_tombstones WHERE org_id = $1 AND workspace_id = $2 AND {_IS_HELD}
+UNION ALL
+SELECT document_id, version FROM rag_past_erasures WHERE org_id = $1 AND workspace_id = $2 AND {_IS_HELD}
+LIMIT $3
+"""  # noqa: S608 - constants
+
+# Tombstones first: a document that is registered again moves its certificate to the other table.
+CONFIRMED = tuple(
+    (
+        f"""
+        SELECT document_id, version, certificate FROM {table}
+        WHERE org_id = $1 AND workspace_id = $2 AND {_IS_HELD}
+          AND (document_id, version) IN (SELECT * FROM unnest($3::uuid[], $4::integer[]))
+        ORDER BY document_id, version
+        FOR NO KEY UPDATE
+        """,  # noqa: S608 - constants
+        f"""
+        UPDATE {table} SET certificate = $5
+        WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 AND version = $4
+        """,  # noqa: S608 - constants
+    )
+    for table in ("rag_tombstones", "rag_past_erasures")
+)
 
 # Every table with a document id, whichever version of the product created it, except four. `rag_tombstones` is the
 # erasure itself, `rag_past_erasures` those before it. `rag_jobs` keeps the history of the work (`JOBS` checks its
@@ -153,6 +183,30 @@ class PostgresErasureStore:
             found += await self._ordinal_traces(key, certificate.ordinals)
         return merge_traces(found)
 
+    async def held(self, workspace: WorkspaceRef, limit: int) -> list[HeldErasure]:
+        rows = await self._connection.fetch(HELD, *workspace.key, limit)
+        return [value_from(HeldErasure, row) for row in rows]
+
+    async def order_drop(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> DropOrder:
+        order_id = uuid4()
+        ordered_at = await self._connection.fetchval(ORDER, *workspace.key, order_id, document_ids)
+        return DropOrder(order_id, ordered_at)
+
+    async def drop_progress(self, order: DropOrder | None) -> DropProgress:
+        asked = (None, None) if order is None else (order.order_id, order.ordered_at)
+        row = await self._connection.fetchrow(PROGRESS, *asked)
+        if row is None:
+            raise AssertionError("an aggregate without groups gives one row")
+        return value_from(DropProgress, row)
+
+    async def confirm(self, workspace: WorkspaceRef, erasures: Sequence[HeldErasure], progress: DropProgress) -> None:
+        ids, versions = [one.document_id for one in erasures], [one.version for one in erasures]
+        for lock, change in CONFIRMED:
+            for row in await self._connection.fetch(lock, *workspace.key, ids, versions):
+                stores, ordinals = decode_stores(row["certificate"])
+                told = encode_stores(merge_stores(stores, lines_of(progress)), ordinals)
+                await self._connection.execute(change, *workspace.key, row["document_id"], row["version"], told)
+
     async def _ordinal_traces(
         self, key: tuple[UUID, UUID, UUID], ordinals: Sequence[tuple[int, int]]
     ) -> list[ErasureTrace]:
@@ -186,14 +240,15 @@ class PostgresErasureStore:
 
     async def _certificate(self, workspace: WorkspaceRef, document_id: UUID, row: Row) -> Certificate:
         snapshots = await self._connection.fetch(SNAPSHOTS, *workspace.key, row["erased_at"])
-        stores, ordinals = decode_stores(row["certificate"])
+        decoded, ordinals = decode_stores(row["certificate"])
+        stores = merge_stores(decoded, ())
         return Certificate(
             document_id=document_id,
             version=row["version"],
             erased_at=row["erased_at"],
-            stores=merge_stores(stores, ()),
+            stores=stores,
             ordinals=ordinals,
-            not_covered=coverage_gaps([one["created_at"] for one in snapshots]),
+            not_covered=coverage_gaps([one["created_at"] for one in snapshots], stores),
         )
 
 

@@ -31,6 +31,7 @@ NOT_IN_A_BACKUP = frozenset(
     {
         "rag_schema_version",
         "rag_workers",
+        "rag_processes",
         "rag_vector_indexes",
         "rag_document_labels",
         "rag_stored_bytes",

@@ -157,9 +157,10 @@ class ResidentCorpusStore:
     in the background, on a snapshot of its own; meanwhile the tables answer.
     """
 
-    def __init__(self, pool: PostgresPool, capacity: int) -> None:
+    def __init__(self, pool: PostgresPool, capacity: int, may_hold: Callable[[], bool] = lambda: True) -> None:
         self._pool = pool
         self._capacity = capacity
+        self._may_hold = may_hold
         self._held: OrderedDict[_Key, _Entry] = OrderedDict()
         self._loading: dict[_Key, asyncio.Task[None]] = {}
         self._refused: dict[_Key, CorpusState] = {}
@@ -174,7 +175,7 @@ class ResidentCorpusStore:
 
     def find(self, workspace: WorkspaceRef, state: CorpusState | None) -> ResidentCorpus | None:
         """The corpus in that state. None, and a read of it begins, when this process does not hold it."""
-        if not self._capacity or state is None:
+        if not self._capacity or state is None or not self._may_hold():
             return None
         now = asyncio.get_running_loop().time()
         key = workspace, state.space.space_id
@@ -191,6 +192,14 @@ class ResidentCorpusStore:
             task.add_done_callback(lambda _: self._loading.pop(key, None))
         return None
 
+    def drop(self, workspace: WorkspaceRef | None) -> None:
+        """Hold nothing of the workspace any more, or nothing at all. A read under way of what was there is given up."""
+        for key in [key for key in self._held if workspace in (None, key[0])]:
+            del self._held[key]
+        for key, task in self._loading.items():
+            if workspace in (None, key[0]):
+                task.cancel()
+
     async def settled(self) -> None:
         """Wait until nothing is being read."""
         while self._loading:
@@ -199,12 +208,9 @@ class ResidentCorpusStore:
 
     async def aclose(self) -> None:
         """End all reads and hold nothing any more."""
-        tasks = list(self._loading.values())
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
-        self._held.clear()
+        self.drop(None)
+        if self._loading:
+            await asyncio.wait(list(self._loading.values()))
         if self._timer is not None:
             self._timer.cancel()
 

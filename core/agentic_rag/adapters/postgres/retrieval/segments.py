@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import astuple, fields
 from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
@@ -13,6 +13,7 @@ from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.language.tokenizer import TERMS_VERSION
 from agentic_rag.retrieval.lexical.bm25 import VisiblePostings
 from agentic_rag.retrieval.lexical.postings import AccessChanges, Segment, SegmentBytes, decode_segment, encode_segment
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 SEGMENT_COLUMNS = """
     segment_id, visible_from, terms_version, ordinals, lengths, access, visible, terms, offsets, posting_ordinals,
@@ -83,6 +84,11 @@ class ByteBoundedCache(Generic[K, V]):
             _, (_, dropped) = self._entries.popitem(last=False)
             self._used -= dropped
 
+    def drop(self, is_meant: Callable[[K], bool]) -> None:
+        """Drop the values of those keys."""
+        for key in [key for key in self._entries if is_meant(key)]:
+            self._used -= self._entries.pop(key)[1]
+
 
 VisibleKey: TypeAlias = tuple[UUID, tuple[int, int], tuple[UUID, ...], tuple[int, ...]]
 """Workspace, (corpus version, access version), segments, access sets."""
@@ -106,6 +112,11 @@ class SegmentCache:
         self.matching: ByteBoundedCache[MatchingKey, frozenset[int]] = ByteBoundedCache(capacity_bytes // 8)
         """The ordinals that a filter lets through. What is said of documents changes with the newest version only."""
         self.visible: ByteBoundedCache[VisibleKey, VisiblePostings] = ByteBoundedCache(capacity_bytes // 2)
+
+    def drop(self, workspace: WorkspaceRef | None) -> None:
+        """Drop what is held of the workspace, or all."""
+        for cache in (self.segments, self.matching, self.visible):
+            cache.drop(lambda key: workspace is None or key[0] == workspace.workspace_id)
 
 
 def visible_size(visible: VisiblePostings) -> int:

@@ -51,6 +51,7 @@ from agentic_rag.ingestion.ports import Publisher
 from agentic_rag.ingestion.sources.ports import SourceStore
 from agentic_rag.ingestion.web.frontier import CrawlStore
 from agentic_rag.jobs.ports import JobStore
+from agentic_rag.kernel.concurrency import Turnstile
 from agentic_rag.kernel.database import CorpusSnapshot, Transaction
 from agentic_rag.kernel.errors import InvalidInput, Misconfigured, NotFound
 from agentic_rag.models.billing.ports import UsageStore
@@ -203,6 +204,7 @@ class PostgresDatabase:
         self._graph = graph
         self._residents = residents
         self._headers = RememberedHeaders()
+        self._reading = Turnstile()
 
     @asynccontextmanager
     async def snapshot(
@@ -217,6 +219,7 @@ class PostgresDatabase:
         is_newest = as_of is None and space_id is None
         row = self._headers.find(workspace) if may_defer and is_newest else None
         async with AsyncExitStack() as stack:
+            stack.enter_context(self._reading.inside())
             begin = partial(stack.enter_async_context, self._pool.snapshot(workspace.org_id))
             if row is not None:
                 connection = DeferredConnection(begin, workspace, row["told"])
@@ -240,6 +243,16 @@ class PostgresDatabase:
                 self._scopes.hidden,
                 self._residents,
             )
+
+    def drop(self, workspace: WorkspaceRef | None) -> None:
+        """Hold nothing of the workspace any more, or nothing at all."""
+        self._cache.drop(workspace)
+        if self._residents is not None:
+            self._residents.drop(workspace)
+
+    async def settle(self) -> None:
+        """Wait until the snapshots that are open at the call are closed."""
+        await self._reading.settle()
 
     @asynccontextmanager
     async def transaction(self, org_id: UUID) -> AsyncGenerator[Transaction]:
