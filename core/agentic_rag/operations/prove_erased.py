@@ -110,6 +110,10 @@ def _trace_finding(store: str, subject: str, held: str, remedy: str) -> Finding:
 
 
 def _pending(store: str, subject: str) -> Finding:
+    if store == ErasedStore.PROCESSES.value:
+        message = "Not every running server and worker has dropped yet what it holds in memory; it answers nothing."
+        remedy = "Look again in a minute; one that hangs stands in rag_processes with its host and pid: end it."
+        return Finding(store, "MEMORY_HELD", Severity.WARNING, subject, message, remedy)
     message = "This store has not followed yet."
     return Finding(store, "ERASURE_PENDING", Severity.ERROR, subject, message, WAIT_FOR_JOB)
 

@@ -8,7 +8,7 @@ from tests.contract.backends import Backend
 
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure
-from agentic_rag.erasure.ports import ErasureTrace
+from agentic_rag.erasure.ports import DropProgress, ErasureTrace
 from agentic_rag.retrieval.candidates import ChunkEntities
 from agentic_rag.retrieval.graph.entities import extract_entities
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -140,3 +140,39 @@ async def test_an_entity_that_stays_is_spelled_as_those_who_stay_spell_it(adapte
 def entities_in(workspace: WorkspaceRef, text: str) -> ChunkEntities:
 
     return extract_entities(workspace.workspace_id, text, ("Chapter", "Section 0"), "t")
+
+
+async def test_processes_complete_exactly_the_erasures_that_they_were_asked_about(adapter: Backend) -> None:
+    workspace, paths = await adapter.workspace(), ("again.md", "asked.md", "later.md")
+    for path in paths:
+        await adapter.publish(workspace, path, ["one"])
+    again, asked, later = (document_id_for(workspace, path) for path in paths)
+    for path in paths[:2]:
+        await erase(adapter, workspace, path)
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        held = await transaction.erasures.held(workspace, 10)
+        first = await transaction.erasures.held(workspace, 1)
+        await transaction.erasures.order_drop(workspace, [one.document_id for one in held])
+    # Meanwhile one document comes back and is erased anew, and another one is erased.
+    await adapter.publish(workspace, "again.md", ["two"])
+    await erase(adapter, workspace, "again.md")
+    await erase(adapter, workspace, "later.md")
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        await transaction.erasures.confirm(workspace, held, DropProgress(followed=3, lapsed=1))
+        certificates = [await transaction.erasures.certificate(workspace, one) for one in (again, asked, later)]
+        past = await transaction.erasures.past(workspace, again)
+        left = await transaction.erasures.held(workspace, 10)
+
+    assert {one.document_id for one in held} == {again, asked}
+    assert len(first) == 1
+    assert [_said_of_processes(one) for one in (*certificates, *past)] == [
+        (0, False, 0), (3, True, 1), (0, False, 0), (3, True, 1),
+    ]  # fmt: skip
+    assert {one.document_id for one in left} == {again, later}
+
+
+def _said_of_processes(certificate: Certificate | None) -> tuple[int, bool, int]:
+    assert certificate is not None
+    [line] = [one for one in certificate.stores if one.store is ErasedStore.PROCESSES]
+    return line.count or 0, line.done, certificate.count(ErasedStore.LAPSED_PROCESSES)

@@ -63,12 +63,15 @@ def places_in(pid: int) -> list[str]:
 
 
 class Holder:
-    """Another process that serves. Python overwrites what it frees there, so that its memory shows what is held."""
+    """Another process that serves. Where it is `searched`, Python overwrites what it frees: its memory shows what is
+    held.
+    """
 
-    def __init__(self, variables: dict[str, str]) -> None:
+    def __init__(self, variables: dict[str, str], *, searched: bool) -> None:
+        allocator = {"PYTHONMALLOC": "debug"} if searched else {}
         self.program = Program(
             [sys.executable, "-m", "tests.programs.holder"],
-            env={"PATH": os.environ["PATH"], "PYTHONPATH": PYTHONPATH, "PYTHONMALLOC": "debug", **variables},
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": PYTHONPATH, **allocator, **variables},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -140,10 +143,10 @@ class World:
             page = await transaction.documents.page(made.ref, PageRequest(10))
         return made.ref, [one.document_id for one in page.items]
 
-    async def holder(self) -> Holder:
+    async def holder(self, *, searched: bool = True) -> Holder:
         """A process that has registered."""
         before = await self.registered()
-        holder = Holder(self.variables)
+        holder = Holder(self.variables, searched=searched)
         self.holders.append(holder)
         await eventually(lambda: self._is_beyond(before), "it registers")
         return holder
@@ -218,7 +221,7 @@ def gap(certificate: Certificate) -> str:
 
 async def test_an_erasure_waits_for_nobody_and_answers_nothing_from_its_commit_on(world: World) -> None:
     workspace, [document_id] = await world.workspace("ours", 1)
-    holder, stopped = await world.holder(), await world.holder()
+    holder, stopped = await world.holder(searched=False), await world.holder(searched=False)
     first = [await one.ask(workspace, CacheMode.DEFAULT) for one in (holder, stopped)]
     stopped.program.send_signal(signal.SIGSTOP)
 
@@ -264,7 +267,7 @@ async def test_one_confirmation_completes_many_certificates_and_the_memory_of_no
 
 async def test_a_process_killed_before_it_confirms_is_waited_for_until_it_lapses(world: World) -> None:
     workspace, [document_id] = await world.workspace("ours", 1)
-    victim, survivor = await world.holder(), await world.holder()
+    victim, survivor = await world.holder(searched=False), await world.holder()
     await survivor.fill(workspace)
     victim.program.kill()
 
@@ -320,7 +323,7 @@ async def test_a_process_that_lost_its_connection_holds_nothing_until_it_is_regi
 
 async def test_where_no_process_is_registered_a_certificate_is_complete_at_once(world: World) -> None:
     workspace, [document_id] = await world.workspace("ours", 1)
-    holder = await world.holder()
+    holder = await world.holder(searched=False)
     stdin = holder.program.stdin
     assert stdin is not None
     stdin.close()

@@ -397,5 +397,4 @@ UPKEEP = {
 }
 """Statements by job kind. $1 is the kind; $2 is for `snapshot` the hours between two, for `index` the bytes scanned
 exactly, for `graph` the name of the store, for `saved` the seconds without a publish, for `calibrate` the fewest
-passages, for `compact` the version of terms.
-"""
+passages, for `compact` the version of terms."""
