@@ -199,3 +199,14 @@ def test_issues_of_one_thing_differ_in_their_dates_alone():
     assert are_dated_issues("Status report March 2025", "Status report June 2025")
     assert are_dated_issues("board-2025-01-16", "board-2025-03-13")
     assert not are_dated_issues("Staff rules", "Staff leaflet")
+
+
+def test_another_place_in_a_row_disagrees_where_a_time_is_asked_for():
+    fourth, third = "A note is due from the fourth day on.", "A note is due from the 3rd day on."
+    assert contradicts(fourth, third, AnswerType.DATE, about_dates=True)
+    left, right = "In the first year the hedge has no effect.", "In the third year the hedge has no effect."
+    assert not contradicts(left, right)
+    assert not contradicts("The first day is paid.", "The first week is paid.", AnswerType.DATE, about_dates=True)
+    assert not contradicts(
+        "It is due on the 3rd day.", "It is due on the third day.", AnswerType.DATE, about_dates=True
+    )

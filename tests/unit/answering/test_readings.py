@@ -134,3 +134,25 @@ async def test_one_thing_said_to_be_in_two_places_is_one_reading() -> None:
     corpus.add("old.md", "Archive", "Skerry Airways was an airline based in Lunna Haven. It flew for ten years.")
 
     assert (await asked(corpus, "Where was Skerry Airways based?")).outcome is Outcome.CONFLICTING
+
+
+@pytest.mark.parametrize(
+    ("titles", "outcome"),
+    [
+        (("Data sheet", "Price list"), Outcome.CONFLICTING),
+        (("Pumps in March", "Pumps in April"), Outcome.UNDERSPECIFIED),
+    ],
+)
+async def test_a_row_with_another_value_in_two_documents_contradicts_unless_each_is_of_its_own_time(
+    titles: tuple[str, str], outcome: Outcome
+) -> None:
+    corpus = Corpus()
+    for title, rate in zip(titles, (40, 45), strict=True):
+        rows = f"| Pump | Rate | Weight |\n|---|---|---|\n| Skerry P-3 | {rate} l/min | 20 kg |"
+        corpus.add(f"{title}.md", title, rows)
+
+    answer = await asked(corpus, "What is the pump rate of Skerry P-3?")
+
+    assert answer.outcome is outcome
+    assert "40 l/min" in answer.text
+    assert "45 l/min" in answer.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agentic_rag.answering.extraction.term_matching import holds_phrase
+from agentic_rag.answering.extraction.typed_values import ORDINAL_WORDS
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.tables import CELL_SEPARATOR
@@ -29,8 +30,8 @@ _UNITS_OF_TIME = r"(?:working |business )?(?:minute|hour|day|week|weekend|month|
 _MOMENT = re.compile(
     r"\b(?:as soon as|immediately|"
     r"at (?:the (?:end|beginning|start|latest)|noon|midnight|night|once)|in the (?:morning|afternoon|evening)|"
-    r"\d{1,2} ?(?:a\.?m|p\.?m|o['’]clock|h)|(?:within|every|each|(?:first|last|second|third|fourth|fifth|sixth|"
-    rf"seventh|eighth|ninth|tenth|\d{{1,2}}(?:st|nd|rd|th))) (?:\w+ )?{_UNITS_OF_TIME})\b",
+    r"\d{1,2} ?(?:a\.?m|p\.?m|o['’]clock|h)|"
+    rf"(?:within|every|each|last|{ORDINAL_WORDS}|\d{{1,2}}(?:st|nd|rd|th)) (?:\w+ )?{_UNITS_OF_TIME})\b",
     re.IGNORECASE,
 )
 """A time that is told by what happens, by the clock or by what recurs."""

@@ -82,7 +82,7 @@ _SAME = {
 }
 _KINDS = {
     AnswerType.FIGURE: (ValueKind.FIGURE, ValueKind.TIME),
-    AnswerType.DATE: (ValueKind.DATE, ValueKind.TIME),
+    AnswerType.DATE: (ValueKind.DATE, ValueKind.TIME, ValueKind.ORDINAL),
     AnswerType.PERSON: (ValueKind.NAME,),
 }
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
@@ -270,7 +270,7 @@ def _without_every_day(values: Sequence[TypedValue]) -> list[TypedValue]:
 
 def _is_asked(value: TypedValue, kind: AnswerType, *, about_dates: bool) -> bool:
     """True for a value of the kind asked for. Another date tells of another occasion unless a date is asked for."""
-    if value.kind is ValueKind.DATE:
+    if value.kind in (ValueKind.DATE, ValueKind.ORDINAL):
         return about_dates
     wanted = _KINDS.get(kind)
     return wanted is None or value.kind in wanted

@@ -125,7 +125,7 @@ def draft_part(
                 sentences += new
         return PartDraft(tuple(sentences), tuple(chosen), False, ranked=tuple(units))
     others = [unit for unit in chosen if unit not in sides]
-    chosen = [*sorted(sides, key=lambda unit: _time_of(unit, passages)), *others[: max(0, limit - len(sides))]]
+    chosen = [*sorted(sides, key=lambda unit: time_of(unit, passages)), *others[: max(0, limit - len(sides))]]
     return PartDraft(tuple(add_openers(chosen, passages, position, excluded)), tuple(chosen), True)
 
 
@@ -269,7 +269,8 @@ def statement_of(unit: CandidateUnit, passages: Sequence[Passage]) -> str:
     return _sentence(unit, passages, 0).text if unit.kind is UnitKind.TABLE_ROW else _quote(unit, passages)
 
 
-def _time_of(unit: CandidateUnit, passages: Sequence[Passage]) -> tuple[bool, str]:
+def time_of(unit: CandidateUnit, passages: Sequence[Passage]) -> tuple[bool, str]:
+    """A key as `order_in_time` gives it."""
     chunk = passages[unit.passage].chunk
     return order_in_time(" ".join((chunk.document_title, *chunk.heading_path)), _quote(unit, passages))
 

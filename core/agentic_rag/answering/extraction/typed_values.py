@@ -81,6 +81,14 @@ _FREQUENCY = re.compile(
     rf"\b(?:(?:every|each) (?P<unit>day|week|month|quarter|year)|(?P<adverb>{'|'.join(_FREQUENCIES)}))\b", re.IGNORECASE
 )
 """How often something is done: every quarter is every three months."""
+ORDINAL_WORDS = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth"
+_ORDINALS = {word: float(value) for value, word in enumerate(ORDINAL_WORDS.split("|"), 1)}
+_ORDINAL = re.compile(
+    rf"\b(?:(?P<word>{ORDINAL_WORDS})|(?P<n>\d{{1,3}})(?:st|nd|rd|th)) (?:(?:calendar|working|business) )?"
+    r"(?P<unit>hour|day|week|month|quarter|year)\b",
+    re.IGNORECASE,
+)
+"""Which of several in a row: the third day."""
 _COUNTED = frozenset(
     {"people", "persons", "seasons", "episodes", "acres", "hectares", "million", "billion", "thousand"}
 )
@@ -105,6 +113,7 @@ class ValueKind(enum.Enum):
     DATE = "date"
     TIME = "time"
     FIGURE = "figure"
+    ORDINAL = "ordinal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +124,9 @@ class TypedValue:
     start: int
     end: int
     parts: tuple[str | float | None, ...]
-    """NAME: its words. DATE: year, month, day, None where left out. TIME: minutes. FIGURE: dimension and amount."""
+    """NAME: its words. DATE: year, month, day, None where left out. TIME: minutes. FIGURE: dimension and amount.
+    ORDINAL: what is counted and the place.
+    """
     is_rough: bool = False
 
     def agrees(self, other: TypedValue) -> bool:
@@ -135,6 +146,8 @@ class TypedValue:
     def is_rival(self, other: TypedValue) -> bool:
         """True for another value of the same kind and dimension."""
         same = self.kind is other.kind and (self.kind is not ValueKind.FIGURE or _is_comparable(self, other))
+        if self.kind is ValueKind.ORDINAL:
+            same = same and self.parts[0] == other.parts[0]
         return same and not self.agrees(other)
 
 
@@ -158,6 +171,8 @@ def find_values(sentence: str) -> list[TypedValue]:
         take(_time(match))
     for match in _FREQUENCY.finditer(sentence):
         take(_frequency(match))
+    for match in _ORDINAL.finditer(sentence):
+        take(_ordinal(match))
     for match in _FIGURE.finditer(sentence):
         take(_figure(match, sentence))
     for match in _NAME.finditer(sentence):
@@ -209,6 +224,11 @@ def _frequency(match: re.Match[str]) -> TypedValue:
     unit = (match["unit"] or _FREQUENCIES[match["adverb"].lower()]).lower()
     kind, factor = _UNITS[unit]
     return TypedValue(ValueKind.FIGURE, match.start(), match.end(), (kind, factor))
+
+
+def _ordinal(match: re.Match[str]) -> TypedValue:
+    place = _ORDINALS[match["word"].lower()] if match["word"] else float(match["n"])
+    return TypedValue(ValueKind.ORDINAL, match.start(), match.end(), (match["unit"].lower(), place))
 
 
 def _time(match: re.Match[str]) -> TypedValue | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from agentic_rag.answering.answer import AbstentionReason, Outcome, Support
 from agentic_rag.answering.evidence.answerability import (
@@ -24,7 +25,9 @@ from agentic_rag.answering.evidence.other_language import is_of_other_language
 from agentic_rag.answering.evidence.other_things import is_of_other_things
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
 from agentic_rag.answering.evidence.stated import has_form, is_stated, is_tied
-from agentic_rag.answering.extraction.candidate_units import Subquery
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
+from agentic_rag.answering.extraction.contradiction import are_dated_issues
+from agentic_rag.answering.extraction.disagreement import find_contradiction
 from agentic_rag.answering.extraction.extractive import (
     MAX_NEAREST,
     DraftSentence,
@@ -34,6 +37,8 @@ from agentic_rag.answering.extraction.extractive import (
     join_parts,
     nearest_sentences,
     opening_sentence,
+    statement_of,
+    time_of,
     with_names,
 )
 from agentic_rag.answering.extraction.multi_hop import draft_from_path
@@ -143,19 +148,38 @@ class SynthesizeStage:
 
 
 def _quote_cells(state: RunState) -> RunState | None:
-    """The rows that the question names by their labels and columns, several as its readings; None without any that no
-    self-check refused.
+    """The rows that the question names by their labels and columns; several contradict each other or are its readings.
+    None without any that no self-check refused.
     """
     found = state.retrieved
     if not found.is_exact:
         return None
-    named = add_figures((), found.figures, found.passages, state.checked.excluded, conflicting=False)
+    sides = _rows_that_disagree(state)
+    is_conflicting = bool(sides)
+    named = add_figures((), sides or found.figures, found.passages, state.checked.excluded, conflicting=is_conflicting)
     if not named:
         return None
-    why = _several_readings()
+    why = _several_readings() if len(named) > 1 and not is_conflicting else None
     sentences = with_names(named, found.passages)
-    draft = replace(state.draft, sentences=sentences, missing=(), shortfall=why if len(named) > 1 else None)
+    draft = replace(state.draft, sentences=sentences, is_conflicting=is_conflicting, missing=(), shortfall=why)
     return replace(state, draft=draft)
+
+
+def _rows_that_disagree(state: RunState) -> list[CandidateUnit]:
+    """The row named in two documents with another value in each, what is dated earlier first; none where the titles
+    differ by a date or number alone.
+    """
+    found, whole = state.retrieved, state.retrieved.whole
+    rows = [
+        unit
+        for unit in found.figures
+        if (found.passages[unit.passage].chunk.ordinal, unit.start) not in state.checked.excluded
+    ]
+    stated = partial(statement_of, passages=found.passages)
+    sides = None if whole is None else find_contradiction(rows, found.passages, whole.query, stated)
+    if sides is None or are_dated_issues(*(found.passages[one.passage].chunk.document_title for one in sides)):
+        return []
+    return sorted(sides, key=lambda one: time_of(one, found.passages))
 
 
 def _several_readings() -> Shortfall:
