@@ -12,7 +12,8 @@ from tests.contract.backends import Backend
 from tests.stack import execute
 
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
-from agentic_rag.adapters.postgres.tenancy.restricted_versions import HIDDEN
+from agentic_rag.adapters.postgres.tenancy.restricted_versions import HIDDEN, STORED, HiddenVersions
+from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 pytestmark = pytest.mark.integration
@@ -38,6 +39,21 @@ class History:
         async with self.pool.transaction(self.workspace.org_id) as connection:
             await connection.execute(ADD_SETS, *self.workspace.key, sets)
             await connection.execute(ADD_VERSIONS, *self.workspace.key, *map(list, zip(*touched, strict=True)))
+
+    async def keep(self, newest: int, oldest: int) -> None:
+        """Say which versions the workspace keeps."""
+        async with self.pool.transaction(self.workspace.org_id) as connection:
+            await connection.execute(
+                "UPDATE rag_workspaces SET corpus_version = $3, oldest_version = $4"
+                " WHERE org_id = $1 AND workspace_id = $2",
+                *self.workspace.key,
+                newest,
+                oldest,
+            )
+
+    async def stored(self, known: HiddenVersions, read: list[int], shown: int) -> int:
+        async with self.pool.transaction(self.workspace.org_id) as connection:
+            return await known.stored(connection, self.workspace, ReadScope(tuple(read), is_unrestricted=False), shown)
 
     async def ask(self, statement: str, read: list[int], above: int, upto: int) -> Any:
         async with self.pool.transaction(self.workspace.org_id) as connection:
@@ -90,3 +106,51 @@ async def test_it_is_known_without_reading_every_version(history: History, migra
         blocks.append(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
 
     assert max(blocks) < 300, f"{blocks}: 40 versions are looked at, of 20,000"
+
+
+async def test_a_number_as_shown_is_found_like_by_looking_at_each_version(history: History) -> None:
+    chance = random.Random(2)
+    sets, newest, oldest = 12, 200, 60
+    touched = [
+        (version, one)
+        for version in range(1, newest)
+        for one in sorted(chance.sample(range(1, sets + 1), chance.choice([0, 1, 1, 2])))
+    ]
+    await history.add(touched, sets)
+    await history.keep(newest, oldest)
+
+    for read in ([0], [0, 3], list(range(7)), list(range(sets))):
+        hidden = [False, *(_is_hidden(version, touched, read) for version in range(1, newest + 1))]
+        shown = [version - sum(hidden[: version + 1]) for version in range(newest + 1)]
+        asked = list(range(shown[-1] + 1))
+        chance.shuffle(asked)
+        known = HiddenVersions()
+        for number in asked:
+            first = shown.index(number)
+            kept = max(first, min(oldest, first + shown.count(number) - 1))
+            found = await history.stored(known, read, number)
+            assert found == kept or found < kept < oldest, (read, number)
+        assert await history.stored(known, read, shown[-1] + 1) > newest
+
+
+def _is_hidden(version: int, touched: list[tuple[int, int]], read: list[int]) -> bool:
+    of = {one for at, one in touched if at == version}
+    return bool(of) and not of.intersection(read)
+
+
+async def test_a_number_as_shown_is_found_without_reading_every_version(history: History, migrated_url: str) -> None:
+    sets, newest = 500, 20_000
+    await history.add([(version, 1 + version % sets) for version in range(1, newest)], sets)
+    await history.keep(newest, 0)
+    await execute(migrated_url, "ANALYZE rag_restricted_versions, rag_access_sets")
+
+    blocks: list[int] = []
+    for read in ([0], [0, 7], [one for one in range(sets + 1) if one != 7]):
+        async with history.pool.transaction(history.workspace.org_id) as connection:
+            told = await connection.fetchval(
+                f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {STORED}", *history.workspace.key, read, 20, -1, 0, None
+            )
+        plan = json.loads(told)[0]["Plan"]
+        blocks.append(plan["Shared Hit Blocks"] + plan["Shared Read Blocks"])
+
+    assert max(blocks) < 1_000, f"{blocks}: 40 versions are looked at in fifteen halves, of 20,000"

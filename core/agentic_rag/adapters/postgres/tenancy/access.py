@@ -12,7 +12,7 @@ from agentic_rag.adapters.postgres.session.connection import PostgresConnection,
 from agentic_rag.adapters.postgres.session.pool import BOUND
 from agentic_rag.adapters.postgres.session.version_times import noting, version_at
 from agentic_rag.adapters.postgres.tenancy.read_scopes import ReadScopes
-from agentic_rag.adapters.postgres.tenancy.restricted_versions import note_restricted, stored_version
+from agentic_rag.adapters.postgres.tenancy.restricted_versions import note_restricted
 from agentic_rag.jobs.job import graph_job
 from agentic_rag.kernel.errors import Retryable, no_such_workspace
 from agentic_rag.tenancy.access import NO_SCOPE, ReadIdentity, ReadScope
@@ -200,7 +200,7 @@ class PostgresAccessStore:
         return await self._scopes.hidden.shown(self._connection, workspace, scope, version)
 
     async def stored_version(self, workspace: WorkspaceRef, scope: ReadScope, shown: int) -> int:
-        return await stored_version(self._connection, workspace, scope, shown)
+        return await self._scopes.hidden.stored(self._connection, workspace, scope, shown)
 
     async def version_at(self, workspace: WorkspaceRef, instant: datetime) -> int | None:
         return await version_at(self._connection, workspace, instant)
