@@ -1,8 +1,8 @@
-"""Marked lines beside the words of another engine: poppler's `pdftotext -bbox`.
+"""Marked lines beside two other engines: the words of poppler's `pdftotext -bbox`, and pdf.js' text layer.
 
-Quotes are drawn from the product's own text of each page. Poppler's words are searched for the same letters, by
-themselves. Engines take other heights for a letter (the font's, the glyph's, the size's), so boxes are compared along
-the line, and each mark has to lie on the line of the other engine's words.
+Quotes are drawn from the product's own text of each page. What the other engines read is searched for the same
+letters, by itself. Poppler takes other heights for a letter (the font's), so its boxes are compared along the line, and
+each mark has to lie on the line of its words. Boxes of pdf.js are compared in both directions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from html import unescape
+from itertools import groupby
 from pathlib import Path
 
 from pypdfium2 import PdfDocument
@@ -21,8 +23,11 @@ from pypdfium2 import PdfDocument
 from agentic_rag.adapters.parsing.dispatch import load
 from agentic_rag.adapters.parsing.pdf import quoted_lines
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.answering.runs.page_image import CONTEXT_CHARACTERS, MarkedLine, QuotedPlace
 from agentic_rag.kernel.errors import ParseFailed
+from tests.console.boxes import Box, Letters, merged
+from tests.console.text_layer import Overlaps, TextLayers
 
 QUOTES_OF_A_PAGE = 4
 MOST_PAGES = 40
@@ -32,9 +37,22 @@ _PAGE = re.compile(r'<page width="([\d.]+)" height="([\d.]+)">(.*?)</page>', re.
 _QUOTE = re.compile(r"[^\s|][^\n|]{20,140}[^\s|](?=\s)")
 
 
+@dataclass(frozen=True, slots=True)
+class DrawnQuote:
+    """A quote of a page, and what the product marks of it."""
+
+    place: QuotedPlace
+    marks: Sequence[MarkedLine]
+    corner: tuple[float, float]
+    """Left and top of what is shown of the page."""
+
+    def __str__(self) -> str:
+        return f"page {self.place.page}: {self.place.quote[:60]}"
+
+
 @dataclass
 class Marks:
-    """What was compared. A quote is `near` when its marks and the other engine's words share 0.9 of their union."""
+    """What was compared with poppler's words. A quote is `near` when both share 0.9 of their union along the line."""
 
     quotes: int = 0
     unmarked: int = 0
@@ -51,44 +69,59 @@ class Marks:
         return self.near + len(self.far) + len(self.wrong)
 
 
-@dataclass(frozen=True)
-class Box:
-    left: float
-    bottom: float
-    right: float
-    top: float
-
-
-def compare(path: Path, marks: Marks, seed: int = 23) -> None:
-    """Compare drawn quotes of a file; one that no engine opens adds nothing."""
-    content = path.read_bytes()
-    try:
-        _, reading = load(content, path.name, None, ParserLimits(), None, careful=False)
-    except ParseFailed:
+def drawn_quotes(path: Path, seed: int = 23) -> Iterator[DrawnQuote]:
+    """Quotes of a file, page by page; none of one that the product does not read."""
+    reading = _reading(path)
+    if reading is None:
         return
-    pages = _poppler_pages(path)
-    document = PdfDocument(content)
+    document = PdfDocument(path)
     if document.get_formtype():
         document.init_forms()
     drawn = random.Random(seed)
     spans = [one for one in reading.pages if one.end > one.start]
     for span in sorted(drawn.sample(spans, min(MOST_PAGES, len(spans))), key=lambda one: one.number):
         page = document[span.number - 1]
-        if page.get_rotation() or span.number > len(pages):
+        if page.get_rotation():
             continue
-        crop = page.get_cropbox() or (0.0, 0.0, *page.get_size())
+        left, _, _, top = page.get_cropbox() or (0.0, 0.0, *page.get_size())
         text = reading.text[span.start : span.end]
         textpage = page.get_textpage()
         for start, end in _quotes(text, drawn):
-            marks.quotes += 1
             before, after = text[max(0, start - CONTEXT_CHARACTERS) : start], text[end : end + CONTEXT_CHARACTERS]
             place = QuotedPlace(span.number, text[start:end], before, after)
-            found = quoted_lines.quoted_lines(textpage.raw, place)
-            where = f"{path.name} page {span.number}: {place.quote[:60]}"
-            _judge(found, _words_of(pages[span.number - 1], place, (crop[0], crop[3])), marks, where)
+            yield DrawnQuote(place, quoted_lines.quoted_lines(textpage.raw, place), (left, top))
         textpage.close()
         page.close()
     document.close()
+
+
+def compare_words(path: Path, marks: Marks) -> None:
+    """Compare a file's drawn quotes with poppler's words."""
+    pages = _poppler_pages(path)
+    for page, quotes in groupby(drawn_quotes(path), lambda one: (one.place.page, one.corner)):
+        number, corner = page
+        read = pages[number - 1] if number <= len(pages) else []
+        words = Letters([(word, box.moved(*corner)) for word, box in read])
+        for one in quotes:
+            marks.quotes += 1
+            _judge(one.marks, words.writing(one.place), marks, f"{path.name} {one}")
+
+
+def compare_layers(path: Path, overlaps: Overlaps, layers: TextLayers) -> None:
+    """Compare a file's drawn quotes with pdf.js' text layer."""
+    for number, quotes in groupby(drawn_quotes(path), lambda one: one.place.page):
+        layer = layers.letters(path, number)
+        for one in quotes:
+            if one.marks:
+                overlaps.add(one.marks, layer.writing(one.place) if layer else None, f"{path.name} {one}")
+
+
+@cache
+def _reading(path: Path) -> LoadedText | None:
+    try:
+        return load(path.read_bytes(), path.name, None, ParserLimits(), None, careful=False)[1]
+    except ParseFailed:
+        return None
 
 
 def _quotes(text: str, drawn: random.Random) -> list[tuple[int, int]]:
@@ -104,7 +137,7 @@ def _judge(found: Sequence[MarkedLine], words: Sequence[Box] | None, marks: Mark
     if words is None:
         marks.unjudged += 1
         return
-    lines = [*_merge(words)]
+    lines = [*merged(words)]
     shared = whole = 0.0
     for mark in found:
         on = [line for line in lines if min(mark.top, line.top) > max(mark.bottom, line.bottom)]
@@ -120,23 +153,6 @@ def _judge(found: Sequence[MarkedLine], words: Sequence[Box] | None, marks: Mark
         marks.far.append(f"{shared / whole:.2f} {where}")
 
 
-def _merge(words: Sequence[Box]) -> Iterator[Box]:
-    """The words of a line as one box."""
-    line: Box | None = None
-    for word in words:
-        height = word.top - word.bottom
-        if line is not None:
-            shared = min(line.top, word.top) - max(line.bottom, word.bottom)
-            if shared >= height / 2 and max(word.left - line.right, line.left - word.right) <= 6 * height:
-                left, bottom = min(line.left, word.left), min(line.bottom, word.bottom)
-                line = Box(left, bottom, max(line.right, word.right), max(line.top, word.top))
-                continue
-            yield line
-        line = word
-    if line is not None:
-        yield line
-
-
 def _poppler_pages(path: Path) -> list[list[tuple[str, Box]]]:
     with tempfile.NamedTemporaryFile(suffix=".html") as out:
         done = subprocess.run(["pdftotext", "-bbox", str(path), out.name], capture_output=True, timeout=120)
@@ -147,27 +163,3 @@ def _poppler_pages(path: Path) -> list[list[tuple[str, Box]]]:
         [(unescape(w), Box(float(a), -float(d), float(c), -float(b))) for a, b, c, d, w in _WORD.findall(body)]
         for _, _, body in _PAGE.findall(told)
     ]
-
-
-def _words_of(page: Sequence[tuple[str, Box]], place: QuotedPlace, corner: tuple[float, float]) -> list[Box] | None:
-    """The boxes of the words that write the quote, in the page's own coordinates; None where they are not at one
-    place. `corner`: left and top of what is shown of the page.
-    """
-    text, owners = "", list[int]()
-    for number, (word, _) in enumerate(page):
-        said = quoted_lines.letters(word)
-        text += said
-        owners += [number] * len(said)
-    before, quote, after = (quoted_lines.letters(part) for part in (place.before, place.quote, place.after))
-    places = [one.start() for one in re.finditer(f"(?={re.escape(quote)})", text)]
-    for length in (0, 12, 40, 120):
-        head, tail = before[-length:] if length else "", after[:length]
-        kept = [at for at in places if text[:at].endswith(head) and text.startswith(tail, at + len(quote))]
-        if len(kept) == 1:
-            numbers = dict.fromkeys(owners[kept[0] : kept[0] + len(quote)])
-            left, top = corner
-            boxes = [page[number][1] for number in numbers]
-            return [Box(b.left + left, b.bottom + top, b.right + left, b.top + top) for b in boxes]
-        if not kept:
-            return None
-    return None

@@ -39,10 +39,7 @@ def issuer_tour(url: str, issuer: str) -> list[Row]:
 
 
 def _rows(script: str, environ: dict[str, str], *arguments: str, pictures: bool) -> list[Row]:
-    node, chromium = shutil.which("node"), shutil.which("chromium") or shutil.which("chromium-browser")
-    if node is None or chromium is None:
-        pytest.skip("component: node and chromium are not installed (scripts/install-system-packages)")
-    folder = _scripts()
+    node, chromium, folder = program_and_folder()
     PICTURES.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
         [node, str(folder / script), *arguments],
@@ -64,6 +61,14 @@ def _rows(script: str, environ: dict[str, str], *arguments: str, pictures: bool)
     return rows
 
 
+def program_and_folder() -> tuple[str, str, Path]:
+    """Node, Chromium, and the folder of the scripts beside their packages; skips where a program is missing."""
+    node, chromium = shutil.which("node"), shutil.which("chromium") or shutil.which("chromium-browser")
+    if node is None or chromium is None:
+        pytest.skip("component: node and chromium are not installed (scripts/install-system-packages)")
+    return node, chromium, _scripts()
+
+
 def _scripts() -> Path:
     """The folder of the tours beside their packages, installed once into build/."""
     npm = shutil.which("npm")
@@ -73,7 +78,8 @@ def _scripts() -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     for path in _SOURCE.iterdir():
         shutil.copyfile(path, folder / path.name)
-    if not (folder / "node_modules" / "playwright-core").is_dir():
+    wanted = json.loads((folder / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    if not all((folder / "node_modules" / name).is_dir() for name in wanted):
         subprocess.run([npm, "install", "--no-audit", "--no-fund", "--silent"], cwd=folder, check=True, timeout=300)
     return folder
 

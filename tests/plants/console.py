@@ -21,6 +21,18 @@ def _one_line_down(patch: Patch) -> None:
     patch(quoted_lines, "_lines", lying)
 
 
+def _half_as_high_again(patch: Patch) -> None:
+    from agentic_rag.adapters.parsing.pdf import quoted_lines
+
+    whole = quoted_lines._lines
+
+    def lying(boxes):
+        for line in whole(boxes):
+            yield replace(line, top=line.top + 0.5 * (line.top - line.bottom))
+
+    patch(quoted_lines, "_lines", lying)
+
+
 def _sealed_with_nothing(patch: Patch) -> None:
     """Maker and checker agree on a seal that covers the question only."""
     from agentic_rag.operations.proof import check_bundle
@@ -58,6 +70,7 @@ def _half_the_prompt(patch: Patch) -> None:
 
 MUTANTS: Mapping[str, Mutant] = {
     "marks": Mutant("marks lie a line too low", _one_line_down, "marks on another line"),
+    "layers": Mutant("marks are half as high again", _half_as_high_again, "with an IoU of 0.9"),
     "proof": Mutant("the seal covers the question only", _sealed_with_nothing, "tamperings that are not found"),
     "stream": Mutant("the last event has another run", _another_reply, "that are not the reply"),
     "estimates": Mutant("half of each prompt is expected", _half_the_prompt, "answers against the bill"),

@@ -418,11 +418,11 @@ async function faults() {
   told("a server that is away: said, and the question kept", (await page.locator("#question").inputValue()) === QUESTION);
   await page.unroute("**/graphql");
   await page.evaluate(() => (location.hash = "#/knowledge"));
-  await page.locator(".drop input").waitFor({ state: "attached" });
+  await page.locator(".drop input[type=file]").waitFor({ state: "attached" });
   await page.route("**/graphql", (route) =>
     (route.request().headers()["content-type"] ?? "").startsWith("multipart") ? route.abort() : route.continue(),
   );
-  await page.locator(".drop input").setInputFiles({ name: "note.md", mimeType: "text/markdown", buffer: Buffer.from("# A note\n\nIt is blue.\n") });
+  await page.locator(".drop input[type=file]").setInputFiles({ name: "note.md", mimeType: "text/markdown", buffer: Buffer.from("# A note\n\nIt is blue.\n") });
   await page.getByText("The upload broke off").waitFor();
   await page.unroute("**/graphql");
   await page.getByRole("button", { name: "Send again" }).click();
