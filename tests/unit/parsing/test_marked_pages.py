@@ -16,6 +16,8 @@ from agentic_rag.kernel.errors import ParseFailed
 
 LINES = ("The pump is closed in winter.", "The valve opens at 3 bar.", "The pump is closed in winter.", "It is blue.")
 
+MARK = bytes((255, 214, 64))
+
 
 def page(lines: Sequence[str] = LINES, rotation: int = 0, encrypt: str | None = None) -> bytes:
     out = io.BytesIO()
@@ -39,6 +41,43 @@ def test_the_line_of_a_quote_is_marked() -> None:
     assert bases(image) == [1]
     assert image.lines[0].left == pytest.approx(20, abs=1.5)
     assert 0.1 < image.first < 0.3
+
+
+@pytest.mark.parametrize(("turned", "size"), [(0, 12), (0, 30), (90, 12), (-90, 12)])
+def test_a_mark_is_as_high_as_the_size_of_its_letters_and_a_fifth_of_it_below_their_baseline(
+    turned: int, size: int
+) -> None:
+    out = io.BytesIO()
+    canvas = Canvas(out, pagesize=(300, 200))
+    canvas.setFont("Helvetica", size)
+    canvas.translate(100, 100)
+    canvas.rotate(turned)
+    canvas.drawString(0, 0, "closed")
+    canvas.showPage()
+    canvas.save()
+
+    lines = render(out.getvalue(), QuotedPlace(1, "closed")).lines
+
+    sides = {(one.left - 100, one.right - 100) if turned else (one.bottom - 100, one.top - 100) for one in lines}
+    wanted = (-0.8 * size, 0.2 * size) if turned == 90 else (-0.2 * size, 0.8 * size)
+    assert [*sides] == [pytest.approx(wanted, abs=0.01)]
+
+
+def test_what_is_drawn_is_the_mark() -> None:
+    image = render(page(), QuotedPlace(1, "The valve opens at 3 bar."))
+    width, height = struct.unpack(">II", image.png[16:24])
+    length = struct.unpack(">I", image.png[33:37])[0]
+    rows = zlib.decompress(image.png[41 : 41 + length])
+    stride = 3 * width + 1
+    marked = [
+        (x, y) for y in range(height) for x in range(width) if rows[(at := y * stride + 3 * x + 1) : at + 3] == MARK
+    ]
+    scale = width / 300
+
+    (line,) = image.lines
+    drawn = [min(x for x, _ in marked), min(y for _, y in marked), max(x for x, _ in marked), max(y for _, y in marked)]
+    box = [line.left * scale, (200 - line.top) * scale, line.right * scale, (200 - line.bottom) * scale]
+    assert drawn == pytest.approx(box, abs=1.5)
 
 
 def test_a_quote_over_two_lines_has_a_mark_on_each() -> None:

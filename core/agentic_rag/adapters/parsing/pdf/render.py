@@ -22,8 +22,6 @@ _LONGEST_SIDE = 1600
 """Pixels of the longer side; a page is never drawn larger than three times its size at 72 dots an inch."""
 _MOST_SCALE = 3.0
 _MARK = (255, 214, 64)
-_AROUND = 1.0
-"""Points that a mark goes beyond its box."""
 _LEAST_SIDE = 1.0
 _STEPS = 10_000
 
@@ -58,8 +56,7 @@ def marked(page: Any, lines: tuple[MarkedLine, ...]) -> PageImage:
 
 def _mark(page: object, line: MarkedLine) -> None:
     """Put a coloured box over the words, through which they are seen as through a marker's ink."""
-    width, height = line.right - line.left + 2 * _AROUND, line.top - line.bottom + 2 * _AROUND
-    mark = pdfium.FPDFPageObj_CreateNewRect(line.left - _AROUND, line.bottom - _AROUND, width, height)
+    mark = pdfium.FPDFPageObj_CreateNewRect(line.left, line.bottom, line.right - line.left, line.top - line.bottom)
     pdfium.FPDFPageObj_SetFillColor(mark, *_MARK, 255)
     pdfium.FPDFPath_SetDrawMode(mark, pdfium.FPDF_FILLMODE_WINDING, False)
     pdfium.FPDFPageObj_SetBlendMode(mark, b"Multiply")
