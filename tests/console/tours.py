@@ -16,20 +16,28 @@ from types import MappingProxyType
 import pytest
 
 from agentic_rag.embedded.loopback import free_port
+from agentic_rag.operations.proof import check_bundle
 from tests.bench.reports import ROOT, Row
 from tests.stack import open_home
 
 PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")
 PICTURES = ROOT / "build" / "console" / "pictures"
-NOBODY: Mapping[str, str] = MappingProxyType({})
+NOTHING: Mapping[str, str] = MappingProxyType({})
+DROPPED = (
+    "environmental-monitoring-plan.pdf",
+    "quarterly-report-2024-q4.pdf",
+    "turbine-specification-selkie-1200.pdf",
+)
 _SOURCE = Path(__file__).with_name("browser")
+_CHECK = Path(check_bundle.__file__)
 
 
-def tour(url: str, token: str, *, others: Mapping[str, str] = NOBODY, whole: bool = False) -> list[Row]:
+def tour(url: str, token: str, *, more: Mapping[str, str] = NOTHING, whole: bool = False) -> list[Row]:
     """What was looked at, a row each; skips where a program is missing. The server has the sample corpus, ready, in its
-    first workspace. `others` are tokens of a viewer, a member and another organisation's admin, for the whole tour.
+    first workspace. `more` is what the whole tour takes besides: tokens of a viewer, a member and an admin of another
+    organisation, links that sign in, files to upload, where to put a proof, and the process of Redis.
     """
-    told = {"CONSOLE_URL": url, "CONSOLE_TOKEN": token, **{f"CONSOLE_{who}": one for who, one in others.items()}}
+    told = {"CONSOLE_URL": url, "CONSOLE_TOKEN": token, **{f"CONSOLE_{what}": one for what, one in more.items()}}
     return _rows("tour.mjs", told, "whole" if whole else "short", pictures=whole)
 
 
@@ -55,7 +63,10 @@ def _rows(script: str, environ: dict[str, str], *arguments: str, pictures: bool)
         },
     )
     told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    rows = [Row(one["name"], one["detail"][:300] or ("yes" if one["ok"] else "no"), "holds", one["ok"]) for one in told]
+    rows = [
+        Row(one["name"], one["detail"][:300] or ("yes" if one["ok"] else "no"), "holds", one["ok"], one["timed"])
+        for one in told
+    ]
     if done.returncode:
         rows.append(Row("the tour ends well", done.stderr[-300:], "holds", False))
     return rows
@@ -86,9 +97,19 @@ def _scripts() -> Path:
 
 def whole_tour() -> list[Row]:
     """The whole tour over a `rag up` of its own, with the sample corpus."""
-    with running() as (url, environ):
+    with running() as (url, environ, link, redis):
+        files = Path(environ["HOME"], "dropped")
+        files.mkdir()
+        for name in DROPPED:
+            shutil.copyfile(ROOT / "simulated_ingestion" / name, files / name)
+        proof = Path(environ["HOME"], "proof.zip")
         _rag(environ, "tenant", "create", "acme")
-        others = {
+        more = {
+            "LINK": link,
+            "LATER": _rag({**environ, "AGENTIC_RAG_URL": url}, "console").strip(),
+            "FILES": str(files),
+            "PROOF": str(proof),
+            "REDIS": str(redis),
             "VIEWER": _rag(environ, "token", "dev", "--role", "viewer", "--subject", "vera").strip(),
             "MEMBER": _rag(environ, "token", "dev", "--role", "member", "--subject", "mia").strip(),
             "FOREIGN": _rag(environ, "token", "dev", "--tenant", "acme", "--role", "admin", "--subject", "mia").strip(),
@@ -97,7 +118,10 @@ def whole_tour() -> list[Row]:
         _rag(environ, "ingest", str(ROOT / "simulated_ingestion"), "--workspace", "documents", "--wait")
         for answer in ("Maren Tollack", "somebody else"):
             _rag(environ, "eval", "--workspace", "documents", "--dataset", _questions(environ, answer), "--background")
-        return tour(url, token, others=others, whole=True)
+        rows = tour(url, token, more=more, whole=True)
+        checked = subprocess.run([sys.executable, "-I", str(_CHECK), str(proof)], capture_output=True, text=True)
+        said = (checked.stdout or checked.stderr).strip()[-200:]
+    return [*rows, Row("the proof that was taken away holds by itself", said, "holds", checked.returncode == 0)]
 
 
 def _questions(environ: dict[str, str], founder: str) -> str:
@@ -116,8 +140,10 @@ def _questions(environ: dict[str, str], founder: str) -> str:
 
 
 @contextmanager
-def running() -> Iterator[tuple[str, dict[str, str]]]:
-    """The address of a `rag up` on a new home, and the environment that its commands take."""
+def running() -> Iterator[tuple[str, dict[str, str], str, int]]:
+    """The address of a `rag up` on a new home, the environment that its commands take, the link that it prints, and the
+    process of its Redis.
+    """
     folder, port = open_home("agentic-rag-console-"), free_port()
     environ = {
         "PATH": os.environ["PATH"],
@@ -136,14 +162,28 @@ def running() -> Iterator[tuple[str, dict[str, str]]]:
     )
     try:
         assert process.stdout is not None
+        link = ""
         for line in process.stdout:
+            if "#sign-in=" in line:
+                link = line.split()[-1]
             if "Ctrl-C stops everything" in line:
                 break
-        yield f"http://127.0.0.1:{port}", environ
+        yield f"http://127.0.0.1:{port}", environ, link, _redis_below(process.pid)
     finally:
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=60)
         shutil.rmtree(folder)
+
+
+def _redis_below(pid: int) -> int:
+    """The first process of Redis or Valkey among those that a process started."""
+    started = [pid]
+    for one in started:
+        if Path(f"/proc/{one}/comm").read_text(encoding="utf-8").startswith(("redis", "valkey")):
+            return one
+        for task in Path(f"/proc/{one}/task").iterdir():
+            started += [int(child) for child in (task / "children").read_text(encoding="utf-8").split()]
+    raise LookupError("rag up started no Redis")
 
 
 def _rag(environ: dict[str, str], *arguments: str) -> str:

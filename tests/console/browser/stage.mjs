@@ -4,7 +4,7 @@ import fs from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
-const { CONSOLE_CHROMIUM, CONSOLE_PICTURES } = process.env;
+const { CONSOLE_CHROMIUM, CONSOLE_PICTURES, CONSOLE_URL } = process.env;
 
 export const browser = await chromium.launch({
   executablePath: CONSOLE_CHROMIUM,
@@ -19,7 +19,8 @@ export const browser = await chromium.launch({
   ],
 });
 
-export const told = (name, ok, detail = "") => console.log(JSON.stringify({ name, ok: Boolean(ok), detail: String(detail) }));
+export const told = (name, ok, detail = "", { isTimed = false } = {}) =>
+  console.log(JSON.stringify({ name, ok: Boolean(ok), detail: String(detail), timed: isTimed }));
 
 export async function open(options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 850 }, ...options });
@@ -32,6 +33,19 @@ export async function open(options = {}) {
   });
   page.setDefaultTimeout(30_000);
   return page;
+}
+
+export async function signIn(page, token) {
+  await page.goto(`${CONSOLE_URL}/console`);
+  await page.getByLabel("Token").fill(token);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+}
+
+export async function ask(page, question) {
+  const before = await page.locator("rag-answer").count();
+  await page.locator("#question").fill(question);
+  await page.locator("#question").press("Enter");
+  await page.locator("rag-answer").nth(before).waitFor();
 }
 
 const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");

@@ -1,25 +1,12 @@
 // A tour of the console in a real Chromium: `node tour.mjs short|whole`, told by the environment. Prints a line of JSON
 // for each thing that was looked at: {name, ok, detail}.
 
-import { look, open, told, tour } from "./stage.mjs";
+import { ask, look, open, signIn, told, tour } from "./stage.mjs";
+import { closing, firstDay, member, reach, redisAway, revoked } from "./tasks.mjs";
 
 const { CONSOLE_URL, CONSOLE_TOKEN, CONSOLE_VIEWER, CONSOLE_MEMBER, CONSOLE_FOREIGN } = process.env;
 const QUESTION = "What is the rotor diameter of the Selkie 1200?";
 const SCREENS = ["ask", "knowledge", "runs", "saved", "jobs", "graph", "evaluation", "gate", "usage", "access", "settings"];
-const whole = process.argv[2] === "whole";
-
-async function signIn(page, token) {
-  await page.goto(`${CONSOLE_URL}/console`);
-  await page.getByLabel("Token").fill(token);
-  await page.getByRole("button", { name: "Sign in", exact: true }).click();
-}
-
-async function ask(page, question) {
-  const before = await page.locator("rag-answer").count();
-  await page.locator("#question").fill(question);
-  await page.locator("#question").press("Enter");
-  await page.locator("rag-answer").nth(before).waitFor();
-}
 
 // Somebody who was given a token: wrong first, then right; a question, its marked page, what is said of it.
 async function scenario() {
@@ -435,4 +422,6 @@ async function faults() {
   await page.context().close();
 }
 
-await tour(scenario, ...(whole ? [firstPaint, byKeyboard, threads, saved, roles, graph, live, evaluation, faults, screens] : []));
+const rest = { firstDay, firstPaint, byKeyboard, reach, threads, saved, roles, member, closing, graph, live, evaluation, faults, revoked, redisAway, screens };
+const named = process.argv.slice(3).map((name) => rest[name]);
+await tour(...(named.length ? named : [scenario, ...(process.argv[2] === "whole" ? Object.values(rest) : [])]));

@@ -43,6 +43,7 @@ class RagApp extends Part {
     this.addEventListener("rag-tell", (event) => this.announce(event.detail));
     this.addEventListener("rag-workspaces", (event) => this.reload(event.detail));
     this.addEventListener("rag-signed-in", () => this.start());
+    this.addEventListener("rag-missing", () => this.leaveClosed());
     this.addEventListener("rag-saved", () => this.countChanged());
   }
 
@@ -110,6 +111,17 @@ class RagApp extends Part {
     this.state = "ready";
     this.requestUpdate();
     this.countChanged();
+  }
+
+  // Something is missing: where it is the workspace in hand, which was closed or deleted, no screen goes on showing it.
+  async leaveClosed() {
+    const left = this.frame.workspaces.find((one) => one.id === this.workspaceId);
+    if (!left) return;
+    const data = await graphql(FRAME).catch(() => null);
+    if (!data || left.id !== this.workspaceId || data.workspaces.some((one) => one.id === left.id)) return;
+    await this.reload();
+    location.hash = `#/${this.route.name}`;
+    this.announce(`The workspace ${left.name} is not open to you any more.`);
   }
 
   // How many saved questions have another answer, beside the screen that tells which. Nothing where it is not known.

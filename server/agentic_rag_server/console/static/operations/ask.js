@@ -19,6 +19,7 @@ export const RUN = /* GraphQL */ `
     citations { ...CitationView }
     stages { stage outcome seconds started }
     feedback { rating reason subject givenAt }
+    usage { stage calls tokens costUsd estimatedUsd }
     gate { planType planned score intent downgrades { reason } }
     debug {
       support { score threshold }

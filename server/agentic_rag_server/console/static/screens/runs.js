@@ -2,7 +2,7 @@
 
 import { Part, empty, faultNote, html, icon, nothing, repeat, svg, waiting } from "../shared/element.js";
 import { graphql } from "../shared/api.js";
-import { ago, count, duration, plural, sentence, when } from "../shared/format.js";
+import { ago, count, dollars, duration, plural, sentence, when } from "../shared/format.js";
 import { OUTCOMES } from "../shared/outcomes.js";
 import { ONE_RUN, RUNS } from "../operations/runs.js";
 import "../shared/answer.js";
@@ -155,11 +155,23 @@ class RagRuns extends Part {
           <dt>Embedding space</dt><dd>${run.versions.space ?? "none"}</dd>
           <dt>Pipeline</dt><dd>${run.versions.pipelineVersion}</dd>
           <dt>Cache</dt><dd>${sentence(run.cache)}</dd>
+          <dt>Cost</dt><dd>${cost(run.usage)}</dd>
           <dt>Run</dt><dd class="mono">${run.id}</dd>
           <dt>Trace</dt><dd class="mono">${run.traceId}</dd>
         </dl>
       </section>`;
   }
+}
+
+// What each stage paid to chat models, beside what was expected just before its calls.
+function cost(usage) {
+  if (!usage.length) return "$0: no chat model was asked";
+  return usage.map(
+    (one) => html`<span class="block">
+      ${sentence(one.stage)}: ${plural(one.calls, "call")}, ${plural(one.tokens, "token")}, ${dollars(one.costUsd)}
+      <span class="small">expected ${dollars(one.estimatedUsd)}</span>
+    </span>`,
+  );
 }
 
 // Each stage with when it began and how long it took, on one scale.

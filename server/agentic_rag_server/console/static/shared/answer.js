@@ -134,9 +134,10 @@ class RagAnswer extends Part {
     const mine = this.rating ?? run.feedback.at(-1);
     return html`<div class="foot">
       <span class="small">
-        ${duration(run.seconds)}${run.cache === "HIT" ? " · from the cache" : ""}${run.debug.chat
-          ? ` · ${plural(run.debug.chat.inputTokens + run.debug.chat.outputTokens, "token")}, ${dollars(run.debug.chat.costUsd)}`
-          : ""}
+        ${duration(run.seconds)}${run.cache === "HIT" ? " · from the cache" : ""} ·
+        ${run.debug.chat
+          ? `${plural(run.debug.chat.inputTokens + run.debug.chat.outputTokens, "token")}, ${dollars(run.debug.chat.costUsd)}`
+          : "$0, no chat model was asked"}
       </span>
       <span class="grow"></span>
       ${this.compact ? html`<a class="button plain" href="#/runs/${run.id}">Open the run</a>` : nothing}

@@ -23,6 +23,7 @@ export class Part extends LitElement {
       if (error.name === "AbortError") return undefined;
       if (!(error instanceof Fault)) throw error;
       this.fault = error;
+      if (error.code.endsWith("NOT_FOUND")) this.dispatchEvent(new CustomEvent("rag-missing", { bubbles: true }));
       return undefined;
     } finally {
       this.busy = "";
