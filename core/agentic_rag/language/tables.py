@@ -107,11 +107,13 @@ def is_page_foot(passage: str, start: int, end: int) -> bool:
 
 
 def row_spans(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The spans, with each span that contains a table split into its lines."""
+    """The spans, with each span that contains a table split into its lines. A row whose first cell asks is one span,
+    with the cell that answers.
+    """
     if CELL_SEPARATOR not in text:
         return spans
     cut: list[tuple[int, int]] = []
-    for start, end in spans:
+    for start, end in _joined_rows(text, spans):
         if CELL_SEPARATOR not in text[start:end] or "\n" not in text[start:end]:
             cut.append((start, end))
             continue
@@ -123,6 +125,23 @@ def row_spans(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
                 cut.append((first, first + len(stripped)))
             at += len(line) + 1
     return cut
+
+
+def _joined_rows(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans, those of one line joined where a question mark cut a row between its cells."""
+    joined: list[tuple[int, int]] = []
+    for start, end in spans:
+        if joined and _cuts_row(text, joined[-1], start):
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _cuts_row(text: str, before: tuple[int, int], start: int) -> bool:
+    """True where a span starts on the line of a row of which the span before it holds a question."""
+    opened = text.rfind("\n", 0, start) + 1
+    return opened < before[1] and text.startswith("|", opened) and "?" in text[opened : before[1]]
 
 
 def format_row(row: str, header: str | None) -> str:

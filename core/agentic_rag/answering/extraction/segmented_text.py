@@ -230,7 +230,7 @@ def _level(text: str, paragraphs: Sequence[Sequence[Span]], place: int, at: int,
         return None
     before = text[slice(*paragraphs[place - 1][-1])] if place and paragraphs[place - 1] else ""
     after = text[slice(*paragraphs[place + 1][0])] if place + 1 < len(paragraphs) and paragraphs[place + 1] else ""
-    is_alone = classify_unit(line) is UnitKind.HEADING or is_numbered_title(line, before, after)
+    is_alone = classify_unit(line) in (UnitKind.HEADING, UnitKind.QUESTION) or is_numbered_title(line, before, after)
     return _OF_ITS_OWN if is_alone else None
 
 

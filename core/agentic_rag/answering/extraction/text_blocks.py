@@ -149,7 +149,7 @@ def _line_kinds(text: str, spans: Sequence[Span]) -> list[_Line]:
             kinds.append(_Line.HEADING if headed else _Line.ITEM)
         elif CAPTION.match(line):
             kinds.append(_Line.TEXT)
-        elif alone and (classify_unit(line) is UnitKind.HEADING or line.endswith("?")):
+        elif alone and classify_unit(line) in (UnitKind.HEADING, UnitKind.QUESTION):
             kinds.append(_Line.HEADING)
         else:
             kinds.append(_Line.TEXT)

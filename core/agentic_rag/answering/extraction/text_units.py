@@ -44,6 +44,16 @@ _NEXT_ITEM = re.compile(r",(?: (?:and|or|und|oder|y|o))?$")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
 _REFERENCES = re.compile(r"(?<=[.,;:!?)\"”’])(?:\[\d{1,3}\](?: ?: ?\d{1,4}(?:[-–]\d{1,4})?(?= |$))?)+")
 """A source's own marks behind a clause: "in 1914.[23][24]: 105". In an answer they would look like its own."""
+_MARKS_BEHIND = "*_`\"”’')] "
+_ASKED = re.compile(
+    r"[*_]*(?:(?:which|whom?|whose) |(?:what|when|where|why|how) (?:is|are|was|were|do|does|did|can|could|will|would|"
+    r"should|must|may|has|have) "
+    r"|(?:what|how) (?:[\w'’-]+ ){1,3}(?:do|does|did|can|could|should|must|may|will|would) "
+    r"(?:I|we|you|he|she|it|they|the|an?|my|our|your|this|these) "
+    r"|(?:can|could|may|must|does|did|is|are|will|has|have) (?:I|we|you|it|there|they|my|our|the|an?) )[^,.:;!]+$",
+    re.IGNORECASE,
+)
+"""How English asks: the verb before what it is said of. "What you need is …" and "Should it rain, …" are none."""
 _QUOTED_SPACE = re.compile(r"\s+([,.;:!?%)])(?=\s|$)")
 
 _VALUE = re.compile(r"\d")
@@ -198,12 +208,12 @@ def classify_unit(unit: str, *, cut_off: bool = False) -> UnitKind:
     if SECTION_LINE.match(unit):
         return UnitKind.HEADING
     if is_row(unit):
-        return UnitKind.TABLE_ROW
+        return UnitKind.QUESTION if _is_row_of_questions(unit) else UnitKind.TABLE_ROW
     if words <= MAX_HEADING_WORDS and CAPTION.match(unit):
         return UnitKind.HEADING
     if cut_off and unit[:1].islower():
         return UnitKind.FRAGMENT
-    if unit.endswith(("?", "？")):
+    if is_question(unit):
         return UnitKind.QUESTION
     if LIST_MARK.match(unit):
         most = MAX_HEADING_WORDS if unit.isupper() else MAX_NUMBERED_HEADING_WORDS
@@ -211,6 +221,23 @@ def classify_unit(unit: str, *, cut_off: bool = False) -> UnitKind:
             return UnitKind.HEADING
         return UnitKind.LIST_ITEM if words > 2 else UnitKind.FRAGMENT
     return _kind_of_text(unit, words)
+
+
+def is_question(unit: str) -> bool:
+    """True for what only asks: with a question mark at its end, inside whatever mark-up, or without an end in the word
+    order of an English question, as entries of lists of frequent questions are written.
+    """
+    bare = unit if unit[-1:].isalnum() else _LINK.sub(r"\1", unit).rstrip(_MARKS_BEHIND)
+    if bare.endswith(("?", "？")):
+        return True
+    return _TERMINAL.search(bare) is None and _ASKED.match(LIST_MARK.sub("", _LINK.sub(r"\1", unit))) is not None
+
+
+def _is_row_of_questions(row: str) -> bool:
+    """True for a row with nothing but questions behind its number."""
+    cells = [cell.strip() for cell in row.strip("| ").split("|")]
+    asking = cells[1:] if len(cells) > 1 and cells[0].rstrip(".)").isdigit() else cells
+    return all(is_question(cell) for cell in asking)
 
 
 def may_be_heading(unit: str) -> bool:
