@@ -55,8 +55,10 @@ async def test_a_row_with_a_question_and_its_answer_is_quoted_whole() -> None:
     assert [said for said, text in found if said not in text] == []
 
 
-async def test_an_answer_below_its_question_in_bold_is_found_by_it() -> None:
-    pairs = "\n\n".join(f"**{question}**\n\n{said}" for question, said in ASKED)
+@pytest.mark.parametrize("form", ["**{}**\n\n", "**{}**\n", "[{}](#answer)\n\n", "{}\n", "## {}\n\n"])
+@pytest.mark.parametrize("end", ["?", ""], ids=["with marks", "without"])
+async def test_an_answer_below_its_question_is_found_by_it(form: str, end: str) -> None:
+    pairs = "\n\n".join(form.format(question[:-1] + end) + said for question, said in ASKED)
 
     assert "412 crowns" in (await told(pairs, ASKED[0][0]))[1]
 

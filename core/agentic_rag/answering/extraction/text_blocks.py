@@ -144,7 +144,9 @@ def _line_kinds(text: str, spans: Sequence[Span]) -> list[_Line]:
             kinds.append(_Line.ROW)
         elif _ITEM.match(line):
             after = text[slice(*spans[at + 1])] if at + 1 < len(spans) else ""
-            headed = classify_unit(line) is UnitKind.HEADING and (alone or (after and not _ITEM.match(after)))
+            headed = classify_unit(line) in (UnitKind.HEADING, UnitKind.QUESTION) and (
+                alone or (after and not _ITEM.match(after))
+            )
             headed = headed or (alone and _heads_items(line, text[end:].lstrip()[:8]))
             kinds.append(_Line.HEADING if headed else _Line.ITEM)
         elif CAPTION.match(line):

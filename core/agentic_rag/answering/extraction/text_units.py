@@ -124,7 +124,7 @@ def heads_paragraph(line: str, below: str) -> bool:
     if line.rsplit(" ", 1)[-1] in FUNCTION_WORDS:
         return False
     is_above = LIST_MARK.match(below) is not None or len(below) > CLEARLY_LONGER * len(line)
-    return is_above and classify_unit(line) is UnitKind.HEADING
+    return is_above and classify_unit(line) in (UnitKind.HEADING, UnitKind.QUESTION)
 
 
 def is_numbered_title(line: str, before: str, after: str) -> bool:
