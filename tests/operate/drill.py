@@ -14,7 +14,7 @@ from agentic_rag.answering.runs.answer_codec import encode
 from agentic_rag.bootstrap import Container, build_container, open_directory
 from agentic_rag.ingestion.upload import UploadOptions
 from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
-from agentic_rag.operations.backups.backup import ErasureRecord
+from agentic_rag.operations.backups.backup import TakenAway
 from agentic_rag.operations.findings import Severity
 from agentic_rag.settings import load_settings
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, SubjectKind, WorkspaceRef
@@ -58,7 +58,7 @@ async def drill(before: Servers, after: Servers, corpus: BenchCorpus, questions:
         answers = [await answer(system, workspace, question) for question in asked]
         erased = await _document(system, workspace, corpus.chunks[0].document)
         await system.delete.run(workspace, erased)
-        records: list[ErasureRecord] = [one async for one in system.backup_database.erasures()]
+        records: list[TakenAway] = [one async for one in system.backup_database.erasures()]
     async with product_on(after) as system:
         began = time.perf_counter()
         await system.restore_backup.run(target, _silent)

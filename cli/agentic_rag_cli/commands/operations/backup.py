@@ -21,7 +21,7 @@ from agentic_rag_cli.wiring import run_async, wiring_of
 
 if TYPE_CHECKING:
     from agentic_rag.bootstrap import Container
-    from agentic_rag.operations.backups.backup import BackupManifest, ErasureRecord
+    from agentic_rag.operations.backups.backup import BackupManifest, TakenAway
     from agentic_rag.settings import Settings
 
 app = typer.Typer(help="Backups of the whole system.", no_args_is_help=True, rich_markup_mode=None)
@@ -111,7 +111,7 @@ def restore(
     Example: AGENTIC_RAG_HOME=/srv/rag rag backup restore /mnt/backups/2026-11-27
     """
 
-    async def work(container: Container) -> tuple[BackupManifest, list[ErasureRecord]]:
+    async def work(container: Container) -> tuple[BackupManifest, list[TakenAway]]:
         records = [*await _records(erasures or ()), *await source.records_beside()]
         with terminal.ProgressLine("restore") as line:
             return await container.restore_backup.run(source.store, line.update), records
@@ -135,8 +135,8 @@ def erasures(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; replaced as a whole.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Write the list of everything that was erased: ids and times, no text. Run it often, and keep the file elsewhere:
-    a restore of an older backup erases again what it names.
+    """Write the list of what was erased, and of the keys that were revoked: ids and times, no text. Run it often, and
+    keep the file elsewhere: a restore of an older backup erases and revokes again what it names.
 
     Example: rag backup erasures /mnt/backups/erasures.jsonl
     """
@@ -167,12 +167,12 @@ def reapply(
     terminal.show(erased, _erased_line(erased), as_json=as_json)
 
 
-async def _reapply(settings: Settings, records: list[ErasureRecord]) -> dict[str, int]:
+async def _reapply(settings: Settings, records: list[TakenAway]) -> dict[str, int]:
     async with open_system(settings) as system:
         return asdict(await system.container.reapply_erasures.run(records))
 
 
-async def _records(sources: Sequence[Path]) -> list[ErasureRecord]:
+async def _records(sources: Sequence[Path]) -> list[TakenAway]:
     """The erasures that these files and backups name. Errors: `InvalidInput` code ERASURES_UNREADABLE."""
     return [record for source in sources for record in await records_of(source)]
 
@@ -213,4 +213,4 @@ def _manifest_json(manifest: BackupManifest) -> dict[str, Any]:
 
 def _erased_line(erased: dict[str, int]) -> str:
     parts = [format_count(number, name.removesuffix("s")) for name, number in erased.items() if number]
-    return f"erased again: {', '.join(parts)}" if parts else "nothing was erased since"
+    return f"erased or revoked again: {', '.join(parts)}" if parts else "nothing was erased or revoked since"

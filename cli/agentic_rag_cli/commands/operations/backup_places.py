@@ -11,7 +11,7 @@ from agentic_rag.settings.addresses import mask_password
 
 if TYPE_CHECKING:
     from agentic_rag.documents.ports import BlobStore
-    from agentic_rag.operations.backups.backup import ErasureRecord
+    from agentic_rag.operations.backups.backup import TakenAway
 
 ERASURES_BESIDE = "erasures.jsonl"
 """A list of erasures beside the backups: a restore reads it."""
@@ -30,13 +30,13 @@ def open_place(text: str) -> DirectoryPlace | BucketPlace:
     return place
 
 
-async def records_of(source: Path) -> list[ErasureRecord]:
+async def records_of(source: Path) -> list[TakenAway]:
     """The erasures that a file or a backup names. Errors: `InvalidInput` code ERASURES_UNREADABLE."""
     place = DirectoryPlace(source)
     return await _records_in(place.store) if place.is_there else _listed(source)
 
 
-def _listed(file: Path) -> list[ErasureRecord]:
+def _listed(file: Path) -> list[TakenAway]:
     from agentic_rag.operations.backups.backup import decode_erasures
 
     return decode_erasures(_existing(file).read_bytes(), str(file))
@@ -71,7 +71,7 @@ class DirectoryPlace:
         """Errors: `InvalidInput`, there is none."""
         _existing(self.directory)
 
-    async def records_beside(self) -> list[ErasureRecord]:
+    async def records_beside(self) -> list[TakenAway]:
         """Of the backup itself, of those in the same directory, and of the list of erasures there."""
         from agentic_rag.operations.backups.backup import BACKUP_MANIFEST, ERASURES_LIST
 
@@ -104,7 +104,7 @@ class BucketPlace:
     def require(self) -> None:
         """What is not there has no manifest: whoever reads it says so."""
 
-    async def records_beside(self) -> list[ErasureRecord]:
+    async def records_beside(self) -> list[TakenAway]:
         """Of the backup itself, of those beside it, and of the list of erasures there."""
         from agentic_rag.operations.backups.backup import BACKUP_MANIFEST, decode_erasures
 
@@ -131,7 +131,7 @@ class BucketPlace:
             raise InvalidInput(f"The place of the backup: {error}.", path=("place",)) from error
 
 
-async def _records_in(backup: BlobStore) -> list[ErasureRecord]:
+async def _records_in(backup: BlobStore) -> list[TakenAway]:
     from agentic_rag.operations.backups.verify_backup import list_erasures, read_manifest
     from agentic_rag_migrations import HEAD
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -109,6 +110,19 @@ class ErasureRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class RevokedKey:
+    """An API key that was revoked. The list of erasures names it: a restore of an earlier state revokes it again."""
+
+    org_id: UUID
+    key_id: UUID
+    revoked_at: str
+
+
+TakenAway = ErasureRecord | RevokedKey
+"""What must not come back with a backup of before."""
+
+
+@dataclass(frozen=True, slots=True)
 class DumpTable:
     """A table to dump and the number of its rows."""
 
@@ -194,10 +208,10 @@ def encode_line(value: object) -> bytes:
 
 def decode_originals(lines: bytes) -> list[OriginalFile]:
     """Lines of the list of originals. Errors: `Permanent` code BACKUP_DAMAGED."""
-    return _decode_lines(lines, OriginalFile, lambda: damaged_backup(f"{ORIGINALS_LIST} cannot be read"))
+    return _decode_lines(lines, (OriginalFile,), lambda: damaged_backup(f"{ORIGINALS_LIST} cannot be read"))
 
 
-def decode_erasures(lines: bytes, place: str) -> list[ErasureRecord]:
+def decode_erasures(lines: bytes, place: str) -> list[TakenAway]:
     """The records of a list of erasures. Errors: `InvalidInput` code ERASURES_UNREADABLE."""
 
     def unreadable() -> InvalidInput:
@@ -207,11 +221,17 @@ def decode_erasures(lines: bytes, place: str) -> list[ErasureRecord]:
             path=("erasures",),
         )
 
-    return _decode_lines(lines, ErasureRecord, unreadable)
+    return _decode_lines(lines, (RevokedKey, ErasureRecord), unreadable)
 
 
-def _decode_lines(lines: bytes, kind: type[Any], problem: Callable[[], Exception]) -> list[Any]:
-    try:
-        return [msgspec.json.decode(line, type=kind) for line in lines.splitlines() if line]
-    except ValueError as error:
-        raise problem() from error
+def _decode_lines(lines: bytes, kinds: Sequence[type[Any]], problem: Callable[[], Exception]) -> list[Any]:
+    """Each line as the first of the kinds whose members it has. Errors: `problem`."""
+    found: list[Any] = []
+    for line in filter(None, lines.splitlines()):
+        for kind in kinds:
+            with suppress(ValueError):
+                found.append(msgspec.json.decode(line, type=kind))
+                break
+        else:
+            raise problem()
+    return found

@@ -17,9 +17,9 @@ from agentic_rag.operations.backups.backup import (
     TABLES_FOLDER,
     BackupManifest,
     DatabaseDump,
-    ErasureRecord,
     OriginalFile,
     TableFile,
+    TakenAway,
     TellProgress,
     encode_backup,
     encode_line,
@@ -39,7 +39,7 @@ class CreateBackup:
     def __init__(
         self,
         dump: Callable[[], AbstractAsyncContextManager[DatabaseDump]],
-        erasures: Callable[[], AsyncIterator[ErasureRecord]],
+        erasures: Callable[[], AsyncIterator[TakenAway]],
         blobs: BlobStore,
         head: str,
         telemetry: Telemetry,
@@ -113,7 +113,7 @@ class CreateBackup:
         return manifest
 
 
-async def erasure_lines(records: AsyncIterator[ErasureRecord]) -> AsyncIterator[bytes]:
+async def erasure_lines(records: AsyncIterator[TakenAway]) -> AsyncIterator[bytes]:
     """The list of erasures."""
     async for record in records:
         yield encode_line(record)

@@ -1,4 +1,4 @@
-"""Brings a backup into an empty database and store of originals, then applies again what was erased since."""
+"""Brings a backup into an empty database and store of originals, then erases and revokes again what was since."""
 
 from __future__ import annotations
 
@@ -17,12 +17,16 @@ from agentic_rag.operations.backups.backup import (
     BackupManifest,
     DatabaseLoad,
     ErasureRecord,
+    RevokedKey,
+    TakenAway,
     TellProgress,
     damaged_backup,
 )
 from agentic_rag.operations.backups.streams import read_file, read_stored
 from agentic_rag.operations.backups.verify_backup import verify_backup
+from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.tenancy.record_audit import audit
 from agentic_rag.workspaces.ports import OrganisationRegister
 
 RESTORE_ACTOR = "system:restore"
@@ -36,6 +40,8 @@ class ReappliedErasures:
     documents: int = 0
     workspaces: int = 0
     organisations: int = 0
+    keys: int = 0
+    """API keys that were revoked again."""
 
 
 class RestoreBackup:
@@ -105,14 +111,19 @@ class ReapplyErasures:
         self._cache = cache
         self._telemetry = telemetry
 
-    async def run(self, records: Iterable[ErasureRecord]) -> ReappliedErasures:
-        """Apply each record that the restored database does not know, and empty the caches: corpus versions are used
-        again. Workspaces and organisations are hidden at once, a worker empties them. Errors: `DependencyUnavailable`.
+    async def run(self, records: Iterable[TakenAway]) -> ReappliedErasures:
+        """Apply each erasure and revocation that the restored database does not know, and empty the caches: corpus
+        versions are used again. Workspaces and organisations are hidden at once, a worker empties them. Errors:
+        `DependencyUnavailable`.
         """
         known = {one.org_id for one in await self._organisations.all()}
-        documents = workspaces = organisations = 0
+        documents = workspaces = organisations = keys = 0
+        every = set(records)
+        for revoked in (one for one in every if isinstance(one, RevokedKey) and one.org_id in known):
+            keys += await self._revoke(revoked)
+        erasures = (one for one in every if isinstance(one, ErasureRecord))
         # Documents first: what a workspace held before it went has its own certificate.
-        for record in sorted(set(records), key=lambda one: (one.document_id is None, one.erased_at)):
+        for record in sorted(erasures, key=lambda one: (one.document_id is None, one.erased_at)):
             if record.org_id not in known:
                 continue
             if record.workspace_id is None:
@@ -129,9 +140,23 @@ class ReapplyErasures:
             for ref in present:
                 await self._cache.forget(ref)
         self._telemetry.event(
-            "rag_erasures_reapplied", documents=documents, workspaces=workspaces, organisations=organisations
+            "rag_erasures_reapplied",
+            documents=documents,
+            workspaces=workspaces,
+            organisations=organisations,
+            keys=keys,
         )
-        return ReappliedErasures(documents, workspaces, organisations)
+        return ReappliedErasures(documents, workspaces, organisations, keys)
+
+    async def _revoke(self, record: RevokedKey) -> bool:
+        async with self._database.transaction(record.org_id) as transaction:
+            valid = {one.key_id for one in await transaction.api_keys.all() if one.revoked_at is None}
+            if record.key_id not in valid:
+                return False
+            await transaction.api_keys.revoke(record.key_id)
+            act = AuditAction.REVOKE_API_KEY
+            await audit(transaction, self._telemetry, act, None, record.key_id, RESTORE_ACTOR)
+        return True
 
     async def _erase_document(self, record: ErasureRecord) -> bool:
         workspace, document_id = _workspace_of(record), record.document_id

@@ -11,8 +11,8 @@ from agentic_rag.operations.backups.backup import (
     BACKUP_MANIFEST,
     BackupFile,
     BackupManifest,
-    ErasureRecord,
     OriginalFile,
+    TakenAway,
     TellProgress,
     decode_backup,
     decode_erasures,
@@ -69,7 +69,7 @@ async def list_originals(source: BlobStore, manifest: BackupManifest) -> list[Or
     return decode_originals(await _whole(source, manifest.originals))
 
 
-async def list_erasures(source: BlobStore, manifest: BackupManifest) -> list[ErasureRecord]:
+async def list_erasures(source: BlobStore, manifest: BackupManifest) -> list[TakenAway]:
     """The erasures that the system knew when the backup ended. Errors: `Permanent`, `InvalidInput`."""
     return decode_erasures(await _whole(source, manifest.erasures), manifest.erasures.key)
 

@@ -23,6 +23,8 @@ from agentic_rag.operations.backups.backup import (
     DumpTable,
     ErasureRecord,
     OriginalFile,
+    RevokedKey,
+    TakenAway,
     damaged_backup,
 )
 from agentic_rag.operations.snapshots.snapshot import TableShape
@@ -104,6 +106,8 @@ ERASURES = {
 }
 """What knows of erasures, by table; older schemas lack some."""
 
+REVOKED = "SELECT org_id, key_id, revoked_at FROM rag_api_keys WHERE revoked_at IS NOT NULL"
+
 
 class PostgresBackup:
     """Reads as a login that row level security does not bind, and writes as the owner of the tables. `tables` are in an
@@ -132,9 +136,11 @@ class PostgresBackup:
                 originals=partial(_originals, connection),
             )
 
-    async def erasures(self) -> AsyncIterator[ErasureRecord]:
-        """Every erasure that the database knows now. Errors: as `dump`."""
+    async def erasures(self) -> AsyncIterator[TakenAway]:
+        """Every revoked key and every erasure that the database knows now. Errors: as `dump`."""
         async with self._reading() as connection:
+            async for org_id, key_id, at in connection.cursor(REVOKED, prefetch=_BATCH):
+                yield RevokedKey(org_id, key_id, at.isoformat())
             known = [one["name"] for one in await connection.fetch(COLUMNS, list(ERASURES))]
             for name in sorted(known):
                 async for row in connection.cursor(ERASURES[name], prefetch=_BATCH):
