@@ -155,6 +155,7 @@ def test_a_workspace_is_opened_to_the_web_and_closed_again() -> None:
     closed = json.loads(at.rag("workspace", "web", "handbook", "--forbid", "--json").stdout)
 
     assert "allowed, care 0.7, profile code; its pages are asked for again within 24 h" in opened.stdout
+    assert at.rag("workspace", "web", "handbook", "--allow", "--profile", "new").exit_code == 2
     assert closed == {"allow": False, "care": 0.5, "recrawlHours": 24, "profile": "CODE"}
 
 

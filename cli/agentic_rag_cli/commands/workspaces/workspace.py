@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from agentic_rag.tenancy.principals import validate_name
+from agentic_rag.workspaces.web_profiles import ProfileName
 from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.workspaces.deletion import delete_workspace, list_erasures, prove_workspace_erased
@@ -155,10 +156,7 @@ def web(
         typer.Option(min=0, max=8760, help="Ask for its pages again after so many hours at the latest; 0: never."),
     ] = None,
     profile: Annotated[
-        str | None,
-        typer.Option(
-            help="general, marketing (answers of this week) or code (of this month, makers' own pages first)."
-        ),
+        ProfileName | None, typer.Option(help="How new its answers have to be: of any age, this week, or this month.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -173,7 +171,7 @@ def web(
         if recrawl_hours is not None:
             access["recrawlHours"] = recrawl_hours
         if profile is not None:
-            access["profile"] = profile.upper()
+            access["profile"] = profile.name
         wished = {"workspaceId": await client.workspace_id(name), "web": access}
         return await client.fetch(queries.WEB_ACCESS, input=wished)
 
