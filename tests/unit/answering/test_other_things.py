@@ -105,3 +105,13 @@ def test_a_row_under_other_years_is_of_another_year(years: tuple[str, str], titl
     assert is_other(question, text, "| Cod | 12 | 15 |", title) is expected
     assert is_other(question, text, text[text.index("| Fish") :], title) is expected
     assert not is_other("How much cod was caught?", text, "| Cod | 12 | 15 |", title)
+
+
+@pytest.mark.parametrize("question", ["Who is the president of France?", "President of France in 2020?"])
+def test_what_is_of_something_with_a_name_stands_where_that_name_or_a_form_of_it_does(question: str) -> None:
+    assert is_other(question, "The president of the club is Anna Lind.")
+    assert is_other(question, "The president of Finland came in 2019.")
+    assert not is_other(question, "The French president came in 2019.")
+    assert not is_other(question, "He has been its president since 2017.", title="France")
+    assert not is_other("Which paint does the president of France like?", "Red paint, says the guest.")
+    assert not is_other("Who is the head of IT?", "Anna Lind heads the computers team.")

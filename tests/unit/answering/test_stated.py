@@ -9,9 +9,11 @@ import pytest
 from tests.unit.answering.test_extractive import passage
 
 from agentic_rag.answering.evidence.stated import has_form, is_stated, is_tied
+from agentic_rag.answering.extraction.answer_type_match import states_answer
 from agentic_rag.answering.extraction.extractive import DraftSentence, draft_part
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.query.planner import detect_answer_type
 from agentic_rag.answering.shapes.question_kind import question_kind
 from agentic_rag.language.sentences import sentence_spans
@@ -187,3 +189,16 @@ def test_the_header_of_a_row_is_no_other_row() -> None:
     head = DraftSentence(0, 0, 0, end, "", UnitKind.HEADING, 1.0)
     row = DraftSentence(0, 0, end + 1, len(text), "", UnitKind.TABLE_ROW, 1.0, (head,))
     assert is_stated(part, [row], [passage(1, "Members", text)])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Trips to France need approval.", False),
+        ("Joan of Arc was heard.", True),
+        ("Lamb is delivered by the butcher Grey.", True),
+        ("Lamb is delivered by Monday.", False),
+    ],
+)
+def test_a_person_is_named_by_two_words_or_as_who_does_it(text: str, expected: bool) -> None:
+    assert states_answer(text, AnswerType.PERSON, "Who is it?") is expected

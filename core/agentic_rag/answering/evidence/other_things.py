@@ -17,7 +17,7 @@ from agentic_rag.answering.verification.citations import quotes_of
 from agentic_rag.language.calendar import MONTH_NAMES
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.tables import is_row, pair_cells
-from agentic_rag.language.words.word_tables import function_words_of
+from agentic_rag.language.words.word_tables import function_words_of, table_of
 from agentic_rag.retrieval.candidates import Passage
 
 BEFORE = 200
@@ -41,6 +41,9 @@ _KEY = re.compile(
     r"(?<![\w.@/-])(?P<noun>[a-z]{2,}|[A-Z]{2,})(?:[._](?=[A-Za-z])|(?=[A-Z][a-z]))(?P<mark>\w+(?:\.\w+)*)(?![\w@/-])"
 )
 """A name of a setting or of a field: limits.connections, MAX_WORKERS, maxBodySize. Its first part is its kind."""
+_WORD = re.compile(r"[^\W_]+")
+_STEM = 4
+"""Letters of a name that its forms have in common: Ital-y, Ital-ian."""
 _NAMES = (_OPTION, _KEY)
 _FORMS = (_MARKED, _MODEL, _COMPOUND, _ORDERED, *_NAMES)
 _SPELLED = (_COMPOUND, *_NAMES)
@@ -59,6 +62,13 @@ _COVERS = re.compile(
     re.IGNORECASE,
 )
 """Words that speak of more things than are named."""
+_OF_NAME = re.compile(
+    r"^(?:(?i:who|what|which) ?(?:is|was|are|were|[’']s) )?(?:(?i:the) )?(?:(?!of\b)[\w-]+ ){0,2}?"
+    r"(?P<noun>[A-Za-z]{3,}) of (?:the )?"
+    r"(?P<name>(?![A-Z]+\b)[A-ZÀ-Þ][\w-]+(?: (?:of (?:the )?|the )?[A-ZÀ-Þ][\w-]+)*)"
+    r"(?:,? (?:in|on|at|by|since|now|today|currently)\b[\w ]{0,24})?\s*[?.]*$"
+)
+"""A question for what is of something with a name, and for nothing else: the president of France."""
 _NOT_KINDS = (
     FUNCTION_WORDS
     | frozenset(MONTH_NAMES)
@@ -81,9 +91,11 @@ def is_of_other_things(question: str, sentences: Sequence[DraftSentence], passag
     one that the question names; and where they are rows under other years than it names.
     """
     asked, years = frozenset(_things(question)), _years(question)
+    quotes = [quote for sentence in sentences for quote in quotes_of(sentence)]
+    if _is_of_another_name(question, [passages[one.passage] for one in quotes]):
+        return True
     if not asked and not years:
         return False
-    quotes = [quote for sentence in sentences for quote in quotes_of(sentence)]
     own = [_text(passages[one.passage], one) for one in quotes]
     around = [_context(passages[one.passage], one) for one in quotes]
     if years and any(_names_years(passages[one.passage], one) for one in quotes):
@@ -91,6 +103,21 @@ def is_of_other_things(question: str, sentences: Sequence[DraftSentence], passag
         if years.isdisjoint(said):
             return True
     return bool(asked) and _says_another(asked, own, around)
+
+
+def _is_of_another_name(question: str, quoted: Sequence[Passage]) -> bool:
+    """True where the question asks for what is of something with a name, and no passage that is quoted has a word of
+    that name, nor such a form of it before the noun as "French" is of France.
+    """
+    match = None if table_of(question) is not None else _OF_NAME.search(question)
+    words = [] if match is None else [word for word in _WORD.findall(match["name"].lower()) if word not in _NOT_KINDS]
+    if match is None or not words:
+        return False
+    texts = [" ".join((one.chunk.document_title, *one.chunk.heading_path, one.chunk.text)) for one in quoted]
+    begins = "|".join(re.escape(word[:_STEM]) for word in words)
+    derived = "|".join(re.escape(word[:2]) for word in words)
+    held = re.compile(rf"(?<!\w)(?:{begins}|(?:{derived})\w+ {match['noun']})", re.IGNORECASE)
+    return not any(map(held.search, texts))
 
 
 def _names_years(passage: Passage, quote: DraftSentence) -> bool:

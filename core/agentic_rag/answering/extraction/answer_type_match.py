@@ -42,10 +42,16 @@ _RULE_ASKED = re.compile(
 )
 """A question for when something happens each time: what happened once, or will, has a date."""
 _OPENER = "|".join(word.capitalize() for word in sorted(FUNCTION_WORDS))
+_BETWEEN = "|".join(sorted(FUNCTION_WORDS - {"of"}))
 _PERSON = re.compile(
-    rf"\b(?!(?:{_OPENER})\b(?!\.))(?:[A-Z][\w’'-]+ (?:[A-Z]\.? |[a-z]{{2,3}} )?|(?:[A-Z]\. ?)+)[A-Z][\w’'-]+"
+    rf"\b(?!(?:{_OPENER})\b(?!\.))"
+    rf"(?:[A-Z][\w’'-]+ (?:[A-Z]\.? |(?!(?:{_BETWEEN})\b)[a-z]{{2,3}} )?|(?:[A-Z]\. ?)+)[A-Z][\w’'-]+"
 )
-"""Two words with capitals or initials, the first of them no function word that opens a sentence."""
+"""Two words with capitals or initials, the first of them no function word that opens a sentence, none but "of" between
+them: Joan of Arc, not "Trips to France".
+"""
+_AGENT = re.compile(r"\bby (?:(?:the|our|a|an) )?(?:[a-zß-ÿ]+ )?([A-ZÀ-Þ][\w’'-]+)")
+"""Who does what is done to something: by the butcher Grey."""
 _ROLE = re.compile(
     r"\b(?:manager|officer|director|engineer|president|minister|author|founder|chief|head|team|coordinator|captain|"
     r"controller|chair|lead|supervisor|operator|board|actor|actress|singer|writer)\b",
@@ -192,13 +198,17 @@ def states_answer(sentence: str, kind: AnswerType, question: str, columns: str =
 
 
 def _names_person(sentence: str, asked: str) -> bool:
-    """True for a name, or a role that the question does not name; beside one that it does a single name will do."""
+    """True for a name, one alone behind "by", or a role that the question does not name; beside one that it does a
+    single name will do.
+    """
     if any(not holds_phrase(asked, match[0].lower()) for match in _PERSON.finditer(sentence)):
+        return True
+    undated = _DATE.sub(" ", _CALENDAR.sub(" ", sentence))
+    if any(not holds_phrase(asked, match[1].lower()) for match in _AGENT.finditer(undated)):
         return True
     roles = [match[0].lower() for match in _ROLE.finditer(sentence)]
     if not roles or any(not holds_phrase(asked, role) for role in roles):
         return bool(roles)
-    undated = _DATE.sub(" ", _CALENDAR.sub(" ", sentence))
     names = (match[1] or match[2] for match in _CAPITALISED.finditer(undated))
     return any(name and not holds_phrase(asked, name.lower()) for name in names)
 
