@@ -6,17 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+
+from agentic_rag.retrieval.vector_codes import VectorCodes
 
 Mask = NDArray[np.bool_]
 
 STILL_VISIBLE = 2**31 - 1
 """In the place of `visible_to` of a chunk that no version has closed."""
-
-_UNIT_ROUNDOFF = 2.0**-24
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +34,13 @@ class ResidentVectors:
     """(n,) the version that closed the chunk, else `STILL_VISIBLE`."""
     vectors: NDArray[np.float32]
     """(n, dimensions) the stored half-precision components, which single precision holds exactly."""
+    codes: VectorCodes
+    """Of the vectors, for the scan."""
 
     @property
     def nbytes(self) -> int:
         """Memory of the arrays."""
-        return sum(getattr(self, array.name).nbytes for array in fields(self))
+        return sum(getattr(self, held.name).nbytes for held in fields(self))
 
     def visible(
         self,
@@ -65,19 +66,18 @@ class ResidentVectors:
         """The rows of the `limit` greatest inner products with `query` rounded to half precision, as pgvector compares
         them; best first, ties by ordinal.
 
-        A product of single precision chooses the contenders; its error has a bound in any order of summation, so the
-        contenders hold all of the best. These are compared in double precision.
+        The bounds of the codes choose the contenders, which hold all of the best. These are compared in double
+        precision.
         """
-        rounded = query.astype(np.float16)
-        # Not by BLAS: its threads take as long to wake up as one core needs, and wait for each other on a busy machine.
-        products: NDArray[np.float32] = np.einsum("ij,j->i", self.vectors, rounded.astype(np.float32))
+        rounded = query.astype(np.float16).astype(np.float64)
         contenders = np.flatnonzero(shown)
         if limit < len(contenders):
-            found = products[contenders]
-            last = float(np.partition(found, len(found) - limit)[len(found) - limit])
-            contenders = contenders[found >= last - 2 * self._error(rounded)]
-        # Row by row, so that equal vectors have equal products wherever they stand.
-        exact = np.einsum("ij,j->i", self.vectors[contenders].astype(np.float64), rounded.astype(np.float64))
+            least, most = (bound[contenders] for bound in self.codes.bounds(rounded))
+            last = float(np.partition(least, len(least) - limit)[len(least) - limit])
+            contenders = contenders[most >= last]
+        # Row by row, so that equal vectors have equal products wherever they stand; not by BLAS, whose threads take
+        # longer to wake up than the work.
+        exact = np.einsum("ij,j->i", self.vectors[contenders].astype(np.float64), rounded)
         return contenders[np.lexsort((contenders, -exact))[:limit]]
 
     def rows_of(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -86,14 +86,3 @@ class ResidentVectors:
             return np.full(len(ordinals), -1, np.int64)
         rows = np.minimum(self.ordinals.searchsorted(ordinals), len(self.ordinals) - 1)
         return np.where(self.ordinals[rows] == ordinals, rows, -1)
-
-    def _error(self, query: NDArray[np.float16]) -> float:
-        """The most by which a product in single precision can be wrong, in whatever order its terms are added."""
-        length = float(np.linalg.norm(query.astype(np.float64)))
-        return 2 * len(query) * _UNIT_ROUNDOFF * self._longest * length
-
-    @cached_property
-    def _longest(self) -> float:
-        """The length of the longest vector, and a little more."""
-        squares = np.einsum("ij,ij->i", self.vectors, self.vectors)
-        return 1.001 * float(np.sqrt(squares.max(initial=0.0)))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from agentic_rag.retrieval.resident_vectors import STILL_VISIBLE, ResidentVectors
+from agentic_rag.retrieval.vector_codes import VectorCodes
 
 small = st.sampled_from([-1.0, -0.5, 0.0, 0.25, 0.5, 1.0, 3.0])
 """Few values, so that many vectors are equal."""
@@ -25,10 +26,9 @@ def held(draw: st.DrawFn) -> ResidentVectors:
     access = draw(st.lists(st.integers(0, 2), min_size=count, max_size=count))
     row = st.lists(small, min_size=dimensions, max_size=dimensions)
     vectors = draw(st.lists(row, min_size=count, max_size=count))
-    return ResidentVectors(
-        *(np.array(numbers, np.int32) for numbers in (ordinals, access, since, until)),
-        np.array(vectors, np.float32).reshape(count, dimensions),
-    )
+    stored = np.array(vectors, np.float32).reshape(count, dimensions)
+    numbers = [np.array(one, np.int32) for one in (ordinals, access, since, until)]
+    return ResidentVectors(*numbers, stored, VectorCodes.of(stored))
 
 
 @given(held(), st.integers(1, 5), st.lists(st.integers(0, 2), unique=True), st.none() | st.sets(st.integers(0, 60)))
@@ -65,11 +65,11 @@ def _many(scale: float) -> tuple[ResidentVectors, NDArray[np.float32]]:
     stored = (scale * vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float16).astype(np.float32)
     numbers = [np.arange(2000, dtype=np.int32), np.zeros(2000, np.int32), np.ones(2000, np.int32)]
     query = draw.standard_normal(384).astype(np.float32)
-    return ResidentVectors(*numbers, np.full(2000, STILL_VISIBLE, np.int32), stored), query
+    return ResidentVectors(*numbers, np.full(2000, STILL_VISIBLE, np.int32), stored, VectorCodes.of(stored)), query
 
 
 @pytest.mark.parametrize("scale", [1.0, 40.0])
-def test_single_precision_loses_none_of_the_nearest(scale: float) -> None:
+def test_eight_bits_lose_none_of_the_nearest(scale: float) -> None:
     vectors, query = _many(scale)
     exact = vectors.vectors.astype(np.float64) @ query.astype(np.float16).astype(np.float64)
 

@@ -25,10 +25,14 @@ from agentic_rag.models.embedding.space import RegisteredSpace
 from agentic_rag.retrieval.graph.resident_mentions import Ids, Numbers, ResidentMentions
 from agentic_rag.retrieval.resident_documents import ResidentDocuments
 from agentic_rag.retrieval.resident_vectors import STILL_VISIBLE, ResidentVectors
+from agentic_rag.retrieval.vector_codes import VectorCodes
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-BYTES_A_CHUNK = 600
-"""Beside the vector: four numbers, and 24 mentions with their entities."""
+BYTES_A_CHUNK = 612
+"""Beside the vector and its codes: seven numbers, and 24 mentions with their entities."""
+
+BYTES_A_COMPONENT = 5
+"""In single precision, and its code."""
 
 WORTH_A_PATCH = 4
 """Only what is new is read while at most a fourth of the chunks is."""
@@ -253,7 +257,7 @@ class ResidentCorpusStore:
             if row is None or state is None:
                 self._held.pop(key, None)
                 return
-            if row["vectors"] * (4 * dimensions + BYTES_A_CHUNK) > self._capacity:
+            if row["vectors"] * (BYTES_A_COMPONENT * dimensions + BYTES_A_CHUNK) > self._capacity:
                 self._refuse(key, wanted)
                 return
             before = self._held.get(key)
@@ -321,7 +325,7 @@ def _patch(
         if not np.array_equal(read["ordinal"], shown["ordinal"][~kept]):
             raise ValueError("the new vectors are not those of the new chunks")
         components[~kept] = read["v"]
-    vectors = _vectors_of(shown, components)
+    vectors = _vectors_of(shown, components, VectorCodes.of(components, before.vectors.codes, rows))
     ids = np.empty((len(shown), 2), np.uint64)
     ids[kept] = before.documents.ids_of(rows[kept])
     if documents is not None:
@@ -336,7 +340,8 @@ def _parse_whole(
     vectors: bytearray, mentions: bytearray, documents: bytearray, titles: bytearray, dimensions: int
 ) -> ResidentCorpus:
     rows = parse_rows(vectors, _NUMBERS, dimensions)
-    parsed = _vectors_of(rows, rows["v"].astype(np.float32))
+    components = rows["v"].astype(np.float32)
+    parsed = _vectors_of(rows, components, VectorCodes.of(components))
     read = parse_rows(mentions, _OF_MENTIONS, ids=True)
     alike = _are_shown_alike(parsed, read)
     ids = _documents_of(parsed.ordinals, parse_rows(documents, ("ordinal",), ids=True))
@@ -377,8 +382,8 @@ def _ids_of(rows: NDArray[Any]) -> Ids:
     return np.column_stack([rows["id"]["high"], rows["id"]["low"]]).astype(np.uint64)
 
 
-def _vectors_of(shown: NDArray[Any], vectors: NDArray[np.float32]) -> ResidentVectors:
+def _vectors_of(shown: NDArray[Any], vectors: NDArray[np.float32], codes: VectorCodes) -> ResidentVectors:
     ordinals, access, visible_from, visible_to = (shown[name].astype(np.int32) for name in _NUMBERS)
     if (ordinals[1:] <= ordinals[:-1]).any():
         raise ValueError("ordinals do not ascend")
-    return ResidentVectors(ordinals, access, visible_from, visible_to, vectors)
+    return ResidentVectors(ordinals, access, visible_from, visible_to, vectors, codes)
