@@ -41,6 +41,8 @@ from agentic_rag.language.tables import header_span, row_spans
         ("- Should it rain, the hall is open", UnitKind.LIST_ITEM),
         ("- How to reset the pump", UnitKind.LIST_ITEM),
         ("- Do the washing before noon", UnitKind.LIST_ITEM),
+        ("- WHO Collaborating Centre for Modelling", UnitKind.LIST_ITEM),
+        ('The board asked: "Who repairs the street lights?"', UnitKind.PROSE),
         ("© 2025 Corrand Tidal. All rights reserved.", UnitKind.BOILERPLATE),
         ("Corrand Tidal - Quarterly report Page 2", UnitKind.BOILERPLATE),
         ("Yes.", UnitKind.FRAGMENT),

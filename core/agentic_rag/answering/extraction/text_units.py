@@ -44,16 +44,17 @@ _NEXT_ITEM = re.compile(r",(?: (?:and|or|und|oder|y|o))?$")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
 _REFERENCES = re.compile(r"(?<=[.,;:!?)\"”’])(?:\[\d{1,3}\](?: ?: ?\d{1,4}(?:[-–]\d{1,4})?(?= |$))?)+")
 """A source's own marks behind a clause: "in 1914.[23][24]: 105". In an answer they would look like its own."""
-_MARKS_BEHIND = "*_`\"”’')] "
+_EMPHASIS_MARKS = "*_` "
 _ASKED = re.compile(
-    r"[*_]*(?:(?:which|whom?|whose) |(?:what|when|where|why|how) (?:is|are|was|were|do|does|did|can|could|will|would|"
+    r"(?:(?:which|whom?|whose) |(?:what|when|where|why|how) (?:is|are|was|were|do|does|did|can|could|will|would|"
     r"should|must|may|has|have) "
     r"|(?:what|how) (?:[\w'’-]+ ){1,3}(?:do|does|did|can|could|should|must|may|will|would) "
     r"(?:I|we|you|he|she|it|they|the|an?|my|our|your|this|these) "
-    r"|(?:can|could|may|must|does|did|is|are|will|has|have) (?:I|we|you|it|there|they|my|our|the|an?) )[^,.:;!]+$",
-    re.IGNORECASE,
+    r"|(?:can|could|may|must|does|did|is|are|will|has|have) (?:I|we|you|it|there|they|my|our|the|an?) )[^,.:;!]+$"
 )
-"""How English asks: the verb before what it is said of. "What you need is …" and "Should it rain, …" are none."""
+"""How English asks, the first letter in lower case: the verb stands before what it is said of. "What you need is …" and
+"Should it rain, …" are none.
+"""
 _QUOTED_SPACE = re.compile(r"\s+([,.;:!?%)])(?=\s|$)")
 
 _VALUE = re.compile(r"\d")
@@ -227,10 +228,10 @@ def is_question(unit: str) -> bool:
     """True for what only asks: with a question mark at its end, inside whatever mark-up, or without an end in the word
     order of an English question, as entries of lists of frequent questions are written.
     """
-    bare = unit if unit[-1:].isalnum() else _LINK.sub(r"\1", unit).rstrip(_MARKS_BEHIND)
+    bare = LIST_MARK.sub("", _LINK.sub(r"\1", unit)).strip(_EMPHASIS_MARKS)
     if bare.endswith(("?", "？")):
         return True
-    return _TERMINAL.search(bare) is None and _ASKED.match(LIST_MARK.sub("", _LINK.sub(r"\1", unit))) is not None
+    return _TERMINAL.search(bare) is None and _ASKED.match(bare[:1].lower() + bare[1:]) is not None
 
 
 def _is_row_of_questions(row: str) -> bool:
