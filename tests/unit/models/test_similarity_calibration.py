@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.models.embedding.similarity import ANCHORS, EXPONENTS, AskedSimilarity, calibrate_similarity
+from agentic_rag.models.embedding.local_models import LOCAL_MODELS
+from agentic_rag.models.embedding.similarity import (
+    ANCHORS,
+    EXPONENTS,
+    PUBLISHED,
+    AskedSimilarity,
+    calibrate_similarity,
+    published_thresholds,
+)
 from agentic_rag.models.embedding.space import EmbeddingSpace, min_cosine, similarity
 
 NOW = datetime(2026, 11, 23, tzinfo=UTC)
@@ -64,3 +73,15 @@ def test_a_measured_exponent_goes_before_the_models() -> None:
     assert min_cosine(0.7, SPACE, 2.0) == pytest.approx(0.49)
     assert similarity(0.49, SPACE, 2.0) == pytest.approx(0.7)
     assert similarity(min_cosine(0.75, SPACE), SPACE) == pytest.approx(0.75)
+
+
+def test_what_is_published_of_both_thresholds_stands_in_the_docs_and_in_the_schema() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "context.md").read_text("utf-8").splitlines()
+
+    assert {one.embedder for one in PUBLISHED} <= {model.name for model in LOCAL_MODELS.values()} | {"hashed spellings"}
+    for one in PUBLISHED:
+        at = next(place for place, line in enumerate(page) if line.startswith(f"| {one.embedder} "))
+        for line, recall, precision in zip(page[at : at + 2], one.recall, one.precision, strict=True):
+            assert f"| {recall:.2f} (" in line
+            assert f"| {precision:.2f}" in line
+            assert f"{recall:.2f} and {precision:.2f}" in published_thresholds()

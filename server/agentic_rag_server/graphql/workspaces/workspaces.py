@@ -10,6 +10,7 @@ from agentic_rag.documents.document_access import parse_writers
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode_workspace
 from agentic_rag.kernel.text import is_storable
+from agentic_rag.models.embedding.similarity import published_thresholds
 from agentic_rag.workspaces import settings as workspace_settings
 from agentic_rag.workspaces import web_access
 from agentic_rag.workspaces import workspace as workspace_values
@@ -32,7 +33,8 @@ WebProfile = strawberry.enum(
 class RagConfig:
     top_k: int
     similarity_threshold: float = strawberry.field(
-        description="On the scale of `similarity`: of the passages that answer, 0.7 keeps 95 in 100 and 0.75 keeps 90."
+        description="On the scale of `similarity`: of the passages that answer, 0.7 keeps 95 in 100 and 0.75 keeps 90. "
+        + published_thresholds()
     )
 
 
