@@ -137,6 +137,10 @@ documents: install-dev ## What is read of documents, by engines beside the produ
 operate: install-dev ## What an operator relies on: restore drill, rolling restart, upgrades; OPERATE_ARGS="--only rolling"; writes build/reports/operate.json
 	@$(BIN)/python -m tests.operate $(OPERATE_ARGS)
 
+.PHONY: soak
+soak: install-dev ## Clients of every kind while faults strike, 30 minutes; SOAK_ARGS="--minutes 5"; writes build/reports/soak.json
+	@$(BIN)/python -m tests.soak $(SOAK_ARGS)
+
 .PHONY: frameworks
 frameworks: install-dev ## The examples of docs/agents.md that need frameworks, with what is released today; `make test` has pinned versions
 	@$(BIN)/python -m tests.frameworks

@@ -41,6 +41,12 @@ class ServerProcess:
     def _log(self) -> Path:
         return Path(self.servers.home) / f"serve-{self.port}.log"
 
+    @property
+    def pid(self) -> int:
+        """Of the process that runs."""
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> None:
         """Start it; /readyz says when it can work."""
         own = {"AGENTIC_RAG_PORT": str(self.port), **self.more}
@@ -89,6 +95,10 @@ class ServerProcess:
         assert self._process is not None
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def told(self, event: str) -> list[str]:
+        """The lines of its log that tell an event."""
+        return [line for line in self._log.read_text("utf-8", "replace").splitlines() if f'"{event}"' in line]
 
     def kill(self) -> None:
         """Whatever it does."""

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from tests.plants import bench, chaos, context, gate, operate, security
+from tests.plants import bench, chaos, context, gate, operate, security, soak
 from tests.security.table import TABLE
 
 LIES = [
     pytest.param(one, id=f"{table.__name__.rsplit('.')[-1]}: {name}")
-    for table in (bench, chaos, context, gate, operate, security)
+    for table in (bench, chaos, context, gate, operate, security, soak)
     for name, one in table.MUTANTS.items()
 ]
 
