@@ -10,6 +10,7 @@ import re
 import zipfile
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
 from typing import Any
 
@@ -20,12 +21,14 @@ from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.metadata import MetadataChange
 from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
 from agentic_rag.ingestion.upload import UploadOptions
+from agentic_rag.jobs.job import JobKind, NewJob
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode
 from agentic_rag.tenancy.manage_api_keys import KeyWish
 from agentic_rag.tenancy.principals import Principal, Role, SubjectKind, WorkspaceRef
 from agentic_rag.workspaces.administer import NewWorkspace
 from agentic_rag_server.graphql.schema import build_schema
 from tests.bench.reports import Row, exactly
+from tests.contract.backends import Watched
 from tests.security.ground import Ground
 from tests.security.operation_requests import FIELDS, ROUTES, TOOLS, Request
 from tests.security.rights_matrix import declared_by
@@ -179,7 +182,7 @@ def _comparable(value: Any) -> Any:
 
 
 async def make_member(world: TwoTenants) -> Member:
-    """The member, with a run of his own, and the witness with one."""
+    """The member, with a run and a saved question of his own, and the witness with them."""
     ids = {kind.name.lower(): public_id for kind, public_id in world.ours.ids.items()}
     workspace = WorkspaceRef(world.ours.org_id, decode(ids["workspace"]).workspace_id)
     tokens: list[str] = []
@@ -191,6 +194,8 @@ async def make_member(world: TwoTenants) -> Member:
         while await world.container.runs.get(workspace, run.run_id) is None:  # noqa: ASYNC110 - it is stored behind the answer
             await asyncio.sleep(0.02)
         ids["run"] = encode(NodeKind.RUN, workspace.workspace_id, run.run_id)
+        saved = await world.container.saved.save(asking, workspace, run.run_id)
+        ids["saved"] = encode(NodeKind.SAVED, workspace.workspace_id, saved.saved_id)
     witness, token = tokens
     return Member(world, RightsWorld(world.container, world.http, workspace, workspace, ids), token, witness)
 
@@ -227,6 +232,17 @@ class HiddenWork:
         await container.answer.ask(self._boss, Question(workspace, "How much does the pump lift?"))
         await container.delete.run(workspace, ids["secret.txt"], "test")
 
+    async def replay_saved(self) -> None:
+        """Ask saved questions again, as a worker does after publishes."""
+        workspace, container = self._workspace, self._container
+        async with container.database.transaction(workspace.org_id) as transaction:
+            ref, _ = await transaction.jobs.enqueue(NewJob(workspace, JobKind.SAVED, "saved", {}))
+            lease = await transaction.jobs.lease(ref, "test", timedelta(minutes=5))
+        assert lease is not None
+        await container.replay_saved.run(lease, Watched())
+        async with container.database.transaction(workspace.org_id) as transaction:
+            assert await transaction.jobs.finish(ref, lease.fence)
+
     async def publish(self, workspace: WorkspaceRef, path: str, text: str) -> None:
         """Publish a text for the readers of the document at the path."""
         cut = await self._container.ingest_chunks.cut(PlainTextDocument(path, path, text), "default")
@@ -248,8 +264,11 @@ async def hidden_work(ground: Ground, short: bool) -> list[Row]:
         before, again = await member.replies(), await member.replies()
         version, found = await member.version(), await member.passages(None)
         await work.all()
+        await work.replay_saved()
         after = await member.replies()
         await work.publish(member.workspace, "notes.txt", "The valve is painted red. It stands in the yard.")
+        await work.replay_saved()
+        seen = await member.field("Query.savedQuestions", FIELDS["Query.savedQuestions"])
         grown, found_then = await member.version() - version, await member.passages(version)
     unsteady = [name for name in before if before[name] != again[name]]
     moved = [name for name in before if name not in unsteady and again[name] != after[name]]
@@ -261,6 +280,7 @@ async def hidden_work(ground: Ground, short: bool) -> list[Row]:
         exactly("reading operations whose replies differ by themselves", len(unsteady), 0),
         exactly("reading operations whose replies tell a member of hidden work", len(moved), 0),
         exactly("versions that a member is shown for hidden work and one change that he reads", grown, 1),
+        exactly("saved questions that are asked again for a change that their member reads", seen.count("SAME"), 1),
         exactly("replies at an earlier version that hidden work changed", int(found != found_then), 0),
         Row("reading operations that the member is served", str(served), f"≥ {LEAST}", served >= LEAST),
     ]
