@@ -1,11 +1,15 @@
 """Saved questions are asked again after a publish, and tell whether their answer changed: over stores in memory."""
 
+import secrets
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from tests.memory_store.workspaces.organisations import MemoryOrganisations
 from tests.unit.answering.test_explain import World, filled
 
 from agentic_rag.adapters.system.ids import RandomIds
@@ -18,6 +22,7 @@ from agentic_rag.answering.saved.replay_saved import ReplaySaved
 from agentic_rag.answering.saved.saved_question import RIGHTS_DAYS, NotCompared, SavedQuestion, SavedState
 from agentic_rag.jobs.job import JobKind, JobRef, NewJob
 from agentic_rag.kernel.errors import InvalidInput, LeaseLost, NotFound
+from agentic_rag.tenancy.api_keys import NewApiKey
 from agentic_rag.tenancy.principals import Principal, Role, SubjectKind
 
 FOUNDED = "Who founded the Baltic Chess Union?"
@@ -32,6 +37,15 @@ class Desk:
         self.saved = ManageSaved(world.database, self.reading, world.store.clock, RandomIds())
         self.job = ReplaySaved(world.database, self.reading, world.answer, world.store.clock, world.telemetry)
         self.steps = 0
+        self.asked: list[Principal] = []
+        """For whom questions were asked again."""
+
+    async def add_key(self, holder: Principal) -> None:
+        """A valid key with the rights of the holder."""
+        key = NewApiKey(secrets.token_bytes(32), "key", holder.subject, holder.role, holder.groups, holder.scopes)
+        await MemoryOrganisations(self.world.store).ensure_organisation(self.workspace.org_id, "ours")
+        async with self.world.database.transaction(self.workspace.org_id) as transaction:
+            await transaction.api_keys.add(uuid4(), key)
 
     def advance(self) -> None:
         self.steps += 1
@@ -49,7 +63,13 @@ class Desk:
             ref, _ = await transaction.jobs.enqueue(NewJob(self.workspace, JobKind.SAVED, "saved", {}))
             lease = await transaction.jobs.lease(JobRef(self.workspace, ref.job_id), "w", timedelta(minutes=5))
         assert lease is not None
-        await self.job.run(lease, self)
+        asking = self.world.answer.ask
+
+        async def ask(principal: Principal, question: Question) -> Run:
+            self.asked.append(principal)
+            return await asking(principal, question)
+
+        await replace(self.job, ask=SimpleNamespace(ask=ask)).run(lease, self)  # type: ignore[arg-type]
         async with self.world.database.transaction(self.workspace.org_id) as transaction:
             await transaction.jobs.finish(lease.ref, lease.fence)
         await self.world.recorder.drain()
@@ -130,6 +150,30 @@ async def test_a_key_that_is_not_valid_any_more_is_not_asked_for(desk: Desk) -> 
 
     (found,) = await desk.own(key)
     assert found.replayed.reason is NotCompared.RIGHTS_UNKNOWN
+
+
+async def test_a_key_is_asked_for_with_its_own_rights_not_with_those_of_a_wider_key_of_its_subject(desk: Desk) -> None:
+    narrow = replace(desk.ada, kind=SubjectKind.KEY, role=Role.VIEWER, groups=("crew",))
+    await desk.add_key(narrow)
+    await desk.save(await desk.ask(asker=narrow), narrow)
+    await desk.add_key(replace(narrow, role=Role.ADMIN, groups=("board", "crew")))
+    await desk.world.add("Harbour pilots", "Pilots meet every vessel at the northern pier.")
+
+    await desk.replay()
+
+    assert [(one.role, one.groups) for one in desk.asked] == [(Role.VIEWER, ("crew",))]
+
+
+async def test_a_key_whose_rights_no_valid_key_has_any_more_is_not_asked_for(desk: Desk) -> None:
+    key = replace(desk.ada, kind=SubjectKind.KEY, role=Role.VIEWER)
+    await desk.save(await desk.ask(asker=key), key)
+    await desk.add_key(replace(key, role=Role.ADMIN))
+    await desk.world.add("Harbour pilots", "Pilots meet every vessel at the northern pier.")
+
+    await desk.replay()
+
+    (found,) = await desk.own(key)
+    assert (found.replayed.reason, desk.asked) == (NotCompared.RIGHTS_UNKNOWN, [])
 
 
 async def test_a_run_that_is_gone_is_not_compared_with(desk: Desk) -> None:

@@ -99,8 +99,9 @@ class ReplaySaved:
         return compare(before, after, newest)
 
     async def _rights_now(self, workspace: WorkspaceRef, saved: SavedQuestion) -> Principal | None:
-        """The owner with the rights that it has now, as far as they are known here; None where they are not. An issuer
-        names groups in its tokens alone, so those of a person are as of the last time that it came.
+        """The owner, where the rights with which it came last are still its own as far as is known here; else None. An
+        issuer names groups in its tokens alone, so those of a person are as of the last time that it came. A subject
+        may have several keys: one with other rights says nothing of what this one may know.
         """
         owner = saved.principal
         if owner.kind is not SubjectKind.KEY:
@@ -109,8 +110,13 @@ class ReplaySaved:
         async with self.database.transaction(workspace.org_id) as transaction:
             keys = await transaction.api_keys.all()
         now = self.clock.now()
-        valid = next((one for one in keys if one.subject == owner.subject and one.is_valid(now)), None)
-        return None if valid is None else replace(owner, role=valid.role, groups=valid.groups, scopes=valid.scopes)
+        rights = (owner.subject, owner.role, frozenset(owner.groups), owner.scopes)
+        valid = (one for one in keys if one.is_valid(now))
+        return (
+            owner
+            if any((one.subject, one.role, frozenset(one.groups), one.scopes) == rights for one in valid)
+            else None
+        )
 
 
 def compare(before: Run, after: Run, version: int) -> Replayed:

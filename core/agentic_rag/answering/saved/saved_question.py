@@ -31,7 +31,7 @@ class NotCompared(enum.Enum):
     """Why it could not be told whether an answer changed."""
 
     RIGHTS_UNKNOWN = "RIGHTS_UNKNOWN"
-    """Its owner has no valid API key any more, may not enter the workspace, or was not seen for `RIGHTS_DAYS` days."""
+    """Its owner has no valid API key with its rights, may not enter, or was not seen for `RIGHTS_DAYS` days."""
     RUN_GONE = "RUN_GONE"
     """The run to compare with is past its retention, was deleted, or lost its words to an erasure."""
     DEGRADED = "DEGRADED"
