@@ -53,7 +53,7 @@ def _rows(script: str, environ: dict[str, str], *arguments: str, pictures: bool)
         [node, str(folder / script), *arguments],
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=1500,
         env={
             "PATH": os.environ["PATH"],
             "HOME": str(folder),

@@ -23,6 +23,8 @@ _LONGEST_SIDE = 1600
 _MOST_SCALE = 3.0
 _MARK = (255, 214, 64)
 _LEAST_SIDE = 1.0
+_EFFORT = 3
+"""Of zlib: packs a page of text in 28 ms instead of the 63 of the default, into 6 % more bytes."""
 _STEPS = 10_000
 
 
@@ -87,9 +89,8 @@ def png(width: int, height: int, stride: int, pixels: Sequence[int]) -> bytes:
     """A PNG of rows of red, green and blue bytes (RFC 2083). `stride`: bytes from one row to the next."""
     rows = b"".join(b"\0" + bytes(pixels[at : at + 3 * width]) for at in range(0, height * stride, stride))
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"".join(
-        (b"\x89PNG\r\n\x1a\n", _chunk(b"IHDR", header), _chunk(b"IDAT", zlib.compress(rows, 6)), _chunk(b"IEND", b""))
-    )
+    packed = zlib.compress(rows, _EFFORT)
+    return b"".join((b"\x89PNG\r\n\x1a\n", _chunk(b"IHDR", header), _chunk(b"IDAT", packed), _chunk(b"IEND", b"")))
 
 
 def _chunk(name: bytes, data: bytes) -> bytes:

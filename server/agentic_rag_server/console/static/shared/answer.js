@@ -137,7 +137,7 @@ class RagAnswer extends Part {
         ${duration(run.seconds)}${run.cache === "HIT" ? " · from the cache" : ""} ·
         ${run.debug.chat
           ? `${plural(run.debug.chat.inputTokens + run.debug.chat.outputTokens, "token")}, ${dollars(run.debug.chat.costUsd)}`
-          : "$0, no chat model was asked"}
+          : "$0"}
       </span>
       <span class="grow"></span>
       ${this.compact ? html`<a class="button plain" href="#/runs/${run.id}">Open the run</a>` : nothing}
