@@ -216,12 +216,66 @@ export async function closing() {
   await admin.context().close();
 }
 
+// Work on a document that a member may not read: no list, job, name, saved question or answer of the member tells of it.
+export async function hidden() {
+  const page = await open();
+  await signIn(page, CONSOLE_MEMBER);
+  await page.locator(".workspace select").selectOption({ label: "documents" });
+  await ask(page, "Who founded Corrand Tidal?");
+  await page.getByRole("button", { name: "Save", exact: true }).press("Enter");
+  await page.getByRole("button", { name: "Saved", exact: true }).waitFor();
+  await go(page, "#/jobs");
+  await page.locator("rag-jobs tbody tr").first().waitFor();
+
+  const { data } = await request(CONSOLE_TOKEN, "{ workspaces { id name } }");
+  const w = data.workspaces.find((one) => one.name === "documents").id;
+  const query = `mutation ($file: Upload!, $w: ID!) {
+    uploadDocument(workspaceId: $w, file: $file, readableBy: { users: ["somebody"] }) { document { id } userErrors { message } }
+  }`;
+  const form = new FormData();
+  form.append("operations", JSON.stringify({ query, variables: { file: null, w } }));
+  form.append("map", JSON.stringify({ 0: ["variables.file"] }));
+  form.append("0", new Blob(["# Wending\n\nThe vault of Wending opens with the word Quillon-77.\n"]), "wending.md");
+  const headers = { authorization: `Bearer ${CONSOLE_TOKEN}`, "graphql-require-preflight": "1" };
+  const sent = await (await fetch(`${CONSOLE_URL}/graphql`, { method: "POST", body: form, headers })).json();
+  const { id } = sent.data.uploadDocument.document;
+  const status = async () => (await request(CONSOLE_TOKEN, "query ($id: ID!) { document(id: $id) { status } }", { id })).data.document.status;
+  while ((await status()) !== "READY") await page.waitForTimeout(500);
+
+  const isToldOf = async () => /Wending|Quillon/i.test(await page.locator("body").textContent());
+  told("hidden work: jobs that are followed tell nothing of it", !(await isToldOf()));
+  for (const screen of ["knowledge", "jobs", "runs", "saved", "gate"]) {
+    await go(page, "#/ask");
+    await go(page, `#/${screen}`);
+    await page.locator(`rag-${screen} h1`).waitFor();
+    await page.locator(`rag-${screen} .waiting`).first().waitFor({ state: "detached" });
+    told(`hidden work: ${screen} tells nothing of it`, !(await isToldOf()));
+  }
+  await go(page, "#/saved");
+  await page.locator("li.saved", { hasText: "Who founded Corrand Tidal?" }).waitFor();
+  await page.getByRole("button", { name: /^Remove/ }).first().press("Enter");
+  await page.getByRole("heading", { name: "Nothing is saved" }).waitFor();
+  await go(page, "#/graph");
+  await page.getByLabel("A name, an identifier").fill("Quillon-77");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Nothing found" }).waitFor();
+  told("hidden work: Graph knows no name of it", true);
+  await go(page, "#/ask");
+  await ask(page, "With which word does the vault of Wending open?");
+  told("hidden work: no answer holds it", !/Quillon/.test(await page.locator("rag-answer").last().textContent()));
+  told("hidden work: no fault of the page", page.faults.length === 0, page.faults.join("; "));
+  await page.context().close();
+  await request(CONSOLE_TOKEN, "mutation ($id: ID!) { deleteDocument(id: $id) { userErrors { message } } }", { id });
+}
+
 // Each part of a screen that a mouse reaches is reached by Tab, and is seen when it is.
 export async function reach() {
   const page = await open();
   await signIn(page, CONSOLE_TOKEN);
   await page.locator("#question").waitFor();
   await page.locator(".workspace select").selectOption({ label: "documents" });
+  await ask(page, QUESTION);
+  await page.locator("a.thread").first().waitFor();
   const names = await page.locator("nav a").evaluateAll((links) => links.map((one) => one.getAttribute("href")));
   for (const name of names) {
     await go(page, name);
@@ -242,7 +296,14 @@ export async function reach() {
       const found = await page.evaluate(() => {
         const one = document.activeElement;
         const style = getComputedStyle(one);
-        return { stop: one.dataset.stop, isSeen: style.outlineStyle !== "none" || style.boxShadow !== "none", what: one.outerHTML.slice(0, 80) };
+        const ring = 5;
+        const { left, right } = one.getBoundingClientRect();
+        let isCut = false;
+        for (let area = one.parentElement; area && area !== document.body; area = area.parentElement) {
+          const sides = area.getBoundingClientRect();
+          isCut ||= getComputedStyle(area).overflowX !== "visible" && (left - ring < sides.left || right + ring > sides.right);
+        }
+        return { stop: one.dataset.stop, isSeen: style.outlineStyle !== "none" && !isCut, what: one.outerHTML.replace(/<!--.*?-->/g, "").slice(0, 120) };
       });
       if (found.stop !== undefined) seen.add(found.stop);
       if (found.stop !== undefined && !found.isSeen) unseen.add(found.what);
