@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from agentic_rag.adapters.parsing.pdf.page_words import PageLine, PdfPage, Word
 from agentic_rag.adapters.parsing.pdf.structure import structure
 from agentic_rag.adapters.parsing.pdf.tables import lay_tables
@@ -165,3 +167,75 @@ def test_a_table_is_a_block_of_its_own() -> None:
     assert [block.kind for block in made.blocks] == [BlockKind.PARAGRAPH, BlockKind.TABLE, BlockKind.PARAGRAPH]
     table = made.blocks[1]
     assert made.text[table.start : table.end].endswith("Timber | 3 | 4")
+
+
+def test_a_long_cell_that_reaches_the_next_column_leaves_a_table_that_goes_on_its_columns() -> None:
+    def row(base: float, company: str, city: str, *figures: str) -> PageLine:
+        return _line(base, (50, company), (200, city), *zip((320, 420), figures, strict=True))
+
+    first = PdfPage(
+        [
+            row(700, "Company", "City", "Notices", "Jobs"),
+            *(row(685 - 15 * at, "Alder", "Oakland", "1", "20") for at in range(3)),
+        ]
+    )
+    second = PdfPage(
+        [
+            row(700, "Birch", "Fresno", "3", "41"),
+            row(685, "Cedar Holdings (Santa Clara-", "Santa Clara", "4", "52"),
+            row(670, "Dogwood", "Chico", "6", "63"),
+        ]
+    )
+
+    read = [line.text for line in lay_tables([first, second])[1].lines]
+
+    assert read[2:5] == [
+        "Birch | Fresno | 3 | 41",
+        "Cedar Holdings (Santa Clara- | Santa Clara | 4 | 52",
+        "Dogwood | Chico | 6 | 63",
+    ]
+
+
+@pytest.mark.parametrize("shift", [-5.0, -3.0, 3.0, 5.0])
+def test_a_column_that_stands_a_little_above_or_below_the_others_belongs_to_their_rows(shift: float) -> None:
+    lines = [_line(715, (50, "Cargo"), (280, "2021"), (360, "2022"), (440, "Kind"))]
+    for at, (cargo, one, two, kind) in enumerate(
+        [("Grain", "11", "12", "Dry"), ("Oil", "21", "22", "Wet"), ("Wine", "31", "32", "Wet")]
+    ):
+        base = 700 - 13 * at
+        lines += [
+            _line(base, (50, cargo), (290, one)),
+            _line(base + shift, (370, two), (440, kind)),
+        ]
+
+    read = _laid(*lines)
+
+    assert read[2:5] == ["Grain | 11 | 12 | Dry", "Oil | 21 | 22 | Wet", "Wine | 31 | 32 | Wet"]
+
+
+def test_a_column_as_near_to_the_row_below_is_given_to_neither() -> None:
+    lines = [_line(715, (50, "Cargo"), (280, "2021"), (360, "2022"))]
+    for at in range(3):
+        base = 700 - 13 * at
+        lines += [_line(base, (50, f"Cargo{'ABC'[at]}"), (290, f"1{at}")), _line(base - 6.5, (370, f"2{at}"))]
+
+    read = _laid(*lines)
+
+    assert not any("Cargo" in line and f"2{at}" in line.split() for line in read[2:] for at in range(3))
+
+
+def test_cells_of_several_lines_stay_in_their_row_however_its_figures_stand() -> None:
+    lines = [_line(715, (50, "Cargo"), (280, "2021"), (360, "2022"))]
+    for at, (above, below) in enumerate(
+        [("Grain Of", "Northern Ports"), ("Oil Of", "Southern Ports"), ("Wine", "Casks")]
+    ):
+        base = 690 - 30 * at
+        lines += [
+            _line(base + 6, (50, above)),
+            _line(base, (290, f"1{at}"), (370, f"2{at}")),
+            *([_line(base - 6, (50, below))] if at < 2 else []),
+        ]
+
+    read = _laid(*lines)
+
+    assert read[2:5] == ["Grain Of Northern Ports | 10 | 20", "Oil Of Southern Ports | 11 | 21", "Wine | 12 | 22"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from agentic_rag.adapters.parsing.pdf.page_words import PdfPage, Word
 
@@ -13,10 +14,16 @@ _GAP, _FIGURE_GAP = 0.85, 0.45
 """By the size of the letters: how far the baselines of a row may differ, and the least gap between cells, and between
 two figures: a space is about 0.28 wide.
 """
+_SHIFTED, _NEARER = 0.7, 0.85
+"""By the size of the letters: how far a column may stand above or below the others of its row, which is less than any
+step between lines. It belongs to the nearer of two rows, by this share of the way to the other.
+"""
 FIGURE = re.compile(
     r"[$€£¥]?\s?[(+−–-]{0,2}\s?[$€£¥]?\s?\d[\d.,/'’ ]*(?:\(\d\)|\))?\s?(?:%|[$€£¥]|[A-Za-z]{1,2})?\)?|[—–-]"
 )
 """A cell that holds a figure, or the dash for none."""
+_SAME_LEFT = 1.0
+"""Points between the places where the cells of a column begin."""
 _CURRENCY = re.compile(r"[$€£¥]")
 _BEHIND_FIGURE = re.compile(r"\)?\s?%?\)?")
 
@@ -38,13 +45,20 @@ class Cell:
     def middle(self) -> float:
         return (self.left + self.right) / 2
 
+    def split_at(self, lefts: Sequence[float]) -> Sequence[Cell]:
+        """The cells that begin where a word begins at one of these places."""
+        starts = [
+            at for at, word in enumerate(self.words) if at and any(abs(word.left - left) < _SAME_LEFT for left in lefts)
+        ]
+        return [_cell(self.words[at:end]) for at, end in pairwise((0, *starts, len(self.words)))] if starts else [self]
+
     def overlaps(self, left: float, right: float) -> bool:
         return self.left < right and left < self.right
 
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """What stands on one baseline, from left to right."""
+    """What stands on one baseline, or a little above or below it, from left to right."""
 
     base: float
     size: float
@@ -66,7 +80,49 @@ def grid_rows(page: PdfPage) -> list[GridRow]:
         held.append(one)
     if held:
         rows.append(_row(held))
-    return rows
+    return _with_shifted(rows)
+
+
+def _with_shifted(rows: Sequence[GridRow]) -> list[GridRow]:
+    """The rows, columns that stand a little above or below the others in the row that they are nearer to. One that is
+    as near to the next row stays apart.
+    """
+    joined: list[GridRow] = []
+    for at, row in enumerate(rows):
+        before, after = joined[-2:-1], rows[at + 1 : at + 2]
+        if (
+            joined
+            and _fit(joined[-1], row)
+            and all(_is_nearer(joined[-1], row, row, one) for one in after if not _apart(joined[-1], one))
+            and all(_is_nearer(joined[-1], row, one, joined[-1]) for one in before if not _apart(one, row))
+        ):
+            joined[-1] = _one_row(joined[-1], row)
+        else:
+            joined.append(row)
+    return joined
+
+
+def _fit(above: GridRow, below: GridRow) -> bool:
+    size = min(above.size, below.size)
+    return above.base - below.base < _SHIFTED * max(size, 4.0) and _apart(above, below)
+
+
+def _apart(one: GridRow, other: GridRow) -> bool:
+    """Whether each cell of both stands in a column of its own."""
+    gap = _GAP * max(one.size, other.size)
+    return not any(cell.overlaps(beside.left - gap, beside.right + gap) for cell in one.cells for beside in other.cells)
+
+
+def _is_nearer(above: GridRow, below: GridRow, other_above: GridRow, other_below: GridRow) -> bool:
+    """Whether the first two rows are nearer to each other than the other two, or those cannot be one row."""
+    way = other_above.base - other_below.base
+    return above.base - below.base < _NEARER * way or not _fit(other_above, other_below)
+
+
+def _one_row(above: GridRow, below: GridRow) -> GridRow:
+    most = above if len(above.cells) >= len(below.cells) else below
+    cells = sorted((*above.cells, *below.cells), key=lambda cell: cell.left)
+    return replace(most, cells=tuple(_joined(iter(cells))))
 
 
 def _row(placed: Sequence[tuple[float, float, float, Word]]) -> GridRow:

@@ -15,6 +15,13 @@ from statistics import median
 
 from agentic_rag.adapters.parsing.pdf.page_grid import Cell, GridRow, grid_rows
 from agentic_rag.adapters.parsing.pdf.page_words import PageLine, PdfPage, Word
+from agentic_rag.adapters.parsing.pdf.table_rows import (
+    Span,
+    goes_on_with,
+    joined_labels,
+    parts_words,
+    split_row,
+)
 from agentic_rag.adapters.parsing.text.table_text import table_parts
 
 _LEAST_ROWS = 3
@@ -27,23 +34,17 @@ _LABEL_ROWS = 4
 """Lines below the names of the columns that hold no figures: a section, or the beginning of a label."""
 _SMALLER = 0.9
 """Of the size of a table's letters: those of a chart's figures are below it."""
-_CLOSE = 0.85
-"""Of the usual step from row to row: lines of one label stand closer."""
 _PROSE_WORDS, _PROSE_FILL, _PROSE_SHARE = 4, 0.7, 0.6
 """A column is prose when this share of its lines have so many words and fill it so far."""
 _LONGEST_CAPTION_START = 0.5
 _LEADERS = "...."
 _NAME = re.compile(r"(?:19|20)\d\d[A-Z]?|[^\d]*[^\W\d_].*|%|\(.*\)")
 """What a cell above figures may say that names them: a year, or words."""
-_PARTED = re.compile(r"[^\W\d_][-‐]$")
 _ASIDE = re.compile(r"\(.*\)")
 _MOST_NAME_WORDS = 7
 _NAMED_SHARE = 0.75
 """Of the columns of figures, those that must have a name of their own."""
 _SMALL = re.compile(r"\d{1,3}")
-_SECTION_END = (":", "：")
-
-Span = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +139,15 @@ def _read_table(rows: Sequence[GridRow], first: int, last: int, before: _Table |
         names, taken, opening = (), [], first
         if before is not None and _same_columns(before.columns, columns):
             names = before.names
+        elif before is not None and goes_on_with(before.columns, columns, bands):
+            names, columns = before.names, before.columns
+            rows = [split_row(row, columns) for row in rows]
     if not names:
         return None
     body = [row for row in rows[opening:] if row.cells]
-    if any(_PARTED.search(cell.text) for row in body for cell in row.cells):
+    if any(parts_words(*both) for both in pairwise(body)):
         return None  # Words that a line's end parts are joined in lines, not in cells.
-    written, words = _rows(_joined_labels(body, bands), columns)
+    written, words = _rows(joined_labels(body, bands), columns)
     return _Table(columns, names, tuple(written), (tuple(taken), *words), size)
 
 
@@ -305,28 +309,6 @@ def _same_columns(before: Sequence[Span], columns: Sequence[Span]) -> bool:
     return len(before) == len(columns) and all(
         one[0] < other[1] and other[0] < one[1] for one, other in zip(before, columns, strict=True)
     )
-
-
-def _joined_labels(rows: Sequence[GridRow], bands: Sequence[Span]) -> list[list[GridRow]]:
-    """The rows, those together that hold one label on several lines."""
-    filled = [row for row in rows if _has_cells(row, bands)]
-    usual = median([above.base - below.base for above, below in pairwise(filled)] or [0.0])
-    groups: list[list[GridRow]] = []
-    is_open = False
-    for row in rows:
-        has_cells = _has_cells(row, bands)
-        goes_on = row.cells[0].text[:1].islower()
-        before = groups[-1][-1] if groups else row
-        if (is_open and (goes_on or before.base - row.base < _CLOSE * usual)) or (groups and goes_on and not has_cells):
-            groups[-1].append(row)
-        else:
-            groups.append([row])
-        is_open = not has_cells and not row.cells[-1].text.endswith(_SECTION_END)
-    return groups
-
-
-def _has_cells(row: GridRow, bands: Sequence[Span]) -> bool:
-    return any(cell.is_figure and cell.overlaps(*band) for cell in row.cells for band in bands)
 
 
 def _rows(
