@@ -12,7 +12,7 @@ import uvicorn
 from agentic_rag_server.app import build_app
 from agentic_rag_server.connections import ConnectionLimits, Gate, connection_limits, guarded_protocol, guarded_socket
 from agentic_rag_server.graphql.http.streams import OpenStreams
-from agentic_rag_server.listener import listen
+from agentic_rag_server.listener import await_accepted, listen, take_no_more
 from agentic_rag_server.parts import ServerOptions, ServerParts
 
 
@@ -21,19 +21,22 @@ class DrainingServer(uvicorn.Server):
     streams of events end, which have no end of their own.
     """
 
-    def __init__(self, config: uvicorn.Config, gate: Gate, open_streams: OpenStreams) -> None:
+    def __init__(self, config: uvicorn.Config, gate: Gate, open_streams: OpenStreams, *, shares_port: bool) -> None:
         super().__init__(config)
         self.gate = gate
         self.open_streams = open_streams
+        self.shares_port = shares_port
+        """Other processes accept on it; who started them ends that."""
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Take no more connections, so that a balancer tries another server; answer once more on those that are open;
         then as uvicorn does.
         """
         self.open_streams.closing.set()
-        # The system has accepted some that the loop has not seen: a turn of the loop takes them.
-        for _ in range(2):
-            await asyncio.sleep(0)
+        for listener in sockets or []:
+            if not self.shares_port:
+                take_no_more(listener)
+            await await_accepted(listener)
         for listener in (*self.servers, *(sockets or [])):
             listener.close()
         for connection in [one for one in self.server_state.connections if one not in self.gate.waiting]:
@@ -65,7 +68,7 @@ def build_server(parts: ServerParts, limits: ConnectionLimits | None = None) -> 
         server_header=False,
         timeout_graceful_shutdown=parts.options.drain_seconds,
     )
-    return DrainingServer(config, gate, app.state.open_streams)
+    return DrainingServer(config, gate, app.state.open_streams, shares_port=parts.options.processes > 1)
 
 
 def run(

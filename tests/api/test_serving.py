@@ -2,12 +2,14 @@
 
 import asyncio
 import socket
+import sys
+from contextlib import ExitStack
 
 import httpx2
 import pytest
 
 from agentic_rag.kernel.errors import Misconfigured
-from agentic_rag_server.listener import listen
+from agentic_rag_server.listener import await_accepted, listen, take_no_more
 from agentic_rag_server.run import build_server
 from tests.api.builders import Container
 
@@ -33,6 +35,29 @@ def test_a_host_that_is_not_ours_is_a_clear_error() -> None:
         listen("203.0.113.1", 0)
 
     assert caught.value.code == "HOST_UNKNOWN"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="component: packet filters of Linux")
+async def test_a_port_that_takes_no_more_still_hands_over_the_connections_that_wait() -> None:
+    accepted = 0
+
+    async def count(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal accepted
+        accepted += 1
+        writer.close()
+
+    with listen("127.0.0.1", 0) as listener, ExitStack() as clients:
+        waiting = [clients.enter_context(socket.create_connection(listener.getsockname())) for _ in range(20)]
+        take_no_more(listener)
+        with pytest.raises(TimeoutError):
+            socket.create_connection(listener.getsockname(), timeout=0.1)
+
+        async with await asyncio.start_server(count, sock=listener):
+            await await_accepted(listener)
+            ends = [await asyncio.to_thread(one.recv, 1) for one in waiting]
+
+    assert ends == [b""] * 20
+    assert accepted == 20
 
 
 async def test_the_server_answers_on_its_socket_and_closes_the_container_when_told_to_stop() -> None:

@@ -67,7 +67,7 @@ async def supervise_servers(settings: Settings, processes: int, emit: Callable[[
     """
     from prometheus_client.multiprocess import mark_process_dead
 
-    from agentic_rag_server.listener import listen
+    from agentic_rag_server.listener import listen, take_no_more
 
     host = settings.server.host
     with TemporaryDirectory(prefix="agentic-rag-metrics-") as metrics, listen(host, settings.server.port) as listener:
@@ -92,6 +92,7 @@ async def supervise_servers(settings: Settings, processes: int, emit: Callable[[
 
             await race(*(serve(f"server {number}") for number in range(processes)), wait_for_signal())
             # The servers have it still: each takes what has come, and the last one closes the port.
+            take_no_more(listener)
             listener.close()
 
 
