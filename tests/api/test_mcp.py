@@ -134,6 +134,7 @@ async def test_an_answer_comes_with_quotes_that_open() -> None:
     assert said["outcome"] == "GROUNDED"
     assert [one["marker"] for one in said["citations"]] == [1, 2]
     assert said["citations"][0]["url"].endswith("/text?start=10&end=114")
+    assert [one["recognised"] for one in said["citations"]] == [False, False]
 
 
 async def test_a_context_names_its_sources() -> None:

@@ -26,7 +26,7 @@ MAX_BUDGET_MS = 120_000
 
 SEARCH = """query Search($input: SearchPassagesInput!) { searchPassages(input: $input) {
   passages { text title sourcePath sourceId chunkId url mediaType span { start end } page lineStart lineEnd headingPath
-             similarity cosine score flags }
+             similarity cosine score flags recognised }
   corpusVersion embeddingSpace degraded userErrors { code message } } }"""
 CONTEXT = """query Context($input: ContextInput!) { context(input: $input) {
   text step tokens template templateVersion fault
@@ -35,7 +35,7 @@ CONTEXT = """query Context($input: ContextInput!) { context(input: $input) {
 ANSWER = """mutation Answer($input: RagAnswerInput!) { ragAnswer(input: $input) {
   text: answer outcome degraded abstention { reason explanation } run { id }
   citations { marker snippet title sourcePath sourceId chunkId url sourceSpan { start end } answerSpans { start end }
-              page lineStart lineEnd headingPath score verified flags }
+              page lineStart lineEnd headingPath score verified flags recognised }
   userErrors { code message } } }"""
 WORKSPACE = "query Workspace($name: String!) { workspaceByName(name: $name) { id } }"
 

@@ -35,6 +35,8 @@ class Passage:
     score: float
     flags: tuple[str, ...]
     """Signs that the passage was written to steer a model."""
+    recognised: bool
+    """Whether words of it were recognised in a picture of their page (OCR): they may be misread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,8 @@ class Citation:
     score: float
     verified: bool
     flags: tuple[str, ...]
+    recognised: bool
+    """Whether words of the quote were recognised in a picture of their page (OCR): they may be misread."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,8 @@ CONTEXT = {
 PASSAGE = {
     "text": "Rule", "title": "T", "sourcePath": "a.md", "sourceId": "S", "chunkId": "C", "url": None,
     "mediaType": "text/markdown", "span": {"start": 0, "end": 4}, "page": None, "lineStart": 1, "lineEnd": 1,
-    "headingPath": ["H"], "similarity": 0.8, "cosine": 0.4, "score": 0.9, "flags": [], "newMember": 1,
+    "headingPath": ["H"], "similarity": 0.8, "cosine": 0.4, "score": 0.9, "flags": [], "recognised": True,
+    "newMember": 1,
 }  # fmt: skip
 FOUND = {"passages": [PASSAGE], "corpusVersion": 3, "embeddingSpace": None, "degraded": [], "userErrors": []}
 ANSWER = {
@@ -40,6 +41,7 @@ ANSWER = {
             "marker": 1, "snippet": "A.", "title": "T", "sourcePath": "a.md", "sourceId": "S", "chunkId": "C",
             "url": None, "sourceSpan": {"start": 0, "end": 2}, "answerSpans": [{"start": 0, "end": 6}], "page": 1,
             "lineStart": 1, "lineEnd": 1, "headingPath": [], "score": 0.5, "verified": True, "flags": [],
+            "recognised": True,
         }
     ],
 }  # fmt: skip
@@ -107,6 +109,7 @@ def test_a_search_is_typed_and_unknown_members_are_left_out(client_of: Maker) ->
 
     (passage,) = found.passages
     assert (passage.text, passage.span, passage.heading_path) == ("Rule", Span(0, 4), ("H",))
+    assert passage.recognised
     assert (passage.similarity, passage.cosine, found.corpus_version) == (0.8, 0.4, 3)
     assert server.received[0].headers["authorization"] == "Bearer token"
     assert (server.asked["workspace"], server.asked["topK"]) == ("handbook", 2)
@@ -119,6 +122,7 @@ def test_an_answer_carries_its_citations_and_an_idempotency_key(client_of: Maker
     answer = client_of(server).answer("when?", history=[Turn("a", "b")], options={"topK": 3})
 
     assert (answer.text, answer.outcome, answer.citations[0].verified) == ("A. [1]", "GROUNDED", True)
+    assert answer.citations[0].recognised
     assert server.asked["history"] == [{"question": "a", "answer": "b"}]
     assert server.asked["options"]["topK"] == 3
     keys = {json.loads(one.content)["variables"]["input"]["idempotencyKey"] for one in server.received}

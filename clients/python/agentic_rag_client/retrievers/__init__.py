@@ -20,4 +20,5 @@ def metadata_of(passage: Passage) -> dict[str, Any]:
         "heading": " / ".join(passage.heading_path),
         "similarity": passage.similarity,
         "flags": list(passage.flags),
+        "recognised": passage.recognised,
     }

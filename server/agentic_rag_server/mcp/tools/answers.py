@@ -38,6 +38,7 @@ class CitedQuote(Model, frozen=True):
     url: Annotated[str, Meta(description="Opens the quote.")]
     quote: str
     page: int | None
+    recognised: Annotated[bool, Meta(description="Words of it were recognised in a picture (OCR), maybe wrongly.")]
     start: Annotated[int, Meta(description="Code points of the document's text.")]
     end: int
 
@@ -78,6 +79,7 @@ def _show_quote(caller: ToolCaller, workspace_id: UUID, citation: Citation) -> C
         url=citation.url or address,
         quote=citation.snippet,
         page=citation.page,
+        recognised=citation.is_recognised,
         start=span.start,
         end=span.end,
     )
