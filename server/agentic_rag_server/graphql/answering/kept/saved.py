@@ -18,8 +18,9 @@ SavedState = strawberry.enum(
 )
 NotCompared = strawberry.enum(
     values.NotCompared,
-    description=f"RIGHTS_UNKNOWN: its owner has no valid key, or did not come for {values.RIGHTS_DAYS} days. RUN_GONE: "
-    "the run to compare with is past its retention. DEGRADED: a model, its budget or a store was missing.",
+    description="RIGHTS_UNKNOWN: its owner has no valid key with the rights it was saved with, or did not come for "
+    f"{values.RIGHTS_DAYS} days. RUN_GONE: the run to compare with is past its retention. DEGRADED: a model, its "
+    "budget or a store was missing.",
 )
 
 
