@@ -17,6 +17,7 @@ OVER_ALL_TENANTS = {
     "job_sql.COUNTS": "The gauge of jobs by state and kind, for operators; it returns counts only.",
     "job_sql.OLDEST_WAITS": "The gauge of how long jobs wait, for operators; it returns seconds by kind only.",
     "backup.ORIGINALS": "A backup is of all tenants; its login is one of operators alone.",
+    "backup.REVOKED": "A restore revokes again what any tenant revoked after the backup; the login of operators alone.",
     "organisation_register.TAKEN": "An operator makes an organisation: its name must be nobody's yet.",
     "organisation_register.ALL": "An operator lists the organisations.",
 }

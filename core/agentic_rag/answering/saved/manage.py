@@ -13,7 +13,7 @@ from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import InvalidInput, NotFound, no_such_workspace
 from agentic_rag.kernel.ids import Ids
-from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag.tenancy.principals import Principal, SubjectKind, WorkspaceRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,12 @@ class ManageSaved:
         return kept
 
     async def own(self, principal: Principal, workspace: WorkspaceRef) -> Sequence[SavedQuestion]:
-        """The caller's, the one that was asked again last first. The caller's groups are taken note of."""
+        """The caller's, the one that was asked again last first. A person's groups are taken note of. The rights of
+        a key never change, and another key of its subject may have others.
+        """
         async with self.database.transaction(workspace.org_id) as transaction:
-            await transaction.saved.note_rights(workspace, principal, self.clock.now())
+            if principal.kind is not SubjectKind.KEY:
+                await transaction.saved.note_rights(workspace, principal, self.clock.now())
             every = await transaction.saved.every(workspace)
         own = [one for one in every if one.principal.subject_id == principal.subject_id]
         return sorted(own, key=lambda one: one.checked_at or one.saved_at, reverse=True)

@@ -389,7 +389,7 @@ UPKEEP = {
     "snapshot": _UPKEEP.format(due="SELECT * FROM rag_upkeep_snapshots($2)"),
     "graph": _UPKEEP_AGAIN.format(due="SELECT * FROM rag_upkeep_graph($2)"),
     "erase": _UPKEEP_AGAIN.format(due="SELECT * FROM rag_upkeep_erasures()"),
-    "forget": _UPKEEP.format(due="SELECT * FROM rag_upkeep_held()"),
+    "forget": _UPKEEP_AGAIN.format(due="SELECT * FROM rag_upkeep_held()"),
     "compact": _UPKEEP.format(due="SELECT * FROM rag_upkeep_segments($2)"),
     "index": _UPKEEP.format(due="SELECT * FROM rag_upkeep_indexes($2)"),
     "calibrate": _UPKEEP_CALIBRATE,
