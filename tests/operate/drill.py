@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,6 +21,7 @@ from agentic_rag.settings import load_settings
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, SubjectKind, WorkspaceRef
 from tests.bench.corpus import BenchCorpus
 from tests.bench.product import Servers, as_documents, create_workspace, variables
+from tests.stack import Stack, copy_statement, database_at, execute
 
 OPERATOR = Principal(org_id=DEFAULT_ORG_ID, subject="drill", role=Role.OPERATOR, kind=SubjectKind.SYSTEM)
 FILES = 8
@@ -41,6 +43,22 @@ class Drill:
     findings: int
     """What `rag verify --full` calls wrong."""
     originals_changed: int
+
+
+@asynccontextmanager
+async def empty_places(
+    postgres_url: str, stack: Stack, redis_url: str, folder: Path
+) -> AsyncIterator[tuple[Servers, Servers]]:
+    """Two migrated databases without rows, each with a home in the folder."""
+    made: list[Servers] = []
+    for place in ("before", "after"):
+        name = f"test_{secrets.token_hex(6)}"
+        await execute(postgres_url, copy_statement(name, stack.template()))
+        (folder / place).mkdir()
+        made.append(Servers(database_at(postgres_url, name), redis_url, str(folder / place)))
+    yield made[0], made[1]
+    for one in made:
+        await execute(postgres_url, f'DROP DATABASE "{one.database_url.rpartition("/")[2]}" WITH (FORCE)')
 
 
 async def drill(before: Servers, after: Servers, corpus: BenchCorpus, questions: int) -> Drill:

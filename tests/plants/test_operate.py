@@ -12,14 +12,14 @@ import pytest
 from tests.bench.corpus import generated_corpus
 from tests.bench.product import Servers
 from tests.bench.reports import Row
-from tests.operate.drill import Drill, drill
+from tests.operate.drill import Drill, drill, empty_places
 from tests.operate.rolling import Rolling, roll
 from tests.operate.table import DRILL, ROLLING, TELEMETRY, UPGRADES
 from tests.operate.telemetry import TelemetryCost, telemetry_cost
 from tests.operate.upgrades import SAMPLE, Upgrades, upgrades
 from tests.plants.operate import MUTANTS
 from tests.plants.planting import missed, plant
-from tests.stack import Stack, copy_statement, database_at, execute
+from tests.stack import Stack, database_at, execute
 
 pytestmark = [pytest.mark.integration]
 
@@ -28,16 +28,9 @@ pytestmark = [pytest.mark.integration]
 async def places(
     postgres_url: str, session_stack: Stack, fresh_redis: str, tmp_path: Path
 ) -> AsyncIterator[tuple[Servers, Servers]]:
-    """Two migrated databases without rows, each with a home."""
-    made: list[Servers] = []
-    for place in ("before", "after"):
-        name = f"test_{secrets.token_hex(6)}"
-        await execute(postgres_url, copy_statement(name, session_stack.template()))
-        (tmp_path / place).mkdir()
-        made.append(Servers(database_at(postgres_url, name), fresh_redis, str(tmp_path / place)))
-    yield made[0], made[1]
-    for one in made:
-        await execute(postgres_url, f'DROP DATABASE "{one.database_url.rpartition("/")[2]}" WITH (FORCE)')
+    """As of `empty_places`."""
+    async with empty_places(postgres_url, session_stack, fresh_redis, tmp_path) as made:
+        yield made
 
 
 Places = tuple[Servers, Servers]

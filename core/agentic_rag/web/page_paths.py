@@ -42,8 +42,11 @@ def page_path(target: Target) -> str:
 
 def page_host(source_path: str, url: str | None) -> str | None:
     """The host of a page of the web; None for any other document."""
-    if url is None or not source_path.startswith(PREFIX):
-        return None
+    return None if url is None or not source_path.startswith(PREFIX) else host_of(url)
+
+
+def host_of(url: str) -> str | None:
+    """The host of an address; None of one that may not be requested."""
     try:
         return parse_target(url).host
     except AddressRefused:

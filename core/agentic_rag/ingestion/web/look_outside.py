@@ -22,9 +22,9 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.web.fetch_policy import FetchedPage
 from agentic_rag.web.links import same_page
-from agentic_rag.web.page_paths import WebOrigin
+from agentic_rag.web.page_paths import WebOrigin, host_of
 from agentic_rag.web.search import SearchRequest
-from agentic_rag.web.url_policy import AddressRefused, HostList, parse_target
+from agentic_rag.web.url_policy import HostList
 
 MAX_PAGES = 6
 """Pages that one run reads of those that were found or named."""
@@ -163,14 +163,7 @@ def _count_done(status: DocumentStatus, fault: DocumentFault | None, tally: _Tal
 
 def _first_of(hosts: HostList, pages: Sequence[FoundPage]) -> list[FoundPage]:
     """Pages of these hosts first, else in their order."""
-    return sorted(pages, key=lambda page: not hosts.allows(_host(page.url)))
-
-
-def _host(url: str) -> str:
-    try:
-        return parse_target(url).host
-    except AddressRefused:
-        return ""
+    return sorted(pages, key=lambda page: (host := host_of(page.url)) is None or not hosts.allows(host))
 
 
 def _in_turn(found: Sequence[Sequence[FoundPage]]) -> list[FoundPage]:

@@ -34,10 +34,10 @@ _ANSWER_SECONDS = 5.0
 CHANNEL = "rag_drop_held"
 """Payloads are an order, an organisation, a workspace and, unless all of it was erased, documents, by their ids."""
 
-ORDER = """
+ORDER = f"""
 SELECT clock_timestamp()
-FROM pg_notify('rag_drop_held', array_to_string(ARRAY [$3::uuid, $1, $2] || $4::uuid[], ' '))
-"""
+FROM pg_notify('{CHANNEL}', array_to_string(ARRAY [$3::uuid, $1, $2] || $4::uuid[], ' '))
+"""  # noqa: S608 - a constant
 
 # Who came later read nothing of before. Those that signed off hold nothing any more.
 PROGRESS = f"""
