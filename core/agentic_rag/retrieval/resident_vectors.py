@@ -14,6 +14,9 @@ from agentic_rag.retrieval.vector_codes import VectorCodes
 
 Mask = NDArray[np.bool_]
 
+_BLOCK = 1024
+"""Contenders that are compared at a time: their copies take 12 bytes a component, however many there are."""
+
 STILL_VISIBLE = 2**31 - 1
 """In the place of `visible_to` of a chunk that no version has closed."""
 
@@ -77,7 +80,10 @@ class ResidentVectors:
             contenders = contenders[most >= last]
         # Row by row, so that equal vectors have equal products wherever they stand; not by BLAS, whose threads take
         # longer to wake up than the work.
-        exact = np.einsum("ij,j->i", self.vectors[contenders].astype(np.float64), rounded)
+        exact = np.empty(len(contenders))
+        for start in range(0, len(contenders), _BLOCK):
+            block = contenders[start : start + _BLOCK]
+            exact[start : start + _BLOCK] = np.einsum("ij,j->i", self.vectors[block].astype(np.float64), rounded)
         return contenders[np.lexsort((contenders, -exact))[:limit]]
 
     def rows_of(self, ordinals: NDArray[np.int64]) -> NDArray[np.int64]:

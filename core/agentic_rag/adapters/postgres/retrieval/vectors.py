@@ -23,8 +23,8 @@ MARGIN = 16
 near the last rank may swap when they are scored again.
 """
 
-WORTH_A_THREAD = 32_000_000
-"""From this many components on, a scan in this process takes 2 to 4 ms, and another thread does it."""
+WORTH_A_THREAD = 8_000_000
+"""From this many components on, a scan in this process takes milliseconds, and another thread does it."""
 
 # Exact: approximate indexes are built on an expression with the space's dimensions, which this ordering does not use.
 # Vectors have unit length, so the inner product ranks like the cosine, for a third of the arithmetic. The candidates'
