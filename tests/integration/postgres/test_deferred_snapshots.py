@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import numpy as np
 import pytest
@@ -16,11 +18,12 @@ from tests.memory_store.telemetry import RecordingTelemetry
 
 from agentic_rag.adapters.postgres.retrieval import resident
 from agentic_rag.adapters.postgres.retrieval.resident import ResidentCorpusStore
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import BEGIN_SNAPSHOT
 from agentic_rag.documents.document import DocumentFilter, document_id_for
 from agentic_rag.kernel.database import CorpusSnapshot
-from agentic_rag.kernel.errors import NotFound, SnapshotOutdated
+from agentic_rag.kernel.errors import DependencyUnavailable, NotFound, SnapshotOutdated
 from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.retrieval.query import RetrievalQuery
 from agentic_rag.retrieval.retrieve import RetrievalResult, Retrieve
@@ -204,3 +207,69 @@ async def test_what_was_read_for_one_caller_lets_no_other_in(stores: Backend, pr
     with pytest.raises(NotFound):
         async with process.database.snapshot(other, may_defer=True):
             pass
+
+
+class InterruptedPool(WatchedPool):
+    """Its next snapshots begin as `interrupt` has it."""
+
+    interrupt: Callable[[], Awaitable[object]] | None = None
+    begun = 0
+
+    @asynccontextmanager
+    async def snapshot(self, org_id: UUID) -> AsyncGenerator[PostgresConnection]:
+        self.begun += 1
+        if self.interrupt is not None:
+            await self.interrupt()
+        async with super().snapshot(org_id) as connection:
+            yield connection
+
+
+@pytest.fixture
+async def interrupted(stores: Backend, migrated_url: str) -> AsyncIterator[tuple[InterruptedPool, Any]]:
+    """A pool, and what opens a deferred snapshot on it."""
+    workspace = await stores.workspace()
+    await stores.publish(workspace, "a.md", ["first"])
+    pool = InterruptedPool(migrated_url)
+    database = PostgresDatabase(pool, HEAD)
+    async with database.snapshot(workspace):
+        pool.begun = 0
+    yield pool, lambda: database.snapshot(workspace, may_defer=True)
+    await pool.aclose()
+
+
+async def test_every_read_of_a_snapshot_that_cannot_begin_says_that_the_server_does_not_answer(
+    interrupted: tuple[InterruptedPool, Any],
+) -> None:
+    pool, open_snapshot = interrupted
+
+    async def refuse() -> None:
+        raise DependencyUnavailable("Postgres does not answer.", dependency="postgres")
+
+    pool.interrupt = refuse
+    async with open_snapshot() as snapshot:
+        found = await asyncio.gather(*(one_text(snapshot) for _ in range(3)), return_exceptions=True)
+
+    assert [type(one) for one in found] == [DependencyUnavailable] * 3
+    assert pool.begun == 1
+
+
+async def test_a_read_that_was_cancelled_while_its_snapshot_began_leaves_the_snapshot_usable(
+    interrupted: tuple[InterruptedPool, Any],
+) -> None:
+    pool, open_snapshot = interrupted
+    is_beginning = asyncio.Event()
+
+    async def stand_still() -> None:
+        is_beginning.set()
+        await asyncio.Event().wait()
+
+    pool.interrupt = stand_still
+    async with open_snapshot() as snapshot:
+        reading = asyncio.create_task(one_text(snapshot))
+        await is_beginning.wait()
+        reading.cancel()
+        await asyncio.wait([reading])
+        pool.interrupt = None
+
+        assert reading.cancelled()
+        assert await one_text(snapshot)

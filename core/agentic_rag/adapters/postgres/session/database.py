@@ -220,7 +220,10 @@ class PostgresDatabase:
         row = self._headers.find(workspace) if may_defer and is_newest else None
         async with AsyncExitStack() as stack:
             stack.enter_context(self._reading.inside())
-            begin = partial(stack.enter_async_context, self._pool.snapshot(workspace.org_id))
+
+            async def begin() -> PostgresConnection:
+                return await stack.enter_async_context(self._pool.snapshot(workspace.org_id))
+
             if row is not None:
                 connection = DeferredConnection(begin, workspace, row["told"])
             else:

@@ -8,7 +8,7 @@ from typing import Any
 
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.snapshot_header import TOLD
-from agentic_rag.kernel.errors import SnapshotOutdated
+from agentic_rag.kernel.errors import AgenticRagError, SnapshotOutdated
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -16,17 +16,18 @@ class DeferredConnection(PostgresConnection):
     """Begins at the first read, which also finds out whether the header that the process remembers is that of the
     snapshot: until then nobody has read anything, from then on all that is read is of one instant.
 
-    Errors of the first read: `SnapshotOutdated`.
+    Errors of the first read: `SnapshotOutdated`. A beginning that fails is not tried again: all reads raise its error.
     """
 
-    __slots__ = ("_begin", "_beginning", "_inner", "_told", "_workspace", "is_confirmed")
+    __slots__ = ("_begin", "_beginning", "_failure", "_inner", "_told", "_workspace", "is_confirmed")
 
     def __init__(self, begin: Callable[[], Awaitable[PostgresConnection]], workspace: WorkspaceRef, told: str) -> None:
-        """`told`: the whole header, as text."""
+        """`told`: the whole header, as text. `begin` is called again where its first call was cancelled."""
         self._begin = begin
         self._workspace = workspace
         self._told = told
         self._inner: PostgresConnection | None = None
+        self._failure: AgenticRagError | None = None
         self._beginning = asyncio.Lock()
         self.is_confirmed = False
 
@@ -63,8 +64,14 @@ class DeferredConnection(PostgresConnection):
         return inner
 
     async def _begun(self) -> PostgresConnection:
+        if self._failure is not None:
+            raise self._failure
         if self._inner is None:
-            self._inner = await self._begin()
+            try:
+                self._inner = await self._begin()
+            except AgenticRagError as error:
+                self._failure = error
+                raise
         return self._inner
 
     def _compare(self, told: str | None) -> None:
