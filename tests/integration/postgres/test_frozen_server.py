@@ -15,6 +15,7 @@ from uuid import UUID
 import asyncpg
 import pytest
 
+from agentic_rag.adapters.postgres.session import pool as sessions
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 from agentic_rag.adapters.postgres.session.prompt_reads import MOST_LEFT, PromptReads
 from agentic_rag.adapters.postgres.session.silence import Pulse
@@ -92,6 +93,26 @@ async def test_a_caller_that_gives_up_does_not_wait_for_the_server(migrated_url:
         await pool.aclose()
 
     assert waited < 2
+
+
+async def test_a_connection_that_cannot_be_given_back_does_not_hide_that_the_server_does_not_answer(
+    migrated_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "_ENDING_SECONDS", 0.1)
+    async with Line.to(migrated_url) as line:
+        pool = PostgresPool(line.url, PoolOptions(command_seconds=0.1))
+
+        async def ask() -> None:
+            async with pool.connection() as connection:
+                assert await connection.fetchval("SELECT 1") == 1
+
+        await ask()
+        line.flowing.clear()
+        with pytest.raises(DependencyUnavailable):
+            await ask()
+        line.flowing.set()
+        await ask()
+        await pool.aclose()
 
 
 @pytest.mark.parametrize("is_connected", [True, False])

@@ -112,9 +112,9 @@ class PostgresPool:
             self._give_back_later(pool, driver)
             raise
         except BaseException:
-            await pool.release(driver, timeout=_ENDING_SECONDS)
+            await _release(pool, driver)
             raise
-        await pool.release(driver, timeout=_ENDING_SECONDS)
+        await _release(pool, driver)
 
     async def prompt_read(self, key: Hashable, read: Callable[[], Coroutine[Any, Any, V]]) -> V:
         """What a read finds that cannot wait for a server which answers nobody; equal ones at one time are one. Errors:
@@ -250,6 +250,12 @@ async def _give_back(pool: Any, driver: Any) -> None:
         with suppress(asyncpg.InterfaceError):
             driver.terminate()
     finally:
+        await _release(pool, driver)
+
+
+async def _release(pool: Any, driver: Any) -> None:
+    """Return a connection to the pool. When that fails the driver closes it: what was asked on it has its outcome."""
+    with suppress(*DRIVER_ERRORS):
         await pool.release(driver, timeout=_ENDING_SECONDS)
 
 
