@@ -1,6 +1,5 @@
-"""The REST API over the real use cases and stores in memory: no fakes but the parser's version, and no server."""
+"""The REST API over the real use cases and stores in memory, without a server. Files are parsed in this process."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
@@ -13,7 +12,6 @@ from agentic_rag.answering.build import waiting_room
 from agentic_rag.answering.context.prepare_context import PrepareContext
 from agentic_rag.answering.context.search_passages import SearchPassages
 from agentic_rag.answering.options import AnswerDefaults
-from agentic_rag.documents.document import ParsedDocument
 from agentic_rag.documents.document_access import DocumentAccess
 from agentic_rag.documents.originals import OriginalKeys
 from agentic_rag.documents.read_chunk import ReadChunk
@@ -21,10 +19,14 @@ from agentic_rag.documents.read_text import ReadText
 from agentic_rag.documents.update_document import UpdateDocument
 from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.erasure.request_erasure import RequestErasure
+from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.attachments import Attachments
 from agentic_rag.ingestion.copy_document import CopyDocument
+from agentic_rag.ingestion.estimate import EstimateIngest, EstimateUpload
 from agentic_rag.ingestion.reingest import ReingestDocument
+from agentic_rag.ingestion.sync import SyncSource
 from agentic_rag.ingestion.upload import UploadDocument, UploadOptions
+from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.operations.prove_erased import ProveErasure
 from agentic_rag.retrieval.retrieve import Retrieve
@@ -34,7 +36,9 @@ from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_server.parts import ServerOptions
 from tests.api.builders import NOW, ORG, OTHER_ORG, REF, TOKENS, WORKSPACE, FakeAnswer, FakeIdentity, NoLimits
+from tests.inline_parser import InlineParser
 from tests.memory_store.answering.cache import MemoryAnswerCache
+from tests.memory_store.compute import InlineCompute
 from tests.memory_store.documents.blobs import MemoryBlobStore
 from tests.memory_store.session.database import MemoryDatabase
 from tests.memory_store.session.store import MemoryStore
@@ -68,26 +72,6 @@ class NumberedIds:
 
     def jitter(self) -> float:
         return 0.0
-
-
-class NoParser:
-    """Uploads ask for its version only."""
-
-    version = "parser-1"
-
-    async def parse(
-        self,
-        content: bytes,
-        file_name: str,
-        media_type: str | None = None,
-        *,
-        is_web_page: bool = False,
-        page_recognised: Callable[[], None] | None = None,
-    ) -> ParsedDocument:
-        raise NotImplementedError
-
-    async def aclose(self) -> None:
-        """Nothing to release."""
 
 
 async def pieces(content: bytes) -> Any:
@@ -133,16 +117,26 @@ class RestProduct:
     def __post_init__(self) -> None:
         self.cache = MemoryAnswerCache(self.store.clock)
         self.database = MemoryDatabase(self.store, self.cache)
+        keys, sniffer, parser = OriginalKeys(self.clock, self.ids), ZipAwareSniffer(), InlineParser()
+        embedders, retrieve = only(DeterministicEmbedder()), Retrieve(self.telemetry)
         self.upload = UploadDocument(
             self.database,
             self.blobs,
-            OriginalKeys(self.clock, self.ids),
-            ZipAwareSniffer(),
-            NoParser(),
+            keys,
+            sniffer,
+            parser,
             self.telemetry,
-            only(DeterministicEmbedder()),
+            embedders,
             chunk_profile="default",
             max_bytes=self.options.max_upload_bytes,
+        )
+        sync = SyncSource(self.database, self.blobs, keys, parser, self.telemetry, "default", embedders)
+        self.estimate_upload = EstimateUpload(
+            EstimateIngest(
+                self.database, sync, parser, TextAnalysis(estimate_tokens, InlineCompute()), embedders, "default"
+            ),
+            sniffer,
+            self.options.max_upload_bytes,
         )
         self.delete = DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
         self.request_erasure = RequestErasure(self.database, self.telemetry)
@@ -152,7 +146,6 @@ class RestProduct:
         self.read_text = ReadText(self.database, self.telemetry)
         self.read_chunk = ReadChunk(self.database, self.telemetry)
         self.update_document = UpdateDocument(self.database, self.telemetry)
-        embedders, retrieve = only(DeterministicEmbedder()), Retrieve(self.telemetry)
         self.search = SearchPassages(
             self.database, embedders, retrieve, AnswerDefaults(), waiting_room(), self.telemetry
         )
