@@ -1,5 +1,6 @@
 """Whether what is quoted is said of another thing of the kind that the question names: of pontoon B where pontoon D is
-asked about, of the PX-3 instead of the PX-5, of full-time instead of part-time staff, of another setting.
+asked about, of the PX-3 instead of the PX-5, of full-time instead of part-time staff, of another setting, of the
+insured instead of the insurer.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.reading import headings_above
 from agentic_rag.answering.verification.citations import quotes_of
 from agentic_rag.language.calendar import MONTH_NAMES
+from agentic_rag.language.counterparts import asked_role, says_only_counterpart
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.tables import is_row, pair_cells
 from agentic_rag.language.words.word_tables import function_words_of, table_of
@@ -88,15 +90,19 @@ class _Thing:
 
 def is_of_other_things(question: str, sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
     """True where the quotes name another thing of a kind, and neither they nor what stands above and before them the
-    one that the question names; and where they are rows under other years than it names.
+    one that the question names; where they are rows under other years than it names; and where they tell of the other
+    side of the role that it asks for.
     """
     asked, years = frozenset(_things(question)), _years(question)
     quotes = [quote for sentence in sentences for quote in quotes_of(sentence)]
     if _is_of_another_name(question, [passages[one.passage] for one in quotes]):
         return True
-    if not asked and not years:
+    role = asked_role(question)
+    if not asked and not years and role is None:
         return False
     own = [_text(passages[one.passage], one) for one in quotes]
+    if role is not None and says_only_counterpart(role, "\n".join(own)):
+        return True
     around = [_context(passages[one.passage], one) for one in quotes]
     if years and any(_names_years(passages[one.passage], one) for one in quotes):
         said = frozenset[int]().union(*map(_years, (*own, *around)))

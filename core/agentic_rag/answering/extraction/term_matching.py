@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from agentic_rag.language import english
+from agentic_rag.language.counterparts import is_done_to
+
 _FIRST_IDEOGRAPH = "\u2e80"
 _SHORT_STEM = 3
 _SHORT_ENDINGS = frozenset(("", "s", "es", "ed", "d", "ing", "'s", "’s"))
@@ -23,6 +26,9 @@ _ENDINGS = frozenset((*_INFLECTING.split(), *_DERIVED.split(), ""))
 """What may follow the root of an English word in another word of its family."""
 _LONGEST_ENDING = 4
 """Letters that inflection and the commonest derivations add to an English stem (-ings, -ally)."""
+
+_AGENT_ENDINGS = frozenset(("r", "rs"))
+"""What makes an agent noun of a stem in -e; one that a stemmer shortens again is of a noun in -ee: employe-e."""
 
 _SHORTEST_NOUN_STEM = 5
 _NOUN_ENDINGS = frozenset(("ation", "ations"))
@@ -193,7 +199,9 @@ def _is_word(low: str, at: int, end: int, stem: str, *, derived: bool) -> bool:
         return low[end:stop] in _SHORT_ENDINGS or stem[-1].isdigit()
     rest = low[end:stop]
     if derived:
-        return rest in _ENDINGS
+        return rest in _ENDINGS and not (rest == "ed" and is_done_to(low, at, stop))
+    if rest in _AGENT_ENDINGS and stem.endswith("e") and english.stem(stem) != stem:
+        return False
     return len(rest) <= _LONGEST_ENDING or (
         len(stem) >= _SHORTEST_NOUN_STEM and rest.removeprefix(stem[-1]) in _NOUN_ENDINGS
     )
