@@ -29,6 +29,12 @@ _ASKED = re.compile(
     r"(?=['’]|\W*$| (?:of|for|in|on|at|under|behind|and|or|named|name|address|phone|number)\b)"
 )
 """A question for who has the role, or for what identifies that person: "What must the lessor pay?" is none."""
+_ASKED_BY_VERB = re.compile(
+    r"\b(?:who|(?:which|what) (?:[a-z]+ )?(?:company|firm|person|organi[sz]ation|bank|insurer|agency|party))"
+    r" (?:(?P<is>is|are|was|were) (?:being )?|(?:has|have|will|would|shall|must) |does )?"
+    r"(?P<verb>[a-z]{3,}?)(?P<ending>e[ds]|[se]|)(?![\w-])"
+)
+"""A question with the verb of a role: "Who insures the car?", "Who is employed by the bank?"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +63,21 @@ def is_done_to(low: str, start: int, end: int) -> bool:
 def asked_role(question: str) -> Role | None:
     """The role whose holder a question asks for, if it names no other side of that verb."""
     low = question.lower()
+    role = _asked_by_noun(low) or _asked_by_verb(low)
+    return None if role is None or role.verb in _NOT_ROLES or role.counterpart in roles_of(low) else role
+
+
+def _asked_by_noun(low: str) -> Role | None:
     match = _ASKED.search(low)
     noun = None if match is None else _NOUN.fullmatch(match["noun"])
-    if match is None or noun is None:
+    return None if noun is None else Role(noun["verb"], noun["ending"].startswith("e") and "r" not in noun["ending"])
+
+
+def _asked_by_verb(low: str) -> Role | None:
+    match = _ASKED_BY_VERB.search(low)
+    if match is None or (match["is"] and match["ending"] != "ed"):
         return None
-    role = Role(noun["verb"], noun["ending"].startswith("e") and "r" not in noun["ending"])
-    return None if role.verb in _NOT_ROLES or role.counterpart in roles_of(low) else role
+    return Role(match["verb"], is_done_to=match["is"] is not None)
 
 
 def roles_of(low: str) -> Mapping[Role, int]:
