@@ -38,16 +38,16 @@ _ASKED_BY_VERB = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class VerbRole:
     """A noun of a role: its verb, as the letters before the noun's ending, and the side of it."""
 
     verb: str
     is_done_to: bool
 
     @property
-    def counterpart(self) -> Role:
+    def counterpart(self) -> VerbRole:
         """The other side of the same verb."""
-        return Role(self.verb, not self.is_done_to)
+        return VerbRole(self.verb, not self.is_done_to)
 
 
 def is_done_to(low: str, start: int, end: int) -> bool:
@@ -60,40 +60,42 @@ def is_done_to(low: str, start: int, end: int) -> bool:
     return _BEFORE_PERSON.search(before) is not None and _PERSON_ENDS.match(after) is not None
 
 
-def asked_role(question: str) -> Role | None:
+def asked_role(question: str) -> VerbRole | None:
     """The role whose holder a question asks for, if it names no other side of that verb."""
     low = question.lower()
     role = _asked_by_noun(low) or _asked_by_verb(low)
     return None if role is None or role.verb in _NOT_ROLES or role.counterpart in roles_of(low) else role
 
 
-def _asked_by_noun(low: str) -> Role | None:
+def _asked_by_noun(low: str) -> VerbRole | None:
     match = _ASKED.search(low)
     noun = None if match is None else _NOUN.fullmatch(match["noun"])
-    return None if noun is None else Role(noun["verb"], noun["ending"].startswith("e") and "r" not in noun["ending"])
+    return (
+        None if noun is None else VerbRole(noun["verb"], noun["ending"].startswith("e") and "r" not in noun["ending"])
+    )
 
 
-def _asked_by_verb(low: str) -> Role | None:
+def _asked_by_verb(low: str) -> VerbRole | None:
     match = _ASKED_BY_VERB.search(low)
     if match is None or (match["is"] and match["ending"] != "ed"):
         return None
-    return Role(match["verb"], is_done_to=match["is"] is not None)
+    return VerbRole(match["verb"], is_done_to=match["is"] is not None)
 
 
-def roles_of(low: str) -> Mapping[Role, int]:
+def roles_of(low: str) -> Mapping[VerbRole, int]:
     """The nouns of lower-case text that may be roles, with how often each occurs. Most are none: only a role and its
     counterpart tell.
     """
-    found: dict[Role, int] = {}
+    found: dict[VerbRole, int] = {}
     for match in _NOUN.finditer(low):
         is_agent = "r" in match["ending"]
         if is_agent or match["ending"] != "ed" or is_done_to(low, *match.span()):
-            role = Role(match["verb"], not is_agent)
+            role = VerbRole(match["verb"], not is_agent)
             found[role] = found.get(role, 0) + 1
     return found
 
 
-def says_only_counterpart(role: Role, text: str) -> bool:
+def says_only_counterpart(role: VerbRole, text: str) -> bool:
     """True for a text with the other side of a role and no other word of its verb."""
     low = text.lower()
     others = roles_of(low).get(role.counterpart, 0)
