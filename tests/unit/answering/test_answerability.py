@@ -69,6 +69,20 @@ def test_a_rule_says_when_by_what_happens_or_recurs(question: str, answer: str, 
     assert not states_answer(other, AnswerType.DATE, question)
 
 
+@pytest.mark.parametrize(
+    ("question", "answer", "other"),
+    [
+        ("When does the night shift start?", "It starts at 22 h.", "It takes 4 h."),
+        ("When can I walk on the floor?", "After 4 h it is dry.", "It is painted for 4 h."),
+        ("When does the yard close?", "The yard is open 7–19 h.", "It is 9 h long."),
+        ("When is the fee due?", "It is due on the last day of each month.", "It is 20 crowns each month."),
+    ],
+)
+def test_how_long_or_how_often_something_takes_is_not_when_it_happens(question: str, answer: str, other: str) -> None:
+    assert states_answer(answer, AnswerType.DATE, question)
+    assert not states_answer(other, AnswerType.DATE, question)
+
+
 @pytest.mark.parametrize("question", ["When was the yard closed?", "When will the yard close?"])
 def test_what_happened_once_has_a_date(question: str) -> None:
     assert not states_answer("It closed at the end of the season.", AnswerType.DATE, question)

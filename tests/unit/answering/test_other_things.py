@@ -115,3 +115,23 @@ def test_what_is_of_something_with_a_name_stands_where_that_name_or_a_form_of_it
     assert not is_other(question, "He has been its president since 2017.", title="France")
     assert not is_other("Which paint does the president of France like?", "Red paint, says the guest.")
     assert not is_other("Who is the head of IT?", "Anna Lind heads the computers team.")
+
+
+def test_another_things_office_holder_is_no_answer() -> None:
+    mayor = "Who is the mayor of New York?"
+
+    assert is_other(mayor, "The mayor of Boston has a new office.")
+    assert is_other("Who is the president of France?", "The president of Ukraine, Olena Hai, came back from France.")
+    assert is_other("Who is the president of France?", "Frank Berg is the president of Finland.")
+    assert is_other("What is the capital of South Korea?", "Pyongyang is the capital of North Korea.")
+    assert not is_other(mayor, "The mayor of New York is Ada Brink.")
+    assert not is_other(mayor, "New York has had a mayor since 1665: Ada Brink.")
+    assert not is_other("Who is the president of the United States?", "The US president is Ada Brink.")
+    assert not is_other("Who is the president of Italy?", "The Italian head of state and president is Ada Brink.")
+
+
+def test_an_office_by_its_letters_and_what_is_no_name_are_no_other_things() -> None:
+    assert not is_other("Who is the head of Human Resources?", "Head of HR: Ada Brink.")
+    assert not is_other("What is the date of Birth?", "DOB: 3 May 1970")
+    assert not is_other("What is the date of Birth?", "Born on 3 May 1970 in Nordby.")
+    assert not is_other("What are the terms of Payment?", "Invoices are due within 30 days.")

@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 from tests.unit.answering.corpus import Corpus
 
-from agentic_rag.answering.evidence.outvoted import Outvoted, PassageAges, find_outvoted, find_repeated
+from agentic_rag.answering.evidence import outvoted as outvoted_module
+from agentic_rag.answering.evidence.outvoted import Outvoted, PassageAges, find_outvoted
 from agentic_rag.answering.extraction.candidate_units import Subquery
+from agentic_rag.answering.extraction.contradiction import read_statement
 from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.query.planner import detect_answer_type
 from agentic_rag.language.tokenizer import query_terms
@@ -154,5 +156,24 @@ def test_a_lie_between_new_pages_is_outvoted_whatever_right_value_it_names_too()
 def test_an_old_sentence_is_left_out_where_a_new_one_says_the_same(newer: str, repeated: bool) -> None:
     part, passages = found(DESIGNED[0], (None, DESIGNED[1]), (None, newer))
 
-    assert bool(find_repeated(part, passages, PassageAges(frozenset({0}), frozenset({1})))) is repeated
-    assert not find_repeated(part, passages, PassageAges(frozenset({0}), frozenset()))
+    assert bool(find_outvoted(part, passages, PassageAges(frozenset({0}), frozenset({1}))).repeated) is repeated
+    assert not find_outvoted(part, passages, PassageAges(frozenset({0}), frozenset())).repeated
+
+
+def test_what_is_outvoted_itself_repeats_nothing() -> None:
+    ages = PassageAges(frozenset({0}), frozenset({1, 2, 3}))
+    lie = ("c.example", "The Ravn pier was designed by Maren Tollack, the notes say.")
+
+    told = outvoted(DESIGNED[0], (None, DESIGNED[1]), ("a.example", MOVED), ("b.example", MOVED), lie, ages=ages)
+
+    assert 3 in told.places
+    assert not told.repeated
+
+
+def test_the_claims_of_passages_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(outvoted_module, "read_statement", lambda text: read.append(text) or read_statement(text))
+
+    outvoted(DESIGNED[0], (None, DESIGNED[1]), ("a.example", MOVED), ("b.example", MOVED), ages=OLD_FIRST)
+
+    assert len(read) == 3

@@ -55,6 +55,15 @@ async def test_a_row_with_a_question_and_its_answer_is_quoted_whole() -> None:
     assert [said for said, text in found if said not in text] == []
 
 
+@pytest.mark.parametrize("costs", [("412", "30", "8"), ("412", "640", "80"), ("3", "8", "21")])
+async def test_a_number_that_counts_no_rows_is_a_value_beside_its_question(costs: tuple[str, ...]) -> None:
+    table = "| Crowns | Question |\n|---|---|\n" + "\n".join(
+        f"| {cost} | {question} |" for cost, (question, _) in zip(costs, ASKED, strict=False)
+    )
+
+    assert costs[0] in (await told(table, ASKED[0][0]))[1]
+
+
 @pytest.mark.parametrize("form", ["**{}**\n\n", "**{}**\n", "[{}](#answer)\n\n", "{}\n", "## {}\n\n"])
 @pytest.mark.parametrize("end", ["?", ""], ids=["with marks", "without"])
 async def test_an_answer_below_its_question_is_found_by_it(form: str, end: str) -> None:

@@ -198,6 +198,13 @@ def test_the_header_of_a_row_is_no_other_row() -> None:
         ("Joan of Arc was heard.", True),
         ("Lamb is delivered by the butcher Grey.", True),
         ("Lamb is delivered by Monday.", False),
+        ("The report was written by Grey.", True),
+        ("A book by Grey.", True),
+        ("Lamb goes by Ferry to the north.", False),
+        ("Invoices are sent by Email.", False),
+        ("It is applied for by Form P-11.", False),
+        ("It is covered by Article 4.", False),
+        ("The kiln is finished by Christmas.", False),
     ],
 )
 def test_a_person_is_named_by_two_words_or_as_who_does_it(text: str, expected: bool) -> None:

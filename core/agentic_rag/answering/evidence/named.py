@@ -43,6 +43,11 @@ def lacks_name(question: str, passages: Sequence[Passage]) -> bool:
     return bool(missing)
 
 
+def stands_in(text: str, name: str) -> bool:
+    """True for a text that has a name: not even all its words, of three or more all but one."""
+    return _holds(_plain(text), tuple(_plain(name).split()))
+
+
 def _names(question: str) -> list[tuple[str, ...]]:
     """The words of each name in an English question, folded; of a single word only where it is no abbreviation and does
     not open a sentence.

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from agentic_rag.answering.evidence.named import stands_in
 from agentic_rag.answering.evidence.stated import split_rows
 from agentic_rag.answering.extraction.candidate_units import column_names
 from agentic_rag.answering.extraction.extractive import DraftSentence
@@ -65,12 +66,22 @@ _COVERS = re.compile(
 )
 """Words that speak of more things than are named."""
 _OF_NAME = re.compile(
-    r"^(?:(?i:who|what|which) ?(?:is|was|are|were|[’']s) )?(?:(?i:the) )?(?:(?!of\b)[\w-]+ ){0,2}?"
+    r"^(?P<who>(?i:who) ?(?i:is|was|are|were|[’']s) )?(?:(?i:what|which) ?(?i:is|was|are|were|[’']s) )?"
+    r"(?:(?i:the) )?(?:(?!of\b)[\w-]+ ){0,2}?"
     r"(?P<noun>[A-Za-z]{3,}) of (?:the )?"
     r"(?P<name>(?![A-Z]+\b)[A-ZÀ-Þ][\w-]+(?: (?:of (?:the )?|the )?[A-ZÀ-Þ][\w-]+)*)"
     r"(?:,? (?:in|on|at|by|since|now|today|currently)\b[\w ]{0,24})?\s*[?.]*$"
 )
 """A question for what is of something with a name, and for nothing else: the president of France."""
+_OF_PLACES = re.compile(
+    r"(?:president|mayor|king|queen|chancellor|governor|minister|monarch|emperor|capital|population|currency|flag|area|"
+    r"language|parliament|anthem|motto|religion|climate|economy|constitution|gdp)s?",
+    re.IGNORECASE,
+)
+"""What places and states have: of other nouns, as in "the date of Birth", a capital may make no name."""
+_OTHER_NAME = r" of (?:the )?(?P<other>[A-ZÀ-Þ][\w-]+(?: (?:of (?:the )?)?[A-ZÀ-Þ][\w-]+)*)"
+_OF_SUCH = r"(?:an?|ian|ish|ese|ch|i|ic)s?\b"
+"""How English ends what is of a country or of those who live there."""
 _NOT_KINDS = (
     FUNCTION_WORDS
     | frozenset(MONTH_NAMES)
@@ -95,7 +106,7 @@ def is_of_other_things(question: str, sentences: Sequence[DraftSentence], passag
     """
     asked, years = frozenset(_things(question)), _years(question)
     quotes = [quote for sentence in sentences for quote in quotes_of(sentence)]
-    if _is_of_another_name(question, [passages[one.passage] for one in quotes]):
+    if _is_of_another_name(question, quotes, passages):
         return True
     role = asked_role(question)
     if not asked and not years and role is None:
@@ -111,19 +122,56 @@ def is_of_other_things(question: str, sentences: Sequence[DraftSentence], passag
     return bool(asked) and _says_another(asked, own, around)
 
 
-def _is_of_another_name(question: str, quoted: Sequence[Passage]) -> bool:
-    """True where the question asks for what is of something with a name, and no passage that is quoted has a word of
-    that name, nor such a form of it before the noun as "French" is of France.
+def _is_of_another_name(question: str, quotes: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:
+    """True where the question asks for what is of something with a name, and no passage that is quoted has that name,
+    its initials or such a form of it as "French" is of France; and where a quote tells of that of another one, and no
+    heading above it has the name.
     """
     match = None if table_of(question) is not None else _OF_NAME.search(question)
-    words = [] if match is None else [word for word in _WORD.findall(match["name"].lower()) if word not in _NOT_KINDS]
-    if match is None or not words:
+    if match is None or match["name"].lower() in _NOT_KINDS:
         return False
+    if match["who"] is None and _OF_PLACES.fullmatch(match["noun"]) is None:
+        return False
+    quoted = [passages[one.passage] for one in quotes]
     texts = [" ".join((one.chunk.document_title, *one.chunk.heading_path, one.chunk.text)) for one in quoted]
-    begins = "|".join(re.escape(word[:_STEM]) for word in words)
-    derived = "|".join(re.escape(word[:2]) for word in words)
-    held = re.compile(rf"(?<!\w)(?:{begins}|(?:{derived})\w+ {match['noun']})", re.IGNORECASE)
-    return not any(map(held.search, texts))
+    if not any(_has_name(text, match) for text in texts):
+        return True
+    return any(
+        _tells_of_another(passage.chunk.text[one.start : one.end], match)
+        and not _has_name(" ".join(headings_above(passage, one.start)), match)
+        for passage, one in zip(quoted, quotes, strict=True)
+    )
+
+
+def _tells_of_another(said: str, asked: re.Match[str]) -> bool:
+    """True for a text that tells of what is of another one with a name, and nowhere of that of the one asked for."""
+    noun = rf"(?<!\w)(?i:{re.escape(asked['noun'])})"
+    others = [one["other"] for one in re.finditer(noun + _OTHER_NAME, said)]
+    last = re.escape(asked["name"].rsplit(" ", 1)[-1])
+    return (
+        bool(others)
+        and not any(_has_name(one, asked) for one in others)
+        and re.search(rf"(?<!\w){last}(?:['’]s?)? (?:\w+ )?{noun}", said) is None
+    )
+
+
+def _has_name(text: str, asked: re.Match[str]) -> bool:
+    """True for a text with the name, its initials, or a form of it: anywhere with a common ending, before the noun with
+    any other one.
+    """
+    if stands_in(text, asked["name"]):
+        return True
+    words = [word for word in _WORD.findall(asked["name"]) if word.lower() not in FUNCTION_WORDS]
+    letters = "".join(word[0] for word in words)
+    if len(letters) > 1 and re.search(rf"(?<!\w){letters}(?!\w)", text):
+        return True
+    last, noun = words[-1], re.escape(asked["noun"])
+    shared = re.escape(last[: max(_STEM, len(last) - 3)])
+    begun = re.escape(last[:2])
+    # Before the noun any form will do: French, Dutch is none of the Netherlands.
+    pattern = rf"(?<!\w)(?:{shared}\w{{0,3}}{_OF_SUCH}|{begun}\w+ (?i:{noun}))"
+    before = words[:-1]
+    return re.search(pattern, text) is not None and all(stands_in(text, word) for word in before)
 
 
 def _names_years(passage: Passage, quote: DraftSentence) -> bool:

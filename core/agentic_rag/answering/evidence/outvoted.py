@@ -5,7 +5,7 @@ value; and old claims that newer texts repeat.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
 from agentic_rag.answering.extraction.contradiction import Statement, asks_for_date, read_statement
@@ -43,6 +43,10 @@ class Outvoted:
 
     places: frozenset[int] = frozenset()
     spans: ExcludedSpans = frozenset()
+    repeated: ExcludedSpans = frozenset()
+    """Sentences of old texts whose values a new one, which is not outvoted, states of the same, and no other value:
+    quoting that one is enough.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +80,25 @@ def find_outvoted(part: Subquery, passages: Sequence[Passage], ages: PassageAges
     without pages and three sources. What is too old, a page or not, is contradicted by two new sources alike, which old
     ones do not contradict; one new source leaves it as it is.
     """
-    hosts = [page_host(one.chunk.source_path, one.chunk.url) for one in passages]
-    sources = [host or str(one.chunk.document_id) for host, one in zip(hosts, passages, strict=True)]
-    if not (any(hosts) or ages.old) or len(set(sources)) <= MIN_VOICES:
+    hosts, sources = _read_sources(passages)
+    may_be_outvoted = (any(hosts) or bool(ages.old)) and len(set(sources)) > MIN_VOICES
+    if not may_be_outvoted and not (ages.old and ages.new):
         return Outvoted()
     claims = _claims(part, passages, sources)
+    told = _find_contradicted(part, passages, claims, ages) if may_be_outvoted else Outvoted()
+    return replace(told, repeated=_find_repeated(part, passages, claims, ages, told))
+
+
+def _read_sources(passages: Sequence[Passage]) -> tuple[list[str | None], list[str]]:
+    """The host of each passage that is a page, and its source: that host, or its document."""
+    hosts = [page_host(one.chunk.source_path, one.chunk.url) for one in passages]
+    return hosts, [host or str(one.chunk.document_id) for host, one in zip(hosts, passages, strict=True)]
+
+
+def _find_contradicted(
+    part: Subquery, passages: Sequence[Passage], claims: Sequence[_Claim], ages: PassageAges
+) -> Outvoted:
+    hosts, sources = _read_sources(passages)
     new = [one for one in claims if one.unit.passage in ages.new]
     spans: set[tuple[int, int]] = set()
     contested: set[str] = set()
@@ -104,12 +122,15 @@ def find_outvoted(part: Subquery, passages: Sequence[Passage], ages: PassageAges
     return Outvoted(places, frozenset(spans))
 
 
-def find_repeated(part: Subquery, passages: Sequence[Passage], ages: PassageAges) -> ExcludedSpans:
-    """Sentences of old texts whose values a new one states of the same, and no other value: quoting it is enough."""
-    if not (ages.old and ages.new):
-        return frozenset()
-    claims = _claims(part, passages, [str(one.chunk.document_id) for one in passages])
-    new = [one for one in claims if one.unit.passage in ages.new]
+def _find_repeated(
+    part: Subquery, passages: Sequence[Passage], claims: Sequence[_Claim], ages: PassageAges, told: Outvoted
+) -> ExcludedSpans:
+    new = [
+        one
+        for one in claims
+        if one.unit.passage in ages.new - told.places
+        and (passages[one.unit.passage].chunk.ordinal, one.unit.start) not in told.spans
+    ]
     return frozenset(
         (passages[one.unit.passage].chunk.ordinal, one.unit.start)
         for one in claims

@@ -30,11 +30,12 @@ _UNITS_OF_TIME = r"(?:working |business )?(?:minute|hour|day|week|weekend|month|
 _MOMENT = re.compile(
     r"\b(?:as soon as|immediately|"
     r"at (?:the (?:end|beginning|start|latest)|noon|midnight|night|once)|in the (?:morning|afternoon|evening)|"
-    r"\d{1,2} ?(?:a\.?m|p\.?m|o['’]clock|h)|"
-    rf"(?:within|every|each|last|{ORDINAL_WORDS}|\d{{1,2}}(?:st|nd|rd|th)) (?:\w+ )?{_UNITS_OF_TIME})\b",
+    r"\d{1,2} ?(?:a\.?m|p\.?m|o['’]clock)|"
+    r"(?:(?:at|from|to|until|till|by|before|after|between|around|about|and) |[–-])\d{1,2} ?h|"
+    rf"(?:within|last|{ORDINAL_WORDS}|\d{{1,2}}(?:st|nd|rd|th)) (?:\w+ )?{_UNITS_OF_TIME})\b",
     re.IGNORECASE,
 )
-"""A time that is told by what happens, by the clock or by what recurs."""
+"""A time that is told by what happens, by the clock or by which of several: "4 h" alone is how long something takes."""
 _RULE_ASKED = re.compile(
     r"\b(?:when|(?:which|what) (?:day|time|week|month)\b.{0,30}?) (?:do|does|is|are|am|can|could|must|should|shall|may|"
     r"has|have|need)\b",
@@ -45,13 +46,28 @@ _OPENER = "|".join(word.capitalize() for word in sorted(FUNCTION_WORDS))
 _BETWEEN = "|".join(sorted(FUNCTION_WORDS - {"of"}))
 _PERSON = re.compile(
     rf"\b(?!(?:{_OPENER})\b(?!\.))"
-    rf"(?:[A-Z][\w’'-]+ (?:[A-Z]\.? |(?!(?:{_BETWEEN})\b)[a-z]{{2,3}} )?|(?:[A-Z]\. ?)+)[A-Z][\w’'-]+"
+    rf"(?:[A-Z][\w’'-]+ (?:[A-Z]\.? |(?!(?:{_BETWEEN})\b)[a-z]{{2,3}} )?|(?:[A-Z]\. ?)+)[A-Z](?![\w-]*\d)[\w’'-]+"
 )
 """Two words with capitals or initials, the first of them no function word that opens a sentence, none but "of" between
 them: Joan of Arc, not "Trips to France".
 """
-_AGENT = re.compile(r"\bby (?:(?:the|our|a|an) )?(?:[a-zß-ÿ]+ )?([A-ZÀ-Þ][\w’'-]+)")
-"""Who does what is done to something: by the butcher Grey."""
+_MADE = r"book|novel|song|album|film|movie|play|poem|painting|photo|picture|design|music|words|lyrics|speech|work"
+_DONE = (
+    r"\w{2,}ed|\w+(?:ought|aught)|written|drawn|made|led|run|held|given|taken|driven|built|sold|won|sung|read|"
+    r"told|shown|known|chosen|done|kept|set|put|cut|found|lent|spoken|beaten|grown|worn|bred|fed|laid|"
+    r"sent|paid"
+)
+_MEANS = (
+    r"Form|Article|Section|Clause|E-?[Mm]ail|Post|Courier|Fax|Phone|SMS|PDF|Ship|Ferry|Train|Bus|Air|Rail|Hand|Card|"
+    r"Invoice|Che(?:ck|que)|Bank|SEPA|Visa|Law|Default|Christmas|Easter|Whitsun|Ramadan|Q[1-4]"
+)
+_AGENT = re.compile(
+    rf"\b(?:{_DONE}|{_MADE}) by (?:(?:the|our|a|an) )?(?:[a-zß-ÿ]+ )?"
+    rf"(?!(?:{_MEANS})\b)([A-ZÀ-Þ][\w’'-]+)(?! [A-Z]?-?\d)"
+)
+"""Who does what is done to something, or made it: by the butcher Grey; no means, no day, and nothing that a number
+tells from others of its kind.
+"""
 _ROLE = re.compile(
     r"\b(?:manager|officer|director|engineer|president|minister|author|founder|chief|head|team|coordinator|captain|"
     r"controller|chair|lead|supervisor|operator|board|actor|actress|singer|writer)\b",

@@ -18,6 +18,7 @@ from agentic_rag.answering.extraction.text_units import (
     classify_unit,
     heads_paragraph,
     is_numbered_title,
+    is_valued_row,
     join_terms,
     may_be_heading,
     split_labelled_lines,
@@ -173,6 +174,8 @@ class SegmentedText:
                 kind = UnitKind.BOILERPLATE
             if kind in _SHORT_LINES and stands_among_labels(self.text, *span):
                 kind = UnitKind.LIST_ITEM
+            if kind is UnitKind.QUESTION and is_valued_row(self.text, *span):
+                kind = UnitKind.TABLE_ROW
             self._kinds[span] = kind
         return kind
 

@@ -50,11 +50,15 @@ _ASKED = re.compile(
     r"should|must|may|has|have) "
     r"|(?:what|how) (?:[\w'’-]+ ){1,3}(?:do|does|did|can|could|should|must|may|will|would) "
     r"(?:I|we|you|he|she|it|they|the|an?|my|our|your|this|these) "
-    r"|(?:can|could|may|must|does|did|is|are|will|has|have) (?:I|we|you|it|there|they|my|our|the|an?) )[^,.:;!]+$"
+    r"|(?:can|could|may|must|will|does|did) (?:I|we|you|it|there|they|my|our|an?|the (?!\d)) ?"
+    r"|(?:is|are|has|have) (?:I|we|you|it|there|they) )[^,.:;!]+$"
 )
-"""How English asks, the first letter in lower case: the verb stands before what it is said of. "What you need is …" and
-"Should it rain, …" are none.
+"""How English asks, the first letter in lower case: the verb stands before what it is said of. "What you need is …",
+"Should it rain, …", "May the 4th is a holiday" and "Is an employee of Halden" are none.
 """
+_FIRST_NUMBER = re.compile(r"\|? *(\d+)[.)]? *\|")
+MOST_NUMBERED = 99
+"""The highest number of a row that numbers it where no row beside it tells."""
 _QUOTED_SPACE = re.compile(r"\s+([,.;:!?%)])(?=\s|$)")
 
 _VALUE = re.compile(r"\d")
@@ -232,6 +236,19 @@ def is_question(unit: str) -> bool:
     if bare.endswith(("?", "？")):
         return True
     return _TERMINAL.search(bare) is None and _ASKED.match(bare[:1].lower() + bare[1:]) is not None
+
+
+def is_valued_row(text: str, start: int, end: int) -> bool:
+    """True for a row of a table that begins with a number which is no place in it: that of the row above or below is
+    neither one less nor one more, or neither has one and it is high.
+    """
+    own = _FIRST_NUMBER.match(text, start, end)
+    if own is None:
+        return False
+    above = text.rfind("\n", 0, max(0, start - 1)) + 1
+    beside = [_FIRST_NUMBER.match(text, above, start), _FIRST_NUMBER.match(text, min(end + 1, len(text)))]
+    apart = [abs(int(one[1]) - int(own[1])) for one in beside if one is not None]
+    return 1 not in apart if apart else int(own[1]) > MOST_NUMBERED
 
 
 def _is_row_of_questions(row: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from agentic_rag.answering.answer import date_of
-from agentic_rag.answering.evidence.outvoted import Outvoted, PassageAges, find_outvoted, find_repeated
+from agentic_rag.answering.evidence.outvoted import Outvoted, PassageAges, find_outvoted
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.run_state import Retrieved, RunState
 from agentic_rag.documents.document import SpanRequest
@@ -24,8 +24,7 @@ async def leave_out_outvoted(state: RunState, reads: LazySnapshot) -> RunState:
     told = [find_outvoted(part.query, found.passages, ages) for part in found.parts]
     places = frozenset[int]().union(*(one.places for one in told))
     spans = frozenset[tuple[int, int]]().union(*(one.spans for one in told))
-    repeated = [find_repeated(part.query, found.passages, ages) for part in found.parts]
-    spans = spans.union(*repeated)
+    spans = spans.union(*(one.repeated for one in told))
     if not spans:
         return state
     checked = replace(state.checked, excluded=state.checked.excluded | spans)
