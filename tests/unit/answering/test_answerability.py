@@ -61,6 +61,8 @@ def test_evidence_that_lacks_what_the_question_asks_or_names_supports_less(
         ("When do I salt the beans?", "Salt is added at the end.", "The beans are salted."),
         ("From which day do I need a note?", "A note is needed from the third day on.", "A note is needed."),
         ("When must the room be free?", "It must be free by 8 pm.", "It must be free."),
+        ("Until when can I cancel?", "You can cancel up to ten days before.", "You can cancel within reason."),
+        ("When will I get my deposit?", "It is paid three weeks after you leave.", "It is paid for three weeks."),
     ],
 )
 def test_a_rule_says_when_by_what_happens_or_recurs(question: str, answer: str, other: str) -> None:

@@ -53,3 +53,16 @@ def test_the_words_of_a_name_must_stand_in_one_passage() -> None:
     other = passage(2, "Yard", "The Brannoch yard lies at the Sound.")
     assert not lacks_name("Who leads Brannoch Sound?", [HELD, other])
     assert lacks_name("Who leads Otter Sound?", [HELD, other])
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "lacks"),
+    [
+        ("What drives British demand?", "In Britain the rules were relaxed.", False),
+        ("What does Italy buy?", "Italian yards buy rope.", False),
+        ("What does Norway buy?", "Norwegians buy rope.", False),
+        ("What does Otter buy?", "Ottilie buys rope.", True),
+    ],
+)
+def test_what_is_of_a_country_is_named_by_the_country(question: str, text: str, lacks: bool) -> None:
+    assert lacks_name(question, [passage(1, "Trade", text)]) is lacks

@@ -27,6 +27,9 @@ _POSSESSIVE = re.compile(r"[’']s\b")
 _SIGNS = re.compile(r"[^\w]+")
 _JOINTS = frozenset({"of", "the", "de", "van", "von", "del", "la", "du", "le"})
 _SHORTEST = 3
+_SHORTEST_STEM = 4
+_ENDINGS = "ish|ians?|ans?|ese|ic"
+_OF_COUNTRY = re.compile(rf"(?P<stem>[a-z]{{{_SHORTEST_STEM},}}?)(?:{_ENDINGS})")
 
 
 def lacks_name(question: str, passages: Sequence[Passage]) -> bool:
@@ -44,7 +47,7 @@ def lacks_name(question: str, passages: Sequence[Passage]) -> bool:
 
 
 def stands_in(text: str, name: str) -> bool:
-    """True for a text that has a name: not even all its words, of three or more all but one."""
+    """True for a text with a name, or with all its words, of three or more all but one."""
     return _holds(_plain(text), tuple(_plain(name).split()))
 
 
@@ -75,9 +78,24 @@ def _holds(text: str, name: tuple[str, ...]) -> bool:
     whole = " ".join(name)
     if f" {whole} " in text or f" {whole}s " in text:
         return True
+    if len(name) == 1:
+        return _holds_form(text, whole)
     words = [word for word in name if word not in _JOINTS]
     held = sum(f" {word} " in text for word in words)
     return len(words) > 1 and held >= len(words) - (len(words) > 2)
+
+
+def _holds_form(text: str, word: str) -> bool:
+    """True for a text with a word that differs in an ending alone, where either has that of what is of a country or of
+    those who live there: British and Britain, Italy and Italian.
+    """
+    own = _OF_COUNTRY.fullmatch(word)
+    if own is not None and re.search(rf" {own['stem']}\w{{0,4}} ", text):
+        return True
+    stem = word[: max(_SHORTEST_STEM, len(word) - 3)]
+    return (
+        len(stem) >= _SHORTEST_STEM and re.search(rf" {re.escape(stem)}\w{{0,3}}?(?:{_ENDINGS})s? ", text) is not None
+    )
 
 
 def _plain(text: str) -> str:

@@ -45,8 +45,6 @@ _KEY = re.compile(
 )
 """A name of a setting or of a field: limits.connections, MAX_WORKERS, maxBodySize. Its first part is its kind."""
 _WORD = re.compile(r"[^\W_]+")
-_STEM = 4
-"""Letters of a name that its forms have in common: Ital-y, Ital-ian."""
 _NAMES = (_OPTION, _KEY)
 _FORMS = (_MARKED, _MODEL, _COMPOUND, _ORDERED, *_NAMES)
 _SPELLED = (_COMPOUND, *_NAMES)
@@ -80,8 +78,6 @@ _OF_PLACES = re.compile(
 )
 """What places and states have: of other nouns, as in "the date of Birth", a capital may make no name."""
 _OTHER_NAME = r" of (?:the )?(?P<other>[A-ZÀ-Þ][\w-]+(?: (?:of (?:the )?)?[A-ZÀ-Þ][\w-]+)*)"
-_OF_SUCH = r"(?:an?|ian|ish|ese|ch|i|ic)s?\b"
-"""How English ends what is of a country or of those who live there."""
 _NOT_KINDS = (
     FUNCTION_WORDS
     | frozenset(MONTH_NAMES)
@@ -156,22 +152,17 @@ def _tells_of_another(said: str, asked: re.Match[str]) -> bool:
 
 
 def _has_name(text: str, asked: re.Match[str]) -> bool:
-    """True for a text with the name, its initials, or a form of it: anywhere with a common ending, before the noun with
-    any other one.
+    """True for a text with the name, its initials, or a form of it: before the noun one that begins like it is enough, as
+    in "the French president".
     """
-    if stands_in(text, asked["name"]):
-        return True
     words = [word for word in _WORD.findall(asked["name"]) if word.lower() not in FUNCTION_WORDS]
+    if stands_in(text, asked["name"]) or all(stands_in(text, word) for word in words):
+        return True
     letters = "".join(word[0] for word in words)
     if len(letters) > 1 and re.search(rf"(?<!\w){letters}(?!\w)", text):
         return True
-    last, noun = words[-1], re.escape(asked["noun"])
-    shared = re.escape(last[: max(_STEM, len(last) - 3)])
-    begun = re.escape(last[:2])
-    # Before the noun any form will do: French, Dutch is none of the Netherlands.
-    pattern = rf"(?<!\w)(?:{shared}\w{{0,3}}{_OF_SUCH}|{begun}\w+ (?i:{noun}))"
-    before = words[:-1]
-    return re.search(pattern, text) is not None and all(stands_in(text, word) for word in before)
+    begun = rf"(?<!\w){re.escape(words[-1][:2])}\w+ (?i:{re.escape(asked['noun'])})"
+    return re.search(begun, text) is not None and all(stands_in(text, word) for word in words[:-1])
 
 
 def _names_years(passage: Passage, quote: DraftSentence) -> bool:

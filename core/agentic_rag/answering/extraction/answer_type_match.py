@@ -32,16 +32,19 @@ _MOMENT = re.compile(
     r"at (?:the (?:end|beginning|start|latest)|noon|midnight|night|once)|in the (?:morning|afternoon|evening)|"
     r"\d{1,2} ?(?:a\.?m|p\.?m|o['’]clock)|"
     r"(?:(?:at|from|to|until|till|by|before|after|between|around|about|and) |[–-])\d{1,2} ?h|"
-    rf"(?:within|last|{ORDINAL_WORDS}|\d{{1,2}}(?:st|nd|rd|th)) (?:\w+ )?{_UNITS_OF_TIME})\b",
+    rf"(?:within|last|{ORDINAL_WORDS}|\d{{1,2}}(?:st|nd|rd|th)) (?:\w+ )?{_UNITS_OF_TIME}|"
+    rf"(?:\d{{1,3}}|an?|{_NUMBER_WORDS}) {_UNITS_OF_TIME}[’']? (?:after|before|prior to|following|from|in advance|ahead))\b",
     re.IGNORECASE,
 )
-"""A time that is told by what happens, by the clock or by which of several: "4 h" alone is how long something takes."""
+"""A time that is told by what happens or how long before or after it, by the clock or by which of several: "4 h" alone is
+how long something takes.
+"""
 _RULE_ASKED = re.compile(
     r"\b(?:when|(?:which|what) (?:day|time|week|month)\b.{0,30}?) (?:do|does|is|are|am|can|could|must|should|shall|may|"
-    r"has|have|need)\b",
+    r"has|have|need|will (?:I|we|my|our|an?))\b",
     re.IGNORECASE,
 )
-"""A question for when something happens each time: what happened once, or will, has a date."""
+"""A question for when something happens each time, or to whoever asks: what happened once, or will, has a date."""
 _OPENER = "|".join(word.capitalize() for word in sorted(FUNCTION_WORDS))
 _BETWEEN = "|".join(sorted(FUNCTION_WORDS - {"of"}))
 _PERSON = re.compile(
@@ -68,6 +71,15 @@ _AGENT = re.compile(
 """Who does what is done to something, or made it: by the butcher Grey; no means, no day, and nothing that a number
 tells from others of its kind.
 """
+_OFFICE = re.compile(
+    rf"\b(?:{_DONE}) (?:only )?by (?:the|our|your|their|its|an?) (?:[a-z-]+ ){{0,2}}?"
+    r"(?!(?:water|power|computer|weather|river|motor|number|order|letter|paper|meter|filter|winter|summer|summer|"
+    r"november|december|september|october|quarter|corner|factor|other|former|latter|error|door|floor|user|printer|"
+    r"server|sensor|reactor|generator|buffer|layer|counter|timer|trigger|matter|manner|amount|percent|accent)\b)"
+    r"((?:[a-z-]{2,}(?:er|or|ist|ian|ee)|[a-z-]*(?<!m)(?:ent|ant)|client|board|council|court|office|committee|company|"
+    r"firm|team|department|police|bank|tenant|landlord|staff|assembly|government|authority|state|secretary)s?)\b"
+)
+"""Who does what is done, by what he or they are: "decided by the client"."""
 _ROLE = re.compile(
     r"\b(?:manager|officer|director|engineer|president|minister|author|founder|chief|head|team|coordinator|captain|"
     r"controller|chair|lead|supervisor|operator|board|actor|actress|singer|writer)\b",
@@ -221,6 +233,8 @@ def _names_person(sentence: str, asked: str) -> bool:
         return True
     undated = _DATE.sub(" ", _CALENDAR.sub(" ", sentence))
     if any(not holds_phrase(asked, match[1].lower()) for match in _AGENT.finditer(undated)):
+        return True
+    if any(not holds_phrase(asked, match[1]) for match in _OFFICE.finditer(sentence)):
         return True
     roles = [match[0].lower() for match in _ROLE.finditer(sentence)]
     if not roles or any(not holds_phrase(asked, role) for role in roles):
