@@ -152,8 +152,8 @@ def _tells_of_another(said: str, asked: re.Match[str]) -> bool:
 
 
 def _has_name(text: str, asked: re.Match[str]) -> bool:
-    """True for a text with the name, its initials, or a form of it: before the noun one that begins like it is enough, as
-    in "the French president".
+    """True for a text with the name, its initials, or a form of it: before the noun one that begins like it is enough,
+    as in "the French president".
     """
     words = [word for word in _WORD.findall(asked["name"]) if word.lower() not in FUNCTION_WORDS]
     if stands_in(text, asked["name"]) or all(stands_in(text, word) for word in words):

@@ -33,11 +33,12 @@ _MOMENT = re.compile(
     r"\d{1,2} ?(?:a\.?m|p\.?m|o['’]clock)|"
     r"(?:(?:at|from|to|until|till|by|before|after|between|around|about|and) |[–-])\d{1,2} ?h|"
     rf"(?:within|last|{ORDINAL_WORDS}|\d{{1,2}}(?:st|nd|rd|th)) (?:\w+ )?{_UNITS_OF_TIME}|"
-    rf"(?:\d{{1,3}}|an?|{_NUMBER_WORDS}) {_UNITS_OF_TIME}[’']? (?:after|before|prior to|following|from|in advance|ahead))\b",
+    rf"(?:\d{{1,3}}|an?|{_NUMBER_WORDS}) {_UNITS_OF_TIME}[’']? "
+    r"(?:after|before|prior to|following|from|in advance|ahead))\b",
     re.IGNORECASE,
 )
-"""A time that is told by what happens or how long before or after it, by the clock or by which of several: "4 h" alone is
-how long something takes.
+"""A time that is told by what happens or how long before or after it, by the clock or by which of several: "4 h" alone
+is how long something takes.
 """
 _RULE_ASKED = re.compile(
     r"\b(?:when|(?:which|what) (?:day|time|week|month)\b.{0,30}?) (?:do|does|is|are|am|can|could|must|should|shall|may|"
