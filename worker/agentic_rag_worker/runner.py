@@ -25,7 +25,14 @@ from agentic_rag.jobs.ports import JobQueue
 from agentic_rag.jobs.workers import WorkerIdentity
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database, Transaction
-from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, LeaseLost, Permanent, Retryable
+from agentic_rag.kernel.errors import (
+    AgenticRagError,
+    DependencyUnavailable,
+    JobPostponed,
+    LeaseLost,
+    Permanent,
+    Retryable,
+)
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag_worker.exclusive_lock import ExclusiveLock
@@ -56,6 +63,8 @@ class RunOutcome(enum.Enum):
     REJECTED = "rejected"
     LOST = "lost"
     RELEASED = "released"
+    POSTPONED = "postponed"
+    """It made room for others of this worker."""
 
 
 class JobRunner:
@@ -210,6 +219,8 @@ class JobRunner:
                 return RunOutcome.DONE if task.result() is True else await self._record_success(ref, lease)
             if isinstance(fault, LeaseLost):
                 return RunOutcome.LOST
+            if isinstance(fault, JobPostponed):
+                return await self._postpone(ref, lease, fault)
             error = _as_product_error(fault)
             if _is_outage(error, watch) and lease.fence < 2 * (OUTAGES_FORGIVEN + self._policy.attempts):
                 return await self._release(ref, lease)
@@ -227,6 +238,11 @@ class JobRunner:
     async def _release(self, ref: JobRef, lease: Lease) -> RunOutcome:
         settling = self._settle(ref, lambda transaction: transaction.jobs.release(ref, lease.fence))
         return RunOutcome.RELEASED if await asyncio.shield(settling) else RunOutcome.LOST
+
+    async def _postpone(self, ref: JobRef, lease: Lease, wish: JobPostponed) -> RunOutcome:
+        delay = (wish.retry_after_seconds or 0.0) * (0.5 + self._ids.jitter())
+        back = await self._settle(ref, lambda transaction: transaction.jobs.release(ref, lease.fence, delay))
+        return RunOutcome.POSTPONED if back else RunOutcome.LOST
 
     async def _record_failure(
         self, ref: JobRef, lease: Lease, handler: Handler, error: AgenticRagError, made: int

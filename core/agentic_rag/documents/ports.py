@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -28,6 +28,7 @@ from agentic_rag.documents.document import (
 )
 from agentic_rag.documents.metadata import MetadataChange
 from agentic_rag.documents.revision_diff import VisibleChunk
+from agentic_rag.documents.unread_pages import Recognising
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.access import ListScope
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -386,10 +387,10 @@ class Parser(Protocol):
         media_type: str | None,
         *,
         is_web_page: bool = False,
-        page_recognised: Callable[[], None] | None = None,
+        recognising: Recognising | None = None,
     ) -> ParsedDocument:
         """Parse `content`. With `media_type` None name and bytes decide. Of a web page only, the main part is found.
-        `page_recognised` lets words be recognised on pages that are pictures, and is called meanwhile: for minutes.
+        `recognising` lets words be recognised on pages that are pictures; its errors are raised.
         """
         ...
 

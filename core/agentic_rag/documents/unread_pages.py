@@ -6,7 +6,8 @@ misread some.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from agentic_rag.documents.document import BlockKind, ParsedDocument
@@ -17,6 +18,10 @@ RECOGNISED_PROVENANCE = "recognised_pages"
 _MOST_NAMED = 100
 _MOST_PARTS = 20
 _PAGE = "page"
+
+
+Recognising = Callable[[], AbstractAsyncContextManager[Callable[[], None]]]
+"""Entered while words are recognised in pictures, which takes minutes; what it gives is called for every page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
 from time import perf_counter
 from uuid import UUID
 
@@ -40,12 +40,14 @@ from agentic_rag.ingestion.staging import StagedEmbedding
 from agentic_rag.jobs.job import GiveUp, Lease, Retry
 from agentic_rag.jobs.leases import lease_loss, require_lease
 from agentic_rag.jobs.ports import JobProgress
+from agentic_rag.jobs.scan_turns import ScanTurns
 from agentic_rag.kernel.concurrency import WeightedSemaphore
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.error_redaction import redact
 from agentic_rag.kernel.errors import (
     AgenticRagError,
     DependencyUnavailable,
+    JobPostponed,
     MissingProviderKey,
     NotFound,
     ParseFailed,
@@ -105,12 +107,14 @@ class IngestDocument:
         self._originals = WeightedSemaphore(ORIGINALS_AT_ONCE)
         # Each holds its chunks, vectors and postings until it is published; several at once took 160 MB.
         self._texts = WeightedSemaphore(1)
+        self._scans = ScanTurns()
 
     async def run(self, lease: Lease, progress: JobProgress) -> IngestReport:
         """Ingest the document of a leased job.
 
-        Errors: `ParseFailed`, `SpaceMismatch` and other `Permanent` ones; `Retryable`; `LeaseLost`.
+        Errors: `ParseFailed`, `SpaceMismatch` and other `Permanent` ones; `Retryable`; `JobPostponed`; `LeaseLost`.
         """
+        self._scans.require_turn(document_id_of(lease))
         run = await self._begin(lease, progress)
         if run is None:
             return IngestReport(document_id_of(lease), IngestOutcome.GONE)
@@ -222,10 +226,27 @@ class IngestDocument:
                 run.document.file_name,
                 None,
                 is_web_page=run.is_web_page,
-                page_recognised=run.progress.advance,
+                recognising=lambda: self._recognise(run, original),
             )
         run.progress.advance()
         return parsed
+
+    @asynccontextmanager
+    async def _recognise(self, run: IngestRun, original: Original) -> AsyncGenerator[Callable[[], None]]:
+        """Have the turn of scans, without a part in the originals: others need not wait until it is read.
+
+        Errors: `JobPostponed`, after the document is PENDING again.
+        """
+        workspace, document_id, advance = run.document.workspace, run.document.document_id, run.progress.advance
+        async with self._originals.lend(_large(original.size), advance):
+            try:
+                with self._scans.take(document_id):
+                    yield advance
+            except JobPostponed:
+                async with self._database.transaction(workspace.org_id) as transaction:
+                    await transaction.documents.set_status(workspace, document_id, DocumentStatus.PENDING)
+                    await require_lease(transaction.jobs, run.lease)
+                raise
 
     async def _chunk(self, run: IngestRun, parsed: ParsedDocument) -> list[ChunkDraft]:
         with self._stage(IngestStage.CHUNK):

@@ -128,8 +128,8 @@ class JobStore(Protocol):
         """
         ...
 
-    async def release(self, ref: JobRef, fence: int) -> bool:
-        """Give the job back unused (drain): QUEUED, the attempt not counted."""
+    async def release(self, ref: JobRef, fence: int, delay_seconds: float = 0.0) -> bool:
+        """Give the job back unused (drain, postponement): QUEUED, due after the delay, the attempt not counted."""
         ...
 
     async def blame(self, lease: Lease, worker: str, reason: str) -> None:

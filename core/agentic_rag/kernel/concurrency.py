@@ -132,6 +132,25 @@ class WeightedSemaphore:
         finally:
             self._release(amount)
 
+    @asynccontextmanager
+    async def lend(
+        self, amount: int, while_waiting: Callable[[], None], every: float = PROGRESS_SECONDS
+    ) -> AsyncGenerator[None]:
+        """Give back what `acquire(amount)` holds during the block, and wait for it again after it. Where the block, or
+        that wait, fails, nobody waits: the units are on loan until their holder leaves.
+        """
+        amount = min(amount, self._capacity)
+        has_them = False
+        self._release(amount)
+        try:
+            yield
+            if amount:
+                await self._wait_for_units(amount, while_waiting, every)
+            has_them = True
+        finally:
+            if not has_them:
+                self._free -= amount
+
     async def _wait_for_units(self, amount: int, while_waiting: Callable[[], None], every: float) -> None:
         if not self._waiting and amount <= self._free:
             self._free -= amount

@@ -17,6 +17,7 @@
     ├── Retryable             try again, after `retry_after_seconds` when given
     │   ├── Overloaded        this process has as much to do as it can; another may have room
     │   ├── RateLimited       the organisation, or the caller, sent too many requests within a minute
+    │   ├── JobPostponed      the job makes room for others and comes back; the attempt does not count
     │   ├── LeaseLost         another worker holds the job now: stop, change nothing
     │   ├── SnapshotOutdated  the corpus is another than this process remembers: open the snapshot again
     │   └── SpaceSwitched     the workspace answers in another embedding space by now: embed again
@@ -218,6 +219,12 @@ class Overloaded(Retryable):
     """This process has as many questions as it can answer in time; `retry_after_seconds` is always given."""
 
     code = "OVERLOADED"
+
+
+class JobPostponed(Retryable):
+    """The job makes room for others of its worker, and is queued again; `retry_after_seconds` is always given."""
+
+    code = "JOB_POSTPONED"
 
 
 class LeaseLost(Retryable):

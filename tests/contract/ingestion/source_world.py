@@ -37,6 +37,7 @@ from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.documents.document import Block, BlockKind, DocumentFilter, ParsedDocument
 from agentic_rag.documents.originals import OriginalKeys
+from agentic_rag.documents.unread_pages import Recognising
 from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher
@@ -338,7 +339,7 @@ class PlainParser:
         media_type: str | None,
         *,
         is_web_page: bool = False,
-        page_recognised: Callable[[], None] | None = None,
+        recognising: Recognising | None = None,
     ) -> ParsedDocument:
         text = content.decode()
         title = text.partition("\n")[0].removeprefix("# ") if file_name.endswith(".md") and text[:2] == "# " else None

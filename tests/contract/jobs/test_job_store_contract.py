@@ -260,6 +260,19 @@ async def test_a_released_job_is_due_at_once_and_its_attempt_never_was(adapter: 
     assert (await taken(adapter, ref)).job.attempts == 1
 
 
+async def test_a_postponed_job_is_due_after_its_delay_and_its_attempt_never_was(adapter: Backend) -> None:
+    ref = await enqueue(adapter, await adapter.workspace())
+    lease = await taken(adapter, ref)
+    async with jobs_of(adapter, ref.workspace.org_id) as jobs:
+        assert await jobs.release(ref, lease.fence, 3_600.0)
+
+    job = await stored(adapter, ref)
+    assert await attempts_at(adapter, ref) == ()
+    assert await due_in(adapter, ref.workspace) == []
+    assert (job.state, job.attempts) == (JobState.QUEUED, 0)
+    assert timedelta(minutes=59) < job.run_after - job.updated_at <= timedelta(hours=1)
+
+
 async def test_cancelling_takes_the_fence_from_a_running_job_and_leaves_other_kinds(adapter: Backend) -> None:
     ref = await enqueue(adapter, await adapter.workspace())
     lease = await taken(adapter, ref)

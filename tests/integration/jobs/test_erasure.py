@@ -14,6 +14,7 @@ from tests.memory_store.compute import InlineCompute
 
 from agentic_rag.adapters.redis.cache import RedisAnswerCache
 from agentic_rag.documents.document import DocumentStatus, ParsedDocument
+from agentic_rag.documents.unread_pages import Recognising
 from agentic_rag.erasure.certificate import ErasedStore
 from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.ingestion.analysis.analyse import TextAnalysis
@@ -59,7 +60,7 @@ class GatedParser:
         media_type: str | None,
         *,
         is_web_page: bool = False,
-        page_recognised: Callable[[], None] | None = None,
+        recognising: Recognising | None = None,
     ) -> ParsedDocument:
         if self._before is not None:
             await self._before.pass_through()

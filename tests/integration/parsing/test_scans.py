@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
@@ -50,7 +51,9 @@ async def test_the_scanned_page_of_a_file_is_recognised_and_told_and_its_quote_m
     progress: list[None] = []
     content = mixed_pdf()
 
-    read = await parser.parse(content, "mixed.pdf", None, page_recognised=lambda: progress.append(None))
+    read = await parser.parse(
+        content, "mixed.pdf", None, recognising=lambda: nullcontext(lambda: progress.append(None))
+    )
 
     assert SENTENCE in read.text
     assert "letters of its own" in read.text
@@ -65,7 +68,7 @@ async def test_a_picture_is_read_whichever_way_it_lies(parser: ProcessParser) ->
     made = io.BytesIO()
     picture(SENTENCE).rotate(180).save(made, "PNG", dpi=(200, 200))
 
-    read = await parser.parse(made.getvalue(), "note.png", None, page_recognised=lambda: None)
+    read = await parser.parse(made.getvalue(), "note.png", None, recognising=lambda: nullcontext(lambda: None))
 
     assert SENTENCE in read.text
     assert (read.media_type, read.recognised_pages) == ("image/png", (1,))
@@ -76,9 +79,9 @@ async def test_without_the_engine_scans_are_told_and_pictures_are_refused() -> N
     made = io.BytesIO()
     picture(SENTENCE).save(made, "PNG")
     try:
-        read = await parser.parse(mixed_pdf(), "mixed.pdf", None, page_recognised=lambda: None)
+        read = await parser.parse(mixed_pdf(), "mixed.pdf", None, recognising=lambda: nullcontext(lambda: None))
         with pytest.raises(ParseFailed) as refused:
-            await parser.parse(made.getvalue(), "note.png", None, page_recognised=lambda: None)
+            await parser.parse(made.getvalue(), "note.png", None, recognising=lambda: nullcontext(lambda: None))
     finally:
         await parser.aclose()
 

@@ -255,14 +255,14 @@ class MemoryJobStore:
                 repeated += 1
         return repeated
 
-    async def release(self, ref: JobRef, fence: int) -> bool:
-        """Give the job back unused: QUEUED, the attempt not counted."""
+    async def release(self, ref: JobRef, fence: int, delay_seconds: float = 0.0) -> bool:
+        """Give the job back unused: QUEUED, due after the delay, the attempt not counted."""
         stored = self._held(ref, fence)
         if stored is None:
             return False
         now = self._working.now()
         back = _left(stored, JobState.QUEUED, now)
-        job = replace(back.job, attempts=stored.job.attempts - 1, run_after=now)
+        job = replace(back.job, attempts=stored.job.attempts - 1, run_after=now + timedelta(seconds=delay_seconds))
         # An attempt given back unused never was one; its number is used again.
         self._write(replace(back, job=job, attempts=stored.attempts[:-1]))
         return True

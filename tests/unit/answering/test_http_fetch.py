@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tests.unit.answering.answering_world import World
 from tests.unit.answering.corpus import Corpus
 
@@ -14,6 +12,7 @@ from agentic_rag.answering.question import Turn
 from agentic_rag.answering.run import CacheOutcome, Run
 from agentic_rag.answering.tools.http_fetch import HttpFetch
 from agentic_rag.documents.document import ParsedDocument
+from agentic_rag.documents.unread_pages import Recognising
 from agentic_rag.kernel.errors import PolicyRefused
 from agentic_rag.language.prompt_injection import Suspicion
 from agentic_rag.web.fetch_policy import FetchedPage
@@ -51,7 +50,7 @@ class Reader:
         media_type: str | None,
         *,
         is_web_page: bool = False,
-        page_recognised: Callable[[], None] | None = None,
+        recognising: Recognising | None = None,
     ) -> ParsedDocument:
         _, reading = load(content, file_name, media_type, ParserLimits(), is_web_page=is_web_page)
         return ParsedDocument(

@@ -133,6 +133,42 @@ async def test_one_that_is_cancelled_just_as_its_turn_comes_gives_it_back() -> N
     assert await asyncio.wait_for(_through(room, 1), 1)
 
 
+async def test_lent_room_serves_others_and_is_waited_for_at_the_end_of_the_loan() -> None:
+    room, seen = WeightedSemaphore(10), list[str]()
+    other_in, other_out = asyncio.Event(), asyncio.Event()
+
+    async def other() -> None:
+        async with room.acquire(10, nothing):
+            other_in.set()
+            await other_out.wait()
+            seen.append("other")
+
+    async with room.acquire(10, nothing):
+        async with room.lend(10, nothing):
+            beside = asyncio.create_task(other())
+            await other_in.wait()
+            asyncio.get_running_loop().call_soon(other_out.set)
+        seen.append("own")
+    await beside
+
+    assert seen == ["other", "own"]
+    assert await _through(room, 10)
+
+
+async def test_lent_room_is_not_given_back_twice_when_the_loan_fails() -> None:
+    room = WeightedSemaphore(10)
+
+    with pytest.raises(ValueError, match="failed"):
+        async with room.acquire(6, nothing), room.lend(6, nothing):
+            raise ValueError("failed")
+
+    async with room.acquire(10, nothing):
+        beside = asyncio.create_task(_through(room, 1))
+        await settled()
+        assert not beside.done()
+    assert await beside
+
+
 async def test_what_weighs_nothing_waits_behind_nobody() -> None:
     room = WeightedSemaphore(1)
     holder, waiting = Guest(room, 1), Guest(room, 1)

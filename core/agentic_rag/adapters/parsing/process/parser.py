@@ -15,6 +15,7 @@ from agentic_rag.adapters.parsing.scans.picture_types import picture_type
 from agentic_rag.adapters.parsing.scans.recognised_pages import DrawnPages
 from agentic_rag.answering.runs.page_image import PageImage, QuotedPlace
 from agentic_rag.documents.document import ParsedDocument
+from agentic_rag.documents.unread_pages import Recognising
 from agentic_rag.kernel.errors import ParseFailed
 
 _PARSER = "parsing"
@@ -58,23 +59,25 @@ class ProcessParser:
         media_type: str | None,
         *,
         is_web_page: bool = False,
-        page_recognised: Callable[[], None] | None = None,
+        recognising: Recognising | None = None,
     ) -> ParsedDocument:
         """Parse `content`. Raises ParseFailed when the file cannot be read, Retryable when no child can be started."""
         self._require_size(content)
         asked = {"file_name": file_name, "media_type": media_type, "is_web_page": is_web_page}
-        if self._scans is None or page_recognised is None:
+        if self._scans is None or recognising is None:
             return await self._read(content, asked)
         picture = picture_type(content)
         if picture is not None and kind_by_name(file_name, media_type) is None:
-            pages = await self._scans.read_pictures(content, page_recognised)
+            async with recognising() as page_done:
+                pages = await self._scans.read_pictures(content, page_done)
             return await self._read(b"", {"pictures": picture, "recognised": pages})
         try:
             return await self._read(content, {**asked, "recognised": {}})
         except DrawnPages as drawn:
             numbers = drawn.numbers
         try:
-            pages = await self._scans.read_pages(content, numbers, page_recognised)
+            async with recognising() as page_done:
+                pages = await self._scans.read_pages(content, numbers, page_done)
         except ParseFailed as refusal:
             return await self._read_without(content, asked, refusal)
         return await self._read(content, {**asked, "recognised": pages})

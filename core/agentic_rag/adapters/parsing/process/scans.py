@@ -45,7 +45,7 @@ class ScanOptions:
     languages: str
     data: Path
     most_pages: int = 300
-    """Of one file: at 4 s a page 20 minutes, in which no other scan of this process is read."""
+    """Of one file: at 4 s a page 20 minutes, in which no other scan of this process is read (`jobs.scan_turns`)."""
     most_seconds: float = 2_400.0
     """Of one file. Pages for which no time is left stay unread, and are told; the job's own limit is an hour."""
 

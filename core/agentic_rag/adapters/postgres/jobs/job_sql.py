@@ -203,7 +203,7 @@ RETURNING job_id
 RELEASE = """
 UPDATE rag_jobs
 SET state = 'QUEUED', fence = fence + 1, attempts = attempts - 1, leased_by = NULL, lease_until = NULL,
-    run_after = clock_timestamp(), updated_at = clock_timestamp()
+    run_after = clock_timestamp() + $5, updated_at = clock_timestamp()
 WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND fence = $4 AND state = 'RUNNING'
 RETURNING attempts
 """

@@ -194,8 +194,9 @@ class PostgresJobStore:
     async def repeat_failed(self, code: str) -> int:
         return len(await self._connection.fetch(sql.REPEAT_FAILED, self._org_id, code))
 
-    async def release(self, ref: JobRef, fence: int) -> bool:
-        attempts_left = await self._connection.fetchval(sql.RELEASE, *self._key(ref), fence)
+    async def release(self, ref: JobRef, fence: int, delay_seconds: float = 0.0) -> bool:
+        delay = timedelta(seconds=delay_seconds)
+        attempts_left = await self._connection.fetchval(sql.RELEASE, *self._key(ref), fence, delay)
         if attempts_left is None:
             return False
         await self._connection.execute(sql.FORGET_ATTEMPT, *self._key(ref), attempts_left + 1)
