@@ -6,9 +6,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from tests.api.builders import a_run
 from tests.integration.jobs.data_plane import QUICK, DataPlane, until
 
+from agentic_rag.adapters.postgres.answering.runs import SHARE_RUNS, PostgresRunStore
+from agentic_rag.adapters.postgres.erasure.erasure_sql import LOCK_RUNS
 from agentic_rag.adapters.postgres.jobs.job_board import PostgresJobBoard
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 from agentic_rag.jobs.job import JobRef, JobState, QueueName
 from agentic_rag.kernel.errors import DependencyUnavailable
@@ -46,6 +50,26 @@ async def test_a_process_stopped_inside_a_transaction_gives_its_locks_back(outbo
 
     with pytest.raises(DependencyUnavailable):
         await stop_inside_a_transaction()
+    await pool.aclose()
+
+
+async def test_a_process_stopped_before_it_executes_a_prepared_statement_keeps_no_erasure_waiting(
+    outbox: DataPlane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = PostgresPool(outbox.database_url, PoolOptions(brief_transaction_seconds=0.3))
+    runs, workspace_id = PostgresRunStore(pool), outbox.workspace.workspace_id
+
+    async def stop(connection: PostgresConnection, *_: object) -> None:
+        await connection.execute(SHARE_RUNS, [workspace_id])
+        # The server waits for the execution, and does not count the client as idle.
+        await connection._driver.prepare("SELECT 41")
+        async with outbox.pool.transaction(outbox.workspace.org_id) as erasure, asyncio.timeout(10):
+            await erasure.execute(LOCK_RUNS, workspace_id)
+        await connection.execute("SELECT 1")
+
+    monkeypatch.setattr(runs, "_record", stop)
+    with pytest.raises(DependencyUnavailable):
+        await runs.record([a_run(workspace=outbox.workspace)])
     await pool.aclose()
 
 

@@ -26,7 +26,8 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 NOT_DURABLE = "SET LOCAL synchronous_commit = off"
 
 # An erasure redacts the runs it finds. Its exclusive lock (`erasure_sql.LOCK_RUNS`) waits for transactions that store
-# runs; a later one waits for the erasure and then sees the tombstone.
+# runs, which are brief even where their process is stopped; a later one waits for the erasure and then sees the
+# tombstone.
 SHARE_RUNS = """
 SELECT pg_advisory_xact_lock_shared(hashtextextended(workspace_id::text, 1))
 FROM unnest($1::uuid[]) AS w(workspace_id)
@@ -122,7 +123,9 @@ class PostgresRunStore:
     async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
         ordered = sorted(runs, key=lambda run: run.workspace.org_id)
         for org_id, group in groupby(ordered, key=lambda run: run.workspace.org_id):
-            async with self._pool.transaction(org_id, settings="" if durable else NOT_DURABLE) as connection:
+            async with self._pool.transaction(
+                org_id, settings="" if durable else NOT_DURABLE, is_brief=True
+            ) as connection:
                 await self._record(connection, org_id, list(group))
 
     async def get(self, workspace: WorkspaceRef, run_id: UUID, subject: str | None = None) -> Run | None:

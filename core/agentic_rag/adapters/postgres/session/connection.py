@@ -50,6 +50,11 @@ class PostgresConnection:
         self._pulse = pulse
         self._turn = asyncio.Lock()
 
+    @property
+    def server_version(self) -> int:
+        """The server's major version, which it told when the connection was opened."""
+        return self._driver.get_server_version().major
+
     async def fetch(self, query: str, *arguments: Any) -> Sequence[Row]:
         return await self._run(self._driver.fetch, query, *arguments)
 

@@ -105,7 +105,7 @@ _MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[], AgenticRagE
     ),
     ((asyncpg.ForeignKeyViolationError,), _missing_parent_error),
     ((asyncpg.DataError,), _bad_value),
-    ((asyncpg.IdleInTransactionSessionTimeoutError,), _stalled),
+    ((asyncpg.IdleInTransactionSessionTimeoutError, asyncpg.TransactionTimeoutError), _stalled),
     ((asyncpg.DiskFullError,), _storage_full),
     (
         (

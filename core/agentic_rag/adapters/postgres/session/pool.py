@@ -28,6 +28,9 @@ _HALFVEC_SCHEMA = """
 SELECT n.nspname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WHERE t.typname = 'halfvec'
 """
 
+_LIMITS_TRANSACTIONS = 17
+"""The first version of the server that knows `transaction_timeout`."""
+
 _JSONB_VERSION = b"\x01"
 
 _ENDING_SECONDS = 10.0
@@ -64,7 +67,12 @@ class PoolOptions:
     command_seconds: float = 60.0
     idle_transaction_seconds: float = 15.0
     """Seconds after which the server ends an idle transaction: a stopped process holds its locks, and with them its
-    workspace, this long.
+    workspace, this long. The server does not count a client as idle that stopped between the preparation of a
+    statement and its execution; `brief_transaction_seconds` covers that.
+    """
+    brief_transaction_seconds: float = 30.0
+    """Seconds after which a server of version 17 or later ends a transaction that was declared brief. Less than
+    `command_seconds`, so that who waits for its locks gets them.
     """
     plan_cache_mode: str = "auto"
     """Custom plans for every statement would cost 0.3–0.5 ms each. Only a search by an approximate index needs one (a
@@ -127,8 +135,11 @@ class PostgresPool:
         return self._pulse.while_answering(seconds)
 
     @asynccontextmanager
-    async def transaction(self, org_id: UUID, settings: str = "") -> AsyncGenerator[PostgresConnection]:
-        """A transaction bound to one organisation: begin and binding take one round trip, the end another.
+    async def transaction(
+        self, org_id: UUID, settings: str = "", *, is_brief: bool = False
+    ) -> AsyncGenerator[PostgresConnection]:
+        """A transaction bound to one organisation: begin and binding take one round trip, the end another. The server
+        ends a brief one after `PoolOptions.brief_transaction_seconds`, whatever its client does.
 
         `settings` are further `SET LOCAL` statements. Values are a UUID, hex digits or constants, so nothing can be
         injected into the simple query.
@@ -136,7 +147,8 @@ class PostgresPool:
         async with self.connection() as connection:
             try:
                 # Inside the block: a caller cancelled during BEGIN must not leave a transaction open.
-                await connection.execute(f"BEGIN; {_binding(org_id)}; {settings}")
+                limit = _time_limit(connection, self._options.brief_transaction_seconds) if is_brief else ""
+                await connection.execute(f"BEGIN; {_binding(org_id)}; {limit}{settings}")
                 yield connection
             except asyncio.CancelledError:
                 raise
@@ -239,6 +251,13 @@ def _binding(org_id: UUID) -> str:
     caller = caller_setting()
     bound = f"SET LOCAL rag.org_id = '{UUID(int=org_id.int)}'"
     return f"{bound}; SET LOCAL rag.caller = '{caller}'" if caller else bound
+
+
+def _time_limit(connection: PostgresConnection, seconds: float) -> str:
+    """The statement that limits the time of a transaction, where the server knows it."""
+    if connection.server_version < _LIMITS_TRANSACTIONS:
+        return ""
+    return f"SET LOCAL transaction_timeout = '{round(1000 * seconds)}ms'; "
 
 
 async def _give_back(pool: Any, driver: Any) -> None:
