@@ -148,7 +148,7 @@ class World:
         before = await self.registered()
         holder = Holder(self.variables, searched=searched)
         self.holders.append(holder)
-        await eventually(lambda: self._is_beyond(before), "it registers")
+        await eventually(lambda: self._is_beyond(before), "it registers", seconds=60)
         return holder
 
     async def _is_beyond(self, before: int) -> bool:
