@@ -15,7 +15,7 @@ from agentic_rag.language.words.word_table import WordTable
 from agentic_rag.language.words.word_tables import table_of
 
 HEADING_BOUNDARY = -1
-"""The first piece below a heading: a cut there would separate the heading from its text."""
+"""The first piece below a heading or front matter: a cut there would separate these from their text."""
 WORD, SENTENCE, LIST_ITEM, PARAGRAPH = 0, 1, 2, 3
 _DEEPEST_SECTION = 4
 _APART = _DEEPEST_SECTION + 6
@@ -60,8 +60,8 @@ def split_pieces(parsed: ParsedDocument, size: int, cost_of: Callable[[str], int
     """
     text, table = parsed.text, table_of(parsed.text)
     headings: list[tuple[int, str]] = []
-    path: tuple[str, ...] = ()
-    below_heading = False
+    path = _first_path(parsed)
+    holds_next = False
     for block, following_item, is_apart in _every_block(parsed):
         strength = _APART if is_apart else LIST_ITEM if following_item else PARAGRAPH
         if block.kind is BlockKind.HEADING:
@@ -70,12 +70,20 @@ def split_pieces(parsed: ParsedDocument, size: int, cost_of: Callable[[str], int
             headings.append((block.level, _heading_title(text[block.start : block.end])))
             path = tuple(title for _, title in headings)
             strength = max(strength, _APART - min(max(block.level, 0), 6))
-        if below_heading and strength < _APART:
+        if holds_next and strength < _APART:
             strength = HEADING_BOUNDARY
-        below_heading = block.kind is BlockKind.HEADING
+        holds_next = block.kind in (BlockKind.HEADING, BlockKind.FRONT_MATTER)
         for start, end, cost in _pieces(text, block, table, size, cost_of):
             yield ChunkPiece(start, end, cost, strength, path)
             strength = SENTENCE
+
+
+def _first_path(parsed: ParsedDocument) -> tuple[str, ...]:
+    """The headings above the first block: of front matter the heading right below it, with which it is in a chunk."""
+    if len(parsed.blocks) < 2 or parsed.blocks[0].kind is not BlockKind.FRONT_MATTER:
+        return ()
+    below = parsed.blocks[1]
+    return (_heading_title(parsed.text[below.start : below.end]),) if below.kind is BlockKind.HEADING else ()
 
 
 def _every_block(parsed: ParsedDocument) -> Iterator[tuple[Block, bool, bool]]:
@@ -111,7 +119,7 @@ def _pieces(
     whole = text[block.start : block.end]
     lead = len(whole) - len(whole.lstrip())
     start, end = block.start + lead, block.start + len(whole.rstrip())
-    if block.kind in (BlockKind.TABLE, BlockKind.CODE):
+    if block.kind in (BlockKind.TABLE, BlockKind.CODE, BlockKind.FRONT_MATTER):
         # A table or code block that leaves room for its heading stays whole.
         cost = cost_of(text[start:end]) if end - start <= size * 16 else size
         if cost <= size - size // 8:

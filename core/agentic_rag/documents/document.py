@@ -47,6 +47,8 @@ class BlockKind(enum.Enum):
     LIST_ITEM = "list_item"
     TABLE = "table"
     CODE = "code"
+    FRONT_MATTER = "front_matter"
+    """What a text begins with to say what it is: in one chunk with the first lines of the text that follows."""
     RUNNING = "running"
     """Headers, footers and numbers of pages: part of the text, in no chunk."""
     ASIDE = "aside"

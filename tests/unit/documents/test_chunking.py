@@ -164,6 +164,24 @@ def test_small_sections_under_one_heading_share_a_chunk_named_by_their_parent() 
     assert [draft.heading_path for draft in drafts] == [("Guide",)]
 
 
+@pytest.mark.parametrize("first", [(BlockKind.HEADING, "# Leave", 1), (BlockKind.PARAGRAPH, "Leave is paid.")])
+def test_front_matter_is_in_one_chunk_with_what_it_stands_before(first: tuple[BlockKind, str]) -> None:
+    body = (first, (BlockKind.HEADING, "## Sick", 2), (BlockKind.PARAGRAPH, "On day three."))
+    front = (BlockKind.FRONT_MATTER, "---\nowner: Grace\ntags: [hr]\n---")
+
+    with_it, without = chunk(document(front, *body), DEFAULT_PROFILE), chunk(document(*body), DEFAULT_PROFILE)
+
+    assert with_it[0].text == f"{front[1]}\n\n{without[0].text}"
+    assert [one.heading_path for one in with_it] == [one.heading_path for one in without]
+    assert [one.text for one in with_it[1:]] == [one.text for one in without[1:]]
+
+
+def test_front_matter_that_is_all_of_a_text_is_a_chunk() -> None:
+    assert [one.text for one in chunk(document((BlockKind.FRONT_MATTER, "---\nowner: Grace\n---")))] == [
+        "---\nowner: Grace\n---"
+    ]
+
+
 def test_sections_of_different_parents_are_not_mixed() -> None:
     parsed = document(
         (BlockKind.HEADING, "A", 1),

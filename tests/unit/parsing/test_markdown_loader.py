@@ -55,7 +55,7 @@ def test_blocks_are_recognised_and_the_source_is_the_text() -> None:
     assert read_markdown(SOURCE).text == SOURCE
     assert read_markdown(SOURCE).title == "The Guide"
     assert blocks_of(SOURCE) == [
-        (BlockKind.CODE, '---\ntitle: "The Guide"\n---', 0),
+        (BlockKind.FRONT_MATTER, '---\ntitle: "The Guide"\n---', 0),
         (BlockKind.HEADING, "# First", 1),
         (BlockKind.PARAGRAPH, "A paragraph\nover two lines.", 0),
         (BlockKind.HEADING, "Setext\n======", 1),

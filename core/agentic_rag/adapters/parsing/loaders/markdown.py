@@ -83,7 +83,7 @@ class _Scan:
         self._last_close = text.rfind(_COMMENT_CLOSES)
 
     def front_matter(self) -> str | None:
-        """Reads YAML (---) or TOML (+++) front matter as a code block and gives the title in it."""
+        """Reads YAML (---) or TOML (+++) front matter as a block and gives the title in it."""
         if not self._lines:
             return None
         fence = self._line(0).rstrip()
@@ -91,7 +91,7 @@ class _Scan:
             return None
         for number in range(1, min(len(self._lines), _FRONT_MATTER_LINES)):
             if self._line(number).rstrip() == fence:
-                self.blocks.append(Block(BlockKind.CODE, self._lines[0][0], self._lines[number][1]))
+                self.blocks.append(Block(BlockKind.FRONT_MATTER, self._lines[0][0], self._lines[number][1]))
                 self._at = number + 1
                 found = _FRONT_MATTER_TITLE.search(self._text, 0, self._lines[number][0])
                 return tidy_title(found[1].strip().strip("\"'")) if found else None
