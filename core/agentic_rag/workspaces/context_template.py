@@ -86,6 +86,11 @@ class ContextTemplate:
             raise _invalid(f"`maxTokens` takes at most {MAX_TOKENS}.", "maxTokens")
         require_room(self, self.tokens, [""])
 
+    @property
+    def names_agent(self) -> bool:
+        """Whether the heading holds the name of the agent."""
+        return "agent" in PLACEHOLDER.findall(self.heading)
+
     def start(self, agent: str = "") -> str:
         """The heading for an agent. Its name is one line of at most `MAX_AGENT_CHARACTERS`."""
         name = " ".join(agent.split())[:MAX_AGENT_CHARACTERS]

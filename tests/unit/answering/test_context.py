@@ -85,7 +85,7 @@ class _WithSettings:
     async def transaction(self, org_id: UUID) -> AsyncIterator[Any]:
         if self._corpus.database_down:
             raise DependencyUnavailable("down", dependency="database")
-        workspace = SimpleNamespace(settings=self._settings)
+        workspace = SimpleNamespace(name="handbook", settings=self._settings)
 
         async def get(workspace_id: UUID) -> Any:
             return workspace
@@ -284,6 +284,18 @@ async def test_a_text_that_two_agents_hold_stands_in_the_first(corpus: Corpus) -
 
     assert prepared.text == f"### Context from Brand Judge's documents:\n{SELECTORS}"
     assert [one.agent for one in prepared.sources] == ["Brand Judge"]
+
+
+@pytest.mark.parametrize("heading", [None, "## What {agent} says"])
+async def test_a_workspace_without_an_agents_name_stands_under_its_own(corpus: Corpus, heading: str | None) -> None:
+    product = _product(corpus, templates=(OWN,) if heading is None else (replace(OWN, heading=heading),))
+
+    prepared = await product.prepare(SELECTORS, "rules" if heading else "multi_agent", parts=(ContextPart(WORKSPACE),))
+
+    assert prepared.text.splitlines()[0] == (
+        "## What handbook says" if heading else "### Context from handbook's documents:"
+    )
+    assert [one.agent for one in prepared.sources] == ["handbook"]
 
 
 async def test_a_budget_that_holds_no_sentence_leaves_nothing(corpus: Corpus) -> None:

@@ -41,6 +41,7 @@ from agentic_rag.workspaces.context_template import (
     find_template,
     require_room,
 )
+from agentic_rag.workspaces.workspace import Workspace
 
 MAX_AGENTS = 10
 """Workspaces that one context may be made of."""
@@ -72,6 +73,7 @@ class ContextPart:
 
     workspace: WorkspaceRef
     agent: str = ""
+    """Empty: a heading that names an agent names the workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +173,9 @@ class PrepareContext:
             async with asyncio.timeout(CONTEXT_SECONDS if limit is None else limit / 1000):
                 async with self.database.while_answering(ALIVE_SECONDS):
                     template = await self._template(principal, request)
+                    if request.is_enabled and template.names_agent:
+                        parts = [await self._named(principal, one) for one in request.parts]
+                        request = replace(request, parts=tuple(parts))
                 context = PreparedContext(template.name, template.version)
                 tokens = _budget(request, template)
                 if request.is_enabled:
@@ -189,13 +194,23 @@ class PrepareContext:
         """The built-in one, else one of the first workspace's own."""
         if request.template in TEMPLATES:
             return TEMPLATES[request.template]
-        ref, workspace = request.parts[0].workspace, None
+        workspace = await self._workspace(principal, request.parts[0].workspace)
+        return find_template(request.template, workspace.settings.templates)
+
+    async def _named(self, principal: Principal, part: ContextPart) -> ContextPart:
+        if part.agent.strip():
+            return part
+        return replace(part, agent=(await self._workspace(principal, part.workspace)).name)
+
+    async def _workspace(self, principal: Principal, ref: WorkspaceRef) -> Workspace:
+        """Errors: `NotFound` code WORKSPACE_NOT_FOUND."""
+        workspace = None
         if ref.org_id == principal.org_id:
             async with self.database.transaction(ref.org_id) as transaction:
                 workspace = await transaction.workspaces.get(ref.workspace_id)
         if workspace is None:
             raise no_such_workspace()
-        return find_template(request.template, workspace.settings.templates)
+        return workspace
 
     async def _filled(
         self, principal: Principal, request: ContextRequest, template: ContextTemplate, tokens: int

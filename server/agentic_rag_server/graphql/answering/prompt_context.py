@@ -36,7 +36,9 @@ ContextStep = strawberry.enum(
 class ContextWorkspaceInput:
     workspace_id: strawberry.ID | None = None
     workspace: str | None = strawberry.field(default=None, description="Its name, instead of its id.")
-    agent: str = strawberry.field(default="", description="The name that a heading such as `multi_agent`'s shows.")
+    agent: str = strawberry.field(
+        default="", description="The name that a heading such as `multi_agent`'s shows; empty: the workspace's."
+    )
 
 
 @strawberry.input(description="What a context is wanted for.")

@@ -43,7 +43,7 @@ class ContextWorkspace(Model, frozen=True, forbid_unknown_fields=True):
     """A workspace of an agent or project."""
 
     workspace_id: str
-    agent: Annotated[str, Meta(description="The name that a heading shows.")] = ""
+    agent: Annotated[str, Meta(description="The name that a heading shows; empty: the workspace's.")] = ""
 
 
 class ContextQuery(Model, frozen=True, forbid_unknown_fields=True):
