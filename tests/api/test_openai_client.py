@@ -145,6 +145,15 @@ async def test_a_refusal_is_openais_error_with_our_code(
     assert param is None or refused.value.param == param
 
 
+async def test_a_model_is_read_by_its_name() -> None:
+    client = _client(Container(), "viewer-token")
+    listed = (await client.models.list()).data
+
+    assert await client.models.retrieve(listed[0].id) == listed[0]
+    with pytest.raises(openai.NotFoundError, match="names no workspace"):
+        await client.models.retrieve("nope")
+
+
 async def test_refusals_of_other_kinds_have_their_types() -> None:
     limited = Container(answer=FakeAnswer(RateLimited("Too many.", retry_after_seconds=2)))
 

@@ -308,6 +308,7 @@ ROUTES: Mapping[str, Request] = {
     "getCitedPage": Request("/v1/runs/%(run)s/citations/1.png"),
     "getChunk": Request("/v1/chunks/%(chunk)s", is_public=True),
     "listModels": Request("/v1/models", owns_nothing=True),
+    "getModel": Request("/v1/models/handbook"),
     "createChatCompletion": Request(
         "/v1/chat/completions", {"json": {"model": "handbook", "messages": [{"role": "user", "content": QUESTION}]}}
     ),

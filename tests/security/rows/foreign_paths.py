@@ -121,6 +121,7 @@ def _foreign(world: TwoTenants) -> Asker:
             "docId": documents,
             "orgId": organisations,
             "id": names,
+            "model": Names("handbook", ((WorkspaceKind.PROJECT.value, NO_NAME),)),
             "name": Names("rules", (("theirs-rules", "nobodys-rules"),)),
             "response": responses,
             "run": _things(run, world),

@@ -32,12 +32,13 @@ from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.rate_limits import Traffic
+from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule, Sight
 from agentic_rag_server.rest.documents.text import text_address
 from agentic_rag_server.rest.http.bodies import read_json
 from agentic_rag_server.rest.http.models import NOT_STORED, Model, OpenAIRefusal, answer
-from agentic_rag_server.rest.http.operations import Endpoint, ResponseSpec, admitted, operation
+from agentic_rag_server.rest.http.operations import Endpoint, Parameter, ResponseSpec, admitted, operation
 from agentic_rag_server.rest.openai.places import model_workspace
 
 TAG = "chat"
@@ -175,11 +176,24 @@ class ChatEndpoint(Endpoint):
         principal = admitted(request).principal
         async with self._parts.database.transaction(principal.org_id) as transaction:
             workspaces = await transaction.workspaces.all()
-        shown = [
-            ChatModel(id=one.name, object="model", created=int(one.created_at.timestamp()), owned_by=OWNER)
-            for one in workspaces
-        ]
+        shown = [show_model(one) for one in workspaces]
         return answer(ChatModels(object="list", data=shown), headers=NOT_STORED)
+
+    @operation(
+        "GET",
+        "/v1/models/{model}",
+        "getModel",
+        summary="A workspace of the organisation, as a model",
+        rule=Rule((Action.READ,), Sight.ORGANISATION),
+        parameters=(Parameter("model", "path", "Name of the workspace.", {"type": "string"}),),
+        answers=(ResponseSpec(200, "The workspace.", ChatModel),),
+        refusals=(401, 403, 404, 429, 500, 503),
+        refusal=OpenAIRefusal,
+    )
+    async def model(self, request: Request) -> Response:
+        """Errors: `DependencyUnavailable`, `NotFound` code WORKSPACE_NOT_FOUND."""
+        found = await model_workspace(self._parts, admitted(request).principal, request.path_params["model"])
+        return answer(show_model(found), headers=NOT_STORED)
 
     @operation(
         "POST",
@@ -205,6 +219,12 @@ class ChatEndpoint(Endpoint):
         if given.stream:
             return StreamingResponse(_events(completion), media_type="text/event-stream", headers=NOT_STORED)
         return answer(completion, headers=NOT_STORED)
+
+
+def show_model(workspace: Workspace) -> ChatModel:
+    """A workspace as a model."""
+    created = int(workspace.created_at.timestamp())
+    return ChatModel(id=workspace.name, object="model", created=created, owned_by=OWNER)
 
 
 def read_question(
