@@ -31,3 +31,13 @@ def require_no_nul(text: str, *path: str) -> str:
 def fold_text(text: str) -> str:
     """Storable text in NFKC with white space folded; case is kept, it carries meaning."""
     return _SPACE.sub(" ", unicodedata.normalize("NFKC", strip_unstorable(text))).strip()
+
+
+_LEFT_BY_SYSTEMS = frozenset({"__macosx", "thumbs.db", "desktop.ini"})
+
+
+def is_hidden_name(name: str) -> bool:
+    """Whether a file or folder of that name is hidden, or one that file managers and office programs add to folders:
+    nobody wrote it to be read.
+    """
+    return name.startswith((".", "~$")) or name.lower() in _LEFT_BY_SYSTEMS

@@ -35,10 +35,11 @@ async def test_items_come_in_path_order_whatever_the_folders(tmp_path: Path) -> 
 
 
 async def test_hidden_entries_are_reported_once_and_left_out(tmp_path: Path) -> None:
-    write(tmp_path, ".git/config", ".git/x/y", ".env", "a.md")
+    added = ["Thumbs.db", "desktop.ini", "~$report.docx", ".env"]
+    write(tmp_path, ".git/config", ".git/x/y", "a.md", *added)
 
     assert await listed(tmp_path) == ["a.md"]
-    assert await reported(tmp_path) == {".env": "SOURCE_HIDDEN", ".git": "SOURCE_HIDDEN"}
+    assert await reported(tmp_path) == dict.fromkeys([*added, ".git"], "SOURCE_HIDDEN")
 
 
 async def test_links_are_followed_inside_the_root_only(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_a_file_that_cannot_be_read_is_told_and_counted() -> None:
     loaded = read(zipped({"a.txt": b"Light it.", "b.docx": b"PK\x03\x04 cut", "in.zip": inner}))
 
     assert "Light it." in loaded.text
-    assert "This file was not read: the archive is damaged" in loaded.text
+    assert "This file was not read: the DOCX is damaged" in loaded.text
     assert "Grease it." in loaded.text
     assert (loaded.parts, loaded.unread_pages) == (3, (2, 3))
 

@@ -120,7 +120,6 @@ def test_real_text_is_legible(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        (" \n\t", "PARSE_NO_TEXT"),
         ("/G43/G24/G14/G44/G13 /G7/G15/G23/G22", "PARSE_GARBLED"),
         ("(cid:12)(cid:7)(cid:99)(cid:4)", "PARSE_GARBLED"),
         ("\ue001\ue002\ue003 ab", "PARSE_GARBLED"),

@@ -50,6 +50,7 @@ WORD = archive("[Content_Types].xml", "word/document.xml")
         (b"text", "a.txt", "application/pdf", FileKind.TEXT),
         (b"text", "notes", "text/markdown; charset=utf-8", FileKind.MARKDOWN),
         (b"<!-- c --> <!DOCTYPE html><p>", "page", None, FileKind.HTML),
+        (b"<html><body>", "download.csv", None, FileKind.HTML),
         (b"text", "LICENSE", None, FileKind.TEXT),
         ("text".encode("utf-16"), "LICENSE", None, FileKind.TEXT),
     ],

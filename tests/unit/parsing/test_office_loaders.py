@@ -222,6 +222,30 @@ def test_a_chart_of_a_slide_is_read_as_the_table_behind_it() -> None:
     assert (said(loaded, "East"), said(loaded, "West")) == ("East — 2025: 19.5; Share: 13%", "West — Share: 25%")
 
 
+def test_merged_cells_of_a_slide_name_each_column_and_row_that_they_cover() -> None:
+    show = Presentation()
+    slide = show.slides.add_slide(show.slide_layouts[6])
+    written = [
+        ["Region", "2024", "", "2023"], ["", "Sales", "Costs", "Sales"],
+        ["Overseas", "", "", ""], ["East", "12", "9", "11"], ["", "13", "8", "10"],
+    ]  # fmt: skip
+    table = slide.shapes.add_table(5, 4, Inches(1), Inches(1), Inches(6), Inches(3)).table
+    for row, cells in enumerate(written):
+        for column, cell in enumerate(cells):
+            table.cell(row, column).text = cell
+    for first, last in (((0, 1), (0, 2)), ((0, 0), (1, 0)), ((2, 0), (2, 3)), ((3, 0), (4, 0))):
+        table.cell(*first).merge(table.cell(*last))
+    made = io.BytesIO()
+    show.save(made)
+
+    lines = read(made.getvalue(), "a.pptx").text.splitlines()
+
+    assert lines == [
+        "Region | 2024 Sales | 2024 Costs | 2023 Sales", "--- | --- | --- | ---",
+        "| Overseas |  |  |  |", "East | 12 | 9 | 11", "East | 13 | 8 | 10",
+    ]  # fmt: skip
+
+
 def many_sheets() -> bytes:
     sheets = {f"xl/worksheets/{number}.xml": "" for number in range(6000)}
     return zip_parts(sheets | {"xl/workbook.xml": "", "[Content_Types].xml": ""})

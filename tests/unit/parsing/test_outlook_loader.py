@@ -69,7 +69,7 @@ def test_a_damaged_attachment_is_told_and_the_message_is_read() -> None:
     made["__attach_version1.0_#00000000"] = {**attachment, "__properties_version1.0": bytes(8)}
     loaded = read(compound_file(made))
 
-    assert "Attachment: a.docx\n\nThis attachment was not read: the archive is damaged" in loaded.text
+    assert "Attachment: a.docx\n\nThis attachment was not read: the DOCX is damaged" in loaded.text
     assert (loaded.parts, loaded.unread_pages) == (1, (1,))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import base64
 import io
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from email.message import EmailMessage
 from typing import Any
 
@@ -34,6 +34,16 @@ from agentic_rag.kernel.errors import ParseFailed
 
 ODF = "urn:oasis:names:tc:opendocument:xmlns"
 PROSE = "The quay was rebuilt in concrete after the storm of that year, as the harbour master says."
+
+
+def _blank_pdf() -> bytes:
+    made, writer = io.BytesIO(), PdfWriter()
+    writer.add_blank_page(200, 200)
+    writer.write(made)
+    return made.getvalue()
+
+
+BLANK_PDF = _blank_pdf()
 
 
 def read(content: bytes, name: str) -> LoadedText:
@@ -229,6 +239,25 @@ def test_an_open_workbook_of_empty_sheets_or_pictures_only_is_not_ready() -> Non
         with pytest.raises(ParseFailed) as refused:
             read(open_file("spreadsheet", content), "a.ods")
         assert refused.value.code == "PARSE_NO_TEXT"
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "recognised", "remedy"),
+    [
+        (b" \n\t", "a.txt", None, "it is blank"),
+        (b"<script>var root</script>", "a.html", None, "scripts"),
+        (BLANK_PDF, "a.pdf", None, "Switch on text recognition"),
+        (BLANK_PDF, "a.pdf", {}, "export it with its text"),
+    ],
+    ids=["blank text", "page of a script", "PDF", "PDF where words are recognised"],
+)
+def test_a_file_without_text_says_what_helps(
+    content: bytes, name: str, recognised: Mapping[int, None] | None, remedy: str
+) -> None:
+    with pytest.raises(ParseFailed, match=remedy) as refused:
+        load(content, name, None, ParserLimits(), recognised=recognised)
+
+    assert (refused.value.code, "ocr" in refused.value.message) == ("PARSE_NO_TEXT", "Switch" in remedy)
 
 
 def with_object(held: str | None, tag: str = "object") -> bytes:

@@ -11,7 +11,7 @@ from agentic_rag.adapters.parsing.file_types import FileKind, SourceFile, file_k
 from agentic_rag.adapters.parsing.nesting import Nesting
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.scans.recognised import RecognisedPage
-from agentic_rag.adapters.parsing.text.legibility import require_legible, require_recognised
+from agentic_rag.adapters.parsing.text.legibility import require_legible, require_recognised, require_text
 from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.documents.document import without_asides
 from agentic_rag.kernel.errors import ParseFailed
@@ -56,9 +56,19 @@ def load(
     text = without_asides(loaded.text, loaded.blocks)
     if recognised:
         require_recognised(text, len(recognised))
+    require_text(text, _why_empty(kind, recognises=recognised is not None))
     require_legible(text, prose=kind.value.is_prose)
     title = filing_title(loaded.text, PurePath(file_name).stem)
     return kind, loaded if title is None else replace(loaded, title=title)
+
+
+def _why_empty(kind: FileKind, *, recognises: bool) -> str:
+    """What a person can do about a file without text."""
+    if kind is not FileKind.PDF:
+        return "it is blank, or shows only pictures, or controls and scripts; save what you see as PDF, or leave it out"
+    if recognises:
+        return "its pages are blank, or their words are drawn; export it with its text, or as pictures of whole pages"
+    return "a scan or a drawing? Switch on text recognition (the extra `ocr`), or run it over the file first"
 
 
 def failure_of(error: Exception) -> ParseFailed:

@@ -272,10 +272,12 @@ def file_kind(content: bytes, file_name: str, media_type: str | None) -> FileKin
     _refuse_known(content, declared)
     if declared is not None and declared.value.is_binary:
         raise mismatch(declared, "an HTML page" if _HTML_START.match(content[:4096]) else "of another kind")
+    is_page = _HTML_START.match(content[:4096]) is not None
+    if is_page and declared in (None, FileKind.DELIMITED):
+        # What web sites offer as a table is often a page.
+        return FileKind.HTML
     if declared is not None:
         return declared
-    if _HTML_START.match(content[:4096]):
-        return FileKind.HTML
     if not content.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")) and _CONTROL.search(content[:8192]):
         raise ParseFailed("the file is binary and of no known kind", code="PARSE_UNSUPPORTED")
     return FileKind.TEXT
@@ -337,7 +339,11 @@ def _zip_kind(content: bytes, file_name: str, declared: FileKind | None) -> File
         # What zipfile raises for a member that is encrypted.
         raise ParseFailed("the file is encrypted: save it without a password", code="PARSE_ENCRYPTED") from error
     except (zipfile.BadZipFile, zlib.error, ValueError, OSError, UnicodeDecodeError) as error:
-        raise ParseFailed(f"the archive is damaged: {error}", code="PARSE_CORRUPT") from error
+        named = "archive" if declared in (None, FileKind.ZIP) else declared.name
+        raise ParseFailed(
+            f"the {named} is damaged ({error}): copy it again from where it is whole, or export it again",
+            code="PARSE_CORRUPT",
+        ) from error
     for kind in _PACKAGES:
         form = kind.value
         if form.zip_type in (None, stated) and all(

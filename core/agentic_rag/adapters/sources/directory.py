@@ -13,6 +13,7 @@ from agentic_rag.ingestion.ports import Changes, SourceContent, SourceItem
 from agentic_rag.ingestion.sources.listing import HIDDEN, LINK_OUTSIDE, changes_of
 from agentic_rag.ingestion.sources.source import UnreadableItem
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound
+from agentic_rag.kernel.text import is_hidden_name
 
 UNREADABLE = "SOURCE_UNREADABLE"
 NOT_A_FILE = "SOURCE_NOT_A_FILE"
@@ -124,7 +125,7 @@ class DirectorySource:
         if printable != relative:
             yield UnreadableItem(printable, NAME_UNUSABLE, "The name is not valid UTF-8; rename the file.")
             return
-        if path.name.startswith("."):
+        if is_hidden_name(path.name):
             yield UnreadableItem(relative, HIDDEN, "Hidden entries are left out.")
             return
         try:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from agentic_rag.ingestion.ports import Changes, SourceItem
 from agentic_rag.ingestion.sources.source import UnreadableItem
 from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.text import is_hidden_name
 
 HIDDEN = "SOURCE_HIDDEN"
 LINK_OUTSIDE = "SOURCE_LINK_OUTSIDE"
@@ -39,8 +40,8 @@ def require_few(count: int) -> None:
 
 
 def is_hidden(path: str) -> bool:
-    """Whether a file or one of its folders has a name that begins with a dot."""
-    return any(part.startswith(".") for part in path.split("/"))
+    """Whether a file or one of its folders is hidden, or was added by a program."""
+    return any(map(is_hidden_name, path.split("/")))
 
 
 def _may_lie_in(path: str, folders: Sequence[str]) -> bool:

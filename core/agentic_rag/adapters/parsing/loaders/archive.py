@@ -10,12 +10,10 @@ from agentic_rag.adapters.parsing.held_files import HeldFiles
 from agentic_rag.adapters.parsing.office.package import open_archive, read_member, zip_parts
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder
 from agentic_rag.kernel.errors import ParseFailed
-from agentic_rag.kernel.text import strip_unstorable
+from agentic_rag.kernel.text import is_hidden_name, strip_unstorable
 
 _NAME_IS_UTF8 = 0x800
 """Of a member's flags; other names are read as code page 437 (PKWARE's APPNOTE 6.3.10, appendix D)."""
-_LEFT_BY_SYSTEMS = frozenset({"__macosx", "thumbs.db", "desktop.ini"})
-"""What file managers add to folders."""
 SAMPLE = zip_parts({"warm.txt": "warm"})
 
 
@@ -47,6 +45,6 @@ def _shown_path(member: zipfile.ZipInfo) -> PurePosixPath | None:
         except UnicodeError:
             name = member.filename
     parts = [part for part in " ".join(strip_unstorable(name).split()).replace("\\", "/").split("/") if part]
-    if any(part.lower() in _LEFT_BY_SYSTEMS or (part.strip(".") and part.startswith(".")) for part in parts):
+    if any(part.strip(".") and is_hidden_name(part) for part in parts):
         return None
     return PurePosixPath(*(part for part in parts if part.strip("."))) if parts else None

@@ -18,7 +18,7 @@ from agentic_rag.adapters.parsing.office.drawing_text import (
 from agentic_rag.adapters.parsing.office.embedded import read_embedded
 from agentic_rag.adapters.parsing.office.package import OFFICE, Package, open_package, relations_part, zip_parts
 from agentic_rag.adapters.parsing.office.pictures import drawing_lines, lacks_words, shows_large_picture, slide_pictures
-from agentic_rag.adapters.parsing.text.table_text import add_table
+from agentic_rag.adapters.parsing.text.table_text import add_table, count_names
 from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading
 from agentic_rag.adapters.parsing.unread import OBJECT, PAGE, PICTURE, UnreadParts, none_of, with_unread
 from agentic_rag.documents.document import BlockKind, PageSpan
@@ -145,13 +145,42 @@ def _placeholder(shape: ElementTree.Element) -> str:
     return held.get("type", "body") if held is not None else ""
 
 
+def _table_rows(table: ElementTree.Element) -> list[list[str]]:
+    """The rows with text. A merged cell stands in each that it covers, unless it is all of its row."""
+    rows: list[list[str]] = []
+    for row in table.iter(f"{_TEXT}tr"):
+        cells = list(row.iter(f"{_TEXT}tc"))
+        read = [" ".join(paragraphs(cell)) for cell in cells]
+        is_one_cell = all(_is_set(cell, "hMerge") for cell in cells[1:])
+        for at, cell in enumerate(cells):
+            if _is_set(cell, "vMerge") and rows and at < len(rows[-1]):
+                read[at] = rows[-1][at]
+            elif _is_set(cell, "hMerge") and at and not is_one_cell:
+                read[at] = read[at - 1]
+        rows.append(read)
+    return [row for row in rows if any(row)]
+
+
+def _name_rows(table: ElementTree.Element, rows: Sequence[Sequence[str]]) -> int:
+    """How many rows name the columns, where the table says that its first does: two where a merged name of it spans
+    several of the second.
+    """
+    properties, first = table.find(f"{_TEXT}tblPr"), table.find(f"{_TEXT}tr")
+    if properties is None or not _is_set(properties, "firstRow") or first is None:
+        return 0
+    spans = any(_is_set(cell, "hMerge") for cell in first.iter(f"{_TEXT}tc"))
+    return max(1, count_names(rows)) if spans else 1
+
+
+def _is_set(element: ElementTree.Element, attribute: str) -> bool:
+    return element.get(attribute) in ("1", "true")
+
+
 def _read_shape(built: TextBuilder, shape: ElementTree.Element) -> None:
     table = shape.find(f".//{_TEXT}tbl")
     if table is not None:
-        rows = [[" ".join(paragraphs(cell)) for cell in row.iter(f"{_TEXT}tc")] for row in table.iter(f"{_TEXT}tr")]
-        properties = table.find(f"{_TEXT}tblPr")
-        headed = properties is not None and properties.get("firstRow") in ("1", "true")
-        add_table(built, [row for row in rows if any(row)], int(headed))
+        rows = _table_rows(table)
+        add_table(built, rows, _name_rows(table, rows))
         return
     lines = list(paragraphs(shape))
     listed = len(lines) > 1 and _placeholder(shape) in ("body", "obj", "")

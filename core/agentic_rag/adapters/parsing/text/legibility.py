@@ -41,16 +41,16 @@ def require_recognised(text: str, pages: int) -> None:
         )
 
 
-def require_legible(text: str, *, prose: bool = True) -> None:
-    """Raises ParseFailed: PARSE_NO_TEXT for nothing but white space, PARSE_GARBLED for what is no language. `prose`
-    also looks at the letters of words; source code may abbreviate as it likes.
-    """
+def require_text(text: str, why: str) -> None:
+    """Raises ParseFailed PARSE_NO_TEXT for nothing but white space; `why` names the reason and the remedy."""
     if not text.strip():
-        raise ParseFailed(
-            "the file holds no text (a scan or a drawing?): switch on text recognition (the extra `ocr`), or run it"
-            " over the file first",
-            code="PARSE_NO_TEXT",
-        )
+        raise ParseFailed(f"the file holds no text: {why}", code="PARSE_NO_TEXT")
+
+
+def require_legible(text: str, *, prose: bool = True) -> None:
+    """Raises ParseFailed PARSE_GARBLED for what is no language. `prose` also looks at the letters of words; source code
+    may abbreviate as it likes.
+    """
     sample = text if len(text) <= _SAMPLE else text[: _SAMPLE // 2] + text[-_SAMPLE // 2 :]
     why = _find_garbling(sample) or _find_mixed_scripts(sample)
     if why is None and prose and has_letter_substitution(sample):
