@@ -303,6 +303,25 @@ async def test_where_there_are_several_a_workspace_is_named_by_argument_or_addre
     assert by_argument["outcome"] == by_address["outcome"] == "GROUNDED"
 
 
+async def test_an_address_that_names_a_workspace_narrows_every_tool_to_it() -> None:
+    async with connected(McpContainer(database=_two_workspaces()), query="?workspace=atlas") as client:
+        refused = [
+            await called(client, "rag_answer", question="When?", workspace="handbook"),
+            await called(client, "retrieve_context", query="When?", workspaces=["atlas", "handbook"]),
+            await called(client, "list_documents", workspace="handbook"),
+            await called(client, "fetch", id=document_id(1)),
+            await called(client, "document_outline", id=document_id(1)),
+        ]
+        with pytest.raises(MCPError, match="no such document"):
+            await client.read_resource(f"rag://documents/{document_id(1)}")
+    async with connected(McpContainer(database=_two_workspaces()), query="?workspace=handbook") as client:
+        fetched = await called(client, "fetch", id=document_id(1))
+
+    found = [one["error"]["code"] for one in refused]
+    assert found == ["WORKSPACE_NOT_FOUND"] * 3 + ["DOCUMENT_NOT_FOUND"] * 2
+    assert fetched["id"] == document_id(1)
+
+
 def _post(container: Container, **headers: str) -> Any:
     http = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=build_app(container, SCHEMA)), base_url=SITE)
     meta = {

@@ -1,4 +1,4 @@
-"""Which workspaces a tool reads: the one that it names, else that of the endpoint's address, else those there are."""
+"""Which workspaces a tool reads: that of the endpoint's address, else the one that it names, else those there are."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ WorkspaceName = Annotated[
 
 
 async def all_workspaces(parts: ServerParts, caller: ToolCaller, named: str | None = None) -> list[Workspace]:
-    """The workspace that is named, else all of the organisation, by name. Errors: `NotFound` code
-    WORKSPACE_NOT_FOUND.
+    """The workspace that is named, else all of the organisation, by name. Where the address names one, every other is
+    not there. Errors: `NotFound` code WORKSPACE_NOT_FOUND.
     """
     name = named or caller.workspace
+    if caller.workspace is not None and name != caller.workspace:
+        raise _unknown()
     async with parts.database.transaction(caller.principal.org_id) as transaction:
         if name is None:
             return await transaction.workspaces.all()
         found = await transaction.workspaces.by_name(name) if is_storable(name) else None
     if found is None:
-        raise NotFound("There is no workspace of this name.", code="WORKSPACE_NOT_FOUND")
+        raise _unknown()
     return [found]
 
 
@@ -51,6 +53,10 @@ async def searched_workspaces(parts: ServerParts, caller: ToolCaller) -> list[Wo
     if len(found) > MAX_SEARCHED:
         raise _unnamed(found)
     return found
+
+
+def _unknown() -> NotFound:
+    return NotFound("There is no workspace of this name.", code="WORKSPACE_NOT_FOUND")
 
 
 def _unnamed(known: list[Workspace]) -> InvalidInput:

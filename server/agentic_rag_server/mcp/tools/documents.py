@@ -197,9 +197,13 @@ async def document_section(parts: ServerParts, caller: ToolCaller, given: Sectio
 
 
 async def read_document(parts: ServerParts, caller: ToolCaller, public_id: str) -> tuple[NodeId, Document]:
-    """A document that the caller may read. Errors: `InvalidInput` code INVALID_ID, those of `DocumentAccess`."""
+    """A document that the caller may read. Errors: `InvalidInput` code INVALID_ID, those of `DocumentAccess` and, where
+    the address names a workspace, of `one_workspace`.
+    """
     node = decode(public_id, NodeKind.DOCUMENT)
     ref = caller.ref(node)
+    if caller.workspace is not None and (await one_workspace(parts, caller, None)).ref != ref:
+        raise no_such_document()
     await parts.document_access.require(caller.principal, ref, node.key, DocumentRight.READ)
     async with parts.database.transaction(ref.org_id) as transaction:
         document = await transaction.documents.get(ref, node.key)
