@@ -191,6 +191,19 @@ async def test_documents_are_listed_outlined_and_read_by_section() -> None:
     assert section["truncated"] is False
 
 
+@pytest.mark.parametrize(("recognised", "is_told"), [("", False), ("3:1-2", True), ("3:2-3", False)])
+async def test_a_text_says_whether_words_of_it_were_recognised_in_pictures(recognised: str, is_told: bool) -> None:
+    container = McpContainer()
+    container.database.documents[numbered(1)] = a_document(provenance={"recognised_pages": recognised})
+
+    async with connected(container) as client:
+        fetched = await called(client, "fetch", id=document_id(1))
+        section = await called(client, "document_section", id=document_id(1), section=2)
+
+    assert fetched["metadata"]["recognised"] == str(is_told).lower()
+    assert section["recognised"] is is_told
+
+
 async def test_documents_are_resources_page_by_page() -> None:
     stores = FakeStores(documents={numbered(it): a_document(it) for it in range(1, 121)})
     async with connected(McpContainer(database=stores)) as client:

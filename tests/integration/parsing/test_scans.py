@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 from collections.abc import AsyncIterator
 from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
+import reportlab
 from PIL import Image, ImageDraw, ImageFont
 from reportlab.lib.pagesizes import A6
 from reportlab.lib.utils import ImageReader
@@ -15,16 +17,15 @@ from reportlab.pdfgen.canvas import Canvas
 from agentic_rag.adapters.parsing.process.parser import ProcessParser
 from agentic_rag.adapters.parsing.process.scans import ScanReader, scan_options
 from agentic_rag.answering.runs.page_image import QuotedPlace
-from agentic_rag.kernel.errors import ParseFailed
+from agentic_rag.kernel.errors import Misconfigured, ParseFailed
 
 SENTENCE = "The pump in hall four delivers 1284 litres a minute."
 
 
-def picture(sentence: str) -> Image.Image:
+def picture(sentence: str, font: ImageFont.FreeTypeFont | None = None) -> Image.Image:
     """A sheet of A6 at 200 dots an inch with a sentence on it."""
     sheet = Image.new("L", (826, 1166), 255)
-    font = ImageFont.load_default(28)
-    ImageDraw.Draw(sheet).text((60, 300), sentence, fill=0, font=font)
+    ImageDraw.Draw(sheet).text((60, 300), sentence, fill=0, font=font or ImageFont.load_default(28))
     return sheet
 
 
@@ -87,3 +88,21 @@ async def test_without_the_engine_scans_are_told_and_pictures_are_refused() -> N
 
     assert (read.recognised_pages, read.unread_pages) == ((), (2,))
     assert (refused.value.code, "`ocr`" in refused.value.message) == ("PARSE_UNSUPPORTED", True)
+
+
+async def test_a_german_scan_is_read_with_its_own_letters_where_german_is_switched_on() -> None:
+    sentence = "Die Prüfung der Straßenbrücke dauert fünf Tage."
+    made, font = io.BytesIO(), ImageFont.truetype(str(Path(reportlab.__file__).parent / "fonts" / "Vera.ttf"), 28)
+    picture(sentence, font).save(made, "PNG", dpi=(200, 200))
+    german = ProcessParser(children=1, scans=ScanReader(scan_options("eng+deu")))
+    try:
+        read = await german.parse(made.getvalue(), "Notiz.png", None, recognising=lambda: nullcontext(lambda: None))
+    finally:
+        await german.aclose()
+
+    assert sentence in read.text
+
+
+def test_a_language_without_data_is_named_with_what_brings_it() -> None:
+    with pytest.raises(Misconfigured, match=r"ocr=deu\+xyz.*tesseract-ocr-LANGUAGE"):
+        scan_options("deu+xyz")

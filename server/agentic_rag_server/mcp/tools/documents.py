@@ -9,6 +9,7 @@ from msgspec import Meta
 from agentic_rag.documents.document import Document, DocumentFilter, DocumentStatus, TextLayout
 from agentic_rag.documents.document_access import DocumentRight, list_scope
 from agentic_rag.documents.read_text import MAX_CHARACTERS, TextPart
+from agentic_rag.documents.unread_pages import RECOGNISED_PROVENANCE, read_recognised_pages
 from agentic_rag.kernel.errors import InvalidInput, no_such_document
 from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode
@@ -39,7 +40,10 @@ class FetchedDocument(Model, frozen=True):
     url: Annotated[str, Meta(description="Opens the text.")]
     metadata: Annotated[
         dict[str, str],
-        Meta(description="Path, media type and length. `truncated` is `true` where `document_section` has the rest."),
+        Meta(
+            description="Path, media type and length. `truncated` is `true` where `document_section` has the rest, "
+            "`recognised` where words of the text were recognised in pictures (OCR), maybe wrongly."
+        ),
     ]
 
 
@@ -117,6 +121,7 @@ class DocumentSection(Model, frozen=True):
     end: Place
     characters: Annotated[int, Meta(description="Of the whole document.")]
     truncated: Annotated[bool, Meta(description="Whether what was asked for goes on behind `end`.")]
+    recognised: Annotated[bool, Meta(description="Words of it were recognised in a picture (OCR), maybe wrongly.")]
     url: str
 
 
@@ -135,6 +140,7 @@ async def fetch(parts: ServerParts, caller: ToolCaller, given: FetchArguments) -
             "media_type": document.media_type,
             "characters": str(characters),
             "truncated": str(part.end < characters).lower(),
+            "recognised": str(_is_recognised(document, part)).lower(),
             "corpus_version": str(part.corpus_version),
         },
     )
@@ -192,8 +198,16 @@ async def document_section(parts: ServerParts, caller: ToolCaller, given: Sectio
         end=part.end,
         characters=characters,
         truncated=part.end < min(characters, characters if end is None else end),
+        recognised=_is_recognised(document, part),
         url=document_address(caller, document, part),
     )
+
+
+def _is_recognised(document: Document, part: TextPart) -> bool:
+    """Whether the part lies on a page whose words were recognised in a picture of it."""
+    kept = read_recognised_pages(document.provenance.get(RECOGNISED_PROVENANCE))
+    touched = (page.number for page in part.layout.pages if page.start < part.end and part.start < page.end)
+    return kept is not None and any(kept.holds_any(number, number) for number in touched)
 
 
 async def read_document(parts: ServerParts, caller: ToolCaller, public_id: str) -> tuple[NodeId, Document]:
