@@ -35,8 +35,8 @@ SAMPLE_SECONDS = 2.0
 WARM = 1 / 3
 """The part of the time whose samples of memory are left out: caches fill."""
 IDLE_SECONDS = 300.0
-CALM_SECONDS = 330.0
-"""A pool closes what was idle for 300 s."""
+CALM_SECONDS = 90.0
+"""From the end of the last job until the connections of the load are given back."""
 
 UNFINISHED = "SELECT count(*) FROM rag_jobs WHERE state IN ('QUEUED', 'RUNNING')"
 DEAD = "SELECT kind, error_code, count(*) FROM rag_jobs WHERE state = 'DEAD' GROUP BY 1, 2"
