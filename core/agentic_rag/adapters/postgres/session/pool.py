@@ -65,6 +65,8 @@ class PoolOptions:
     max_size: int = 10
     connect_seconds: float = 10.0
     command_seconds: float = 60.0
+    idle_seconds: float = 60.0
+    """Seconds after which an idle connection is closed: what a peak opened is given back soon."""
     idle_transaction_seconds: float = 15.0
     """Seconds after which the server ends an idle transaction: a stopped process holds its locks, and with them its
     workspace, this long. The server does not count a client as idle that stopped between the preparation of a
@@ -204,6 +206,7 @@ class PostgresPool:
                     max_size=options.max_size,
                     timeout=options.connect_seconds,
                     command_timeout=options.command_seconds,
+                    max_inactive_connection_lifetime=options.idle_seconds,
                     server_settings=options.server_settings(),
                     init=self._begin_session,
                     reset=_keep_session,
