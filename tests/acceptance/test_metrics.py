@@ -166,6 +166,7 @@ def product(migrated_database: str) -> Iterator[Product]:
         issuer = exits.enter_context(serving(rsa_key()))
         environ = environment(home, migrated_database, queues.start()) | {
             "AGENTIC_RAG_JOB_ATTEMPTS": "1",
+            "DATABASE_READ_URL": "postgresql://nobody@127.0.0.1:1/none",
             "AGENTIC_RAG_RATE_LIMITS": f"asks={ASKS}",
             "AGENTIC_RAG_SCHEDULE": "canaries_minutes=0.1",
             "AGENTIC_RAG_SEARCH": f"file:{results}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 
+from agentic_rag.adapters.postgres.session.replica import REPLICA
 from agentic_rag.bootstrap.operations import OperationsParts
 from agentic_rag.jobs.job import QueueName
 from agentic_rag.kernel.errors import AgenticRagError
@@ -39,6 +40,8 @@ class Container(OperationsParts):
         }
         if self.graph is not None:
             checks["neo4j"] = self.graph.check
+        if self.replica is not None:
+            checks[REPLICA] = self.replica.check
         return checks
 
     async def _check_redis(self) -> None:
@@ -51,7 +54,7 @@ class Container(OperationsParts):
         """Each dependency that work cannot go on without, by name: None when it answers, else what is wrong."""
         found: dict[str, str | None] = {}
         for name, check in self.checks.items():
-            if name == "neo4j":
+            if name in ("neo4j", REPLICA):
                 continue
             try:
                 await check()

@@ -16,6 +16,7 @@ from agentic_rag.adapters.postgres.erasure.process_register import ProcessRegist
 from agentic_rag.adapters.postgres.retrieval.resident import ResidentCorpusStore
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
+from agentic_rag.adapters.postgres.session.replica import ReadReplica
 from agentic_rag.adapters.redis.cache import RedisAnswerCache
 from agentic_rag.answering.ports import AnswerCache, GateLog, RunStore
 from agentic_rag.bootstrap.kernel import KernelParts
@@ -46,9 +47,24 @@ class StoreParts(KernelParts):
     def _open_pool(self, options: PoolOptions) -> PostgresPool:
         return self._owned(PostgresPool(self.settings.stores.database_url, options, self.telemetry))
 
-    def _database_on(self, pool: PostgresPool, residents: ResidentCorpusStore | None = None) -> PostgresDatabase:
+    def _database_on(
+        self,
+        pool: PostgresPool,
+        residents: ResidentCorpusStore | None = None,
+        replica: ReadReplica | None = None,
+    ) -> PostgresDatabase:
         is_production = self.settings.server.is_production
-        return PostgresDatabase(pool, HEAD, graph=self.graph, refuses_owners=is_production, residents=residents)
+        return PostgresDatabase(
+            pool, HEAD, graph=self.graph, refuses_owners=is_production, residents=residents, replica=replica
+        )
+
+    @cached_property
+    def replica(self) -> ReadReplica | None:
+        """The replica that searches read, if DATABASE_READ_URL names one."""
+        stores = self.settings.stores
+        if not stores.database_read_url:
+            return None
+        return self._owned(ReadReplica(stores.database_read_url, stores.database_pool_size, self.telemetry))
 
     @cached_property
     def _residents(self) -> ResidentCorpusStore:
@@ -58,7 +74,7 @@ class StoreParts(KernelParts):
     @cached_property
     def database(self) -> Database:
         """The one place that opens tenant transactions."""
-        database = self._database_on(self._pool, self._residents)
+        database = self._database_on(self._pool, self._residents, self.replica)
         self.memory.holds(database.drop)
         self.memory.is_used_by(database.settle)
         return database

@@ -9,6 +9,20 @@ from msgspec import Meta
 
 from agentic_rag.settings.variable import Env, split_list
 
+MOST_PARTITIONS = 256
+
+
+def parse_partitions(text: str) -> tuple[int, tuple[int, ...] | None]:
+    """The number of partitions, and those that are served where not all are. Errors: ValueError."""
+    number, colon, served = text.partition(":")
+    parts = [number, *split_list(served)]
+    if not all(part.strip().isdecimal() for part in parts) or not 1 <= int(number) <= MOST_PARTITIONS:
+        raise ValueError(f"expected a number from 1 to {MOST_PARTITIONS}, or one such as 8:0,2,5")
+    numbers = tuple(sorted({int(part) for part in parts[1:]}))
+    if any(part >= int(number) for part in numbers) or (colon and not numbers):
+        raise ValueError(f"expected partitions from 0 to {int(number) - 1} after the colon, separated by commas")
+    return int(number), numbers or None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobsConfig:
@@ -22,10 +36,10 @@ class JobsConfig:
     """First back-off; doubles with each attempt, full jitter."""
     lease_seconds: Annotated[float, Env("AGENTIC_RAG_JOB_LEASE_SECONDS"), Meta(ge=0.5)] = 25.0
     """A lease lapses after this long without a sign of life."""
-    partitions: Annotated[int, Env("AGENTIC_RAG_QUEUE_PARTITIONS"), Meta(ge=1, le=256)] = 1
-    """Parts of the bulk queue, by workspace; the same for every process."""
-    worker_partitions: Annotated[str, Env("AGENTIC_RAG_WORKER_PARTITIONS")] = ""
-    """Partitions a worker serves, as `0,2,5`; empty means all. Some worker must serve each."""
+    queue_partitions: Annotated[str, Env("AGENTIC_RAG_QUEUE_PARTITIONS", check=parse_partitions)] = "1"
+    """Parts of the bulk queue, by workspace, 1 to 256; the same number for every process. `8:0,2,5` has a worker serve
+    those of eight, else it serves all; some worker must serve each.
+    """
     worker_processes: Annotated[int, Env("AGENTIC_RAG_WORKER_PROCESSES"), Meta(ge=1, le=64)] = 1
     """Processes of `rag worker`; each has its own slots and the next metrics port."""
     concurrency: Annotated[int, Env("AGENTIC_RAG_WORKER_CONCURRENCY"), Meta(ge=1, le=256)] = 8
@@ -36,19 +50,11 @@ class JobsConfig:
     """How long SIGTERM waits for running jobs."""
 
     @property
-    def partition_numbers(self) -> tuple[int, ...] | None:
-        """AGENTIC_RAG_WORKER_PARTITIONS as numbers, each once; None for all."""
-        return tuple(sorted({int(part) for part in split_list(self.worker_partitions)})) or None
+    def partitions(self) -> int:
+        """Parts of the bulk queue."""
+        return parse_partitions(self.queue_partitions)[0]
 
-    def problems(self) -> list[str]:
-        """Settings that contradict each other, a line each."""
-        try:
-            served = self.partition_numbers or ()
-        except ValueError:
-            served = (-1,)
-        if all(0 <= partition < self.partitions for partition in served):
-            return []
-        return [
-            f"AGENTIC_RAG_WORKER_PARTITIONS={self.worker_partitions!r}: expected numbers from 0 to "
-            f"{self.partitions - 1} (below AGENTIC_RAG_QUEUE_PARTITIONS), separated by commas"
-        ]
+    @property
+    def partition_numbers(self) -> tuple[int, ...] | None:
+        """The parts that a worker serves, each once; None for all."""
+        return parse_partitions(self.queue_partitions)[1]

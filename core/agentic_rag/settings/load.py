@@ -245,5 +245,4 @@ def _contradictions(settings: Settings) -> list[str]:
         *settings.models.problems(),
         *settings.answering.problems(),
         *server.problems(),
-        *settings.jobs.problems(),
     ]

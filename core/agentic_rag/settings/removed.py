@@ -39,6 +39,7 @@ REMOVED: Mapping[str, str] = {
     "AGENTIC_RAG_JOB_STALL_SECONDS": "each kind of job has its own limit",
     "AGENTIC_RAG_UPKEEP_SECONDS": "a worker always looks every 15 s",
     "AGENTIC_RAG_WORKER_INTERACTIVE_SLOTS": "a worker process always has two slots for waiting answers",
+    "AGENTIC_RAG_WORKER_PARTITIONS": "AGENTIC_RAG_QUEUE_PARTITIONS=NUMBER:SERVED,… replaces it",
     "AGENTIC_RAG_LEAK_CANARIES_MINUTES": _SCHEDULE,
     "AGENTIC_RAG_SNAPSHOT_EVERY_HOURS": _SCHEDULE,
     "AGENTIC_RAG_SNAPSHOT_KEEP": "AGENTIC_RAG_RETENTION=snapshots=NUMBER replaces it",

@@ -40,6 +40,10 @@ class StoresConfig:
         default="", repr=False
     )
     """Login that migrates; empty means DATABASE_URL (one DSN is enough)."""
+    database_read_url: Annotated[str, Env("DATABASE_READ_URL", is_url=True)] = field(default="", repr=False)
+    """A streaming replica of DATABASE_URL; searches read there what it has replayed. Empty: all is read from the
+    primary.
+    """
     database_pool_size: Annotated[int, Env("AGENTIC_RAG_DATABASE_POOL_SIZE"), Meta(ge=1, le=200)] = 8
     """Database connections of one process; two more at most read keys, budgets and limits."""
     redis_url: Annotated[str, Env("REDIS_URL", is_url=True)] = field(default="", repr=False)

@@ -26,7 +26,7 @@ READY = "ready"
 FRESH_SECONDS = 1.0
 """How long an answer of /readyz holds for everybody, since each one asks every dependency."""
 
-OPTIONAL = frozenset({"neo4j"})
+OPTIONAL = frozenset({"neo4j", "replica"})
 """Dependencies whose loss only degrades answers."""
 
 

@@ -99,6 +99,12 @@ METRICS: tuple[Metric, ...] = (
         "Corpus versions that a store outside Postgres is behind, of the workspace furthest behind.",
         ("store",),
     ),
+    Metric(
+        "rag_replica_snapshots_total",
+        MetricKind.COUNTER,
+        "Snapshots that a read replica was asked for, by whether it was used, behind or away.",
+        ("outcome",),
+    ),
     Metric("rag_database_wait_seconds", MetricKind.HISTOGRAM, "Time until a database connection was had.", (), FAST),
     Metric(
         "rag_build_info",

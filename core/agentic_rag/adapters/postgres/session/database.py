@@ -36,6 +36,7 @@ from agentic_rag.adapters.postgres.retrieval.vectors import PostgresVectorReader
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.deferred_connection import DeferredConnection
 from agentic_rag.adapters.postgres.session.pool import BOUND, ENTERED, PostgresPool, caller_setting
+from agentic_rag.adapters.postgres.session.replica import ReadReplica
 from agentic_rag.adapters.postgres.session.snapshot_header import HEADER, RememberedHeaders
 from agentic_rag.adapters.postgres.tenancy.access import PostgresAccessStore, read_sets_above
 from agentic_rag.adapters.postgres.tenancy.api_keys import PostgresApiKeyStore
@@ -183,6 +184,7 @@ class PostgresDatabase:
     outside Postgres, snapshots of the newest version read that graph. It keeps no older versions, so snapshots of those
     read the Postgres tables. With `residents`, vectors and mentions that this process holds are not looked for in the
     database.
+    With a `replica`, deferred snapshots are read there where it has the state that the primary told.
     With `refuses_owners` the check refuses a login that may become the owner of the tables.
     """
 
@@ -195,8 +197,10 @@ class PostgresDatabase:
         *,
         refuses_owners: bool = False,
         residents: ResidentCorpusStore | None = None,
+        replica: ReadReplica | None = None,
     ) -> None:
         self._pool = pool
+        self._replica = replica
         self._schema_head = schema_head
         self._refuses_owners = refuses_owners
         self._cache = cache or SegmentCache()
@@ -224,8 +228,15 @@ class PostgresDatabase:
             async def begin() -> PostgresConnection:
                 return await stack.enter_async_context(self._pool.snapshot(workspace.org_id))
 
+            async def begin_deferred() -> tuple[PostgresConnection, bool]:
+                if self._replica is not None and row is not None:
+                    found = await self._replica.begin(stack, workspace, row)
+                    if found is not None:
+                        return found, True
+                return await begin(), False
+
             if row is not None:
-                connection = DeferredConnection(begin, workspace, row["told"])
+                connection = DeferredConnection(begin_deferred, workspace, row["told"])
             else:
                 connection = await begin()
                 row = await connection.fetchrow(HEADER, *workspace.key, as_of, space_id)
@@ -249,6 +260,7 @@ class PostgresDatabase:
 
     def drop(self, workspace: WorkspaceRef | None) -> None:
         """Hold nothing of the workspace any more, or nothing at all."""
+        self._headers.drop(workspace)
         self._cache.drop(workspace)
         if self._residents is not None:
             self._residents.drop(workspace)

@@ -21,8 +21,12 @@ class DeferredConnection(PostgresConnection):
 
     __slots__ = ("_begin", "_beginning", "_failure", "_inner", "_told", "_workspace", "is_confirmed")
 
-    def __init__(self, begin: Callable[[], Awaitable[PostgresConnection]], workspace: WorkspaceRef, told: str) -> None:
-        """`told`: the whole header, as text. `begin` is called again where its first call was cancelled."""
+    def __init__(
+        self, begin: Callable[[], Awaitable[tuple[PostgresConnection, bool]]], workspace: WorkspaceRef, told: str
+    ) -> None:
+        """`told`: the whole header, as text. `begin` also says whether it compared that already; it is called again
+        where its first call was cancelled.
+        """
         self._begin = begin
         self._workspace = workspace
         self._told = told
@@ -47,7 +51,8 @@ class DeferredConnection(PostgresConnection):
         """The rows of a statement that reads the header itself, the first of them with `told`."""
         async with self._beginning:
             rows = await (await self._begun()).fetch(query, *arguments)
-            self._compare(rows[0]["told"] if rows else None)
+            if not self.is_confirmed:
+                self._compare(rows[0]["told"] if rows else None)
         return rows
 
     async def confirm(self) -> None:
@@ -68,7 +73,7 @@ class DeferredConnection(PostgresConnection):
             raise self._failure
         if self._inner is None:
             try:
-                self._inner = await self._begin()
+                self._inner, self.is_confirmed = await self._begin()
             except AgenticRagError as error:
                 self._failure = error
                 raise

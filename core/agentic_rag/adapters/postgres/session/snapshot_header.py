@@ -10,8 +10,10 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 MOST_HEADERS = 10_000
 """Workspaces whose last header is remembered: each is a few hundred bytes, and some for each segment."""
 
+_STARTED = "pg_postmaster_start_time()"
+
 _HEADER = """
-SELECT w.corpus_version, w.oldest_version, w.access_version, pg_postmaster_start_time() AS started,
+SELECT w.corpus_version, w.oldest_version, w.access_version, {started} AS started,
        (SELECT max(g.access_id) FROM rag_access_sets g
         WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id) AS newest_set,
        s.space_id, s.provider, s.model, s.dimensions, s.precision,
@@ -38,10 +40,19 @@ WHERE w.org_id = $1 AND w.workspace_id = $2
 # The first statement of the transaction; it fixes the snapshot that later statements read. `told` is all of a row.
 HEADER = """
 SELECT header.*, header::text AS told FROM ({header}) AS header
-""".format(header=_HEADER.format(as_of="$3::integer", space="$4::smallint"))
+""".format(header=_HEADER.format(as_of="$3::integer", space="$4::smallint", started=_STARTED))
 
-TOLD = f"SELECT header::text FROM ({_HEADER.format(as_of='NULL', space='NULL')}) AS header"  # noqa: S608
+TOLD = f"SELECT header::text FROM ({_HEADER.format(as_of='NULL', space='NULL', started=_STARTED)}) AS header"  # noqa: S608
 """`told` of the newest version and the active space, for $1 the organisation and $2 the workspace."""
+
+REPLAYED = f"""
+SELECT header::text FROM ({_HEADER.format(as_of="NULL", space="NULL", started="$3::timestamptz")}) AS header
+WHERE pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= pg_last_wal_receive_lsn()
+  AND EXISTS (SELECT FROM pg_stat_wal_receiver WHERE pid IS NOT NULL)
+"""  # noqa: S608 - constants
+"""`told` as a replica has it whose primary started at $3; no row where the replica is cut off, has received more than
+it has replayed, or is none.
+"""
 
 _OF_A_HEAD = ("started", "corpus_version", "access_version", "newest_set")
 
@@ -62,6 +73,13 @@ class RememberedHeaders:
         self._rows.move_to_end(workspace)
         if len(self._rows) > MOST_HEADERS:
             self._rows.popitem(last=False)
+
+    def drop(self, workspace: WorkspaceRef | None) -> None:
+        """Forget the header of the workspace, or all."""
+        if workspace is None:
+            self._rows.clear()
+        else:
+            self._rows.pop(workspace, None)
 
     def compare(self, workspace: WorkspaceRef, head: Row | None) -> None:
         """Forget a header of which a row of `CORPUS_HEAD` says that it is stale."""

@@ -1,0 +1,238 @@
+"""Searches read a real streaming replica where it has what the primary told, and the primary wherever it has not."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import asyncpg
+import pytest
+from tests.builders import new_document
+from tests.contract.backends import Backend
+from tests.contract.tenancy.test_access_store_contract import NIGHT, restrict
+from tests.memory_store.telemetry import RecordingTelemetry
+from tests.stack import open_home
+from tests.waiting import eventually
+
+from agentic_rag.adapters.postgres.session.database import PostgresDatabase
+from agentic_rag.adapters.postgres.session.pool import PostgresPool
+from agentic_rag.adapters.postgres.session.replica import ReadReplica
+from agentic_rag.documents.document import document_id_for
+from agentic_rag.embedded.postgres import EmbeddedPostgres
+from agentic_rag.embedded.process import Launch
+from agentic_rag.embedded.state import ServerState
+from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured, SnapshotOutdated
+from agentic_rag.retrieval.candidates import SearchScope
+from agentic_rag.retrieval.query import RetrievalQuery
+from agentic_rag.retrieval.retrieve import Retrieve
+from agentic_rag.tenancy.access import ANONYMOUS_READER
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag_migrations import HEAD
+from agentic_rag_migrations.upgrade import upgrade
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(180)]
+
+CAUGHT_UP = """
+SELECT pg_last_wal_replay_lsn() >= $1::text::pg_lsn AND pg_last_wal_replay_lsn() >= pg_last_wal_receive_lsn()
+   AND EXISTS (SELECT FROM pg_stat_wal_receiver)
+"""
+
+
+class _Primary(EmbeddedPostgres):
+    """Without waiting for the disk: it survives no power cut."""
+
+    def _launch(self, state: ServerState) -> Launch:
+        launch = super()._launch(state)
+        return replace(launch, command=(*launch.command, "-c", "fsync=off", "-c", "synchronous_commit=off"))
+
+
+class _Replica(EmbeddedPostgres):
+    """A copy of a running server, made by pg_basebackup, which replays what that server writes."""
+
+    def __init__(self, home: Path, primary: str) -> None:
+        super().__init__(home)
+        self._primary = primary
+
+    def _initialise(self, state: ServerState, life: int) -> None:
+        state.save(self._state_file)
+        maker = self.account.with_a_name()
+        draft = self.directory / "data.new"
+        draft.mkdir(mode=0o700)
+        maker.give(draft)
+        copy = ("pg_basebackup", "-D", str(draft), "-d", self._primary, "-R", "-X", "stream", "-c", "fast")
+        self._run_tool(copy, maker, life)
+        self.account.give_tree(draft)
+        draft.rename(self._data)
+
+    def _url(self, state: ServerState) -> str:
+        return self._primary.rpartition("@")[0] + f"@127.0.0.1:{state.port}/agentic_rag"
+
+    def kill(self) -> None:
+        """kill -9."""
+        assert self._process is not None
+        os.kill(self._process.pid, signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def primary_url() -> Iterator[str]:
+    home = open_home("agentic-rag-primary-")
+    with _Primary(home) as primary:
+        asyncio.run(upgrade(primary.url))
+        yield primary.url
+    shutil.rmtree(home)
+
+
+@pytest.fixture
+def migrated_url(primary_url: str) -> str:
+    return primary_url
+
+
+@pytest.fixture
+def server(primary_url: str) -> Iterator[_Replica]:
+    home = open_home("agentic-rag-replica-")
+    with _Replica(home, primary_url) as server:
+        yield server
+    shutil.rmtree(home)
+
+
+class Process:
+    """A serving process with a replica."""
+
+    def __init__(self, primary: str, replica: str) -> None:
+        self.telemetry = RecordingTelemetry()
+        self.replica = ReadReplica(replica, 4, self.telemetry)
+        self.database = PostgresDatabase(PostgresPool(primary), HEAD, replica=self.replica)
+
+    async def ask(self, workspace: WorkspaceRef) -> tuple[list[str], str]:
+        """The texts that a question finds, as a run reads them, and what became of the replica."""
+        before = self.outcomes()
+        for _ in range(2):
+            try:
+                texts = await self._search(workspace, may_defer=True)
+            except SnapshotOutdated:
+                texts = await self._search(workspace, may_defer=False)
+            except DependencyUnavailable:
+                continue
+            new = {name: count - before.get(name, 0) for name, count in self.outcomes().items()}
+            return texts, " ".join(sorted(name for name, count in new.items() if count))
+        raise AssertionError("a run that is repeated failed again")
+
+    async def _search(self, workspace: WorkspaceRef, *, may_defer: bool) -> list[str]:
+        await self.database.head(workspace, ANONYMOUS_READER)
+        async with self.database.snapshot(workspace, may_defer=may_defer) as snapshot:
+            scope = SearchScope(snapshot.access.access_ids)
+            query = RetrievalQuery(workspace.workspace_id, "rotor", None, scope, top_k=8, with_beside=True)
+            found = await Retrieve(RecordingTelemetry()).run(snapshot, query)
+            return sorted(chunk.text for chunk, _ in found.chunks)
+
+    def outcomes(self) -> dict[str, float]:
+        counted = self.telemetry.counters.get
+        name = "rag_replica_snapshots_total"
+        return {one: counted((name, (("outcome", one),)), 0.0) for one in ("used", "behind", "away")}
+
+
+@pytest.fixture
+async def process(primary_url: str, server: _Replica) -> AsyncIterator[Process]:
+    process = Process(primary_url, server.url)
+    yield process
+    await process.replica.aclose()
+    await process.database.aclose()
+
+
+async def caught_up(primary: str, replica: str) -> None:
+    there, here = await asyncpg.connect(primary), await asyncpg.connect(replica)
+    try:
+        written = await there.fetchval("SELECT pg_current_wal_insert_lsn()::text")
+
+        async def is_so() -> bool:
+            return bool(await here.fetchval(CAUGHT_UP, written))
+
+        await eventually(is_so, "the replica has replayed what was written", 30.0)
+    finally:
+        await there.close()
+        await here.close()
+
+
+async def used_for(process: Process, workspace: WorkspaceRef, texts: list[str]) -> None:
+    """Ask until the replica is read; each answer is `texts`, whoever gives it."""
+
+    async def is_so() -> bool:
+        found, outcome = await process.ask(workspace)
+        assert found == texts
+        return outcome == "used"
+
+    await eventually(is_so, "the replica is read", 30.0)
+
+
+async def on(url: str, statement: str) -> None:
+    server = await asyncpg.connect(url)
+    await server.execute(statement)
+    await server.close()
+
+
+async def test_a_search_reads_the_replica_once_it_has_what_was_written_and_never_before(
+    stores: Backend, process: Process, primary_url: str, server: _Replica
+) -> None:
+    workspace = await stores.workspace()
+    await stores.publish(workspace, "a.md", ["The rotor of unit 1"])
+    await caught_up(primary_url, server.url)
+    assert await process.ask(workspace) == (["The rotor of unit 1"], ""), "nothing is known of the workspace yet"
+    await used_for(process, workspace, ["The rotor of unit 1"])
+
+    await on(server.url, "SELECT pg_wal_replay_pause()")
+    await stores.publish(workspace, "a.md", ["The rotor of unit 2"])
+    assert (await process.ask(workspace))[0] == ["The rotor of unit 2"], "what was written is read"
+    assert await process.ask(workspace) == (["The rotor of unit 2"], "behind")
+    await restrict(stores, workspace, "a.md", NIGHT)
+    assert (await process.ask(workspace))[0] == [], "rights that were taken away"
+    await stores.publish(workspace, "b.md", ["A rotor of unit 3"])
+    async with stores.database.transaction(workspace.org_id) as transaction:
+        await transaction.publisher.erase(workspace, document_id_for(workspace, "b.md"))
+    assert (await process.ask(workspace))[0] == [], "what was erased"
+    await stores.register(workspace, new_document(workspace, "a.md", title="Another"))
+    assert await process.ask(workspace) == ([], "behind")
+
+    await on(server.url, "SELECT pg_wal_replay_resume()")
+    await used_for(process, workspace, [])
+
+
+async def test_a_killed_replica_costs_no_question_its_answer(
+    stores: Backend, process: Process, primary_url: str, server: _Replica
+) -> None:
+    workspace = await stores.workspace()
+    await stores.publish(workspace, "a.md", ["The rotor of unit 1"])
+    await caught_up(primary_url, server.url)
+    await process.ask(workspace)
+    await process.replica.check()
+
+    async def ask_on(times: int) -> None:
+        for _ in range(times):
+            assert (await process.ask(workspace))[0] == ["The rotor of unit 1"]
+
+    async def is_used() -> bool:
+        return process.outcomes()["used"] > 5
+
+    asking = asyncio.gather(*(ask_on(30) for _ in range(4)))
+    await eventually(is_used, "questions read the replica", 30.0)
+    server.kill()
+    await asking
+    assert process.outcomes()["away"] > 0
+    with pytest.raises(DependencyUnavailable):
+        await process.replica.check()
+
+
+async def test_a_server_that_is_no_replica_is_not_read(stores: Backend, primary_url: str) -> None:
+    process = Process(primary_url, primary_url)
+    workspace = await stores.workspace()
+    await stores.publish(workspace, "a.md", ["The rotor of unit 1"])
+    await process.ask(workspace)
+    assert await process.ask(workspace) == (["The rotor of unit 1"], "behind")
+    with pytest.raises(Misconfigured, match="no streaming replica"):
+        await process.replica.check()
+    await process.replica.aclose()
+    await process.database.aclose()
