@@ -174,3 +174,17 @@ def test_what_overlapping_passages_and_pages_hold_twice_is_said_once():
 
     assert join_parts([PartDraft((whole, same, cut, other), (), False)]) == (whole, other)
     assert join_parts([PartDraft((whole, cut), (), True)]) == (whole, cut)
+
+
+def test_what_another_document_says_without_a_word_of_the_question_is_not_quoted() -> None:
+    question = "What is the claim number of the car?"
+    part = build_subquery(question, AnswerType.FACT, dict.fromkeys(query_terms(question), 0.5))
+    passages = [passage(1, "Repair", "The claim number of the car is 999."), passage(2, "Fees", "It uses 5000 of gas.")]
+    best = replace(draft_part(part, 0, passages, 3).units[0], score=0.9)
+    other = replace(best, passage=1, end=len(passages[1].chunk.text), mask=0, context_mask=0, fits=True)
+
+    alike = draft_part(part, 0, passages, 3, ranked=[best, other]).sentences
+    about_it = draft_part(part, 0, passages, 3, ranked=[best, replace(other, context_mask=1)]).sentences
+
+    assert [one.passage for one in alike] == [0]
+    assert [one.passage for one in about_it] == [0, 1]

@@ -135,3 +135,20 @@ def test_an_office_by_its_letters_and_what_is_no_name_are_no_other_things() -> N
     assert not is_other("What is the date of Birth?", "DOB: 3 May 1970")
     assert not is_other("What is the date of Birth?", "Born on 3 May 1970 in Nordby.")
     assert not is_other("What are the terms of Payment?", "Invoices are due within 30 days.")
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "other"),
+    [
+        ("What is a WARN notice?", "To warn of a stall, it has a stick shaker.", True),
+        ("What does IT cost?", "It costs 30 crowns.", True),
+        ("Who is WHO?", "The yard chose the eel, who is fierce.", True),
+        ("What is a WARN notice?", "A WARN notice is sent to warn of layoffs.", False),
+        ("What does IT cost?", "It is 30 crowns for the IT of a desk.", False),
+        ("How is a PDF printed?", "The pdf is printed by the yard.", False),
+        ("WHAT IS IT?", "It is a boat.", False),
+        ("Who is the US president?", "He told us that the U.S. president is Ada Brink.", False),
+    ],
+)
+def test_an_abbreviation_is_no_word_of_ordinary_language(question: str, text: str, other: bool) -> None:
+    assert is_other(question, text) is other

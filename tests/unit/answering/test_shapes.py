@@ -183,6 +183,13 @@ def test_a_term_is_defined_by_its_entry_before_any_other_sentence() -> None:
     assert answer("What is an anode?", GLOSSARY) == ("Anode. A block of zinc bolted to a foundation.",)
 
 
+@pytest.mark.parametrize("question", ["What does DRA stand for?", "What does DRA mean?", "What is DRA?"])
+def test_an_abbreviation_is_told_by_its_words(question: str) -> None:
+    text = "DRA lacks requests. We use Dynamic Resource Allocation (DRA) for pumps. DRA serves devices like pumps."
+
+    assert answer(question, text) == ("We use Dynamic Resource Allocation (DRA) for pumps.",)
+
+
 def test_a_question_that_a_text_answers_is_answered_by_what_stands_below_it() -> None:
     assert answer("Can I bring my dog?", VISITS) == ("Yes. Dogs are welcome on a lead, though not on the boat.",)
 

@@ -111,6 +111,13 @@ def test_a_table_without_outer_bars_is_cut_into_its_rows() -> None:
         ("The Chief Executive Ada Brink decides.", AnswerType.PERSON, "Who is our chief executive?", True),
         ("The captain left the team.", AnswerType.PERSON, "Who left the team?", True),
         ("The head of the team is Anna.", AnswerType.PERSON, "Who is the head of the team?", True),
+        ("Estimate (ID: EST-1008).", AnswerType.FACT, "what's the phone number of the estimator", False),
+        ("Estimate of 2022.", AnswerType.FACT, "What is the phone number of the estimator?", False),
+        ("Estimator: (425) 000-0000.", AnswerType.FACT, "What is the phone number of the estimator?", True),
+        ("Invoices: Jasper Noll, -215.", AnswerType.FACT, "What is the phone number for invoices?", True),
+        ("Write to the yard.", AnswerType.FACT, "What is the email address of the yard?", False),
+        ("Write to yard@nordby.example.", AnswerType.FACT, "What is the email address of the yard?", True),
+        ("The yard has a page.", AnswerType.FACT, "What is your website?", False),
     ],
 )
 def test_an_answer_must_hold_more_than_the_question_names(

@@ -1,6 +1,6 @@
 """Whether what is quoted is said of another thing of the kind that the question names: of pontoon B where pontoon D is
 asked about, of the PX-3 instead of the PX-5, of full-time instead of part-time staff, of another setting, of the
-insured instead of the insurer.
+insured instead of the insurer, of who warns instead of the WARN act.
 """
 
 from __future__ import annotations
@@ -78,6 +78,7 @@ _OF_PLACES = re.compile(
 )
 """What places and states have: of other nouns, as in "the date of Birth", a capital may make no name."""
 _OTHER_NAME = r" of (?:the )?(?P<other>[A-ZÀ-Þ][\w-]+(?: (?:of (?:the )?)?[A-ZÀ-Þ][\w-]+)*)"
+_CAPITALS = re.compile(r"(?<![\w-])[A-Z]{2,8}(?![\w-])")
 _NOT_KINDS = (
     FUNCTION_WORDS
     | frozenset(MONTH_NAMES)
@@ -104,18 +105,35 @@ def is_of_other_things(question: str, sentences: Sequence[DraftSentence], passag
     quotes = [quote for sentence in sentences for quote in quotes_of(sentence)]
     if _is_of_another_name(question, quotes, passages):
         return True
-    role = asked_role(question)
-    if not asked and not years and role is None:
+    role, letters = asked_role(question), _abbreviations(question)
+    if not asked and not years and role is None and not letters:
         return False
     own = [_text(passages[one.passage], one) for one in quotes]
     if role is not None and says_only_counterpart(role, "\n".join(own)):
         return True
     around = [_context(passages[one.passage], one) for one in quotes]
+    if any(_is_common_word(one, " ".join(own), " ".join(around)) for one in letters):
+        return True
     if years and any(_names_years(passages[one.passage], one) for one in quotes):
         said = frozenset[int]().union(*map(_years, (*own, *around)))
         if years.isdisjoint(said):
             return True
     return bool(asked) and _says_another(asked, own, around)
+
+
+def _abbreviations(question: str) -> frozenset[str]:
+    """The words in capitals of a question that is not written in them throughout."""
+    return frozenset(_CAPITALS.findall(question)) if question != question.upper() else frozenset()
+
+
+def _is_common_word(letters: str, own: str, around: str) -> bool:
+    """True where the quotes have the word of ordinary language that an abbreviation is spelled like, "to warn of a
+    stall", and neither they nor what stands above them the abbreviation: WARN.
+    """
+    word = letters.lower()
+    common = rf"\b{word}\b" if word in FUNCTION_WORDS else rf"\bto {word}\b|\b{word}(?:ed|ing)\b"
+    written = r"\.?".join(letters)
+    return re.search(common, own.lower()) is not None and re.search(rf"\b{written}\b", f"{own} {around}") is None
 
 
 def _is_of_another_name(question: str, quotes: Sequence[DraftSentence], passages: Sequence[Passage]) -> bool:

@@ -154,7 +154,19 @@ _PLACE_ASKED = re.compile(
 )
 _FREQUENCY = re.compile(r"\b(?:daily|weekly|monthly|quarterly|yearly|annually|once|always|never|every)\b", re.I)
 
-
+_IS_ASKED = r"\b(?:what|which)(?:['’]s| is| are| was|) (?:the |your |our |my |his |her |their )?(?:[\w'’-]+ ){0,2}?"
+_VALUES_BY_NAME: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = tuple(
+    (re.compile(rf"{_IS_ASKED}(?:{asked})\b", re.IGNORECASE), re.compile(value))
+    for asked, value in (
+        (
+            r"(?:tele)?phone(?: number| no)?|(?:mobile|cell|fax|hotline) number",
+            r"(?<![\w-])(?!(?:19|20)\d\d(?![ -]?\d))[+(-]{0,2}\d[\d ()/.-]*\d{2}",
+        ),
+        (r"e-?mail(?: address)?", r"\S@\w"),
+        (r"(?:web ?site|url|web address|home ?page)", r"https?://|\bwww\.|\w\.[a-z]{2,}\b"),
+    )
+)
+"""What is asked for by a name that tells its form, with that form."""
 _VALUES = frozenset({Asked.PRICE, Asked.HOW_LONG, Asked.HOW_MUCH, Asked.WHEN, Asked.WHO})
 """What a word table finds asked that a sentence has to hold."""
 _FOUND_BONUS = {Asked.YES_NO: 0.04, Asked.DEFINITION: 0.06, Asked.REASON: 0.12, Asked.WHERE: 0.1}
@@ -205,6 +217,8 @@ def states_answer(sentence: str, kind: AnswerType, question: str, columns: str =
     table = table_of(question)
     if table is not None:
         return _states_by_table(table, sentence, question, columns)
+    if kind in (AnswerType.FIGURE, AnswerType.FACT) and _lacks_what_is_named(sentence, question):
+        return False
     if kind is AnswerType.FIGURE:
         if _TIME_ASKED.search(question):
             timed = _TIME.search(sentence) or _TIME.search(columns)
@@ -224,6 +238,11 @@ def states_answer(sentence: str, kind: AnswerType, question: str, columns: str =
             for match in _CAPITALISED.finditer(sentence)
         )
     return True
+
+
+def _lacks_what_is_named(sentence: str, question: str) -> bool:
+    """True where the question asks for a value whose form its name tells, and the sentence has none."""
+    return any(asked.search(question) and not value.search(sentence) for asked, value in _VALUES_BY_NAME)
 
 
 def _names_person(sentence: str, asked: str) -> bool:

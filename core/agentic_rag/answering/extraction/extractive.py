@@ -210,6 +210,8 @@ def _choose(units: list[CandidateUnit], passages: Sequence[Passage], part: Subqu
             break
         if any(unit.passage == other.passage and _overlap(unit, other) for other in chosen):
             continue
+        if _is_of_nothing_asked(unit, best, passages):
+            continue
         listed = part.answer_type is AnswerType.LIST and _same_list(unit, best)
         if not listed and best.fits and not unit.fits:
             continue
@@ -219,6 +221,12 @@ def _choose(units: list[CandidateUnit], passages: Sequence[Passage], part: Subqu
         chosen.append(unit)
         said.append(spoken)
     return chosen
+
+
+def _is_of_nothing_asked(unit: CandidateUnit, best: CandidateUnit, passages: Sequence[Passage]) -> bool:
+    """True for a unit of another document than the best one where only that one has a word of the question."""
+    is_of_another = passages[unit.passage].chunk.document_id != passages[best.passage].chunk.document_id
+    return is_of_another and not unit.mask | unit.context_mask and bool(best.mask | best.context_mask)
 
 
 def _with_following(

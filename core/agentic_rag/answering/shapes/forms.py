@@ -41,6 +41,8 @@ _DEFINED = re.compile(
     r"(?:mean|meant|stand for)\b",
     re.IGNORECASE,
 )
+_STANDS_FOR = re.compile(r"\bstands? for\b", re.IGNORECASE)
+_ABBREVIATION = re.compile(r"[A-Z]{2,8}")
 _QUESTION_LINE = re.compile(r"[?？][*_]*\n")
 LONGEST_ANSWER, MOST_ANSWERED = 400, 3
 """Characters and sentences quoted below a question of the text, where a value, a reason or yes or no is asked for."""
@@ -145,11 +147,13 @@ def defining_sentence(
         rf"^(?:[-*+•] +)?(?:an? |the )?[*_\"“'‘]*{term}[*_\"”'’]*(?: ?\([^()]{{1,40}}\))?"
         r"(?P<entry>[.:][*_]* |[*_]* [–—-] |[*_]*:)|"
         rf"(?:^|\b)(?:an? |the )?[*_\"“'‘]*{term}[*_\"”'’]*(?: ?\([^()]{{1,40}}\))? "
-        r"(?:is|are|was|were|means?|refers? to|denotes?|stands? for|describes?|bedeutet|ist|significa|es)\b",
+        r"(?:is|are|was|were|means?|refers? to|denotes?|stands? for|describes?|bedeutet|ist|significa|es)\b|"
+        rf"(?P<spelled>{_spelled_out(term)})",
         re.IGNORECASE,
     )
+    rank = {"entry": 0, "spelled": 0 if _STANDS_FOR.search(part.text) else 2}
     first_word = term.split("[", 1)[0].split("\\", 1)[0].removesuffix("s?").lower()
-    found: list[tuple[bool, int, Span]] = []
+    found: list[tuple[int, int, Span]] = []
     for at, passage in enumerate(passages):
         reading = segment_passage(passage)
         if first_word not in reading.low:
@@ -159,8 +163,8 @@ def defining_sentence(
                 match = defines.search(reading.text[slice(*span)])
                 if match is None or (passage.chunk.ordinal, span[0]) in excluded or reading.kind(span) not in QUOTABLE:
                     continue
-                if match["entry"] or match.start() < MAX_LEAD:
-                    found.append((match["entry"] is None, at, span))
+                if match.lastgroup is not None or match.start() < MAX_LEAD:
+                    found.append((rank.get(match.lastgroup or "", 1), at, span))
     if not found:
         return ()
     _, at, span = min(found)
@@ -181,6 +185,17 @@ def _term_asked(question: str) -> str | None:
     if not words:
         return None
     return r"[\s-]+".join([*map(re.escape, words[:-1]), re.escape(words[-1].removesuffix("s")) + "s?"])
+
+
+def _spelled_out(term: str) -> str:
+    """A pattern for the words of an abbreviation before its letters: "Dynamic Resource Allocation (DRA)". It matches
+    nothing for a term of other letters.
+    """
+    letters = term.removesuffix("s?")
+    if not _ABBREVIATION.fullmatch(letters):
+        return "(?!)"
+    words = r"(?:[ -](?:of|and|for|the|in|on|to))*[ -]".join(rf"{one}[\w’']*" for one in letters)
+    return rf"\b{words} ?\({letters}s?\)|\b{letters} ?\({words}\)"
 
 
 def quote_row(one: RankedBlock, passages: Sequence[Passage], place: int, row: Span) -> DraftSentence:
