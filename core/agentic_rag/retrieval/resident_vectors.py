@@ -15,7 +15,7 @@ from agentic_rag.retrieval.vector_codes import VectorCodes
 Mask = NDArray[np.bool_]
 
 _BLOCK = 1024
-"""Contenders that are compared at a time: their copies take 12 bytes a component, however many there are."""
+"""Contenders that are compared at a time: their copies take 10 bytes a component, however many there are."""
 
 STILL_VISIBLE = 2**31 - 1
 """In the place of `visible_to` of a chunk that no version has closed."""
@@ -35,8 +35,8 @@ class ResidentVectors:
     """(n,)"""
     visible_to: NDArray[np.int32]
     """(n,) the version that closed the chunk, else `STILL_VISIBLE`."""
-    vectors: NDArray[np.float32]
-    """(n, dimensions) the stored half-precision components, which single precision holds exactly."""
+    vectors: NDArray[np.float16]
+    """(n, dimensions) as they are stored."""
     codes: VectorCodes
     """Of the vectors, for the scan."""
 
@@ -73,11 +73,7 @@ class ResidentVectors:
         precision.
         """
         rounded = query.astype(np.float16).astype(np.float64)
-        contenders = np.flatnonzero(shown)
-        if limit < len(contenders):
-            least, most = (bound[contenders] for bound in self.codes.bounds(rounded))
-            last = float(np.partition(least, len(least) - limit)[len(least) - limit])
-            contenders = contenders[most >= last]
+        contenders = self.codes.contenders(rounded, limit, np.flatnonzero(shown))
         # Row by row, so that equal vectors have equal products wherever they stand; not by BLAS, whose threads take
         # longer to wake up than the work.
         exact = np.empty(len(contenders))

@@ -26,7 +26,7 @@ def held(draw: st.DrawFn) -> ResidentVectors:
     access = draw(st.lists(st.integers(0, 2), min_size=count, max_size=count))
     row = st.lists(small, min_size=dimensions, max_size=dimensions)
     vectors = draw(st.lists(row, min_size=count, max_size=count))
-    stored = np.array(vectors, np.float32).reshape(count, dimensions)
+    stored = np.array(vectors, np.float16).reshape(count, dimensions)
     numbers = [np.array(one, np.int32) for one in (ordinals, access, since, until)]
     return ResidentVectors(*numbers, stored, VectorCodes.of(stored))
 
@@ -62,7 +62,7 @@ def _many(scale: float) -> tuple[ResidentVectors, NDArray[np.float32]]:
     draw = np.random.default_rng(5)
     vectors = draw.standard_normal(384) + 0.01 * draw.standard_normal((2000, 384))
     vectors[:50] = vectors[0]
-    stored = (scale * vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float16).astype(np.float32)
+    stored = (scale * vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float16)
     numbers = [np.arange(2000, dtype=np.int32), np.zeros(2000, np.int32), np.ones(2000, np.int32)]
     query = draw.standard_normal(384).astype(np.float32)
     return ResidentVectors(*numbers, np.full(2000, STILL_VISIBLE, np.int32), stored, VectorCodes.of(stored)), query

@@ -31,8 +31,8 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 BYTES_A_CHUNK = 612
 """Beside the vector and its codes: seven numbers, and 24 mentions with their entities."""
 
-BYTES_A_COMPONENT = 5
-"""In single precision, and its code."""
+BYTES_A_COMPONENT = 3
+"""In half precision, and its code."""
 
 WORTH_A_PATCH = 4
 """Only what is new is read while at most a fourth of the chunks is."""
@@ -317,7 +317,7 @@ def _patch(
     titles: bytearray,
 ) -> ResidentCorpus:
     """Errors: `ValueError` when a vector, a document or a title is missing."""
-    components = np.empty((len(shown), before.vectors.vectors.shape[1]), np.float32)
+    components = np.empty((len(shown), before.vectors.vectors.shape[1]), np.float16)
     kept = rows >= 0
     components[kept] = before.vectors.vectors[rows[kept]]
     if read is not None:
@@ -340,7 +340,7 @@ def _parse_whole(
     vectors: bytearray, mentions: bytearray, documents: bytearray, titles: bytearray, dimensions: int
 ) -> ResidentCorpus:
     rows = parse_rows(vectors, _NUMBERS, dimensions)
-    components = rows["v"].astype(np.float32)
+    components = rows["v"].astype(np.float16)
     parsed = _vectors_of(rows, components, VectorCodes.of(components))
     read = parse_rows(mentions, _OF_MENTIONS, ids=True)
     alike = _are_shown_alike(parsed, read)
@@ -382,7 +382,7 @@ def _ids_of(rows: NDArray[Any]) -> Ids:
     return np.column_stack([rows["id"]["high"], rows["id"]["low"]]).astype(np.uint64)
 
 
-def _vectors_of(shown: NDArray[Any], vectors: NDArray[np.float32], codes: VectorCodes) -> ResidentVectors:
+def _vectors_of(shown: NDArray[Any], vectors: NDArray[np.float16], codes: VectorCodes) -> ResidentVectors:
     ordinals, access, visible_from, visible_to = (shown[name].astype(np.int32) for name in _NUMBERS)
     if (ordinals[1:] <= ordinals[:-1]).any():
         raise ValueError("ordinals do not ascend")
