@@ -122,6 +122,10 @@ class AnswerQuestion:
             self._noticed.asked(run, question.after if isinstance(request, Run) else request.follows)
         return run
 
+    async def settle(self) -> None:
+        """Wait until the runs under way at the call have ended and are handed to the recorder."""
+        await self._running.settle()
+
     async def cancel(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> bool:
         """Stop a run that goes on in this process; False for one that has ended. Errors: `NotFound` code
         RUN_NOT_FOUND, for a run that is not there or that somebody else asked for.

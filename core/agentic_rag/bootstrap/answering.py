@@ -28,7 +28,6 @@ from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.outside import Outside
 from agentic_rag.answering.ports import PassageExchange, UnitReader
 from agentic_rag.answering.runs.explain import ExplainRun
-from agentic_rag.answering.runs.page_image import PageImage, QuotedPlace
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.answering.runs.replay import ReplayRun
@@ -80,7 +79,7 @@ class AnsweringParts(DocumentParts):
     @cached_property
     def _recorder(self) -> RunRecorder:
         recorder = self._owned(RunRecorder(self.database, self.runs, self.cache, self.telemetry))
-        self.memory.is_used_by(recorder.drain)
+        self.memory.is_handed_to(recorder.drain)
         return recorder
 
     @cached_property
@@ -113,7 +112,8 @@ class AnsweringParts(DocumentParts):
             defaults = replace(defaults, gate=replace(defaults.gate, mode=mode))
             ports = replace(ports, runs=DiscardingRunStore())
             recorder = self._owned(RunRecorder(self.database, ports.runs, self.cache, self.telemetry))
-        return answer_question(
+            self.memory.is_handed_to(recorder.drain)
+        answer = answer_question(
             ports,
             recorder,
             defaults,
@@ -128,6 +128,8 @@ class AnsweringParts(DocumentParts):
             outside=None if unrecorded else self._outside,
             noticed=None if unrecorded else self.noticed,
         )
+        self.memory.is_used_by(answer.settle)
+        return answer
 
     @cached_property
     def estimate_answer(self) -> EstimateAnswer:
@@ -228,12 +230,15 @@ class AnsweringParts(DocumentParts):
 
     @cached_property
     def show_cited_page(self) -> ShowCitedPage:
-        async def render(content: bytes, place: QuotedPlace) -> PageImage:
-            with self.memory.reading(None):
-                return await self._process_parser.render(content, place)
-
         show = ShowCitedPage(
-            self.read_runs, self.document_access, self.database, self.blobs, render, self.telemetry, self.noticed
+            self.read_runs,
+            self.document_access,
+            self.database,
+            self.blobs,
+            self._process_parser.render,
+            self.memory.reading,
+            self.telemetry,
+            self.noticed,
         )
         self.memory.holds(lambda _: show.drop())
         return show

@@ -36,7 +36,7 @@ class DocumentParts(JobParts):
         limits = ParserLimits(memory_bytes=options.memory_mb << 20)
         scans = ScanReader(scan_options(options.ocr), on_missing=report) if options.ocr else None
         parser = self._owned(ProcessParser(limits, children=PARSING_CHILDREN, on_missing=report, scans=scans))
-        self.memory.is_ended_by(parser.end_idle)
+        self.memory.is_ended_by(parser.end_children)
         return parser
 
     @cached_property

@@ -61,7 +61,9 @@ class OperationsParts(WebParts):
             from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
 
             writer = Neo4jGraphWriter(self._neo4j())
-        return GraphSync(PostgresGraphFeed(self._pool, self._graph_home), writer, self.telemetry)
+        return GraphSync(
+            PostgresGraphFeed(self._pool, self._graph_home), writer, self.telemetry, reading=self.memory.reading
+        )
 
     @cached_property
     def verify(self) -> VerifyStores:
@@ -163,7 +165,15 @@ class OperationsParts(WebParts):
         """Switches workspaces between embedding spaces; the body of REEMBED jobs."""
         measurement = MeasureSwitch(self.database, self.embedders, self.retrieve, self.fusion_weights)
         prices = self.settings.models.prices
-        return SwitchEmbedding(self.database, self.embedders, measurement, self.telemetry, SPACE_GRACE, prices)
+        return SwitchEmbedding(
+            self.database,
+            self.embedders,
+            measurement,
+            self.telemetry,
+            SPACE_GRACE,
+            prices,
+            reading=self.memory.reading,
+        )
 
     @cached_property
     def keep_index(self) -> MaintainVectorIndex:

@@ -92,7 +92,15 @@ class WebParts(IngestionParts):
             self.telemetry,
             self.sync_source.grace,
         )
-        return CrawlWeb(self.database, self.read_pages, self.keep_pages, self.parser, self.telemetry, renew)
+        return CrawlWeb(
+            self.database,
+            self.read_pages,
+            self.keep_pages,
+            self.parser,
+            self.telemetry,
+            renew,
+            reading=self.memory.reading,
+        )
 
     @cached_property
     def _outside(self) -> Outside | None:

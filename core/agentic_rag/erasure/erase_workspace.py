@@ -67,7 +67,9 @@ class EraseWorkspace:
                 code="MEMORY_HELD",
             )
         for one in lines_of(told):
-            await self._count(workspace, one.store.value, one.count or 0)
+            # An earlier attempt of the job counted processes too: the last count stands.
+            counted = erasure.counts.get(one.store.value, 0)
+            await self._count(workspace, one.store.value, (one.count or 0) - counted)
         await self._delete_blobs(lease, erasure, progress)
         while not await self._finish(lease):
             # A row that came after the blobs were gone names one more.

@@ -31,11 +31,14 @@ class ProcessMemory:
     def __init__(self) -> None:
         self._drops: list[Callable[[WorkspaceRef | None], None]] = []
         self._settles: list[Callable[[], Coroutine[Any, Any, None]]] = []
+        self._drains: list[Callable[[], Coroutine[Any, Any, None]]] = []
         self._late_drops: list[Callable[[], Coroutine[Any, Any, None]]] = []
         self._ends: list[Callable[[], Coroutine[Any, Any, None]]] = []
         self._texts = Turnstile()
         self._read: set[WorkspaceRef | None] = set()
         """Workspaces of which children may hold texts."""
+        self._ending: dict[asyncio.Task[None], frozenset[WorkspaceRef | None]] = {}
+        """Ends of children under way, and what those read."""
 
     def holds(self, drop: Callable[[WorkspaceRef | None], None]) -> None:
         """A holder. `drop` gets the workspace to forget; None means all."""
@@ -44,6 +47,12 @@ class ProcessMemory:
     def is_used_by(self, settle: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Work that reads texts. `settle` returns when the work under way at its call has ended."""
         self._settles.append(settle)
+
+    def is_handed_to(self, drain: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Who keeps for a while what work has read, after its end. `drain` returns when it keeps nothing of what it got
+        before the call.
+        """
+        self._drains.append(drain)
 
     def holds_late(self, drop: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """A holder whose texts name no workspace, and whose drop waits for a use under way."""
@@ -74,24 +83,45 @@ class ProcessMemory:
             remembered.cache_clear()
 
     async def drop_for_good(self, workspace: WorkspaceRef | None, document_ids: Collection[UUID] = ()) -> None:
-        """Drop it, wait for the work under way, which may have read a text before, drop what that left, and end
-        children that read of the workspace. `document_ids` (none: all) limit which readers of whole texts are waited
-        for.
+        """Drop it, wait for the work under way, which may have read a text before, then for those whom it handed it to,
+        drop what they left, and end children that read of the workspace. `document_ids` (none: all) limit which readers
+        of whole texts are waited for.
         """
         self.drop(workspace)
 
         def is_meant(key: tuple[WorkspaceRef | None, UUID | None]) -> bool:
             read, document = key
-            is_of_it = workspace is None or read is None or read == workspace
-            return is_of_it and (not document_ids or document is None or document in document_ids)
+            return _concerns({read}, workspace) and (not document_ids or document is None or document in document_ids)
 
         await asyncio.gather(self._texts.settle(is_meant), *(settle() for settle in self._settles))
+        await asyncio.gather(*(drain() for drain in self._drains))
         self.drop(workspace)
         await asyncio.gather(*(drop() for drop in self._late_drops))
-        if self._read if workspace is None else {workspace, None} & self._read:
+        await self._end_children(workspace)
+
+    async def _end_children(self, workspace: WorkspaceRef | None) -> None:
+        """End the children if they read of the workspace, and wait for the ends under way of those that did."""
+        if _concerns(self._read, workspace):
             # The children end with all that they read. What is read meanwhile is read by others.
+            read = frozenset(self._read)
             self._read.clear()
+            task = asyncio.ensure_future(self._end_all(read))
+            self._ending[task] = read
+            task.add_done_callback(self._ending.pop)
+        ends = [task for task, read in self._ending.items() if _concerns(read, workspace)]
+        await asyncio.gather(*(asyncio.shield(task) for task in ends))
+
+    async def _end_all(self, read: frozenset[WorkspaceRef | None]) -> None:
+        try:
             await asyncio.gather(*(end() for end in self._ends))
+        except BaseException:
+            self._read |= read
+            raise
+
+
+def _concerns(read: Collection[WorkspaceRef | None], workspace: WorkspaceRef | None) -> bool:
+    """Whether what was read may be of a workspace, where None is any."""
+    return bool(read) and (workspace is None or workspace in read or None in read)
 
 
 @lru_cache(1)

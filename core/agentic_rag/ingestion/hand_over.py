@@ -128,6 +128,8 @@ class HandOver:
         done = len(items) - len(suspects)
         async for batch, left in self._fetch(plan, suspects, tally):
             await self._hand_over(plan, batch, tally)
+            # No content is held while the source is read on.
+            batch.clear()
             await plan.watch.progress(done + len(suspects) - left, len(items))
 
     def _has_same_fingerprint(self, item: SourceItem, document: Document, plan: SyncPlan) -> bool:

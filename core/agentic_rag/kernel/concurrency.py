@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Hashable, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, contextmanager, nullcontext
 from contextvars import Context
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -198,6 +198,11 @@ class Turnstile:
         """Wait until all who are inside at the call, with a key that is meant, have left."""
         if inside := [left for left, key in self._inside.items() if is_meant(key)]:
             await asyncio.wait(inside)
+
+
+def untold(_: object) -> AbstractContextManager[None]:
+    """A block of which nobody is told."""
+    return nullcontext()
 
 
 class WaitingRoom:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -11,6 +12,7 @@ from agentic_rag.ingestion.analysis.analyse import embed_texts
 from agentic_rag.jobs.job import JobKind, JobRef, Lease, NewJob
 from agentic_rag.jobs.leases import require_lease
 from agentic_rag.jobs.ports import JobProgress
+from agentic_rag.kernel.concurrency import untold
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import InvalidInput, NotFound, Permanent, SpaceMismatch, no_such_workspace
 from agentic_rag.kernel.telemetry import Telemetry
@@ -53,6 +55,8 @@ class SwitchEmbedding:
     telemetry: Telemetry
     grace: timedelta
     prices: PriceTable = PriceTable()
+    reading: Callable[[WorkspaceRef], AbstractContextManager[None]] = untold
+    """Told while texts of a batch are held."""
 
     async def spaces(self, workspace: WorkspaceRef) -> Sequence[SpaceRecord]:
         """The workspace's spaces, oldest first. Errors: `NotFound` code WORKSPACE_NOT_FOUND."""
@@ -160,11 +164,13 @@ class SwitchEmbedding:
         async with self.database.transaction(workspace.org_id) as transaction:
             gate = await transaction.spaces.gate(workspace, space_id)
         if gate is not None:
-            await self._judge(lease, record, gate, progress)
+            with self.reading(workspace):
+                await self._judge(lease, record, gate, progress)
         # Fill again for documents published meanwhile; the few still missing after this are embedded under the lock.
         if not await self._fill(lease, space_id, embedder, progress):
             return
-        await self._switch(lease, record, embedder)
+        with self.reading(workspace):
+            await self._switch(lease, record, embedder)
 
     async def _record(self, lease: Lease) -> SpaceRecord | None:
         async with self.database.transaction(lease.job.workspace.org_id) as transaction:
@@ -174,22 +180,33 @@ class SwitchEmbedding:
 
     async def _fill(self, lease: Lease, space_id: int, embedder: Embedder, progress: JobProgress) -> bool:
         """Embed the chunks without a vector in the space, batch by batch; False if the switch was cancelled."""
-        workspace = lease.job.workspace
         last = -1
         while True:
-            async with self.database.transaction(workspace.org_id) as transaction:
-                batch = await transaction.spaces.missing(workspace, space_id, last, embedder.batch_size)
-            if not batch:
-                return True
-            vectors = await embed_texts(embedder, [one.text for one in batch])
-            async with self.database.transaction(workspace.org_id) as transaction:
-                await require_lease(transaction.jobs, lease)
-                named = {one.ordinal: vector for one, vector in zip(batch, vectors, strict=True)}
-                if not await transaction.spaces.fill(workspace, space_id, named):
-                    return False
-            last = batch[-1].ordinal
-            self.telemetry.count("rag_chunks_total", len(batch), paid="reembedded")
+            # A reading ends with what it read, so that an erasure waits for one batch.
+            with self.reading(lease.job.workspace):
+                reached, is_wanted = await self._fill_batch(lease, space_id, embedder, last)
+            if reached is None:
+                return is_wanted
+            last = reached
             progress.advance()
+
+    async def _fill_batch(self, lease: Lease, space_id: int, embedder: Embedder, after: int) -> tuple[int | None, bool]:
+        """Embed a batch behind an ordinal; its last ordinal, None where nothing follows or the switch was cancelled
+        (False).
+        """
+        workspace = lease.job.workspace
+        async with self.database.transaction(workspace.org_id) as transaction:
+            batch = await transaction.spaces.missing(workspace, space_id, after, embedder.batch_size)
+        if not batch:
+            return None, True
+        vectors = await embed_texts(embedder, [one.text for one in batch])
+        async with self.database.transaction(workspace.org_id) as transaction:
+            await require_lease(transaction.jobs, lease)
+            named = {one.ordinal: vector for one, vector in zip(batch, vectors, strict=True)}
+            if not await transaction.spaces.fill(workspace, space_id, named):
+                return None, False
+        self.telemetry.count("rag_chunks_total", len(batch), paid="reembedded")
+        return batch[-1].ordinal, True
 
     async def _judge(self, lease: Lease, record: SpaceRecord, gate: RecallGate, progress: JobProgress) -> None:
         workspace = lease.job.workspace

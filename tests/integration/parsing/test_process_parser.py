@@ -197,6 +197,15 @@ async def test_cancelling_a_parse_ends_its_child(parser: ProcessParser) -> None:
     assert (await parser.parse(b"next", "a.txt", None)).text == "next"
 
 
+async def test_the_end_of_children_waits_for_one_that_reads_a_file(parser: ProcessParser) -> None:
+    parse, child = await busy_child(parser)
+
+    await parser.end_children()
+
+    assert child not in children()
+    await parse
+
+
 async def test_files_are_read_at_the_same_time_by_several_children() -> None:
     parser = ProcessParser(children=2)
     try:

@@ -11,6 +11,7 @@ from tests.unit.cli.product import answered
 
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.show_page import ShowCitedPage
+from agentic_rag.kernel.concurrency import untold
 from agentic_rag.kernel.errors import NotFound, no_such_document
 from agentic_rag.tenancy.principals import Principal, Role
 
@@ -32,7 +33,7 @@ async def test_only_who_may_read_the_document_is_told_that_the_citation_names_no
 
     nothing = cast("Any", None)
     runs, access = cast("Any", SimpleNamespace(get=get)), cast("Any", SimpleNamespace(require=require))
-    show = ShowCitedPage(runs, access, nothing, nothing, nothing, nothing)
+    show = ShowCitedPage(runs, access, nothing, nothing, nothing, untold, nothing)
 
     with pytest.raises(NotFound) as refused:
         await show.run(Principal(run.workspace.org_id, "ada", Role.MEMBER), run.workspace, run.run_id, first.marker)

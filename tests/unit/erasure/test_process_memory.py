@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 from uuid import uuid4
 
+import pytest
+
 from agentic_rag.erasure.process_memory import ProcessMemory
+from agentic_rag.kernel.concurrency import Turnstile
 from agentic_rag.language.stemming import stem_of
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -62,6 +65,68 @@ async def test_who_reads_the_whole_text_is_waited_for_and_who_reads_another_is_n
 
     assert waits
     assert parts.happened == ["dropped", "ended"]
+
+
+async def test_what_work_hands_over_when_it_ends_is_waited_for() -> None:
+    parts, inside, kept = Parts(), Turnstile(), asyncio.Event()
+    is_asked = asyncio.Event()
+
+    async def drain() -> None:
+        is_asked.set()
+        await kept.wait()
+
+    parts.memory.is_used_by(inside.settle)
+    parts.memory.is_handed_to(drain)
+    with inside.inside():
+        dropping = asyncio.create_task(parts.memory.drop_for_good(OURS))
+        await asyncio.sleep(0)
+        asks_early = is_asked.is_set()
+    await is_asked.wait()
+    waits = not dropping.done()
+    parts.happened.clear()
+    kept.set()
+    await dropping
+
+    assert (asks_early, waits) == (False, True)
+    assert parts.happened == ["dropped"]
+
+
+async def test_a_second_order_waits_for_the_children_that_the_first_one_ends() -> None:
+    memory, gone = ProcessMemory(), asyncio.Event()
+
+    async def end() -> None:
+        await gone.wait()
+
+    memory.is_ended_by(end)
+    with memory.reading(OURS):
+        pass
+    orders = [asyncio.create_task(memory.drop_for_good(OURS)) for _ in range(2)]
+    other = asyncio.create_task(memory.drop_for_good(THEIRS))
+    await other
+    waits = [not one.done() for one in orders]
+    gone.set()
+    await asyncio.gather(*orders)
+
+    assert waits == [True, True]
+
+
+async def test_children_that_could_not_be_ended_are_ended_by_the_next_order() -> None:
+    memory, tries = ProcessMemory(), list[str]()
+
+    async def end() -> None:
+        tries.append("tried")
+        if len(tries) == 1:
+            raise OSError("not ended")
+
+    memory.is_ended_by(end)
+    with memory.reading(OURS):
+        pass
+    with pytest.raises(OSError, match="not ended"):
+        await memory.drop_for_good(OURS)
+    await memory.drop_for_good(OURS)
+    await memory.drop_for_good(OURS)
+
+    assert tries == ["tried"] * 2
 
 
 def test_what_functions_remember_of_texts_is_dropped() -> None:

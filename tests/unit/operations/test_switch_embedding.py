@@ -1,7 +1,10 @@
 """Which switches of a workspace's embedding space may begin; what they do is tested on a real data plane."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any, cast
 from uuid import uuid4
 
 import numpy as np
@@ -104,3 +107,45 @@ async def test_a_switch_is_estimated_by_the_passages_that_it_would_embed() -> No
     with pytest.raises(InvalidInput) as refused:
         await switch.estimate(workspace, "openai:unknown")
     assert refused.value.code == "SPACE_UNKNOWN"
+
+
+async def test_an_erasure_waits_for_a_batch_of_a_switch_and_not_for_the_switch() -> None:
+    store = MemoryStore(SystemClock())
+    database = MemoryDatabase(store, MemoryAnswerCache(store.clock))
+    told: list[str] = []
+
+    @contextmanager
+    def reading(_: WorkspaceRef) -> Generator[None]:
+        told.append("in")
+        yield
+        told.append("out")
+
+    class Watched(NoEmbedder):
+        batch_size = 1
+
+        async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            told.append("embeds")
+            return await super().embed(texts)
+
+    embedders = EmbedderRegistry(DeterministicEmbedder(), Watched, {"deterministic": lambda: DETERMINISTIC_SPACE})
+    measurement = MeasureSwitch(database, embedders, Retrieve(RecordingTelemetry()), FusionWeights())
+    switch = SwitchEmbedding(database, embedders, measurement, RecordingTelemetry(), DAY, reading=reading)
+    workspace = WorkspaceRef(uuid4(), uuid4())
+    async with database.transaction(workspace.org_id) as transaction:
+        await transaction.workspaces.create(
+            workspace.workspace_id, "w", WorkspaceKind.GENERAL, None, WorkspaceSettings()
+        )
+    ingest = IngestChunks(database, embedders, TextAnalysis(estimate_tokens, InlineCompute()))
+    texts = ("The pump lifts water.", "The crane lifts stones.")
+    await ingest.run(workspace, [ChunkedDocument("a.md", "a", texts)], "tests")
+    begun = await switch.begin(workspace, "openai:other:8", None)
+    assert begun.job is not None
+    async with database.transaction(workspace.org_id) as transaction:
+        lease = await transaction.jobs.lease(begun.job, "test", timedelta(minutes=5))
+    assert lease is not None
+
+    await switch.run(lease, cast("Any", SimpleNamespace(advance=lambda: told.append("step"))))
+
+    assert told[:8] == ["in", "embeds", "out", "step"] * 2
+    assert told.count("in") == told.count("out")
+    assert told[-1] == "out"

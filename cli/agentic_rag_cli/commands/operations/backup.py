@@ -140,14 +140,16 @@ def erasures(
 
     Example: rag backup erasures /mnt/backups/erasures.jsonl
     """
-    from agentic_rag.operations.backups.backup import encode_line
+    from agentic_rag.operations.backups.backup import RevokedKey, encode_line
 
-    async def work(container: Container) -> list[bytes]:
-        return [encode_line(one) async for one in container.backup_database.erasures()]
+    async def work(container: Container) -> list[TakenAway]:
+        return [one async for one in container.backup_database.erasures()]
 
-    lines = _with_container(context, work)
-    write_private(file, b"".join(lines).decode())
-    terminal.show({"erasures": len(lines)}, f"{file}: {format_count(len(lines), 'erasure')}", as_json=as_json)
+    taken = _with_container(context, work)
+    write_private(file, b"".join(map(encode_line, taken)).decode())
+    keys = sum(isinstance(one, RevokedKey) for one in taken)
+    told = f"{format_count(len(taken) - keys, 'erasure')}, {format_count(keys, 'revoked key')}"
+    terminal.show({"erasures": len(taken) - keys, "keys": keys}, f"{file}: {told}", as_json=as_json)
 
 
 @app.command("reapply")

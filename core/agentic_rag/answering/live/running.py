@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
+from agentic_rag.kernel.concurrency import Turnstile
 from agentic_rag.kernel.errors import RunCancelled
 from agentic_rag.tenancy.access import may_manage_access
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
@@ -26,6 +27,7 @@ class RunningRuns:
 
     def __init__(self) -> None:
         self._going: dict[UUID, _Going] = {}
+        self._turnstile = Turnstile()
 
     @asynccontextmanager
     async def enter(self, run_id: UUID, workspace: WorkspaceRef, subject: str) -> AsyncGenerator[None]:
@@ -35,13 +37,18 @@ class RunningRuns:
             async with going.limit:
                 self._going[run_id] = going
                 try:
-                    yield
+                    with self._turnstile.inside():
+                        yield
                 finally:
                     del self._going[run_id]
         except TimeoutError:
             if going.is_cancelled:
                 raise RunCancelled("The run was cancelled before it had an answer.") from None
             raise
+
+    async def settle(self) -> None:
+        """Wait until the runs that go on at the call have ended."""
+        await self._turnstile.settle()
 
     def cancel(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> bool:
         """Whether a run of this id goes on here that the caller may cancel: its own, or any for who manages the

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from uuid import UUID
 
 from agentic_rag.answering.answer import Citation
@@ -28,7 +30,9 @@ _MOST_BYTES = 16 << 20
 
 
 class ShowCitedPage:
-    """Whoever may read the run and the document sees the page. What is kept is looked up after both rights."""
+    """Whoever may read the run and the document sees the page. What is kept is looked up after both rights. `reading`
+    tells what is read of a document, until its picture is kept.
+    """
 
     def __init__(
         self,
@@ -37,6 +41,7 @@ class ShowCitedPage:
         database: Database,
         blobs: BlobStore,
         render: RenderPage,
+        reading: Callable[[WorkspaceRef, UUID], AbstractContextManager[None]],
         telemetry: Telemetry,
         noticed: NoticeFeedback | None = None,
     ) -> None:
@@ -45,6 +50,7 @@ class ShowCitedPage:
         self._database = database
         self._blobs = blobs
         self._render = render
+        self._reading = reading
         self._telemetry = telemetry
         self._noticed = noticed
         self._kept: OrderedDict[bytes, PageImage] = OrderedDict()
@@ -67,9 +73,10 @@ class ShowCitedPage:
         await self._access.require(principal, workspace, cited.document_id, DocumentRight.READ)
         if cited.page is None:
             raise _not_shown("The citation names no page: read the text at its `sourceSpan`.")
-        key, content_hash = await self._original_of(workspace, cited)
-        place = await self._place(principal, workspace, cited, cited.page)
-        image = await self._image(key, content_hash, place)
+        with self._reading(workspace, cited.document_id):
+            key, content_hash = await self._original_of(workspace, cited)
+            place = await self._place(principal, workspace, cited, cited.page)
+            image = await self._image(key, content_hash, place)
         act = AuditAction.READ_ORIGINAL
         who, what = principal.subject_id, cited.document_id
         await audit_read(self._database, self._telemetry, act, workspace, what, who, page=place.page)

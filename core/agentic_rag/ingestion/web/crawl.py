@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from uuid import UUID
@@ -20,7 +21,7 @@ from agentic_rag.ingestion.web.search_web import require_web
 from agentic_rag.jobs.job import JobKind, JobRef, Lease, NewJob
 from agentic_rag.jobs.leases import require_lease
 from agentic_rag.jobs.ports import JobProgress
-from agentic_rag.kernel.concurrency import run_side_by_side
+from agentic_rag.kernel.concurrency import run_side_by_side, untold
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import (
     AgenticRagError,
@@ -97,6 +98,8 @@ class CrawlWeb:
     telemetry: Telemetry
     renew: RenewPages
     pause_seconds: float = PAUSE_SECONDS
+    reading: Callable[[WorkspaceRef], AbstractContextManager[None]] = untold
+    """Told while a page is held."""
 
     async def start(self, workspace: WorkspaceRef, request: CrawlRequest, actor: str) -> JobRef:
         """Queue a crawl. Errors: `PolicyRefused` code WEB_REFUSED; those of `KeepPages.admit`."""
@@ -167,10 +170,11 @@ class CrawlWeb:
                 if not frontier.has_budget or monotonic() >= until:
                     return
                 frontier.fetched += 1
-                if frontier.is_renewal:
-                    ended, follows = await self.renew.run(lease, page), ()
-                else:
-                    ended, follows = await self._page(lease.job.workspace, frontier, page)
+                with self.reading(lease.job.workspace):
+                    if frontier.is_renewal:
+                        ended, follows = await self.renew.run(lease, page), ()
+                    else:
+                        ended, follows = await self._page(lease.job.workspace, frontier, page)
                 frontier.fetched -= not ended.state.is_fetched
                 frontier.size += ended.size
                 frontier.pages[page.url] = ended

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from uuid import UUID
 
 from agentic_rag.answering.ports import AnswerCache
 from agentic_rag.documents.ports import BlobStore
@@ -119,8 +120,12 @@ class ReapplyErasures:
         known = {one.org_id for one in await self._organisations.all()}
         documents = workspaces = organisations = keys = 0
         every = set(records)
-        for revoked in (one for one in every if isinstance(one, RevokedKey) and one.org_id in known):
-            keys += await self._revoke(revoked)
+        revoked: dict[UUID, set[UUID]] = {}
+        for one in every:
+            if isinstance(one, RevokedKey) and one.org_id in known:
+                revoked.setdefault(one.org_id, set()).add(one.key_id)
+        for org_id, key_ids in revoked.items():
+            keys += await self._revoke(org_id, key_ids)
         erasures = (one for one in every if isinstance(one, ErasureRecord))
         # Documents first: what a workspace held before it went has its own certificate.
         for record in sorted(erasures, key=lambda one: (one.document_id is None, one.erased_at)):
@@ -148,15 +153,15 @@ class ReapplyErasures:
         )
         return ReappliedErasures(documents, workspaces, organisations, keys)
 
-    async def _revoke(self, record: RevokedKey) -> bool:
-        async with self._database.transaction(record.org_id) as transaction:
+    async def _revoke(self, org_id: UUID, key_ids: Collection[UUID]) -> int:
+        """Revoke those of an organisation's keys that are valid; their number."""
+        async with self._database.transaction(org_id) as transaction:
             valid = {one.key_id for one in await transaction.api_keys.all() if one.revoked_at is None}
-            if record.key_id not in valid:
-                return False
-            await transaction.api_keys.revoke(record.key_id)
-            act = AuditAction.REVOKE_API_KEY
-            await audit(transaction, self._telemetry, act, None, record.key_id, RESTORE_ACTOR)
-        return True
+            again = sorted(valid.intersection(key_ids))
+            for key_id in again:
+                await transaction.api_keys.revoke(key_id)
+                await audit(transaction, self._telemetry, AuditAction.REVOKE_API_KEY, None, key_id, RESTORE_ACTOR)
+        return len(again)
 
     async def _erase_document(self, record: ErasureRecord) -> bool:
         workspace, document_id = _workspace_of(record), record.document_id

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import TypeVar
 
 from agentic_rag.jobs.job import JobRef, Lease
 from agentic_rag.jobs.ports import JobProgress
+from agentic_rag.kernel.concurrency import untold
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.operations.findings import Finding, finding
@@ -83,6 +85,8 @@ class GraphSync:
     documents: int = DOCUMENTS
     chunks: int = CHUNKS_PER_TRANSACTION
     pauses: Sequence[float] = PAUSES
+    reading: Callable[[WorkspaceRef], AbstractContextManager[None]] = untold
+    """Told while texts of a batch are held."""
 
     async def run(self, lease: Lease, progress: JobProgress) -> bool:
         """The body of GRAPH jobs; True if it completed the job itself, with its last write.
@@ -145,8 +149,9 @@ class GraphSync:
                 pass
         cursor = GraphCursor(since)
         while True:
-            batch = await self.feed.next_changes(workspace, cursor, self.documents)
-            await persist(partial(self._bring, writer, workspace, fence, batch, progress))
+            with self.reading(workspace):
+                batch = await self.feed.next_changes(workspace, cursor, self.documents)
+                await persist(partial(self._bring, writer, workspace, fence, batch, progress))
             if batch.is_last:
                 await persist(partial(_reach, writer, workspace, fence, batch.corpus_version, batch.corpus_version))
                 if await self.feed.complete_job(lease, fence, batch.corpus_version):

@@ -82,11 +82,11 @@ class ProcessParser:
             return await self._read_without(content, asked, refusal)
         return await self._read(content, {**asked, "recognised": pages})
 
-    async def end_idle(self) -> None:
-        """End the children that read no file now; the next file starts others. A busy one ends with its file."""
-        await self._pool.end_idle()
+    async def end_children(self) -> None:
+        """As of `ChildPool`."""
+        await self._pool.end_children()
         if self._scans is not None:
-            await self._scans.end_idle()
+            await self._scans.end_children()
 
     async def aclose(self) -> None:
         """End all children."""

@@ -55,12 +55,16 @@ class ChildPool:
         self._idle: list[_Child] = []
         self._busy: set[_Child] = set()
 
-    async def end_idle(self) -> None:
-        """End the children that read no file now; the next file starts others. A busy one ends with its file."""
-        for child in self._busy:
+    async def end_children(self) -> None:
+        """End the children that have read files; the next file starts others. A busy one ends with its file, and is
+        waited for.
+        """
+        busy = list(self._busy)
+        for child in busy:
             child.retire()
         while self._idle:
             await self._idle.pop().end()
+        await asyncio.gather(*(child.gone() for child in busy))
 
     async def aclose(self) -> None:
         """End all children."""
@@ -87,12 +91,13 @@ class ChildPool:
         except BaseException:
             await child.end()
             raise
+        else:
+            if child.usable(self._limits):
+                self._idle.append(child)
+            else:
+                await child.end()
         finally:
             self._busy.discard(child)
-        if child.usable(self._limits):
-            self._idle.append(child)
-        else:
-            await child.end()
         return reply
 
     async def _ask(self, child: _Child, request: bytes, wall: float) -> tuple[bytes, bytes]:
@@ -182,6 +187,10 @@ class _Child:
     def retire(self) -> None:
         """Read no further file."""
         self._is_retired = True
+
+    async def gone(self) -> None:
+        """Wait until the process has ended."""
+        await self._process.wait()
 
     async def ready(self) -> tuple[str, ...]:
         """Waits for the frame that a child sends once its walls stand, and names them."""

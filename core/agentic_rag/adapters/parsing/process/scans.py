@@ -124,9 +124,9 @@ class ScanReader:
             finally:
                 await self._pool.aclose()
 
-    async def end_idle(self) -> None:
+    async def end_children(self) -> None:
         """As of `ProcessParser`."""
-        await self._pool.end_idle()
+        await self._pool.end_children()
 
     async def aclose(self) -> None:
         """End the child."""

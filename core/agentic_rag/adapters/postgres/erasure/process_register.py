@@ -162,8 +162,10 @@ class ProcessRegister:
         # What was read before the row stood there may be older than an erasure that did not wait for this process.
         self._memory.drop(None)
         self._name, self._seen = name, began
-        self._begin(self._end_earlier(name, list(self._left)))
+        ending = self._begin(self._end_earlier(name, list(self._left)))
         while await self._beat(name):
+            if self._left and ending.done():
+                ending = self._begin(self._end_earlier(name, list(self._left)))
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), BEAT_SECONDS)
             self._wake.clear()
@@ -190,10 +192,11 @@ class ProcessRegister:
         self._seen = began
         return True
 
-    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+    def _begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = detached_task(work, "drop of held texts")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _follow(self, name: UUID, orders: Sequence[str]) -> None:
         heard = [tuple(UUID(part) for part in order.split(" ")) for order in orders]
