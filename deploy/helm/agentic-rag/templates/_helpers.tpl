@@ -26,7 +26,7 @@ seccompProfile: {type: RuntimeDefault}
 
 {{/* Environment: settings, and the file of each secret that the pod mounts. Arguments: root, secrets (a list). */}}
 {{- define "agentic-rag.environment" -}}
-{{- $names := dict "database-url" "DATABASE_URL" "owner-database-url" "AGENTIC_RAG_OWNER_DATABASE_URL" "redis-url" "REDIS_URL" "master-keys" "AGENTIC_RAG_MASTER_KEYS" "token" "AGENTIC_RAG_TOKEN" "openai-api-key" "OPENAI_API_KEY" "neo4j-uri" "NEO4J_URI" "blob-store" "AGENTIC_RAG_BLOB_STORE" -}}
+{{- $names := dict "database-url" "DATABASE_URL" "owner-database-url" "AGENTIC_RAG_OWNER_DATABASE_URL" "redis-url" "REDIS_URL" "master-keys" "AGENTIC_RAG_MASTER_KEYS" "token" "AGENTIC_RAG_TOKEN" "openai-api-key" "OPENAI_API_KEY" "neo4j-uri" "NEO4J_URI" "blob-store" "AGENTIC_RAG_BLOB_STORE" "database-read-url" "DATABASE_READ_URL" -}}
 - {name: AGENTIC_RAG_ENABLED, value: "true"}
 - {name: AGENTIC_RAG_HOME, value: /var/lib/agentic-rag}
 {{- range .secrets }}
