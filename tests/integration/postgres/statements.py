@@ -16,6 +16,10 @@ class WatchedConnection:
         self._inner = inner
         self._statements = statements
 
+    @property
+    def server_version(self) -> int:
+        return self._inner.server_version
+
     async def fetch(self, query: str, *arguments: Any) -> Sequence[Row]:
         self._statements.append(query)
         return await self._inner.fetch(query, *arguments)
