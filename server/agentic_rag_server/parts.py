@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from agentic_rag.ingestion.sources.push import PushSource
     from agentic_rag.ingestion.upload import UploadDocument
     from agentic_rag.ingestion.web.crawl import CrawlWeb
+    from agentic_rag.ingestion.web.estimate_crawl import EstimateCrawl
     from agentic_rag.ingestion.web.search_web import SearchWeb
     from agentic_rag.jobs.ports import DeadPayloads, JobBoard
     from agentic_rag.kernel.clock import Clock
@@ -151,6 +152,7 @@ class ServerParts:
     sources: ManageSources
     search_web: SearchWeb
     crawl_web: CrawlWeb
+    estimate_crawl: EstimateCrawl
     web_envelope: WebEnvelope
     push_source: PushSource
     attachments: Attachments

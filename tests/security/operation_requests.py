@@ -75,6 +75,9 @@ FIELDS: Mapping[str, Request] = {
     "Query.usage": Request('usage(from: "2026-11-01", to: "2026-11-02", workspaceId: %(workspace)s) { pricedOn }'),
     "Query.budgets": Request("budgets(workspaceId: %(workspace)s) { scope }"),
     "Query.webBudgets": Request("webBudgets(workspaceId: %(workspace)s) { scope }"),
+    "Query.estimateCrawl": Request(
+        'estimateCrawl(input: {workspaceId: %(workspace)s, urls: ["https://docs.example.com/"]}) { pages }'
+    ),
     "Query.crawlPages": Request("crawlPages(id: %(job)s) { url }"),
     "Query.contextTemplates": Request("contextTemplates(workspaceId: %(workspace)s) { name }"),
     "Query.run": Request("run(id: %(run)s) { id }"),

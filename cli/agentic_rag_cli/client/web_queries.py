@@ -12,6 +12,12 @@ mutation ($input: SearchWebInput!) {{
 
 CRAWL = f"mutation ($input: CrawlInput!) {{ crawl(input: $input) {{ jobId {FAULTS} }} }}"
 
+ESTIMATE_CRAWL = """
+query ($input: CrawlInput!) {
+  estimateCrawl(input: $input) { pages size seconds tokens costUsd knownPages pagesLeft }
+}
+"""
+
 CRAWL_PAGES = "query ($id: ID!) { crawlPages(id: $id) { url depth state code } }"
 
 CRAWL_JOB = "query ($id: ID!) { job(id: $id) { state errorCode errorMessage } }"

@@ -36,6 +36,17 @@ def upload_text(files: list[dict[str, Any]]) -> str:
     )
 
 
+def crawl_text(found: dict[str, Any]) -> str:
+    """What a crawl would come to, and what that is reckoned by."""
+    known = f"{format_count(found['knownPages'], 'page')} of these sites" if found["knownPages"] else "pages at large"
+    at_most, left = format_count(found["pages"], "page"), format_count(found["pagesLeft"], "page")
+    return (
+        f"at most {at_most}, about {found['size'] / 1e6:.1f} MB in {format_count(found['seconds'], 'second')}\n"
+        f"about {format_count(found['tokens'], 'token')} to embed  {usd(found['costUsd'])}\n"
+        f"by the size of {known}; {left} left today"
+    )
+
+
 def usd(amount: float | None) -> str:
     """An amount of US dollars that may be unknown."""
     return UNPRICED if amount is None else f"{amount:.6f} USD"

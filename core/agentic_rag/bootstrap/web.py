@@ -7,6 +7,7 @@ from functools import cached_property
 from agentic_rag.answering.outside import Outside
 from agentic_rag.bootstrap.ingestion import IngestionParts
 from agentic_rag.ingestion.web.crawl import CrawlWeb
+from agentic_rag.ingestion.web.estimate_crawl import EstimateCrawl
 from agentic_rag.ingestion.web.keep_pages import KeepPages
 from agentic_rag.ingestion.web.look_outside import LookOutsideForRun
 from agentic_rag.ingestion.web.read_pages import ReadPages
@@ -101,6 +102,12 @@ class WebParts(IngestionParts):
             renew,
             reading=self.memory.reading,
         )
+
+    @cached_property
+    def estimate_crawl(self) -> EstimateCrawl:
+        """The use case behind `estimateCrawl`."""
+        prices = self.settings.models.prices
+        return EstimateCrawl(self.database, self.read_pages, self.web_envelope, self.embedders, prices)
 
     @cached_property
     def _outside(self) -> Outside | None:

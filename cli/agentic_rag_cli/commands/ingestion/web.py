@@ -12,6 +12,7 @@ from agentic_rag_cli.client import web_queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
+from agentic_rag_cli.output.estimate_view import crawl_text
 from agentic_rag_cli.wiring import on_graphql
 
 _DONE = frozenset({"DONE", "DEAD", "CANCELLED", "PURGED"})
@@ -55,6 +56,7 @@ def crawl(
     seconds: Annotated[int, typer.Option("--seconds", help="How long it may take.")] = 600,
     host: Annotated[list[str] | None, typer.Option("--host", help="Another host to follow; may be repeated.")] = None,
     no_wait: Annotated[bool, typer.Option("--no-wait", help="Queue it and return.")] = False,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only say what it would fetch and cost.")] = False,
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -73,6 +75,8 @@ def crawl(
             "maxSeconds": seconds,
             "hosts": host or [],
         }
+        if estimate:
+            return await client.fetch(web_queries.ESTIMATE_CRAWL, input=wish)
         job = (await client.fetch(web_queries.CRAWL, input=wish))["jobId"]
         state: dict[str, Any] = {"state": "QUEUED"}
         while not no_wait and state["state"] not in _DONE:
@@ -81,7 +85,7 @@ def crawl(
         return {"jobId": job, **state, "pages": await client.fetch(web_queries.CRAWL_PAGES, id=job)}
 
     found = on_graphql(context, work)
-    terminal.show(found, _crawl_text(found), as_json=as_json)
+    terminal.show(found, crawl_text(found) if estimate else _crawl_text(found), as_json=as_json)
 
 
 def _crawl_text(found: dict[str, Any]) -> str:

@@ -52,6 +52,20 @@ class CrawlInput:
     )
 
 
+@strawberry.type(
+    description="What a crawl is expected to come to: by pages that the workspace holds of its sites, else by pages at "
+    "large."
+)
+class CrawlEstimate:
+    pages: int = strawberry.field(description="Fetched at most, by the request and by what is left of the day.")
+    size: int = strawberry.field(description="Bytes that are fetched.")
+    seconds: int = strawberry.field(description="By the pauses between requests; slow sites take longer.")
+    tokens: int = strawberry.field(description="To embed; pages that have not changed take none.")
+    cost_usd: float | None = strawberry.field(description="Null without a known price; 0 on the server itself.")
+    known_pages: int = strawberry.field(description="Pages of these sites that the workspace holds.")
+    pages_left: int = strawberry.field(description="Of the day's envelope.")
+
+
 @strawberry.type(description="The job that crawls, or why there is none.")
 class CrawlPayload(Payload):
     job_id: strawberry.ID | None = None
@@ -71,6 +85,19 @@ class CrawledPage:
 
 @strawberry.type
 class WebQuery:
+    @field(
+        Action.READ,
+        Action.CRAWL_WEB,
+        right=Sight.ORGANISATION,
+        description="What a crawl would fetch, take and cost. No site is asked, and nothing counts against the day's "
+        "envelope. Takes the role admin.",
+    )
+    async def estimate_crawl(self, info: Info, input: CrawlInput) -> CrawlEstimate:
+        """Errors: those of `crawl`, among the errors."""
+        context = info.context
+        workspace = await context.workspace(input.workspace_id, ("input", "workspaceId"))
+        return to_schema(CrawlEstimate, await context.parts.estimate_crawl.run(workspace, _crawl_request(input)))
+
     @field(
         Action.READ,
         Action.CRAWL_WEB,
@@ -120,8 +147,11 @@ class WebMutation:
     async def crawl(self, info: Info, input: CrawlInput) -> CrawlPayload:
         context = info.context
         workspace = await context.workspace(input.workspace_id, ("input", "workspaceId"))
-        request = frontier.CrawlRequest(
-            tuple(input.urls), input.depth, input.max_pages, input.max_bytes, input.max_seconds, tuple(input.hosts)
-        )
-        ref = await context.parts.crawl_web.start(workspace, request, context.principal.subject_id)
+        ref = await context.parts.crawl_web.start(workspace, _crawl_request(input), context.principal.subject_id)
         return CrawlPayload(job_id=strawberry.ID(encode(NodeKind.JOB, workspace.workspace_id, ref.job_id)))
+
+
+def _crawl_request(given: CrawlInput) -> frontier.CrawlRequest:
+    return frontier.CrawlRequest(
+        tuple(given.urls), given.depth, given.max_pages, given.max_bytes, given.max_seconds, tuple(given.hosts)
+    )
