@@ -279,19 +279,13 @@ def test_freshness_falls_with_age() -> None:
     assert measure_freshness(find_time_need("Who will pay in 2031?"), [date(2025, 12, 31)], TODAY) == 1.0
 
 
-def test_sufficiency_is_the_support_of_what_is_stated_in_time() -> None:
-    support = Support(0.8, 0.25)
-    assert measure_sufficiency(Outcome.GROUNDED, support, 1.0, 0) == 0.8
-    assert measure_sufficiency(Outcome.UNCERTAIN, support, 1.0, 0) == 0.8
-    assert measure_sufficiency(Outcome.PARTIALLY_GROUNDED, support, 1.0, 1) == 0.4
-    assert measure_sufficiency(Outcome.GROUNDED, None, 1.0, 0) == 1.0
-
-
-def test_what_is_not_stated_or_too_old_suffices_for_nothing() -> None:
-    support = Support(0.8, 0.25)
-    assert measure_sufficiency(Outcome.ABSTAINED, support, 1.0, 0) == 0.0
-    assert measure_sufficiency(Outcome.GROUNDED, support, 0.0, 0) == 0.0
-    assert measure_sufficiency(Outcome.GROUNDED, support, 0.5, 0) == 0.4
+def test_sufficiency_has_the_threshold_in_the_middle() -> None:
+    at = [Support(score, 0.25) for score in (0.0, 0.25, 1.0)]
+    assert [measure_sufficiency(Outcome.GROUNDED, one, None, 0) for one in at] == [0.0, 0.5, 1.0]
+    assert measure_sufficiency(Outcome.ABSTAINED, at[2], None, 0) == 0.0
+    assert measure_sufficiency(Outcome.UNCERTAIN, at[2], None, 0) == 0.5
+    assert measure_sufficiency(Outcome.PARTIALLY_GROUNDED, at[2], None, 1) == 0.5
+    assert measure_sufficiency(Outcome.GROUNDED, at[2], Support(0.25, 0.25), 0) == 0.5
 
 
 def test_coverage_is_of_terms_and_names() -> None:

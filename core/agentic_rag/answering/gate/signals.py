@@ -113,14 +113,16 @@ def measure_coverage(support: Support | None) -> float:
     return _rounded(signs.get("covered", 0.0) * (1.0 - max(signs.get("unnamed", 0.0), signs.get("unheld", 0.0))))
 
 
-def measure_sufficiency(outcome: Outcome, support: Support | None, freshness: float, missing: int) -> float:
-    """How far the corpus answers in time: 0 for an abstention; else support times `freshness`, divided by one more than
-    the parts without an answer. Passages that support something answer nothing where the run abstains, or where they
-    are too old for the question. An answer that weighs no passages, as a tool's, has all of it.
+def measure_sufficiency(outcome: Outcome, support: Support | None, certainty: Support | None, missing: int) -> float:
+    """How far the corpus answers: 0 for an abstention; else the lesser of support and certainty, each with its
+    threshold at ½, not above ½ where the answer is uncertain, divided by one more than the parts without an answer.
     """
     if outcome is Outcome.ABSTAINED:
         return 0.0
-    return _rounded((1.0 if support is None else support.score) * freshness / (1 + missing))
+    least = min((_above_threshold(one) for one in (support, certainty) if one is not None), default=1.0)
+    if outcome is Outcome.UNCERTAIN:
+        least = min(least, 0.5)
+    return _rounded(least / (1 + missing))
 
 
 def features_of(question: QuestionSigns, probe: ProbeSigns | None, around: OutsideSigns) -> dict[str, float]:
@@ -149,6 +151,14 @@ def _share_in_turns(terms: frozenset[str], history: Sequence[Turn]) -> float:
     said = (f"{turn.question} {turn.answer}"[:TURN_CHARACTERS].lower() for turn in history[-RECENT_TURNS:])
     words = " " + " ".join(word for text in said for word in _WORD.findall(text))
     return _rounded(sum(f" {term}" in words for term in terms) / len(terms))
+
+
+def _above_threshold(support: Support) -> float:
+    """The score on a scale with the threshold at ½."""
+    score, line = support.score, support.threshold
+    if score < line:
+        return 0.5 * score / line
+    return 1.0 if line >= 1.0 else 0.5 + 0.5 * (score - line) / (1.0 - line)
 
 
 def _rounded(value: float) -> float:

@@ -169,15 +169,14 @@ def probe_signs(state: RunState, ending: Ending, today: date) -> ProbeSigns:
     searched = found.parts if found.whole is None else (found.whole,)
     cited = ending.citations or (() if ending.abstention is None else ending.abstention.nearest)
     dated = [one.dated.date() for one in cited if one.dated is not None]
-    freshness = measure_freshness(
-        find_time_need(state.question.text, state.options.gate.wants.newest_days), dated, today
-    )
     return ProbeSigns(
         hit_rate=measure_hits([one.candidate.score for one in found.passages]),
         margin=measure_margin([one.confidence for one in searched]),
         coverage=measure_coverage(draft.support),
-        freshness=freshness,
-        sufficiency=measure_sufficiency(ending.outcome, draft.support, freshness, len(draft.missing)),
+        freshness=measure_freshness(
+            find_time_need(state.question.text, state.options.gate.wants.newest_days), dated, today
+        ),
+        sufficiency=measure_sufficiency(ending.outcome, draft.support, draft.certainty, len(draft.missing)),
         support=0.0 if draft.support is None else draft.support.score,
         certainty=0.0 if draft.certainty is None else draft.certainty.score,
     )
