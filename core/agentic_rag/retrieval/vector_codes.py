@@ -22,9 +22,7 @@ _SLACK = 1e-9
 """Of the product of two lengths: more than two sums of up to a million terms in double precision can be wrong."""
 
 _WORTH_A_PASS = 512
-"""Vectors from which a second pass over their codes takes less time than it saves: it takes as long as comparing 200,
-and leaves half of them.
-"""
+"""Vectors from which a second pass over their codes may save time. An estimate from timings of its parts."""
 
 _BY_ROW = ("codes", "scales", "lengths", "rests")
 """The arrays that have an entry for each vector."""

@@ -74,7 +74,7 @@ tells from others of its kind.
 """
 _OFFICE = re.compile(
     rf"\b(?:{_DONE}) (?:only )?by (?:the|our|your|their|its|an?) (?:[a-z-]+ ){{0,2}}?"
-    r"(?!(?:water|power|computer|weather|river|motor|number|order|letter|paper|meter|filter|winter|summer|summer|"
+    r"(?!(?:water|power|computer|weather|river|motor|number|order|letter|paper|meter|filter|winter|summer|"
     r"november|december|september|october|quarter|corner|factor|other|former|latter|error|door|floor|user|printer|"
     r"server|sensor|reactor|generator|buffer|layer|counter|timer|trigger|matter|manner|amount|percent|accent)\b)"
     r"((?:[a-z-]{2,}(?:er|or|ist|ian|ee)|[a-z-]*(?<!m)(?:ent|ant)|client|board|council|court|office|committee|company|"
