@@ -62,13 +62,13 @@ async def parser() -> AsyncIterator[ProcessParser]:
     await made.aclose()
 
 
-async def busy_child(parser: ProcessParser) -> tuple[asyncio.Task[object], int]:
+async def busy_child(parser: ProcessParser, paragraphs: int = 100_000) -> tuple[asyncio.Task[object], int]:
     """A parse under way, and the process id of the child that does it."""
     others = children()
     await parser.parse(b"warm", "a.txt", None)
     (pid,) = children() - others
     idle = cpu_ticks(pid)
-    task = asyncio.ensure_future(parser.parse(docx(100_000), "a.docx", None))
+    task = asyncio.ensure_future(parser.parse(docx(paragraphs), "a.docx", None))
     async with asyncio.timeout(60):
         while cpu_ticks(pid) < idle + 20:  # noqa: ASYNC110 - the kernel counts, and tells nobody
             await asyncio.sleep(0.01)
@@ -198,7 +198,9 @@ async def test_cancelling_a_parse_ends_its_child(parser: ProcessParser) -> None:
 
 
 async def test_the_end_of_children_waits_for_one_that_reads_a_file(parser: ProcessParser) -> None:
-    parse, child = await busy_child(parser)
+    # Few enough to be read to their end.
+    parse, child = await busy_child(parser, 8_000)
+    assert not parse.done()
 
     await parser.end_children()
 
