@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 
-from agentic_rag.adapters.postgres.session.replica import REPLICA
 from agentic_rag.bootstrap.operations import OperationsParts
 from agentic_rag.jobs.job import QueueName
+from agentic_rag.kernel.dependency import GRAPH_CHECK, OPTIONAL_CHECKS, REPLICA_CHECK
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.retrieval.ports import Reranker
 from agentic_rag.settings import Settings
@@ -39,9 +39,9 @@ class Container(OperationsParts):
             "blobs": self._check_blobs,
         }
         if self.graph is not None:
-            checks["neo4j"] = self.graph.check
+            checks[GRAPH_CHECK] = self.graph.check
         if self.replica is not None:
-            checks[REPLICA] = self.replica.check
+            checks[REPLICA_CHECK] = self.replica.check
         return checks
 
     async def _check_redis(self) -> None:
@@ -54,7 +54,7 @@ class Container(OperationsParts):
         """Each dependency that work cannot go on without, by name: None when it answers, else what is wrong."""
         found: dict[str, str | None] = {}
         for name, check in self.checks.items():
-            if name in ("neo4j", REPLICA):
+            if name in OPTIONAL_CHECKS:
                 continue
             try:
                 await check()

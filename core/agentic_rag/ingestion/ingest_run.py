@@ -26,7 +26,9 @@ FORCE_ARGUMENT = "force"
 
 SOURCE_PROVENANCE = "source"
 """The provenance entry that says where a document came from: the kind of a source, a colon, and its location."""
-_WEB_SOURCES = frozenset({"web", "sitemap"})
+WEB_SOURCE = "web"
+"""That entry of a page that a search or a crawl fetched."""
+_WEB_SOURCES = frozenset({WEB_SOURCE, "sitemap"})
 
 
 class IngestStage(enum.Enum):

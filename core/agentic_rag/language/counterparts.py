@@ -70,9 +70,7 @@ def asked_role(question: str) -> VerbRole | None:
 def _asked_by_noun(low: str) -> VerbRole | None:
     match = _ASKED.search(low)
     noun = None if match is None else _NOUN.fullmatch(match["noun"])
-    return (
-        None if noun is None else VerbRole(noun["verb"], noun["ending"].startswith("e") and "r" not in noun["ending"])
-    )
+    return None if noun is None else _role_of(noun)
 
 
 def _asked_by_verb(low: str) -> VerbRole | None:
@@ -88,11 +86,14 @@ def roles_of(low: str) -> Mapping[VerbRole, int]:
     """
     found: dict[VerbRole, int] = {}
     for match in _NOUN.finditer(low):
-        is_agent = "r" in match["ending"]
-        if is_agent or match["ending"] != "ed" or is_done_to(low, *match.span()):
-            role = VerbRole(match["verb"], not is_agent)
+        if match["ending"] != "ed" or is_done_to(low, *match.span()):
+            role = _role_of(match)
             found[role] = found.get(role, 0) + 1
     return found
+
+
+def _role_of(noun: re.Match[str]) -> VerbRole:
+    return VerbRole(noun["verb"], "r" not in noun["ending"])
 
 
 def says_only_counterpart(role: VerbRole, text: str) -> bool:

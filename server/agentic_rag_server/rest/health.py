@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from starlette.requests import Request
 from starlette.responses import Response
 
+from agentic_rag.kernel.dependency import OPTIONAL_CHECKS
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.ttl_cache import TtlCache
 from agentic_rag.tenancy.principals import Principal
@@ -25,9 +26,6 @@ READY = "ready"
 
 FRESH_SECONDS = 1.0
 """How long an answer of /readyz holds for everybody, since each one asks every dependency."""
-
-OPTIONAL = frozenset({"neo4j", "replica"})
-"""Dependencies whose loss only degrades answers."""
 
 
 class CheckResult(Model, frozen=True):
@@ -87,8 +85,9 @@ class HealthEndpoints(Endpoint):
         description="In production the checks are shown to operators only.",
     )
     async def readyz(self, request: Request) -> Response:
-        """503 when the product is off or a check fails that is not `OPTIONAL`; else 200. Errors: `Unauthenticated` (a
-        wrong credential).
+        """503 when the product is off or a check fails that is none of `OPTIONAL_CHECKS`; else 200.
+
+        Errors: `Unauthenticated` (a wrong credential).
         """
         body = await self._readiness.get("all")
         status = 200 if body.status == READY else 503
@@ -128,7 +127,7 @@ class HealthEndpoints(Endpoint):
 
     async def _run(self, name: str, check: Callable[[], Awaitable[None]]) -> CheckResult:
         limit = self._parts.options.check_timeout_seconds
-        failed = DEGRADED if name in OPTIONAL else FAILED
+        failed = DEGRADED if name in OPTIONAL_CHECKS else FAILED
         try:
             async with asyncio.timeout(limit):
                 await check()

@@ -80,25 +80,25 @@ def find_outvoted(part: Subquery, passages: Sequence[Passage], ages: PassageAges
     without pages and three sources. What is too old, a page or not, is contradicted by two new sources alike, which old
     ones do not contradict; one new source leaves it as it is.
     """
-    hosts, sources = _read_sources(passages)
+    hosts = [page_host(one.chunk.source_path, one.chunk.url) for one in passages]
+    sources = [host or str(one.chunk.document_id) for host, one in zip(hosts, passages, strict=True)]
     may_be_outvoted = (any(hosts) or bool(ages.old)) and len(set(sources)) > MIN_VOICES
     if not may_be_outvoted and not (ages.old and ages.new):
         return Outvoted()
     claims = _claims(part, passages, sources)
-    told = _find_contradicted(part, passages, claims, ages) if may_be_outvoted else Outvoted()
+    told = _find_contradicted(part, passages, hosts, sources, claims, ages) if may_be_outvoted else Outvoted()
     return replace(told, repeated=_find_repeated(part, passages, claims, ages, told))
 
 
-def _read_sources(passages: Sequence[Passage]) -> tuple[list[str | None], list[str]]:
-    """The host of each passage that is a page, and its source: that host, or its document."""
-    hosts = [page_host(one.chunk.source_path, one.chunk.url) for one in passages]
-    return hosts, [host or str(one.chunk.document_id) for host, one in zip(hosts, passages, strict=True)]
-
-
 def _find_contradicted(
-    part: Subquery, passages: Sequence[Passage], claims: Sequence[_Claim], ages: PassageAges
+    part: Subquery,
+    passages: Sequence[Passage],
+    hosts: Sequence[str | None],
+    sources: Sequence[str],
+    claims: Sequence[_Claim],
+    ages: PassageAges,
 ) -> Outvoted:
-    hosts, sources = _read_sources(passages)
+    """`hosts` of the passages that are pages; `sources`: that host, or the document."""
     new = [one for one in claims if one.unit.passage in ages.new]
     spans: set[tuple[int, int]] = set()
     contested: set[str] = set()

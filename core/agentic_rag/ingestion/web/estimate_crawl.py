@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from agentic_rag.documents.document import Document
+from agentic_rag.ingestion.ingest_run import WEB_SOURCE
 from agentic_rag.ingestion.web.crawl import HOSTS_AT_ONCE, PAUSE_SECONDS
 from agentic_rag.ingestion.web.frontier import CrawlRequest
 from agentic_rag.ingestion.web.read_pages import ReadPages
@@ -25,8 +26,6 @@ PAGE_BYTES, PAGE_TOKENS = 271_000, 1_975
 """Of a page of a site of which the workspace holds none: the mean bytes, and estimated tokens of the main text, of 488
 pages of seven kinds (a third of WCXB's dev split).
 """
-WEB_SOURCE = "web"
-"""The first part of the path of every page."""
 
 
 @dataclass(frozen=True, slots=True)

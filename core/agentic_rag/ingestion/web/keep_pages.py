@@ -15,7 +15,7 @@ from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
 from agentic_rag.documents.ports import BlobStore, DocumentLabel, Parser
-from agentic_rag.ingestion.ingest_run import SOURCE_PROVENANCE
+from agentic_rag.ingestion.ingest_run import SOURCE_PROVENANCE, WEB_SOURCE
 from agentic_rag.ingestion.missing import show_again
 from agentic_rag.ingestion.storage import require_storage
 from agentic_rag.ingestion.submit import Submission, is_published, submit
@@ -153,7 +153,7 @@ class KeepPages:
         file_name: str,
     ) -> Submission:
         provenance = {
-            SOURCE_PROVENANCE: "web",
+            SOURCE_PROVENANCE: WEB_SOURCE,
             ORIGIN: page.origin.value,
             SEARCH_QUERY: page.query,
             CRAWL_DEPTH: str(page.depth),

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.ports import DocumentLabel, Parser
+from agentic_rag.ingestion.ingest_run import WEB_SOURCE
 from agentic_rag.ingestion.missing import DEFAULT_GRACE, hide
 from agentic_rag.ingestion.web.frontier import MAX_PAGES, CrawlRequest, FrontierPage, PageState
 from agentic_rag.ingestion.web.keep_pages import KeepPages
@@ -112,7 +113,7 @@ class RenewPages:
         if not longest:
             return []
         async with self.database.transaction(workspace.org_id) as transaction:
-            documents = await transaction.documents.paths(workspace, "web")
+            documents = await transaction.documents.paths(workspace, WEB_SOURCE)
         waiting: list[tuple[float, str]] = []
         now = self.clock.now()
         for document in documents.values():

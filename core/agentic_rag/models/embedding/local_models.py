@@ -67,7 +67,8 @@ class LocalModel:
     """
     exponent: float = 3.5
     """Of the scale of similarity thresholds (`models.embedding.space`), fitted for all but e5-small, whose sets ask
-    for 3.2 and whose unseen ones for more (`docs/retrieval.md`)."""
+    for 3.2 and unseen ones for more (`docs/context.md`).
+    """
     texts_per_run: int = 8
     """1 for models that quantise as they run: a text's vector would depend on the texts beside it (cosines of .995)."""
 

@@ -19,8 +19,6 @@ from agentic_rag.kernel.errors import (
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-REPLICA = "replica"
-"""Its name in /readyz."""
 REST_SECONDS = 5.0
 """After a failure of the replica, all is read from the primary this long."""
 CONNECT_SECONDS = 1.0
