@@ -126,6 +126,7 @@ def makefile() -> str:
     return "\n" + (ROOT / "Makefile").read_text("utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_names_only_what_exists(page: Path) -> None:
     assert faults_of(page, page.read_text("utf-8")) == []

@@ -153,6 +153,7 @@ def test_generating_twice_gives_the_same_bytes(made: Path, tmp_path: Path) -> No
         assert again.read_bytes() == (made / again.name).read_bytes(), again.name
 
 
+@pytest.mark.slow
 def test_pdfs_have_several_numbered_pages() -> None:
     for source in _sources_of(".pdf"):
         pages = _pdf_pages(CORPUS / source.output)
@@ -162,6 +163,7 @@ def test_pdfs_have_several_numbered_pages() -> None:
             assert f"Page {number}" in text, source.output
 
 
+@pytest.mark.slow
 def test_pdf_headings_stand_in_the_outline_and_on_a_page() -> None:
     for source in _sources_of(".pdf"):
         reader = PdfReader(CORPUS / source.output)
@@ -172,6 +174,7 @@ def test_pdf_headings_stand_in_the_outline_and_on_a_page() -> None:
         assert all(heading in text for heading in outline)
 
 
+@pytest.mark.slow
 def test_word_headings_carry_real_heading_styles() -> None:
     for source in _sources_of(".docx"):
         lines = _docx_lines(CORPUS / source.output)
@@ -180,6 +183,7 @@ def test_word_headings_carry_real_heading_styles() -> None:
         assert [text for style, text in lines if style.startswith("Heading")] == _headings(source)
 
 
+@pytest.mark.slow
 def test_every_document_is_long_enough_to_be_worth_asking_about() -> None:
     for name in _corpus_names():
         words = len(_text(name).split())

@@ -74,6 +74,46 @@ def _packed(content: bytes) -> bytes:
     return gzip.compress(content, 9, mtime=0)
 
 
+@dataclass(frozen=True, slots=True)
+class ConsolePage:
+    """The page with its modules, and the version that they have together."""
+
+    page: bytes
+    files: Mapping[str, StaticFile]
+    """By name; the page is none of them."""
+    version: str
+
+
+@lru_cache(8)
+def _read(folder: Path, described: str) -> ConsolePage:
+    """Read when the first browser asks: a command that answers without a server opens no page."""
+    found = {
+        path.relative_to(folder).as_posix(): path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.suffix in _MEDIA
+    }
+    files = {name: StaticFile(path.read_bytes(), _MEDIA[path.suffix]) for name, path in found.items()}
+    digest = hashlib.sha256(described.encode())
+    for name, file in files.items():
+        digest.update(f"{name}\0{len(file.content)}\0".encode() + file.content)
+    version = digest.hexdigest()[:16]
+    page = files.pop(PAGE).content.decode()
+    page = page.replace(_PRELOADED, _preloads(files)).replace(_VERSION, version)
+    return ConsolePage(page.replace(_SIGN_IN, html.escape(described)).encode(), files, version)
+
+
+def _preloads(files: Mapping[str, StaticFile]) -> str:
+    """Links that let a browser fetch the modules of the first screen side by side."""
+    names: list[str] = [*_FIRST]
+    # It grows by what each of them imports.
+    for name in names:
+        for imported in _IMPORT.findall(files[name].content.decode()):
+            found = posixpath.normpath(posixpath.join(posixpath.dirname(name), imported))
+            if found not in names:
+                names.append(found)
+    return "\n".join(f'<link rel="modulepreload" href="{PATH}/{_VERSION}/{name}">' for name in names)
+
+
 class ConsoleFiles:
     """The page at `/console`, and its modules at `/console/VERSION/NAME`, where VERSION is a hash over all of them: a
     browser keeps them for ever, and a new release has new addresses.
@@ -81,25 +121,21 @@ class ConsoleFiles:
 
     def __init__(self, issuer: IssuerClient | None = None, folder: Path = _FOLDER) -> None:
         self._headers = _headers(issuer)
-        found = {
-            path.relative_to(folder).as_posix(): path
-            for path in sorted(folder.rglob("*"))
-            if path.is_file() and path.suffix in _MEDIA
-        }
-        self._files = {name: StaticFile(path.read_bytes(), _MEDIA[path.suffix]) for name, path in found.items()}
-        described = issuer.described() if issuer else ""
-        digest = hashlib.sha256(described.encode())
-        for name, file in self._files.items():
-            digest.update(f"{name}\0{len(file.content)}\0".encode() + file.content)
-        self.version = digest.hexdigest()[:16]
-        page = self._files.pop(PAGE).content.decode()
-        page = page.replace(_PRELOADED, self._preloads()).replace(_VERSION, self.version)
-        self._page = page.replace(_SIGN_IN, html.escape(described)).encode()
+        self._folder = folder
+        self._described = issuer.described() if issuer else ""
+
+    @property
+    def version(self) -> str:
+        return self._console.version
 
     @property
     def names(self) -> list[str]:
         """The files beside the page."""
-        return [*self._files]
+        return [*self._console.files]
+
+    @property
+    def _console(self) -> ConsolePage:
+        return _read(self._folder, self._described)
 
     def routes(self) -> list[Route]:
         """The page, its files, and the way from `/` for browsers."""
@@ -109,17 +145,6 @@ class ConsoleFiles:
             Route(f"{PATH}/{{version}}/{{name:path}}", self._show_file, methods=["GET"]),
         ]
 
-    def _preloads(self) -> str:
-        """Links that let a browser fetch the modules of the first screen side by side."""
-        names: list[str] = [*_FIRST]
-        # It grows by what each of them imports.
-        for name in names:
-            for imported in _IMPORT.findall(self._files[name].content.decode()):
-                found = posixpath.normpath(posixpath.join(posixpath.dirname(name), imported))
-                if found not in names:
-                    names.append(found)
-        return "\n".join(f'<link rel="modulepreload" href="{PATH}/{_VERSION}/{name}">' for name in names)
-
     async def _home(self, request: Request) -> Response:
         if "text/html" not in request.headers.get("accept", ""):
             return PlainTextResponse("This is agentic-rag: /console, /graphql, /openapi.json.\n", 404)
@@ -127,10 +152,10 @@ class ConsoleFiles:
 
     async def _show_page(self, request: Request) -> Response:
         headers = {"cache-control": "no-cache", "content-type": _MEDIA[".html"]}
-        return self._answer(request, self._page, headers)
+        return self._answer(request, self._console.page, headers)
 
     async def _show_file(self, request: Request) -> Response:
-        file = self._files.get(request.path_params["name"])
+        file = self._console.files.get(request.path_params["name"])
         if file is None:
             return PlainTextResponse("There is no such file.\n", 404)
         # A page of an earlier release that asks for a module by its old address gets today's, and keeps it for nothing.

@@ -61,7 +61,6 @@ class ReadCorpus(Corpus):
             if not isinstance(found, ParseFailed):
                 self._add_read(path, found)
         self.version += 1
-        self._index()
 
     def _add_read(self, path: str, found: LoadedText) -> None:
         document_id = document_id_for(WORKSPACE, path)

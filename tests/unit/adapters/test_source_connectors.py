@@ -145,6 +145,7 @@ async def listed(site: SitemapOrigin, entries: str, root: str = "urlset") -> Cha
         return await source.changes(NOTHING, None)
 
 
+@pytest.mark.slow
 @pytest.mark.network
 @pytest.mark.parametrize(
     ("entries", "code"),

@@ -76,6 +76,7 @@ def test_every_query_of_a_tenant_s_table_is_held_to_an_organisation() -> None:
     assert reaching == set(OVER_ALL_TENANTS)
 
 
+@pytest.mark.slow
 def test_no_table_of_a_tenant_is_queried_by_a_text_written_where_it_is_used() -> None:
     tables = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO)\s+rag_")
 

@@ -1,6 +1,9 @@
 """A corpus in memory behind the ports that answering reads, small enough to read in one sitting."""
 
+from __future__ import annotations
+
 import asyncio
+import functools
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -55,6 +58,32 @@ class Calls:
         self.names.append(name)
 
 
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What the arms search in."""
+
+    segment: Segment
+    vectors: NDArray[np.float32]
+    mentions: Mapping[UUID, Sequence[MentionCount]]
+    """By entity."""
+    held: Mapping[int, Sequence[MentionCount]]
+    """By ordinal."""
+
+
+@functools.lru_cache(256)
+def index_of(chunks: tuple[Chunk, ...]) -> Index:
+    """Most tests ask the same few documents."""
+    mentions: dict[UUID, list[MentionCount]] = {}
+    held: dict[int, list[MentionCount]] = {}
+    for chunk in chunks:
+        found = extract_entities(WORKSPACE.workspace_id, chunk.text, chunk.heading_path, chunk.document_title)
+        held[chunk.ordinal] = [MentionCount(one.entity_id, chunk.ordinal, one.count) for one in found.entities]
+        for mention in held[chunk.ordinal]:
+            mentions.setdefault(mention.entity_id, []).append(mention)
+    rows = [SegmentRow(chunk.ordinal, 0, 1, term_counts(chunk.text)) for chunk in chunks]
+    return Index(build_segment(rows), embed_texts([chunk.text for chunk in chunks]), mentions, held)
+
+
 @dataclass
 class Corpus:
     """Documents as (source path, title, pages of text); every paragraph becomes a chunk unless `whole`."""
@@ -76,6 +105,7 @@ class Corpus:
     rag_config: RagConfig | None = None
     web: WebAccess = WebAccess()
     organisation_allows_web: bool = False
+    _indexed: tuple[int, Index] | None = None
 
     def add(self, path: str, title: str, *pages: str, whole: bool = False, url: str | None = None) -> None:
         document_id = document_id_for(WORKSPACE, path)
@@ -102,32 +132,22 @@ class Corpus:
                 )
             )  # fmt: skip
         self.version += 1
-        self._index()
 
     @staticmethod
     def page(text: str, starts: Sequence[int], at: int) -> int | None:
         return sum(start <= at for start in starts) if len(starts) > 1 else None
 
-    def _index(self) -> None:
-        rows = [SegmentRow(chunk.ordinal, 0, 1, term_counts(chunk.text)) for chunk in self.chunks]
-        self.segment: Segment = build_segment(rows)
-        self.vectors = embed_texts([chunk.text for chunk in self.chunks])
-        self.mentions: dict[UUID, list[MentionCount]] = {}
-        self.held: dict[int, list[MentionCount]] = {}
-        for chunk in self.chunks:
-            found = extract_entities(WORKSPACE.workspace_id, chunk.text, chunk.heading_path, chunk.document_title)
-            held = [MentionCount(one.entity_id, chunk.ordinal, one.count) for one in found.entities]
-            self.held[chunk.ordinal] = held
-            for mention in held:
-                self.mentions.setdefault(mention.entity_id, []).append(mention)
-
-    def index_once(self, *documents: tuple[str, str, str]) -> None:
-        """Add many one-chunk documents and index them together."""
-        index, self._index = self._index, lambda: None
+    def add_short(self, *documents: tuple[str, str, str]) -> None:
+        """Documents of one chunk each, as (source path, title, text)."""
         for path, title, text in documents:
             self.add(path, title, text, whole=True)
-        self._index = index
-        self._index()
+
+    @property
+    def index(self) -> Index:
+        """What is found in the chunks of this version."""
+        if self._indexed is None or self._indexed[0] != len(self.chunks):
+            self._indexed = len(self.chunks), index_of(tuple(self.chunks))
+        return self._indexed[1]
 
     # ports.Database
 
@@ -292,14 +312,14 @@ class Vectors:
         self.corpus.calls.note("nearest")
         if self.corpus.hang:
             await asyncio.Event().wait()
-        raw = np.round(self.corpus.vectors.astype(np.float64) @ query.astype(np.float64), 6)
+        raw = np.round(self.corpus.index.vectors.astype(np.float64) @ query.astype(np.float64), 6)
         order = np.lexsort((np.arange(len(raw)), -raw))
         hits = [ArmHit(int(at), float(raw[at]), max(0.0, float(raw[at]))) for at in order]
         return [hit for hit in hits if scope.ordinals is None or hit.ordinal in scope.ordinals][:limit]
 
     async def cosines(self, query: NDArray[np.float32], space_id: int, ordinals: Sequence[int]) -> dict[int, float]:
         self.corpus.calls.note("cosines")
-        raw = np.round(self.corpus.vectors.astype(np.float64) @ query.astype(np.float64), 6)
+        raw = np.round(self.corpus.index.vectors.astype(np.float64) @ query.astype(np.float64), 6)
         return {ordinal: float(raw[ordinal]) for ordinal in ordinals}
 
 
@@ -316,10 +336,10 @@ class Lexical:
         return self._visible(scope).profile(terms, content_terms(terms), np.array(ordinals, np.int64))
 
     def _visible(self, scope: SearchScope) -> VisiblePostings:
-        return VisiblePostings.of([self.corpus.segment], np.zeros(0, np.int32), 1 << 30, scope.access_ids)
+        return VisiblePostings.of([self.corpus.index.segment], np.zeros(0, np.int32), 1 << 30, scope.access_ids)
 
     async def rarity(self, terms: Sequence[str], scope: SearchScope) -> dict[str, float]:
-        segment, total = self.corpus.segment, len(self.corpus.chunks)
+        segment, total = self.corpus.index.segment, len(self.corpus.chunks)
         shares: dict[str, float] = {}
         for term in terms:
             place = int(np.searchsorted(segment.terms, np.uint64(term_key(term))))
@@ -342,7 +362,7 @@ class Graph:
 
     async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Subgraph:
         self.corpus.calls.note("vicinity")
-        held = [mention for ordinal in sorted(ordinals) for mention in self.corpus.held[ordinal]]
+        held = [mention for ordinal in sorted(ordinals) for mention in self.corpus.index.held[ordinal]]
         return Subgraph.of(held, self._reached({*entity_ids, *(one.entity_id for one in held)}, cap))
 
     async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityPassages]:
@@ -352,7 +372,8 @@ class Graph:
     def _reached(self, entity_ids: set[UUID], cap: int) -> list[EntityPassages]:
         if self.corpus.graph_down:
             raise DependencyUnavailable("The graph does not answer.", dependency="neo4j")
-        known = [(one, self.corpus.mentions[one]) for one in sorted(entity_ids) if one in self.corpus.mentions]
+        mentions = self.corpus.index.mentions
+        known = [(one, mentions[one]) for one in sorted(entity_ids) if one in mentions]
         return [
             EntityPassages(one, len(held), tuple(m.ordinal for m in held), tuple(m.count for m in held))
             if len(held) <= cap

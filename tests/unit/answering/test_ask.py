@@ -685,7 +685,7 @@ async def test_the_cells_of_a_pdf_table_are_quoted_as_label_and_value() -> None:
 
 def _league() -> Corpus:
     corpus = Corpus()
-    corpus.index_once(
+    corpus.add_short(
         (
             "berg.md",
             "Anton Berg",

@@ -108,6 +108,7 @@ def live(text: str) -> list[str]:
     return made + [str(element.tag) for element in list(body.iterdescendants())[1:]]
 
 
+@pytest.mark.slow
 @settings(max_examples=10 * settings().max_examples)
 @given(st.lists(st.sampled_from(MARKUP), max_size=14).map("".join))
 def test_no_viewer_makes_an_element_a_link_or_an_image_of_an_answer(text: str) -> None:

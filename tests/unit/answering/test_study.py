@@ -14,7 +14,7 @@ STUDY = f"{AIM}\n\nLevels were measured on forty nights at four gates.\n\n{RESUL
 
 async def first_sentence(text: str, question: str) -> str:
     corpus = Corpus()
-    corpus.index_once(("wall.md", "Sound wall", text), ("lunch.md", "Canteen", "Lunch is served at noon in the hall."))
+    corpus.add_short(("wall.md", "Sound wall", text), ("lunch.md", "Canteen", "Lunch is served at noon in the hall."))
     world = World(corpus)
     answer = (await world.ask(question)).answer
     await world.recorder.aclose()

@@ -103,6 +103,7 @@ def client(respond: Respond, seen: list[httpx2.Request] | None = None) -> GraphQ
     return GraphQLClient(URL, "secret", 1000, carrying(respond, seen))
 
 
+@pytest.mark.slow
 def test_every_query_is_valid_against_the_committed_schema() -> None:
 
     published = build_schema((Path(graphql.__file__).parent / "schema.graphql").read_text(encoding="utf-8"))

@@ -122,6 +122,7 @@ def test_what_is_sent_once_is_not_sent_again(served: ServedWorkspace, folder: Pa
     assert asyncio.run(served.passages()) == fresh(folder)
 
 
+@pytest.mark.slow
 def test_edits_renames_and_deletes_end_as_if_the_server_read_the_folder(served: ServedWorkspace, folder: Path) -> None:
     ingest(served, folder)
     served.requests.clear()
@@ -138,6 +139,7 @@ def test_edits_renames_and_deletes_end_as_if_the_server_read_the_folder(served: 
     assert asyncio.run(served.passages()) == fresh(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("breaks_at", [1, 4, 7])
 def test_a_broken_connection_leaves_the_rest_and_the_next_run_goes_on(
     served: ServedWorkspace, folder: Path, breaks_at: int
@@ -244,6 +246,7 @@ def test_the_folders_of_a_project_are_sent_each_by_itself(served: ServedWorkspac
     assert {path for path, *_ in asyncio.run(served.passages())} == {f"files/{number}.md" for number in range(8)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left", ["    - path: other\n", ""])
 def test_a_folder_that_the_settings_drop_is_told_and_hidden_once_somebody_confirms_it(
     served: ServedWorkspace, folder: Path, left: str
@@ -286,6 +289,7 @@ def make_project(root: Path, folder: str, files: Mapping[str, str]) -> Path:
     return root
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder_of_second", ["notes", "kb"])
 def test_a_project_hides_nothing_of_another_in_the_same_workspace(
     served: ServedWorkspace, tmp_path: Path, folder_of_second: str

@@ -373,6 +373,7 @@ def test_a_profile_that_cannot_work_is_refused(size: int, overlap: int) -> None:
         ChunkProfile("bad", ChunkUnit.TOKENS, size, overlap)
 
 
+@pytest.mark.slow
 def test_a_large_text_is_cut_without_holding_all_its_words() -> None:
     parsed = plain("supercalifragilistic " * 20_000)
     tracemalloc.start()

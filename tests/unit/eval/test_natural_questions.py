@@ -36,6 +36,7 @@ STEPS = NaturalQuestion(
 WHOLE = "Look into the calendar. [1] Fill in form V-2. [1] Pay £1200. [2]"
 
 
+@pytest.mark.slow
 def test_each_accepted_string_stands_in_a_source() -> None:
     missing: list[str] = []
     for one in QUESTIONS:
@@ -46,6 +47,7 @@ def test_each_accepted_string_stands_in_a_source() -> None:
     assert missing == []
 
 
+@pytest.mark.slow
 def test_no_forbidden_string_stands_beside_the_answer() -> None:
     spoilt = [
         f"{one.question_id}: {forbidden}"

@@ -85,6 +85,7 @@ async def test_a_listing_gives_no_more_pages_than_the_crawl_may_fetch() -> None:
     assert len(at.web.page_requests) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("answer", "code"),
     [

@@ -87,6 +87,7 @@ async def world() -> PushedWorkspace:
     return world
 
 
+@pytest.mark.slow
 async def test_what_is_sent_equals_a_fresh_ingest_after_random_edits() -> None:
     result = await measure(SourceKind.DIRECTORY, steps=20, follower=PushedWorkspace)
 

@@ -228,6 +228,7 @@ async def test_readers_follow_the_file_that_names_them(world: World) -> None:
     assert await world.paths_for("group:night") == ["1.md"]
 
 
+@pytest.mark.slow
 async def test_what_an_organisation_may_store_holds_for_sources_too(world: World) -> None:
     world.told.files = {"large.md": b"x" * 1_100_000}
     source = await world.add()

@@ -9,6 +9,7 @@ import pytest
 from agentic_rag.language.hidden_characters import HIDDEN, count_hidden_characters, strip_hidden_characters
 
 
+@pytest.mark.slow
 def test_every_hidden_character_is_counted() -> None:
     # Sixteen at a time, a letter between them: one by one takes seconds.
     blocks = ["a".join(map(chr, range(code, code + 16))) for code in range(0, sys.maxunicode + 1, 16)]

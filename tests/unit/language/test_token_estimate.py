@@ -56,6 +56,7 @@ def test_the_estimator_is_a_token_counter() -> None:
     assert TokenEstimator().count("the cat") == 2
 
 
+@pytest.mark.slow
 def test_a_long_text_is_counted_without_holding_its_pieces() -> None:
     long = "word and another, " * 50_000
     tracemalloc.start()

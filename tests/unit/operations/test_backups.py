@@ -165,6 +165,7 @@ async def test_a_full_disk_leaves_nothing(system: System, monkeypatch: pytest.Mo
     assert await system.target.keys("") == []
 
 
+@pytest.mark.slow
 async def test_a_backup_that_broke_off_goes_on_with_the_originals_that_are_whole(
     system: System, monkeypatch: pytest.MonkeyPatch
 ) -> None:

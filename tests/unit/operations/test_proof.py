@@ -91,6 +91,7 @@ def changed(value: Any, draw: random.Random) -> Any:
     return value[:-1] if value and draw.random() < 0.5 else f"{value}x"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whole", [False, True])
 def test_what_was_made_holds(whole: bool) -> None:
     for seed in range(20):
@@ -123,6 +124,7 @@ def test_every_changed_byte_is_found() -> None:
                 check(content[:at] + other + content[at + 1 :])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reseal", [False, True])
 def test_every_changed_field_is_found(reseal: bool) -> None:
     draw = random.Random(int(reseal))

@@ -115,6 +115,7 @@ BY_PDFIUM = pdf_files.stream(pdf_files.shown("Read by one."), b"/Filter/Bogus")
 BY_NONE = pdf_files.flate(b"x", b"/DecodeParms<</Predictor 99>>")
 
 
+@pytest.mark.slow
 def test_a_page_from_right_to_left_is_read_by_pypdf() -> None:
     shalom = b"<05dc05e905d505dd>"
     content = pdf_files.mapped(b"1 beginbfrange <0000><ffff><0000> endbfrange", shalom)

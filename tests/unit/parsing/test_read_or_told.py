@@ -294,6 +294,7 @@ ROWS: dict[str, tuple[Callable[[], bytes], str, set[Outcome]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("made", "name", "expected"), ROWS.values(), ids=list(ROWS))
 def test_words_are_read_or_the_document_says_what_it_lacks(
     made: Callable[[], bytes], name: str, expected: set[Outcome]
@@ -307,6 +308,7 @@ def test_numbers_of_printed_pages_are_no_text() -> None:
     assert "Page" not in load(content, "a.xlsx", None, ParserLimits())[1].text
 
 
+@pytest.mark.slow
 def test_each_picture_of_words_counts_once() -> None:
     made = io.BytesIO()
     canvas = Canvas(made)

@@ -89,6 +89,7 @@ def saved(document: Any) -> bytes:
     return made.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "expected"),
     [
@@ -114,6 +115,7 @@ def test_a_picture_as_older_programs_write_it_is_told() -> None:
     assert told(content, "a.docx") == (1, 1, "picture")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prose", ["", " "])
 def test_a_document_that_is_one_picture_is_not_ready(prose: str) -> None:
     with pytest.raises(ParseFailed) as refused:
@@ -164,6 +166,7 @@ def test_a_workbook_inside_a_document_is_read() -> None:
     assert "Okapi | 240" in read(content, "a.docx").text
 
 
+@pytest.mark.slow
 def test_objects_and_unreadable_files_in_a_document_are_told() -> None:
     objects = changed(word(), related("oleObject", "embeddings/o.bin"), word__embeddings__o_DOT_bin=b"\xd0\xcf\x11\xe0")
     locked = changed(
@@ -297,6 +300,7 @@ def test_forms_of_open_text_are_read() -> None:
     assert text.endswith("Form\n\nBerth: Quay 7\n\nOkapi aboard: ☒\n\nCargo: Timber")
 
 
+@pytest.mark.slow
 def test_a_slide_with_a_title_and_a_large_picture_is_told() -> None:
     show: Any = Presentation()
     for title, size, said in (("Results", 12, ""), ("Berths", 12, PROSE), ("Crew", 2, "")):

@@ -43,7 +43,7 @@ class Judging:
 
 def corpus() -> Corpus:
     made = Corpus()
-    made.index_once(
+    made.add_short(
         ("league.md", "Norrland Hockey League", "The Norrland Hockey League was founded by Elsa Lind of Umea."),
         ("chess.md", "Norrland Chess League", "The Norrland Chess League was founded by Otto Falk."),
         ("umea.md", "Umea", "Umea is a town on the river in Norrland, known for its birches."),

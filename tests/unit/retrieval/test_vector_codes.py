@@ -37,6 +37,7 @@ def _shared_mean(draw: np.random.Generator, mean: NDArray[np.float64]) -> NDArra
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float16)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("large", [0.0, 20.0], ids=["a shared mean", "and two large components"])
 def test_what_all_vectors_share_leaves_few_to_compare_and_loses_none_of_the_nearest(large: float) -> None:
     draw = np.random.default_rng(6)

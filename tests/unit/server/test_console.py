@@ -59,6 +59,7 @@ def test_the_page_runs_its_own_modules_only_and_no_other_page_frames_it(browser:
     assert re.findall(r"<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=", page.text) == []
 
 
+@pytest.mark.slow
 def test_all_files_together_are_two_hundred_kilobytes_as_browsers_get_them(
     browser: TestClient, served: files.ConsoleFiles
 ) -> None:
@@ -171,6 +172,7 @@ def test_vendored_modules_are_those_of_their_packages() -> None:
     assert {path for path in vendor.rglob("*") if path.is_file()} == {*listed, vendor / "manifest.json"}
 
 
+@pytest.mark.slow
 def test_every_operation_of_the_console_is_one_of_the_schema() -> None:
     schema = build_schema()._schema
     checked = 0

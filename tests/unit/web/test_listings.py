@@ -45,6 +45,7 @@ def test_a_listing_names_its_pages(body: bytes, kind: ListingKind, pages: list[L
     assert (found.kind, list(found.pages)) == (kind, pages)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "code"),
     [
