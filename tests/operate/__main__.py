@@ -21,8 +21,9 @@ from tests.bench.corpus import load_corpus
 from tests.bench.product import Servers
 from tests.bench.reports import Row, publish_report
 from tests.operate.drill import drill
+from tests.operate.replica import ask_a_lagging_replica
 from tests.operate.rolling import roll
-from tests.operate.table import DRILL, ROLLING, TELEMETRY, UPGRADES
+from tests.operate.table import DRILL, REPLICA, ROLLING, TELEMETRY, UPGRADES
 from tests.operate.telemetry import telemetry_cost
 from tests.operate.upgrades import SAMPLE, upgrades
 from tests.stack import database_at, execute
@@ -54,6 +55,14 @@ async def restore(ground: Ground) -> list[Row]:
     return [row(found) for row in DRILL.values()]
 
 
+async def replica(ground: Ground) -> list[Row]:
+    """A primary and a streaming replica of their own."""
+    folder = ground.folder / "lagging"
+    folder.mkdir()
+    found = await ask_a_lagging_replica(folder, 400 if ground.is_short else 20_000)
+    return [row(found) for row in REPLICA.values()]
+
+
 async def rolling(ground: Ground) -> list[Row]:
     """Two servers, restarted in turn under load."""
     found = await roll(await ground.place("rolling"), load_corpus(1_000), 1 if ground.is_short else 5)
@@ -79,6 +88,7 @@ async def telemetry(ground: Ground) -> list[Row]:
 
 
 PARTS: Mapping[str, Callable[[Ground], Awaitable[list[Row]]]] = {
+    "replica": replica,
     "restore": restore,
     "rolling": rolling,
     "telemetry": telemetry,

@@ -74,7 +74,7 @@ async def drill(before: Servers, after: Servers, corpus: BenchCorpus, questions:
         manifest = await system.create_backup.run(target, _silent)
         seconds = time.perf_counter() - began
         answers = [await answer(system, workspace, question) for question in asked]
-        erased = await _document(system, workspace, corpus.chunks[0].document)
+        erased = await document_at(system, workspace, corpus.chunks[0].document)
         await system.delete.run(workspace, erased)
         records: list[TakenAway] = [one async for one in system.backup_database.erasures()]
     async with product_on(after) as system:
@@ -137,7 +137,7 @@ async def _original(system: Container, key: str) -> bytes:
     return await system.blobs.read(key) if key in await system.blobs.keys("") else b""
 
 
-async def _document(system: Container, workspace: WorkspaceRef, path: str) -> UUID:
+async def document_at(system: Container, workspace: WorkspaceRef, path: str) -> UUID:
     async with system.database.transaction(DEFAULT_ORG_ID) as transaction:
         page = await transaction.documents.page(workspace, PageRequest(MAX_PAGE))
     return next(one.document_id for one in page.items if one.source_path == path)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tests.bench.reports import Row, at_most, exactly
+from tests.bench.reports import Row, at_least, at_most, exactly
 from tests.operate.drill import Drill
+from tests.operate.replica import Lagging
 from tests.operate.rolling import CLIENTS, Rolling
 from tests.operate.telemetry import TelemetryCost
 from tests.operate.upgrades import Upgrades
@@ -16,6 +17,8 @@ STOP_SECONDS = 5.0
 WAIT_SECONDS = 0.2
 TELEMETRY_PERCENT = 5.0
 """Of an answer's processor time without an exporter."""
+REPLICA_PERCENT = 10.0
+"""Of the snapshots, those that the lagging replica must serve: else the answers say nothing of it."""
 
 DRILL: Mapping[str, Callable[[Drill], Row]] = {
     "seconds": lambda one: at_most(
@@ -26,6 +29,18 @@ DRILL: Mapping[str, Callable[[Drill], Row]] = {
     "erased": lambda one: exactly("documents erased since that came back", one.documents_back, 0),
     "verified": lambda one: exactly("errors that rag verify --full finds after it", one.findings, 0),
     "originals": lambda one: exactly("originals that it lost or changed", one.originals_changed, 0),
+}  # fmt: skip
+
+REPLICA: Mapping[str, Callable[[Lagging], Row]] = {
+    "stale": lambda one: exactly(
+        f"of {one.answers:,} answers beside a replica that lags at random ({one.told:,} tell the number asked for, "
+        f"{one.used:,} were read there), stale",
+        one.stale, 0,
+    ),
+    "read": lambda one: at_least(
+        f"of {one.snapshots:,} snapshots, those that it served", 100.0 * one.share, REPLICA_PERCENT, " %"
+    ),
+    "failed": lambda one: exactly("questions that failed or were degraded by its lags", one.failed, 0),
 }  # fmt: skip
 
 ROLLING: Mapping[str, Callable[[Rolling], Row]] = {

@@ -91,6 +91,32 @@ def _in_each_revision(sql: str) -> Any:
     return plant
 
 
+def _on_the_replica(serve: Any) -> Any:
+    """`serve` is what becomes of each snapshot that the replica is asked for."""
+
+    def plant(patch: Patch) -> None:
+        from agentic_rag.adapters.postgres.session.replica import ReadReplica
+
+        patch(ReadReplica, "begin", serve)
+
+    return plant
+
+
+async def _unfenced(self: Any, stack: Any, workspace: Any, _: Any) -> Any:
+    self._telemetry.count("rag_replica_snapshots_total", outcome="used")
+    return await stack.enter_async_context(self._pool.snapshot(workspace.org_id))
+
+
+async def _unread(self: Any, *_: Any) -> None:
+    self._telemetry.count("rag_replica_snapshots_total", outcome="behind")
+
+
+async def _refused(*_: Any) -> None:
+    from agentic_rag.kernel.errors import Permanent
+
+    raise Permanent("The replica is behind.")
+
+
 MUTANTS: Mapping[str, Mutant] = {
     "seconds": Mutant("each file takes three seconds more", _slow, "backup and restore", is_slow=True),
     "answers": Mutant(
@@ -117,6 +143,9 @@ MUTANTS: Mapping[str, Mutant] = {
         "every span and line is exported thirty times", _wordy, "processor time", where=Where.CHILDREN, is_slow=True
     ),
     "exported": Mutant("no line of the log is exported", _without_lines, "lack", where=Where.CHILDREN, is_slow=True),
+    "stale": Mutant("a replica is read whatever it has replayed", _on_the_replica(_unfenced), "stale", is_slow=True),
+    "read": Mutant("the replica is never read", _on_the_replica(_unread), "it served", is_slow=True),
+    "failed": Mutant("a replica that is behind fails its question", _on_the_replica(_refused), "failed", is_slow=True),
     "rolling": Mutant(
         "a server that stops cuts what is under way", _cutting, "failed", where=Where.CHILDREN, is_slow=True
     ),

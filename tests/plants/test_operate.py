@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,14 @@ from tests.bench.corpus import generated_corpus
 from tests.bench.product import Servers
 from tests.bench.reports import Row
 from tests.operate.drill import Drill, drill, empty_places
+from tests.operate.replica import Lagging, ask_a_lagging_replica
 from tests.operate.rolling import Rolling, roll
-from tests.operate.table import DRILL, ROLLING, TELEMETRY, UPGRADES
+from tests.operate.table import DRILL, REPLICA, ROLLING, TELEMETRY, UPGRADES
 from tests.operate.telemetry import TelemetryCost, telemetry_cost
 from tests.operate.upgrades import SAMPLE, Upgrades, upgrades
 from tests.plants.operate import MUTANTS
 from tests.plants.planting import missed, plant
-from tests.stack import Stack, database_at, execute
+from tests.stack import Stack, database_at, execute, open_home
 
 pytestmark = [pytest.mark.integration]
 
@@ -40,6 +42,14 @@ async def _drill(places: Places) -> Drill:
     found = await drill(*places, generated_corpus(60), questions=6)
     assert found.rows > 100
     return found
+
+
+async def _replica(_: Places) -> Lagging:
+    home = open_home("rag-lagging-")
+    try:
+        return await ask_a_lagging_replica(home, 400)
+    finally:
+        shutil.rmtree(home)
 
 
 async def _roll(places: Places) -> Rolling:
@@ -70,12 +80,13 @@ async def _upgrade(places: Places) -> Upgrades:
 
 PARTS: tuple[tuple[Mapping[str, Callable[[Any], Row]], Callable[[Places], Awaitable[Any]]], ...] = (
     (DRILL, _drill),
+    (REPLICA, _replica),
     (ROLLING, _roll),
     (TELEMETRY, _telemetry),
     (UPGRADES, _upgrade),
 )
 """The rows of each part, and what measures it at a small size."""
-STARTS_SERVERS = (ROLLING, TELEMETRY)
+STARTS_SERVERS = (REPLICA, ROLLING, TELEMETRY)
 OF_A_QUIET_MACHINE = {"waits", "telemetry"}
 """Rows that hang on what else the machine does; they are judged by `make operate`."""
 
@@ -88,7 +99,7 @@ def test_every_row_has_a_lie() -> None:
 @pytest.mark.parametrize(
     ("table", "measure"),
     [
-        pytest.param(*part, id="-".join(part[0]), marks=[pytest.mark.nightly] * (part[0] in (ROLLING, TELEMETRY)))
+        pytest.param(*part, id="-".join(part[0]), marks=[pytest.mark.nightly] * (part[0] in STARTS_SERVERS))
         for part in PARTS
     ],
 )

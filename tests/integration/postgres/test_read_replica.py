@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
-import signal
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import replace
-from pathlib import Path
 
 import asyncpg
 import pytest
@@ -17,15 +13,13 @@ from tests.contract.backends import Backend
 from tests.contract.tenancy.test_access_store_contract import NIGHT, restrict
 from tests.memory_store.telemetry import RecordingTelemetry
 from tests.stack import open_home
+from tests.streaming_replica import Primary, Replica, caught_up
 from tests.waiting import eventually
 
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.adapters.postgres.session.replica import ReadReplica
 from agentic_rag.documents.document import document_id_for
-from agentic_rag.embedded.postgres import EmbeddedPostgres
-from agentic_rag.embedded.process import Launch
-from agentic_rag.embedded.state import ServerState
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured, SnapshotOutdated
 from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.retrieval.query import RetrievalQuery
@@ -37,51 +31,10 @@ from agentic_rag_migrations.upgrade import upgrade
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(180)]
 
-CAUGHT_UP = """
-SELECT pg_last_wal_replay_lsn() >= $1::text::pg_lsn AND pg_last_wal_replay_lsn() >= pg_last_wal_receive_lsn()
-   AND EXISTS (SELECT FROM pg_stat_wal_receiver)
-"""
-
-
-class _Primary(EmbeddedPostgres):
-    """Without waiting for the disk: it survives no power cut."""
-
-    def _launch(self, state: ServerState) -> Launch:
-        launch = super()._launch(state)
-        return replace(launch, command=(*launch.command, "-c", "fsync=off", "-c", "synchronous_commit=off"))
-
-
-class _Replica(EmbeddedPostgres):
-    """A copy of a running server, made by pg_basebackup, which replays what that server writes."""
-
-    def __init__(self, home: Path, primary: str) -> None:
-        super().__init__(home)
-        self._primary = primary
-
-    def _initialise(self, state: ServerState, life: int) -> None:
-        state.save(self._state_file)
-        maker = self.account.with_a_name()
-        draft = self.directory / "data.new"
-        draft.mkdir(mode=0o700)
-        maker.give(draft)
-        copy = ("pg_basebackup", "-D", str(draft), "-d", self._primary, "-R", "-X", "stream", "-c", "fast")
-        self._run_tool(copy, maker, life)
-        self.account.give_tree(draft)
-        draft.rename(self._data)
-
-    def _url(self, state: ServerState) -> str:
-        return self._primary.rpartition("@")[0] + f"@127.0.0.1:{state.port}/agentic_rag"
-
-    def kill(self) -> None:
-        """kill -9."""
-        assert self._process is not None
-        os.kill(self._process.pid, signal.SIGKILL)
-
-
 @pytest.fixture(scope="module")
 def primary_url() -> Iterator[str]:
     home = open_home("agentic-rag-primary-")
-    with _Primary(home) as primary:
+    with Primary(home) as primary:
         asyncio.run(upgrade(primary.url))
         yield primary.url
     shutil.rmtree(home)
@@ -93,9 +46,9 @@ def migrated_url(primary_url: str) -> str:
 
 
 @pytest.fixture
-def server(primary_url: str) -> Iterator[_Replica]:
+def server(primary_url: str) -> Iterator[Replica]:
     home = open_home("agentic-rag-replica-")
-    with _Replica(home, primary_url) as server:
+    with Replica(home, primary_url) as server:
         yield server
     shutil.rmtree(home)
 
@@ -137,25 +90,11 @@ class Process:
 
 
 @pytest.fixture
-async def process(primary_url: str, server: _Replica) -> AsyncIterator[Process]:
+async def process(primary_url: str, server: Replica) -> AsyncIterator[Process]:
     process = Process(primary_url, server.url)
     yield process
     await process.replica.aclose()
     await process.database.aclose()
-
-
-async def caught_up(primary: str, replica: str) -> None:
-    there, here = await asyncpg.connect(primary), await asyncpg.connect(replica)
-    try:
-        written = await there.fetchval("SELECT pg_current_wal_insert_lsn()::text")
-
-        async def is_so() -> bool:
-            return bool(await here.fetchval(CAUGHT_UP, written))
-
-        await eventually(is_so, "the replica has replayed what was written", 30.0)
-    finally:
-        await there.close()
-        await here.close()
 
 
 async def used_for(process: Process, workspace: WorkspaceRef, texts: list[str]) -> None:
@@ -176,7 +115,7 @@ async def on(url: str, statement: str) -> None:
 
 
 async def test_a_search_reads_the_replica_once_it_has_what_was_written_and_never_before(
-    stores: Backend, process: Process, primary_url: str, server: _Replica
+    stores: Backend, process: Process, primary_url: str, server: Replica
 ) -> None:
     workspace = await stores.workspace()
     await stores.publish(workspace, "a.md", ["The rotor of unit 1"])
@@ -202,7 +141,7 @@ async def test_a_search_reads_the_replica_once_it_has_what_was_written_and_never
 
 
 async def test_a_killed_replica_costs_no_question_its_answer(
-    stores: Backend, process: Process, primary_url: str, server: _Replica
+    stores: Backend, process: Process, primary_url: str, server: Replica
 ) -> None:
     workspace = await stores.workspace()
     await stores.publish(workspace, "a.md", ["The rotor of unit 1"])
