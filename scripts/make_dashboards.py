@@ -114,6 +114,7 @@ DASHBOARDS: Mapping[str, tuple[str, Sequence[Panel]]] = {
         [
             Panel("Age of cited documents", "s", _quantiles("rag_document_age_seconds")),
             Panel("Versions that a store is behind", "short", [("max by (store) (rag_store_lag)", "{{store}}")]),
+            Panel("Read replica", "reqps", [_rate("rag_replica_snapshots_total", "outcome")]),
             Panel("Syncs of sources and recrawls", "s", _quantiles("rag_job_seconds", "kind", '{kind=~"sync|crawl"}')),
             Panel("Wait of the oldest due job", "s", [("max by (kind) (rag_job_oldest_seconds)", "{{kind}}")]),
         ],

@@ -86,7 +86,7 @@ async def upgrades(
     for revision in revisions:
         earlier = await place(f"from_{revision}")
         await upgrade(earlier.database_url, revision)
-        columns = await _copy(current.database_url, earlier.database_url)
+        columns = await copy_rows(current.database_url, earlier.database_url)
         longest = max(longest, await _upgrade_under_probes(earlier.database_url))
         before, after = [await _digests(one.database_url, columns) for one in (current, earlier)]
         tables_changed += sum(before[name] != after[name] for name in before)
@@ -112,7 +112,7 @@ async def _columns(url: str, tables: Sequence[str]) -> dict[str, list[str]]:
         await connection.close()
 
 
-async def _copy(source: str, target: str) -> Mapping[str, Sequence[str]]:
+async def copy_rows(source: str, target: str) -> Mapping[str, Sequence[str]]:
     """Copy every row into an earlier schema; the columns of each table of `READ` that it has."""
     names = [name for name in TABLES if name != "rag_schema_version"]
     here, there = await _columns(source, names), await _columns(target, names)

@@ -382,3 +382,30 @@ def test_the_deploy_is_the_version_of_the_service() -> None:
     assert (load().operations.service_name, load().operations.deploy) == ("agentic-rag", __version__)
     with pytest.raises(SettingsInvalid, match="OTEL_RESOURCE_ATTRIBUTES"):
         load(OTEL_RESOURCE_ATTRIBUTES="service.version")
+
+
+@pytest.mark.parametrize(
+    ("given", "partitions", "served"),
+    [
+        ("8", 8, None),
+        ("256", 256, None),
+        ("8:0,2,5", 8, (0, 2, 5)),
+        ("8:5, 0,5", 8, (0, 5)),
+        (" 8 : 7 ", 8, (7,)),
+        ("1:0", 1, (0,)),
+    ],
+)
+def test_a_worker_serves_the_queue_partitions_behind_the_colon_or_all(
+    given: str, partitions: int, served: tuple[int, ...] | None
+) -> None:
+    jobs = load_settings({"AGENTIC_RAG_QUEUE_PARTITIONS": given}).jobs
+
+    assert (jobs.partitions, jobs.partition_numbers) == (partitions, served)
+
+
+@pytest.mark.parametrize(
+    "given", ["0", "257", "-1", "eight", "8.0", "8:", "8:,", ":0", "8:8", "8:-1", "8:0-3", "8:0:1", "8,0", "8;0", "²"]
+)
+def test_queue_partitions_that_cannot_be_are_a_problem_that_says_how_they_are_written(given: str) -> None:
+    with pytest.raises(SettingsInvalid, match=r"AGENTIC_RAG_QUEUE_PARTITIONS.*expected (a number from 1 to 256|part)"):
+        load_settings({"AGENTIC_RAG_QUEUE_PARTITIONS": given})

@@ -64,7 +64,8 @@ class StoreParts(KernelParts):
         stores = self.settings.stores
         if not stores.database_read_url:
             return None
-        return self._owned(ReadReplica(stores.database_read_url, stores.database_pool_size, self.telemetry))
+        size = stores.database_pool_size
+        return self._owned(ReadReplica(stores.database_read_url, size, self.telemetry, self._pool))
 
     @cached_property
     def _residents(self) -> ResidentCorpusStore:

@@ -12,6 +12,7 @@ from tests.builders import new_document
 from tests.contract.backends import Backend
 from tests.contract.tenancy.test_access_store_contract import NIGHT, restrict
 from tests.memory_store.telemetry import RecordingTelemetry
+from tests.operate.upgrades import copy_rows
 from tests.stack import open_home
 from tests.streaming_replica import Primary, Replica, caught_up
 from tests.waiting import eventually
@@ -26,10 +27,12 @@ from agentic_rag.retrieval.query import RetrievalQuery
 from agentic_rag.retrieval.retrieve import Retrieve
 from agentic_rag.tenancy.access import ANONYMOUS_READER
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag_cli.commands.operations.replica_check import check_replica
 from agentic_rag_migrations import HEAD
 from agentic_rag_migrations.upgrade import upgrade
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(180)]
+
 
 @pytest.fixture(scope="module")
 def primary_url() -> Iterator[str]:
@@ -58,8 +61,9 @@ class Process:
 
     def __init__(self, primary: str, replica: str) -> None:
         self.telemetry = RecordingTelemetry()
-        self.replica = ReadReplica(replica, 4, self.telemetry)
-        self.database = PostgresDatabase(PostgresPool(primary), HEAD, replica=self.replica)
+        pool = PostgresPool(primary)
+        self.replica = ReadReplica(replica, 4, self.telemetry, pool)
+        self.database = PostgresDatabase(pool, HEAD, replica=self.replica)
 
     async def ask(self, workspace: WorkspaceRef) -> tuple[list[str], str]:
         """The texts that a question finds, as a run reads them, and what became of the replica."""
@@ -175,3 +179,43 @@ async def test_a_server_that_is_no_replica_is_not_read(stores: Backend, primary_
         await process.replica.check()
     await process.replica.aclose()
     await process.database.aclose()
+
+
+async def test_a_replica_of_another_server_is_not_read_though_it_has_the_same_workspace_at_the_same_version(
+    stores: Backend, primary_url: str, server: Replica
+) -> None:
+    workspace = await stores.workspace()
+    await stores.publish(workspace, "a.md", ["The rotor of unit 1"])
+    await caught_up(primary_url, server.url)
+    home = open_home("agentic-rag-restored-")
+    with Primary(home) as restored:
+        await upgrade(restored.url)
+        await copy_rows(primary_url, restored.url)
+        process = Process(restored.url, server.url)
+        await process.ask(workspace)
+        assert await process.ask(workspace) == (["The rotor of unit 1"], "behind")
+        with pytest.raises(Misconfigured, match="another server"):
+            await process.replica.check()
+        told = await check_replica(server.url, restored.url)
+        assert (told.status, told.code) == ("degraded", "READ_REPLICA_OF_ANOTHER")
+        await process.replica.aclose()
+        await process.database.aclose()
+    shutil.rmtree(home)
+
+
+async def test_doctor_says_whether_the_replica_follows_and_how_far_it_is_behind(
+    primary_url: str, server: Replica
+) -> None:
+    await caught_up(primary_url, server.url)
+    assert (await check_replica(server.url, primary_url)).status == "ok"
+
+    await on(server.url, "SELECT pg_wal_replay_pause()")
+    behind = await check_replica(server.url, primary_url)
+    await on(server.url, "SELECT pg_wal_replay_resume()")
+    assert (behind.status, behind.code) == ("degraded", "READ_REPLICA_BEHIND")
+
+    none = await check_replica(primary_url, primary_url)
+    assert (none.status, none.code) == ("degraded", "READ_REPLICA_NOT_STANDBY")
+    server.kill()
+    away = await check_replica(server.url, primary_url)
+    assert (away.status, away.code) == ("degraded", "DEPENDENCY_UNAVAILABLE")

@@ -70,6 +70,10 @@ async def _examine(wiring: Wiring, settings: Settings, running: ExitStack) -> li
     checks += found
     if database_url:
         checks += await check_postgres(settings.stores.owner_database_url or database_url)
+    if database_url and settings.stores.database_read_url:
+        from agentic_rag_cli.commands.operations.replica_check import check_replica
+
+        checks.append(await check_replica(_plain(settings.stores.database_read_url), _plain(database_url)))
     redis_url, found = redis_address(settings, running)
     checks += found
     if redis_url:

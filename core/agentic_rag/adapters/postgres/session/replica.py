@@ -9,7 +9,7 @@ from typing import Any
 
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
-from agentic_rag.adapters.postgres.session.snapshot_header import REPLAYED
+from agentic_rag.adapters.postgres.session.snapshot_header import REPLAYED, SYSTEM
 from agentic_rag.kernel.errors import (
     AgenticRagError,
     DependencyUnavailable,
@@ -25,7 +25,7 @@ CONNECT_SECONDS = 1.0
 COMMAND_SECONDS = 5.0
 """Half of an answer's time without a chat model: what a replica that hangs may take before the primary is asked."""
 
-_IS_REPLICA = "SELECT pg_is_in_recovery()"
+_STATE = f"SELECT pg_is_in_recovery() AS is_standby, ({SYSTEM}) AS system"
 
 
 class ReadReplica:
@@ -35,7 +35,7 @@ class ReadReplica:
     or a second once in `REST_SECONDS`.
     """
 
-    def __init__(self, url: str, size: int, telemetry: Telemetry) -> None:
+    def __init__(self, url: str, size: int, telemetry: Telemetry, primary: PostgresPool) -> None:
         options = PoolOptions(
             max_size=size,
             application_name="agentic-rag replica",
@@ -43,8 +43,11 @@ class ReadReplica:
             command_seconds=COMMAND_SECONDS,
         )
         self._pool = _ReplicaPool(url, options, telemetry, self._lose)
+        self._primary = primary
         self._telemetry = telemetry
         self._rests_until = 0.0
+        self._system: tuple[object, int] | None = None
+        """Of the primary, with the time of its start: another server may stand behind its address after a restart."""
 
     async def begin(self, stack: AsyncExitStack, workspace: WorkspaceRef, header: Row) -> PostgresConnection | None:
         """A snapshot on the replica of the state in `header`, which the primary told; it ends with `stack`. None where
@@ -54,8 +57,9 @@ class ReadReplica:
             return self._leave("away")
         async with AsyncExitStack() as own:
             try:
+                system = await self._system_since(header["started"])
                 connection = await own.enter_async_context(self._pool.snapshot(workspace.org_id))
-                told = await connection.fetchval(REPLAYED, *workspace.key, header["started"])
+                told = await connection.fetchval(REPLAYED, *workspace.key, header["started"], system)
             except AgenticRagError:
                 return self._leave("away")
             if told != header["told"]:
@@ -65,14 +69,32 @@ class ReadReplica:
         return connection
 
     async def check(self) -> None:
-        """Errors: `DependencyUnavailable`, it does not answer; `Misconfigured` code READ_REPLICA_NOT_STANDBY."""
+        """Errors: `DependencyUnavailable`, it does not answer; `Misconfigured` codes READ_REPLICA_NOT_STANDBY,
+        READ_REPLICA_OF_ANOTHER.
+        """
         async with self._pool.connection() as connection:
-            if not await connection.fetchval(_IS_REPLICA):
-                raise Misconfigured(
-                    "DATABASE_READ_URL leads to a server that is no streaming replica: give the address of one, or "
-                    "leave the setting out. Nothing is read from it.",
-                    code="READ_REPLICA_NOT_STANDBY",
-                )
+            found = await connection.fetchrow(_STATE)
+        if found is None or not found["is_standby"]:
+            raise Misconfigured(
+                "DATABASE_READ_URL leads to a server that is no streaming replica: give the address of one, or "
+                "leave the setting out. Nothing is read from it.",
+                code="READ_REPLICA_NOT_STANDBY",
+            )
+        async with self._primary.connection() as connection:
+            system = await connection.fetchval(SYSTEM)
+        if found["system"] != system:
+            raise Misconfigured(
+                "DATABASE_READ_URL leads to a replica of another server than that of DATABASE_URL. Nothing is read "
+                "from it.",
+                code="READ_REPLICA_OF_ANOTHER",
+            )
+
+    async def _system_since(self, started: object) -> int:
+        """The `SYSTEM` of the primary that started then."""
+        if self._system is None or self._system[0] != started:
+            async with self._primary.connection() as connection:
+                self._system = started, await connection.fetchval(SYSTEM)
+        return self._system[1]
 
     async def aclose(self) -> None:
         await self._pool.aclose()

@@ -48,11 +48,18 @@ TOLD = f"SELECT header::text FROM ({_HEADER.format(as_of='NULL', space='NULL', s
 REPLAYED = f"""
 SELECT header::text FROM ({_HEADER.format(as_of="NULL", space="NULL", started="$3::timestamptz")}) AS header
 WHERE pg_is_in_recovery() AND EXISTS (SELECT FROM pg_stat_wal_receiver WHERE pid IS NOT NULL)
+  AND (SELECT system_identifier FROM pg_control_system()) = $4
   AND (pg_last_wal_replay_lsn() >= pg_last_wal_receive_lsn()
        OR clock_timestamp() < pg_last_xact_replay_timestamp() + interval '1 second')
 """  # noqa: S608 - constants
-"""`told` as a replica has it whose primary started at $3; no row where the replica is cut off, is none, or has received
-what it has not replayed and is older than a second: titles and metadata, of which the header does not tell, lag so far.
+"""`told` as a replica has it whose primary started at $3 and has the `SYSTEM` $4; no row where the replica is cut off,
+is none or one of another server, or has received what it has not replayed and is older than a second: titles and
+metadata, of which the header does not tell, lag so far.
+"""
+
+SYSTEM = "SELECT system_identifier FROM pg_control_system()"
+"""Which server the data are of: a replica has that of its primary. A restored copy has the same workspaces at the same
+versions and another identifier.
 """
 
 _OF_A_HEAD = ("started", "corpus_version", "access_version", "newest_set")
