@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
@@ -10,13 +12,20 @@ import pytest
 
 from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 from agentic_rag.bootstrap import Container
+from agentic_rag.documents.document import Document
 from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
+from agentic_rag.ingestion.sources.source import NewSource, SourceKind
 from agentic_rag.kernel.errors import Unauthenticated
 from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.models.providers.provider_keys import Provider, ProviderKey, SealedKey
+from agentic_rag.operations.backups.backup import TakenAway
+from agentic_rag.operations.backups.narrow_rights import NarrowedRights
 from agentic_rag.settings import load_settings
+from agentic_rag.tenancy.access import Hiding, ReadIdentity, hide_principals
 from agentic_rag.tenancy.manage_api_keys import KeyWish
-from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Role
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
 from agentic_rag.workspaces.administer import NewWorkspace
+from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.workspace import WorkspaceKind
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
@@ -90,3 +99,130 @@ async def test_keys_revoked_and_documents_erased_after_a_backup_stay_so_when_it_
         [told_of] = [one for one in await transaction.api_keys.all() if one.name == "revoked"]
     assert [one.source_path for one in left.items] == ["kept.txt"]
     assert told_of.revoked_at is not None
+
+
+ADMIN = Principal(DEFAULT_ORG_ID, "root", Role.ADMIN)
+SEALED = SealedKey("master", b"n" * 12, b"w" * 48, b"n" * 12, b"c" * 32)
+NOW = datetime(2026, 11, 28, tzinfo=UTC)
+ADA, BOB = "user:ada", "user:bob"
+PATHS = ("narrowed", "withdrawn", "handed-over", "gone", "widened", "narrowed-then-widened", "same")
+
+
+async def text(system: Container, workspace: WorkspaceRef, path: str, words: str = "") -> None:
+    cut = await system.ingest_chunks.cut(PlainTextDocument(path, path, f"Text of {path}. {words}"), "default")
+    await system.ingest_chunks.run(workspace, [cut], "test", lambda _: None)
+
+
+async def documents_in(system: Container, workspace: WorkspaceRef) -> dict[str, Document]:
+    async with system.database.transaction(DEFAULT_ORG_ID) as transaction:
+        page = await transaction.documents.page(workspace, PageRequest(100))
+    return {one.source_path: one for one in page.items}
+
+
+async def readers_in(system: Container, workspace: WorkspaceRef) -> dict[str, tuple[str, ...]]:
+    """The stored principals of each document; none: everybody."""
+    found = await documents_in(system, workspace)
+    async with system.database.transaction(DEFAULT_ORG_ID) as transaction:
+        sets = await transaction.access.principals(workspace, {one.access_id for one in found.values()})
+    return {path: sets[one.access_id] for path, one in found.items()}
+
+
+async def list_of(system: Container) -> list[TakenAway]:
+    return [one async for one in system.backup_database.erasures()]
+
+
+async def test_rights_that_were_narrowed_after_a_backup_are_narrow_when_it_is_restored(
+    systems: tuple[Container, Container], tmp_path: Path
+) -> None:
+    before, after = systems
+    await before.first_access.ensure_organisation()
+    workspace = (
+        await before.administer.create_workspace(DEFAULT_ORG_ID, NewWorkspace("w", WorkspaceKind.PROJECT, "w"), "test")
+    ).ref
+    for path in PATHS:
+        await text(before, workspace, path)
+    documents = {path: one.document_id for path, one in (await documents_in(before, workspace)).items()}
+    change = before.document_access.change
+    await change(ADMIN, workspace, documents["widened"], (ADA,))
+    await change(ADMIN, workspace, documents["narrowed-then-widened"], (ADA, BOB))
+    await before.document_access.set_writers(ADMIN, workspace, documents["handed-over"], (ADA, BOB))
+    source = NewSource("handbook", SourceKind.S3, "bucket", prefix="handbook/", every_seconds=0)
+    followed = await before.sources.add(workspace, source, None, "test")
+    async with before.database.transaction(DEFAULT_ORG_ID) as transaction:
+        await transaction.organisations.change(lambda now: now.with_flag(FeatureFlag.WEB_ACCESS, on=True))
+        for provider in (Provider.OPENAI, Provider.GEMINI):
+            await transaction.providers.put(ProviderKey(provider, SEALED, "", None, "test", NOW, NOW))
+    earlier = await list_of(before)
+    backup = DirectoryBlobStore(tmp_path / "backup")
+    manifest = await before.create_backup.run(backup, lambda *_: None)
+
+    await change(ADMIN, workspace, documents["narrowed"], (ADA,))
+    await before.document_access.withdraw(ADMIN, workspace, documents["withdrawn"])
+    await before.document_access.transfer(ADMIN, workspace, documents["handed-over"], ADA)
+    await before.document_access.set_writers(ADMIN, workspace, documents["handed-over"], (BOB,))
+    await change(ADMIN, workspace, documents["widened"], (), all_versions=True)
+    await change(ADMIN, workspace, documents["narrowed-then-widened"], (BOB,))
+    await text(before, workspace, "narrowed-then-widened", "Other words follow.")
+    await change(ADMIN, workspace, documents["narrowed-then-widened"], ())
+    await change(ADMIN, workspace, documents["gone"], (BOB,))
+    await before.delete.run(workspace, documents["gone"])
+    await before.sources.remove(workspace, followed.source_id, "test", keep_documents=True)
+    async with before.database.transaction(DEFAULT_ORG_ID) as transaction:
+        await transaction.workspaces.set_access(workspace.workspace_id, (ADA,), (ADA,))
+        await transaction.providers.remove(Provider.OPENAI)
+        await transaction.organisations.change(lambda now: now.with_flag(FeatureFlag.WEB_ACCESS, on=False))
+    records = [*await list_of(before), *earlier]
+
+    await after.restore_backup.run(backup, lambda *_: None)
+    told = await after.reapply_erasures.run(records, since=manifest.taken)
+    again = await after.reapply_erasures.run(records, since=manifest.taken)
+
+    readers = await readers_in(after, workspace)
+    assert readers == {
+        "narrowed": (ADA,),
+        "withdrawn": hide_principals((), Hiding.WITHDRAWN),
+        "handed-over": (),
+        "widened": (ADA,),
+        "narrowed-then-widened": (BOB,),
+        "same": (),
+    }
+    handed = (await documents_in(after, workspace))["handed-over"]
+    assert (handed.uploaded_by, handed.writers) == (ADA, (BOB,))
+    async with after.database.transaction(DEFAULT_ORG_ID) as transaction:
+        restored = await transaction.workspaces.get(workspace.workspace_id)
+        flags = (await transaction.organisations.current()).settings.flags
+        left = await transaction.sources.all(workspace)
+        keys = [one.provider for one in await transaction.providers.keys()]
+        sees_gone = [
+            await transaction.access.sees(workspace, documents["gone"], ReadIdentity((one,))) for one in (ADA, BOB)
+        ]
+    assert restored is not None
+    assert (restored.readers, restored.writers) == ((ADA,), (ADA,))
+    assert (flags, left, keys) == (frozenset(), [], [Provider.GEMINI])
+    assert sees_gone == [False, True]
+    assert (told.documents, told.narrowed.documents) == (1, 5)
+    assert replace(told.narrowed, documents=0) == NarrowedRights(workspaces=1, sources=1, provider_keys=1, flags=1)
+    assert (again.documents, again.narrowed) == (0, NarrowedRights())
+
+
+async def test_a_list_of_before_the_backup_narrows_nothing(
+    systems: tuple[Container, Container], tmp_path: Path
+) -> None:
+    before, after = systems
+    await before.first_access.ensure_organisation()
+    made = await before.administer.create_workspace(
+        DEFAULT_ORG_ID, NewWorkspace("w", WorkspaceKind.PROJECT, "w"), "test"
+    )
+    await text(before, made.ref, "opened")
+    document = (await documents_in(before, made.ref))["opened"].document_id
+    await before.document_access.change(ADMIN, made.ref, document, (ADA,))
+    earlier = await list_of(before)
+    await before.document_access.change(ADMIN, made.ref, document, (), all_versions=True)
+    backup = DirectoryBlobStore(tmp_path / "backup")
+    manifest = await before.create_backup.run(backup, lambda *_: None)
+
+    await after.restore_backup.run(backup, lambda *_: None)
+    told = await after.reapply_erasures.run(earlier, since=manifest.taken)
+
+    assert told.narrowed.documents == 0
+    assert await readers_in(after, made.ref) == {"opened": ()}

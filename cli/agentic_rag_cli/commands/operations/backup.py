@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -103,10 +104,11 @@ def restore(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Bring a backup into an empty database and home, and erase again what was erased since.
+    """Bring a backup into an empty database and home, and erase again what was erased since; rights that were narrowed
+    since are narrow.
 
-    Everything is checked first; nothing is written over what exists. Erasures are read from --erasures, from every
-    backup beside this one, and from erasures.jsonl beside it. Start servers and workers afterwards.
+    Everything is checked first; nothing is written over what exists. Erasures and rights are read from --erasures, from
+    every backup beside this one, and from erasures.jsonl beside it. Start servers and workers afterwards.
 
     Example: AGENTIC_RAG_HOME=/srv/rag rag backup restore /mnt/backups/2026-11-27
     """
@@ -122,7 +124,7 @@ def restore(
     wiring = wiring_of(context)
     with wiring.bare_servers(wiring.settings()) as settings:
         manifest, records = run_async(_contained(settings, work))
-        erased = run_async(_reapply(settings, records))
+        erased = run_async(_reapply(settings, records, manifest.taken))
     if settings.stores.neo4j_uri:
         terminal.note("Neo4j is not in a backup: run `rag graph rebuild` for each workspace")
     shown = {**_manifest_json(manifest), "erasedAgain": erased}
@@ -135,21 +137,28 @@ def erasures(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write; replaced as a whole.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Write the list of what was erased, and of the keys that were revoked: ids and times, no text. Run it often, and
-    keep the file elsewhere: a restore of an older backup erases and revokes again what it names.
+    """Write the list of what was erased, of the keys that were revoked, and of who may read and change what: ids,
+    principals and times, no text. Run it often, and keep the file elsewhere: a restore of an older backup erases and
+    revokes again what it names, and gives nobody more rights than it tells.
 
     Example: rag backup erasures /mnt/backups/erasures.jsonl
     """
-    from agentic_rag.operations.backups.backup import RevokedKey, encode_line
+    from agentic_rag.operations.backups.backup import ErasureRecord, RevokedKey, encode_line
+    from agentic_rag.operations.backups.rights import ListedRights
 
     async def work(container: Container) -> list[TakenAway]:
         return [one async for one in container.backup_database.erasures()]
 
     taken = _with_container(context, work)
     write_private(file, b"".join(map(encode_line, taken)).decode())
-    keys = sum(isinstance(one, RevokedKey) for one in taken)
-    told = f"{format_count(len(taken) - keys, 'erasure')}, {format_count(keys, 'revoked key')}"
-    terminal.show({"erasures": len(taken) - keys, "keys": keys}, f"{file}: {told}", as_json=as_json)
+    counts = {
+        "erasures": sum(isinstance(one, ErasureRecord) for one in taken),
+        "keys": sum(isinstance(one, RevokedKey) for one in taken),
+        "rights": sum(len(one.documents) for one in taken if isinstance(one, ListedRights)),
+    }
+    told = f"{format_count(counts['erasures'], 'erasure')}, {format_count(counts['keys'], 'revoked key')}"
+    rights = f"rights to {format_count(counts['rights'], 'document')}"
+    terminal.show(counts, f"{file}: {told}, {rights}", as_json=as_json)
 
 
 @app.command("reapply")
@@ -158,8 +167,9 @@ def reapply(
     sources: Annotated[list[Path], typer.Argument(metavar="ERASURES", help="Lists of erasures, or backups.")],
     as_json: JsonOption = False,
 ) -> None:
-    """Erase again what was erased after the state that the database is in: after a point-in-time recovery of Postgres,
-    or a restore that broke off after its rows were in place. May be repeated.
+    """Erase again what was erased after the state that the database is in, and narrow rights to those of the newest
+    list: after a point-in-time recovery of Postgres, or a restore that broke off after its rows were in place. May be
+    repeated.
 
     Example: rag backup reapply /mnt/backups/erasures.jsonl
     """
@@ -169,9 +179,9 @@ def reapply(
     terminal.show(erased, _erased_line(erased), as_json=as_json)
 
 
-async def _reapply(settings: Settings, records: list[TakenAway]) -> dict[str, int]:
+async def _reapply(settings: Settings, records: list[TakenAway], since: datetime | None = None) -> dict[str, Any]:
     async with open_system(settings) as system:
-        return asdict(await system.container.reapply_erasures.run(records))
+        return asdict(await system.container.reapply_erasures.run(records, since))
 
 
 async def _records(sources: Sequence[Path]) -> list[TakenAway]:
@@ -213,6 +223,13 @@ def _manifest_json(manifest: BackupManifest) -> dict[str, Any]:
     }
 
 
-def _erased_line(erased: dict[str, int]) -> str:
-    parts = [format_count(number, name.removesuffix("s")) for name, number in erased.items() if number]
-    return f"erased or revoked again: {', '.join(parts)}" if parts else "nothing was erased or revoked since"
+def _erased_line(erased: dict[str, Any]) -> str:
+    again = {name: number for name, number in erased.items() if name != "narrowed"}
+    taken, narrowed = _counts(again), _counts(erased["narrowed"])
+    lines = [f"erased or revoked again: {taken}" if taken else "nothing was erased or revoked since"]
+    return "\n".join([*lines, *([f"rights narrowed again: {narrowed}"] if narrowed else [])])
+
+
+def _counts(numbers: dict[str, int]) -> str:
+    names = {name: name.removesuffix("s").replace("_", " ") for name in numbers}
+    return ", ".join(format_count(number, names[name]) for name, number in numbers.items() if number)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import msgspec
 
 from agentic_rag.kernel.errors import InvalidInput, Misconfigured, Permanent
+from agentic_rag.operations.backups.rights import Listed, ListedOrganisation, ListedRights, ListedWorkspace
 from agentic_rag.operations.snapshots.snapshot import TableShape
 
 BACKUP_FORMAT = 1
@@ -79,7 +81,12 @@ class BackupManifest:
     original_bytes: int
     missing_originals: int
     erasures: BackupFile
-    """Every erasure that the system knew when the backup ended."""
+    """Every erasure that the system knew when the backup ended, and the rights at that instant."""
+
+    @property
+    def taken(self) -> datetime:
+        """`taken_at` as an instant."""
+        return datetime.fromisoformat(self.taken_at)
 
     @property
     def rows(self) -> int:
@@ -118,8 +125,8 @@ class RevokedKey:
     revoked_at: str
 
 
-TakenAway = ErasureRecord | RevokedKey
-"""What must not come back with a backup of before."""
+TakenAway = ErasureRecord | RevokedKey | Listed
+"""What must not come back with a backup of before, and the rights that it must not exceed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +228,8 @@ def decode_erasures(lines: bytes, place: str) -> list[TakenAway]:
             path=("erasures",),
         )
 
-    return _decode_lines(lines, (RevokedKey, ErasureRecord), unreadable)
+    kinds = (ListedRights, RevokedKey, ErasureRecord, ListedWorkspace, ListedOrganisation)
+    return _decode_lines(lines, kinds, unreadable)
 
 
 def _decode_lines(lines: bytes, kinds: Sequence[type[Any]], problem: Callable[[], Exception]) -> list[Any]:

@@ -1,10 +1,11 @@
-"""Brings a backup into an empty database and store of originals, then erases and revokes again what was since."""
+"""Brings a backup into an empty database and store of originals, then takes away again what was taken away since."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.answering.ports import AnswerCache
@@ -18,11 +19,13 @@ from agentic_rag.operations.backups.backup import (
     BackupManifest,
     DatabaseLoad,
     ErasureRecord,
+    Listed,
     RevokedKey,
     TakenAway,
     TellProgress,
     damaged_backup,
 )
+from agentic_rag.operations.backups.narrow_rights import RESTORE_ACTOR, NarrowedRights, NarrowRights
 from agentic_rag.operations.backups.streams import read_file, read_stored
 from agentic_rag.operations.backups.verify_backup import verify_backup
 from agentic_rag.tenancy.audit import AuditAction
@@ -30,19 +33,17 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
 from agentic_rag.workspaces.ports import OrganisationRegister
 
-RESTORE_ACTOR = "system:restore"
-"""The subject of what a restore does in the audit log."""
-
 
 @dataclass(frozen=True, slots=True)
 class ReappliedErasures:
-    """What was erased again after a restore."""
+    """What was erased, revoked and narrowed again after a restore."""
 
     documents: int = 0
     workspaces: int = 0
     organisations: int = 0
     keys: int = 0
     """API keys that were revoked again."""
+    narrowed: NarrowedRights = NarrowedRights()
 
 
 class RestoreBackup:
@@ -94,7 +95,9 @@ class RestoreBackup:
 
 
 class ReapplyErasures:
-    """Erases again, through the ordinary use cases, what was erased after a backup was taken."""
+    """Erases again, through the ordinary use cases, what was erased after a backup was taken; keys that were revoked
+    and rights that were narrowed since do not come back either.
+    """
 
     def __init__(
         self,
@@ -111,22 +114,25 @@ class ReapplyErasures:
         self._workspaces = workspaces
         self._cache = cache
         self._telemetry = telemetry
+        self._narrow_rights = NarrowRights(database, telemetry)
 
-    async def run(self, records: Iterable[TakenAway]) -> ReappliedErasures:
-        """Apply each erasure and revocation that the restored database does not know, and empty the caches: corpus
-        versions are used again. Workspaces and organisations are hidden at once, a worker empties them. Errors:
+    async def run(self, records: Iterable[TakenAway], since: datetime | None = None) -> ReappliedErasures:
+        """Apply each erasure and revocation that the restored database does not know, and the rights that were listed
+        after `since`, the instant of the restored state; None: the newest that are listed. Then empty the caches:
+        corpus versions are used again. Workspaces and organisations are hidden at once, a worker empties them. Errors:
         `DependencyUnavailable`.
         """
         known = {one.org_id for one in await self._organisations.all()}
         documents = workspaces = organisations = keys = 0
-        every = set(records)
+        every = list(records)
         revoked: dict[UUID, set[UUID]] = {}
         for one in every:
             if isinstance(one, RevokedKey) and one.org_id in known:
                 revoked.setdefault(one.org_id, set()).add(one.key_id)
         for org_id, key_ids in revoked.items():
             keys += await self._revoke(org_id, key_ids)
-        erasures = (one for one in every if isinstance(one, ErasureRecord))
+        narrowed = await self._narrow_rights.run((one for one in every if isinstance(one, Listed)), known, since)
+        erasures = {one for one in every if isinstance(one, ErasureRecord)}
         # Documents first: what a workspace held before it went has its own certificate.
         for record in sorted(erasures, key=lambda one: (one.document_id is None, one.erased_at)):
             if record.org_id not in known:
@@ -150,8 +156,9 @@ class ReapplyErasures:
             workspaces=workspaces,
             organisations=organisations,
             keys=keys,
+            **{f"narrowed_{name}": number for name, number in asdict(narrowed).items()},
         )
-        return ReappliedErasures(documents, workspaces, organisations, keys)
+        return ReappliedErasures(documents, workspaces, organisations, keys, narrowed)
 
     async def _revoke(self, org_id: UUID, key_ids: Collection[UUID]) -> int:
         """Revoke those of an organisation's keys that are valid; their number."""

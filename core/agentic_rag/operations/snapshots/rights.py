@@ -1,8 +1,9 @@
-"""The rights of a restored copy: none wider than those of the same documents in the workspace that was copied."""
+"""The rights of what is restored: none wider than those of the same documents and workspaces at another time."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 from agentic_rag.documents.document import Document, DocumentStatus
@@ -12,6 +13,16 @@ from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
 from agentic_rag.operations.snapshots.id_map import ArchiveIdMap
 from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS, narrow
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRights:
+    """The rights of a document at one time: principals of its text of every version, writers and owner."""
+
+    readers: Sequence[tuple[str, ...]]
+    writers: tuple[str, ...]
+    owner: str
 
 
 async def documents_of(
@@ -46,11 +57,16 @@ async def _narrow_workspace(transaction: Transaction, source: WorkspaceRef, targ
     then = await transaction.workspaces.get(target.workspace_id)
     if now is None or then is None:
         return
-    entering = _common(now.entering, then.entering)
-    writing = _common(now.writers, then.writers)
-    writers = None if writing is None else _common(writing, entering)
+    entering, writers = narrow_entering(then, now)
     if (entering, writers) != (then.entering, then.writers):
         await transaction.workspaces.set_access(target.workspace_id, entering, writers)
+
+
+def narrow_entering(then: Workspace, now: Workspace) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
+    """Who may enter and who may write a workspace under the rights of both; None: everybody."""
+    entering = _common(now.entering, then.entering)
+    writing = _common(now.writers, then.writers)
+    return entering, None if writing is None else _common(writing, entering)
 
 
 def _common(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple[str, ...] | None:
@@ -61,19 +77,27 @@ def _common(one: tuple[str, ...] | None, other: tuple[str, ...] | None) -> tuple
 
 
 async def _narrow(transaction: Transaction, document: Document, copy: Document) -> bool:
-    access, workspace, copy_id = transaction.access, copy.workspace, copy.document_id
-    then = (await access.principals(workspace, [copy.access_id])).get(copy.access_id, PUBLIC_PRINCIPALS)
     # Text of older versions may have fewer readers than the document, and the archive's newest may be old by now.
-    now = await access.held_sets(document.workspace, document.document_id)
-    kept = reduce(narrow, now.values(), then)
-    writers = tuple(one for one in copy.writers if one in document.writers)
-    before = (then, copy.writers, copy.uploaded_by)
-    if (kept, writers, document.uploaded_by) == before:
+    held = await transaction.access.held_sets(document.workspace, document.document_id)
+    return await narrow_document(
+        transaction, copy, DocumentRights(tuple(held.values()), document.writers, document.uploaded_by)
+    )
+
+
+async def narrow_document(transaction: Transaction, document: Document, rights: DocumentRights) -> bool:
+    """Give a document the narrower of its readers and writers and of these, and the owner of these. False where they
+    are its own.
+    """
+    access, workspace, document_id = transaction.access, document.workspace, document.document_id
+    then = (await access.principals(workspace, [document.access_id])).get(document.access_id, PUBLIC_PRINCIPALS)
+    kept = reduce(narrow, rights.readers, then)
+    writers = tuple(one for one in document.writers if one in rights.writers)
+    if (kept, writers, rights.owner) == (then, document.writers, document.uploaded_by):
         return False
     if kept != then:
         access_id = await access.intern(workspace, kept)
-        older = await narrower_sets(transaction, workspace, copy_id, kept)
-        await access.change(workspace, copy_id, access_id, older)
-    await access.set_writers(workspace, copy_id, writers)
-    await access.set_owner(workspace, copy_id, document.uploaded_by)
+        older = await narrower_sets(transaction, workspace, document_id, kept)
+        await access.change(workspace, document_id, access_id, older)
+    await access.set_writers(workspace, document_id, writers)
+    await access.set_owner(workspace, document_id, rights.owner)
     return True

@@ -14,6 +14,7 @@ from typing import Any
 
 import asyncpg
 
+from agentic_rag.adapters.postgres.operations.listed_rights import RIGHTS_SINCE, listed_rights
 from agentic_rag.adapters.postgres.session.connection import driver_errors
 from agentic_rag.adapters.postgres.session.pool import BEGIN_SNAPSHOT
 from agentic_rag.kernel.errors import InvalidInput, Misconfigured
@@ -137,8 +138,11 @@ class PostgresBackup:
             )
 
     async def erasures(self) -> AsyncIterator[TakenAway]:
-        """Every revoked key and every erasure that the database knows now. Errors: as `dump`."""
+        """Every revoked key, every erasure and all rights that the database knows now. Errors: as `dump`."""
         async with self._reading() as connection:
+            if await connection.fetchval(SCHEMA) >= RIGHTS_SINCE:
+                async for record in listed_rights(connection):
+                    yield record
             async for org_id, key_id, at in connection.cursor(REVOKED, prefetch=_BATCH):
                 yield RevokedKey(org_id, key_id, at.isoformat())
             known = [one["name"] for one in await connection.fetch(COLUMNS, list(ERASURES))]

@@ -1,0 +1,105 @@
+"""The rights that a database knows, of all organisations: what a restore of an earlier state must not exceed."""
+
+# asyncpg ships no types.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import orjson
+
+from agentic_rag.operations.backups.rights import (
+    LISTED_DOCUMENTS,
+    Listed,
+    ListedOrganisation,
+    ListedRights,
+    ListedWorkspace,
+)
+
+RIGHTS_SINCE = "0031"
+"""The schema that has all of these rights."""
+
+_BATCH = 100
+
+ORGANISATIONS = """
+SELECT o.org_id, now() AS read_at,
+       ARRAY (SELECT key FROM jsonb_each_text(o.settings -> 'flags') WHERE value = 'true' ORDER BY key) AS flags,
+       ARRAY (SELECT k.provider FROM rag_provider_keys k WHERE k.org_id = o.org_id ORDER BY k.provider) AS providers,
+       ARRAY (SELECT k.updated_at FROM rag_provider_keys k WHERE k.org_id = o.org_id ORDER BY k.provider) AS set_at
+FROM rag_organizations o
+"""
+
+WORKSPACES = """
+SELECT w.org_id, w.workspace_id, now() AS read_at, w.readers, w.writers,
+       coalesce((w.settings -> 'web' ->> 'allow')::boolean, false) AS allows_web,
+       ARRAY (
+           SELECT s.source_id FROM rag_sources s
+           WHERE s.org_id = w.org_id AND s.workspace_id = w.workspace_id AND NOT s.is_leaving
+       ) AS sources
+FROM rag_workspaces w
+"""
+
+# The set of a document comes first, then those of passages that only older versions hold. A set that is not known any
+# more, of a document that was erased before schema 0019, has no readers to tell.
+DOCUMENTS = f"""
+WITH older AS (
+    SELECT org_id, workspace_id, document_id, array_agg(DISTINCT access_id ORDER BY access_id) AS sets
+    FROM rag_chunks WHERE visible_to IS NOT NULL
+    GROUP BY org_id, workspace_id, document_id
+), known AS (
+    SELECT d.org_id, d.workspace_id, d.document_id, d.access_id,
+           array_remove(coalesce(o.sets, '{{}}'), d.access_id) AS older, d.writers, d.uploaded_by
+    FROM rag_documents d LEFT JOIN older o USING (org_id, workspace_id, document_id)
+    UNION ALL
+    SELECT org_id, workspace_id, document_id, access_id, '{{}}', '{{}}', NULL
+    FROM rag_tombstones WHERE access_id IS NOT NULL
+), parts AS (
+    SELECT org_id, workspace_id, access_id, older, writers, uploaded_by, array_agg(document_id) AS documents
+    FROM (
+        SELECT *, row_number() OVER (
+            PARTITION BY org_id, workspace_id, access_id, older, writers, uploaded_by
+        ) / {LISTED_DOCUMENTS} AS part
+        FROM known
+    ) numbered
+    GROUP BY org_id, workspace_id, access_id, older, writers, uploaded_by, part
+)
+SELECT p.org_id, p.workspace_id, now() AS read_at, p.writers, p.uploaded_by AS owner, p.documents,
+       (
+           SELECT json_agg(g.principals ORDER BY g.access_id <> p.access_id, g.access_id)::text
+           FROM rag_access_sets g
+           WHERE g.org_id = p.org_id AND g.workspace_id = p.workspace_id
+             AND g.access_id = ANY (p.access_id || p.older)
+       ) AS readers
+FROM parts p
+"""  # noqa: S608 - a constant
+
+
+async def listed_rights(connection: Any) -> AsyncIterator[Listed]:
+    """All of them. `connection` is the driver's, in a transaction at one instant, above row level security."""
+    async for row in connection.cursor(ORGANISATIONS, prefetch=_BATCH):
+        keys = dict(zip(row["providers"], (one.isoformat() for one in row["set_at"]), strict=True))
+        yield ListedOrganisation(row["org_id"], row["read_at"].isoformat(), tuple(row["flags"]), keys)
+    async for row in connection.cursor(WORKSPACES, prefetch=_BATCH):
+        yield ListedWorkspace(
+            org_id=row["org_id"],
+            workspace_id=row["workspace_id"],
+            read_at=row["read_at"].isoformat(),
+            readers=None if row["readers"] is None else tuple(row["readers"]),
+            writers=None if row["writers"] is None else tuple(row["writers"]),
+            allows_web=row["allows_web"],
+            sources=tuple(row["sources"]),
+        )
+    async for row in connection.cursor(DOCUMENTS, prefetch=_BATCH):
+        if row["readers"] is None:
+            continue
+        yield ListedRights(
+            org_id=row["org_id"],
+            workspace_id=row["workspace_id"],
+            read_at=row["read_at"].isoformat(),
+            readers=tuple(map(tuple, orjson.loads(row["readers"]))),
+            writers=tuple(row["writers"]),
+            owner=row["owner"],
+            documents=tuple(row["documents"]),
+        )

@@ -1,0 +1,51 @@
+"""Rights as a list of erasures tells them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+LISTED_DOCUMENTS = 1000
+"""Documents of one record."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRights:
+    """Documents of a workspace that have the same rights, and those that were erased with the same readers."""
+
+    org_id: UUID
+    workspace_id: UUID
+    read_at: str
+    """The instant of the database at which they had them."""
+    readers: tuple[tuple[str, ...], ...]
+    """The principals of the document, then those of text that only its older versions hold; none: everybody."""
+    writers: tuple[str, ...]
+    owner: str | None
+    """None for an erased document."""
+    documents: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedWorkspace:
+    """Who may enter and write a workspace (None: everybody), whether it may look outside, and what it follows."""
+
+    org_id: UUID
+    workspace_id: UUID
+    read_at: str
+    readers: tuple[str, ...] | None
+    writers: tuple[str, ...] | None
+    allows_web: bool
+    sources: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedOrganisation:
+    """The features that an organisation has on, and the keys of providers that it has: when each was set, by name."""
+
+    org_id: UUID
+    read_at: str
+    flags: tuple[str, ...]
+    provider_keys: dict[str, str]
+
+
+Listed = ListedRights | ListedWorkspace | ListedOrganisation
