@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from agentic_rag.kernel.errors import Retryable
 
+BUSY = "SITE_BUSY"
+"""The site asks to be left alone for a while."""
+
 
 class StatusRefused(Retryable):
     """The server answered with a status that brings no page."""
@@ -12,7 +15,10 @@ class StatusRefused(Retryable):
 
     def __init__(self, status: int, retry_after: str = "") -> None:
         seconds = float(retry_after[:6]) if retry_after.isascii() and retry_after.isdigit() else None
-        super().__init__(f"The page's server answered {status}.", retry_after_seconds=seconds)
+        # Many sites have single pages that answer 503; one that names a time means all of it.
+        is_busy = status == 429 or (status == 503 and bool(retry_after))
+        code = BUSY if is_busy else None
+        super().__init__(f"The page's server answered {status}.", code=code, retry_after_seconds=seconds)
         self.status = status
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
 from agentic_rag.web.url_policy import AddressRefused, Target, parse_target
@@ -18,6 +19,9 @@ MAX_CRAWLED_CHARACTERS = 512
 MAX_SEGMENTS = 12
 MAX_PARAMETERS = 6
 """Addresses with more are made by a program, often without an end."""
+MOVES_WITHIN = 5.0
+"""Seconds after which a meta refresh comes too late to mean that a page has moved."""
+_REFRESH = re.compile(r"\s*(\d{1,4}(?:\.\d{0,3})?)\s*[;,]\s*(?:url\s*=\s*)?[\"']?([^\"'\s]+)", re.IGNORECASE)
 _TRACKING = re.compile(
     r"utm_\w+|fbclid|gclid|dclid|msclkid|mc_[ce]id|_ga|yclid|igshid|phpsessid|jsessionid|sid|sessionid|session_id", re.I
 )
@@ -81,18 +85,25 @@ class PageLink:
     text: str
 
 
-def read_links(base: str, body: str) -> tuple[Sequence[str], str | None]:
-    """The canonical addresses that a page links to, in its order, and the one that it calls its own. Links that ask not
-    to be followed are left out.
-    """
+class PageLinks(NamedTuple):
+    """Canonical addresses in a page."""
+
+    urls: Sequence[str]
+    """Those that it links to, in its order; links that ask not to be followed are left out."""
+    own: str | None
+    """The one that it calls its own."""
+    moved_to: str | None
+    """The one to which it sends its readers on at once (meta refresh)."""
+
+
+def read_links(base: str, body: str) -> PageLinks:
+    """What a page links to. Takes seconds for a page that is made to be slow."""
     reader = _read(body)
-    own: str | None = None
-    if reader.canonical is not None:
-        try:
-            own = canonical_url(urljoin(base, reader.canonical.strip()))
-        except (AddressRefused, ValueError):
-            own = None
-    return tuple(dict.fromkeys(one.url for one in _resolved(reader, base))), own
+    own, moved = (_canonical(reader.base or base, one) for one in (reader.canonical, reader.refresh))
+    is_elsewhere = moved is not None and same_page(moved) != same_page(base)
+    return PageLinks(
+        tuple(dict.fromkeys(one.url for one in _resolved(reader, base))), own, moved if is_elsewhere else None
+    )
 
 
 def read_link_texts(base: str, body: str) -> Sequence[PageLink]:
@@ -107,16 +118,21 @@ def _read(body: str) -> _Links:
 
 
 def _resolved(reader: _Links, base: str) -> list[PageLink]:
-    found: list[PageLink] = []
-    for address, text in zip(reader.links, reader.texts, strict=True):
-        try:
-            url = canonical_url(urljoin(reader.base or base, address.strip()))
-            target = parse_target(url)
-        except (AddressRefused, ValueError):
-            continue
-        if is_worth_following(target):
-            found.append(PageLink(url, " ".join(text.split())))
-    return found
+    urls = (_canonical(reader.base or base, one) for one in reader.links)
+    return [
+        PageLink(url, " ".join(text.split()))
+        for url, text in zip(urls, reader.texts, strict=True)
+        if url is not None and is_worth_following(parse_target(url))
+    ]
+
+
+def _canonical(base: str, address: str | None) -> str | None:
+    if address is None:
+        return None
+    try:
+        return canonical_url(urljoin(base, address.strip()))
+    except (AddressRefused, ValueError):
+        return None
 
 
 def _is_tracking(name: str) -> bool:
@@ -131,11 +147,15 @@ class _Links(HTMLParser):
         self._is_open = False
         self.canonical: str | None = None
         self.base: str | None = None
+        self.refresh: str | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in ("a", "link", "base", "area"):
+        if tag not in ("a", "link", "base", "area", "meta"):
             return
         named = dict(attrs)
+        if tag == "meta":
+            self._note_refresh(named)
+            return
         address, relation = named.get("href"), (named.get("rel") or "").lower().split()
         if not address:
             return
@@ -147,6 +167,12 @@ class _Links(HTMLParser):
             self.links.append(address)
             self.texts.append("")
             self._is_open = tag == "a"
+
+    def _note_refresh(self, named: Mapping[str, str | None]) -> None:
+        told = _REFRESH.match(named.get("content") or "")
+        is_refresh = (named.get("http-equiv") or "").strip().lower() == "refresh"
+        if is_refresh and told is not None and self.refresh is None and float(told[1]) <= MOVES_WITHIN:
+            self.refresh = told[2]
 
     def handle_endtag(self, tag: str) -> None:
         self._is_open = self._is_open and tag != "a"

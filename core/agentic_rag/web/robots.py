@@ -17,10 +17,9 @@ MAX_ROBOTS_BYTES = 500 * 1024
 HEAD_BYTES = 100_000
 """Of a page: where its meta elements are looked for."""
 
-_META = re.compile(rb"<meta\b[^>]*>", re.IGNORECASE)
+_META = re.compile(rb"<meta\b", re.IGNORECASE)
 _NAME = re.compile(rb"""\bname\s*=\s*["']?\s*(robots|agentic-rag)\b""", re.IGNORECASE)
 _CONTENT = re.compile(rb"""\bcontent\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
-_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +86,31 @@ def _header_words(header: str) -> Iterator[str]:
 
 
 def _meta_words(body: bytes) -> Iterator[str]:
-    for element in _META.findall(_COMMENT.sub(b"", body[:HEAD_BYTES])):
+    for element in _meta_elements(_without_comments(body[:HEAD_BYTES])):
         if _NAME.search(element) is None:
             continue
         content = _CONTENT.search(element)
         if content is not None:
             said = next((one for one in content.groups() if one), b"").decode("latin-1").lower()
             yield from (word.strip() for word in said.split(","))
+
+
+def _meta_elements(head: bytes) -> Iterator[bytes]:
+    """In one pass, also over elements that never end: a pattern would look for the end of each."""
+    at = 0
+    while (found := _META.search(head, at)) is not None:
+        end = head.find(b">", found.end())
+        if end < 0:
+            return
+        at = end + 1
+        yield head[found.start() : at]
+
+
+def _without_comments(head: bytes) -> bytes:
+    """The same for comments; one that never ends is none."""
+    kept: list[bytes] = []
+    at = 0
+    while (start := head.find(b"<!--", at)) >= 0 and (end := head.find(b"-->", start + 4)) >= 0:
+        kept.append(head[at:start])
+        at = end + 3
+    return b"".join((*kept, head[at:]))

@@ -48,6 +48,7 @@ def test_links_are_read_in_order_and_each_once() -> None:
     assert read_links("http://a.example.org/", body) == (
         ("http://a.example.org/sub/b", "http://a.example.org/c"),
         "http://a.example.org/own",
+        None,
     )
     assert read_link_texts("http://a.example.org/", "<a href=/b>All of <b>b</b>\n now</a> then") == [
         PageLink("http://a.example.org/b", "All of b now")

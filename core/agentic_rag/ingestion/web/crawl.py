@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import monotonic
 from uuid import UUID
 
@@ -36,6 +38,7 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
+from agentic_rag.web.fetch_errors import BUSY, StatusRefused
 from agentic_rag.web.fetch_policy import FetchedPage
 from agentic_rag.web.links import canonical_url, read_links, same_page
 from agentic_rag.web.listings import looks_like_listing
@@ -48,6 +51,8 @@ PAUSE_SECONDS = 1.0
 """Between two requests to a site that asks for no other pause."""
 LONGEST_PAUSE = 30.0
 """A site that asks for more is given up to it."""
+BUSY_PAUSES = 10
+"""Pauses for which a busy site is left alone that names no time."""
 
 
 @dataclass(slots=True)
@@ -62,6 +67,8 @@ class _Frontier:
     """What the addresses have in common with others of the same page."""
     fetched: int = 0
     size: int = 0
+    rests: dict[str, float] = field(default_factory=dict[str, float])
+    """Seconds for which a site, by its host, asks to be left alone."""
 
     def __post_init__(self) -> None:
         self.known = {same_page(url) for url in self.pages}
@@ -72,6 +79,14 @@ class _Frontier:
     def has_budget(self) -> bool:
         """Whether one more page may be fetched."""
         return self.fetched < self.request.max_pages and self.size < self.request.max_bytes
+
+    def follows(self, url: str) -> bool:
+        """Whether the page is of a host that may be followed to."""
+        return self.request.allowed.allows(parse_target(url).host)
+
+    def rest(self, host: str, seconds: float) -> None:
+        """Note that a site asks to be left alone; where it asks a second time, for good."""
+        self.rests[host] = math.inf if host in self.rests else seconds
 
     def pending(self) -> list[FrontierPage]:
         """Pages that wait, by depth."""
@@ -169,23 +184,29 @@ class CrawlWeb:
                 # Counted before it is fetched: sites beside each other share the budget.
                 if not frontier.has_budget or monotonic() >= until:
                     return
+                host = parse_target(page.url).host
+                if frontier.rests.get(host, 0.0) > LONGEST_PAUSE:
+                    await self._record(lease, frontier, replace(page, state=PageState.REFUSED, code=BUSY), ())
+                    continue
                 frontier.fetched += 1
                 with self.reading(lease.job.workspace):
                     if frontier.is_renewal:
-                        ended, follows = await self.renew.run(lease, page), ()
+                        tell = partial(self._note_busy, frontier, host)
+                        ended, follows = await self.renew.run(lease, page, tell), ()
                     else:
                         ended, follows = await self._page(lease.job.workspace, frontier, page)
                 frontier.fetched -= not ended.state.is_fetched
                 frontier.size += ended.size
-                frontier.pages[page.url] = ended
                 await self._record(lease, frontier, ended, follows)
                 progress.advance()
                 if ended.state.is_fetched:
-                    await asyncio.sleep(await self._pause(page.url))
+                    await asyncio.sleep(min(LONGEST_PAUSE, await self._pause(frontier, page.url)))
 
-    async def _pause(self, url: str) -> float:
-        asked = (await self.pages.rules(parse_target(url))).delay_seconds
-        return min(LONGEST_PAUSE, asked) if asked else self.pause_seconds
+    async def _pause(self, frontier: _Frontier, url: str) -> float:
+        target = parse_target(url)
+        asked = (await self.pages.rules(target)).delay_seconds
+        rest = frontier.rests.get(target.host, 0.0)
+        return max(asked or self.pause_seconds, 0.0 if rest > LONGEST_PAUSE else rest)
 
     async def _page(
         self, workspace: WorkspaceRef, frontier: _Frontier, page: FrontierPage
@@ -196,7 +217,11 @@ class CrawlWeb:
         validator = "" if known is None else known.provenance.get(ETAG, "")
         is_named = page.url in frontier.request.seeds or page.code == LISTED
         try:
-            fetched = await self.pages.fetch(workspace, found, validator, takes_listing=is_named)
+            target = await self.pages.admit(workspace, page.url)
+        except (PolicyRefused, BudgetExceeded) as error:
+            return replace(page, state=PageState.REFUSED, code=error.code), ()
+        try:
+            fetched = await self.pages.ask(target, validator, takes_listing=is_named)
             if fetched is None:
                 if known is not None:
                     await self.keep.touch(known)
@@ -204,12 +229,14 @@ class CrawlWeb:
             if is_named and looks_like_listing(fetched.media_type, fetched.body):
                 return await asyncio.to_thread(expand, page, fetched, frontier.request, frontier.known)
             return await self._read(workspace, frontier, replace(page, code=""), found, fetched)
-        except (PolicyRefused, BudgetExceeded) as error:
-            # The page was asked for where only its own words say that it is not to be kept.
-            state = PageState.FAILED if error.code == "PAGE_NOINDEX" else PageState.REFUSED
-            return replace(page, state=state, code=error.code), ()
-        except (Retryable, InvalidInput, ParseFailed) as error:
+        except (PolicyRefused, BudgetExceeded, Retryable, InvalidInput, ParseFailed) as error:
+            self._note_busy(frontier, target.host, error)
             return replace(page, state=PageState.FAILED, code=error.code), ()
+
+    def _note_busy(self, frontier: _Frontier, host: str, error: AgenticRagError) -> None:
+        if isinstance(error, StatusRefused) and error.code == BUSY:
+            stated = error.retry_after_seconds
+            frontier.rest(host, BUSY_PAUSES * self.pause_seconds if stated is None else stated)
 
     async def _read(
         self,
@@ -220,7 +247,10 @@ class CrawlWeb:
         fetched: FetchedPage,
     ) -> tuple[FrontierPage, Sequence[FrontierPage]]:
         size = len(fetched.body)
-        links, own = read_links(fetched.url, fetched.body.decode("utf-8", "replace"))
+        # Not between others' steps: pages are made to be slow to read.
+        links, own, moved = await asyncio.to_thread(read_links, fetched.url, fetched.body.decode("utf-8", "replace"))
+        if moved is not None and frontier.follows(moved) and not directives_of(fetched).nofollow:
+            return replace(page, state=PageState.EXPANDED, size=size), [FrontierPage(moved, page.depth)]
         final = canonical_url(fetched.url)
         others = [one for one in (final, own) if one is not None and same_page(one) != same_page(page.url)]
         if any(same_page(one) in frontier.known for one in others):
@@ -242,8 +272,9 @@ class CrawlWeb:
         self, lease: Lease, frontier: _Frontier, page: FrontierPage, follows: Sequence[FrontierPage]
     ) -> None:
         new: list[FrontierPage] = []
+        frontier.pages[page.url] = page
         for one in follows:
-            if same_page(one.url) in frontier.known or not frontier.request.allowed.allows(parse_target(one.url).host):
+            if same_page(one.url) in frontier.known or not frontier.follows(one.url):
                 continue
             frontier.known.add(same_page(one.url))
             new.append(one)

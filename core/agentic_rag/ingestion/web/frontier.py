@@ -29,7 +29,7 @@ class PageState(enum.Enum):
     KEPT = "kept"
     UNCHANGED = "unchanged"
     EXPANDED = "expanded"
-    """A sitemap or feed, whose pages wait now."""
+    """A sitemap or feed, or a page that sends its readers on at once: what it names waits now."""
     DUPLICATE = "duplicate"
     NEEDS_SCRIPT = "needs_script"
     """Its text is made by scripts, which nobody runs."""

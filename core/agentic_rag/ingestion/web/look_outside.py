@@ -98,7 +98,9 @@ class LookOutsideForRun:
     ) -> None:
         """Read the pages about the question that these link to; whose links are not followed any more."""
         known = frozenset(same_page(url) for url in (*(one.url for one in chosen), *(one.url for one in read)))
-        links = [link for page in read for link in choose_links(page, request.searches, known)]
+        # Not between the steps of other runs: pages are made to be slow to read.
+        chosen_of = [await asyncio.to_thread(choose_links, page, request.searches, known) for page in read]
+        links = [link for found in chosen_of for link in found]
         best = dict.fromkeys(url for _, url in sorted(links, key=lambda one: (-one[0], one[1])))
         for url in list(best)[:MAX_LINKED]:
             await self._read(request.workspace, FoundPage(url, WebOrigin.CRAWL, depth=1), tally)

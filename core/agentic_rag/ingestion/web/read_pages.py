@@ -67,15 +67,24 @@ class ReadPages:
     async def fetch(
         self, workspace: WorkspaceRef, page: FoundPage, validator: str = "", *, takes_listing: bool = False
     ) -> FetchedPage | None:
-        """The page, which may be kept; None while it has the validator. With `takes_listing` it may be a sitemap or a
-        feed, which asks in vain not to be kept, since it is not. Errors: those of the guarded client; `PolicyRefused`
-        codes ADDRESS_REFUSED, ROBOTS_REFUSED, PAGE_NOINDEX; `BudgetExceeded`. A refusal before the budget dials nothing
-        but the site's robots.txt.
+        """`admit`, then `ask`."""
+        return await self.ask(await self.admit(workspace, page.url), validator, takes_listing=takes_listing)
+
+    async def admit(self, workspace: WorkspaceRef, url: str) -> Target:
+        """The target of a page that may be asked for, which counts against the budget from here on. Nothing but the
+        site's robots.txt was dialled. Errors: `PolicyRefused` codes ADDRESS_REFUSED, ROBOTS_REFUSED; `BudgetExceeded`.
         """
-        target = self.check(page.url)
+        target = self.check(url)
         if not (await self.rules(target)).allows(target.url):
             raise PolicyRefused("The site's robots.txt does not let this page be fetched.", code="ROBOTS_REFUSED")
         await self._envelope.reserve(workspace, UsageKind.PAGE, PROVIDER)
+        return target
+
+    async def ask(self, target: Target, validator: str = "", *, takes_listing: bool = False) -> FetchedPage | None:
+        """The page, which may be kept; None while it has the validator. With `takes_listing` it may be a sitemap or a
+        feed, which asks in vain not to be kept, since it is not. Errors: those of the guarded client; `PolicyRefused`
+        codes ADDRESS_REFUSED, PAGE_NOINDEX; `ContentRefused`.
+        """
         if takes_listing and not validator:
             fetched = await self._fetch_listing(target.url)
         else:

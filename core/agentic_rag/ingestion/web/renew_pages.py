@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -17,7 +18,15 @@ from agentic_rag.jobs.job import Job, Lease
 from agentic_rag.jobs.leases import require_lease
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
-from agentic_rag.kernel.errors import BudgetExceeded, InvalidInput, NotFound, ParseFailed, PolicyRefused, Retryable
+from agentic_rag.kernel.errors import (
+    AgenticRagError,
+    BudgetExceeded,
+    InvalidInput,
+    NotFound,
+    ParseFailed,
+    PolicyRefused,
+    Retryable,
+)
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.web.fetch_errors import PageGone
@@ -67,9 +76,11 @@ class RenewPages:
     telemetry: Telemetry
     grace: timedelta = DEFAULT_GRACE
 
-    async def run(self, lease: Lease, page: FrontierPage) -> FrontierPage:
-        """Ask for a page again, unless it did not change, and store what came of it. Errors: `LeaseLost`,
-        `DependencyUnavailable`.
+    async def run(
+        self, lease: Lease, page: FrontierPage, tell: Callable[[AgenticRagError], None] = lambda _: None
+    ) -> FrontierPage:
+        """Ask for a page again, unless it did not change, and store what came of it; `tell` is told why its server sent
+        none. Errors: `LeaseLost`, `DependencyUnavailable`.
         """
         document = await self.keep.find(lease.job.workspace, parse_target(page.url))
         if document is None:
@@ -88,6 +99,7 @@ class RenewPages:
             refused = error.code == "PAGE_NOINDEX"
             ended = replace(page, state=PageState.FAILED if refused else PageState.REFUSED, code=error.code)
         except (Retryable, InvalidInput, NotFound, ParseFailed) as error:
+            tell(error)
             ended = replace(page, state=PageState.FAILED, code=error.code)
         await self._note(lease, document, look, is_refused=refused)
         return ended

@@ -1,0 +1,124 @@
+"""Crawls of sites that mean harm or are in need: they cost a crawl no more than its budget, and get no more requests
+than they ask for.
+"""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from tests.gate.simulated_web import Answer, page, prose
+from tests.gate.web_ground import CrawledWorkspace
+
+from agentic_rag.ingestion.web.frontier import CrawlRequest, PageState
+from agentic_rag.web.links import read_links
+from agentic_rag.web.robots import read_directives
+
+SITE = "site.example.com"
+LEAVES = tuple(f"/{number}" for number in range(6))
+
+
+def html(head: str) -> Answer:
+    return Answer(f"<html><head>{head}</head><body></body></html>".encode())
+
+
+async def crawled(
+    pages: dict[str, Answer], max_pages: int = 50
+) -> tuple[CrawledWorkspace, dict[str, tuple[PageState, str]]]:
+    """A crawl of a site whose first page links to `LEAVES`, which say nothing alike unless `pages` has them."""
+    ground = await CrawledWorkspace().open()
+    ground.web.pages[f"{SITE}/"] = page("Site", prose(1), LEAVES)
+    ground.web.pages |= {f"{SITE}{leaf}": page(leaf, prose(10 + at)) for at, leaf in enumerate(LEAVES)}
+    ground.web.pages |= {f"{SITE}{path}": sent for path, sent in pages.items()}
+    ref = await ground.crawl(CrawlRequest((f"http://{SITE}/",), max_pages=max_pages))
+    ended = {url.partition(SITE)[2]: (one.state, one.code) for url, one in (await ground.frontier(ref)).items()}
+    return ground, ended
+
+
+@pytest.mark.parametrize(
+    "busy",
+    [
+        Answer(status="429 Too Many Requests", headers=("Retry-After: 120",)),
+        Answer(status="503 Service Unavailable", headers=("Retry-After: 3600",)),
+    ],
+)
+async def test_a_site_that_asks_for_more_than_a_crawl_waits_gets_no_further_request(busy: Answer) -> None:
+    ground, ended = await crawled({"/0": busy})
+
+    assert ground.web.page_requests == [f"{SITE}/", f"{SITE}/0"]
+    assert ended["/0"] == (PageState.FAILED, "SITE_BUSY")
+    assert {ended[one] for one in LEAVES[1:]} == {(PageState.REFUSED, "SITE_BUSY")}
+
+
+async def test_a_site_that_is_busy_twice_gets_no_further_request() -> None:
+    busy = Answer(status="429 Too Many Requests", headers=("Retry-After: 0",))
+    ground, ended = await crawled({"/0": busy, "/2": busy})
+
+    assert ground.web.page_requests == [f"{SITE}{one}" for one in ("/", "/0", "/1", "/2")]
+    assert ended["/1"][0] is PageState.KEPT
+    assert ended["/3"] == (PageState.REFUSED, "SITE_BUSY")
+
+
+async def test_one_page_that_fails_does_not_end_its_site() -> None:
+    _, ended = await crawled({"/0": Answer(status="503 Service Unavailable")})
+
+    assert ended["/0"] == (PageState.FAILED, "FETCH_FAILED")
+    assert all(ended[one][0] is PageState.KEPT for one in LEAVES[1:])
+
+
+async def test_redirects_that_lead_nowhere_count_against_the_budget() -> None:
+    loop = {leaf: Answer(status="302 Found", headers=(f"Location: {leaf}",)) for leaf in LEAVES}
+    ground, ended = await crawled(loop, max_pages=3)
+
+    assert {one.partition("/")[2] for one in ground.web.page_requests} == {"", "0", "1"}
+    assert ended["/0"] == (PageState.FAILED, "ADDRESS_REFUSED")
+    assert ended["/5"][0] is PageState.PENDING
+
+
+async def test_a_page_that_sends_its_readers_on_is_no_document_and_the_page_behind_it_is_read() -> None:
+    refresh = "<meta http-equiv='Refresh' content=\"0; URL='/target'\">"
+    target = page("Target", prose(99))
+    _, ended = await crawled({"/0": html(refresh), "/target": target})
+
+    assert ended["/0"][0] is PageState.EXPANDED
+    assert ended["/target"][0] is PageState.KEPT
+
+
+async def test_pages_that_send_one_another_on_end() -> None:
+    there, back = (html(f"<meta http-equiv=refresh content='0;url={one}'>") for one in ("/1", "/0"))
+    ground, ended = await crawled({"/0": there, "/1": back})
+
+    assert ground.web.asked_twice == []
+    assert ended["/0"][0] is PageState.EXPANDED
+    assert ended["/1"][0] is PageState.EXPANDED
+
+
+@pytest.mark.parametrize(
+    ("content", "moved_to"),
+    [
+        ("0;url=/next", "http://h.example.org/next"),
+        ("3; URL = 'https://h.example.org/next?utm_source=x'", "https://h.example.org/next"),
+        ("300;url=/next", None),
+        ("0", None),
+        ("5;url=/", None),
+        ("0;url=javascript:alert(1)", None),
+        ("0;url=http://[", None),
+    ],
+)
+def test_a_refresh_moves_a_page_where_it_comes_at_once_and_leads_elsewhere(content: str, moved_to: str | None) -> None:
+    body = f'<meta http-equiv="refresh" content="{content}">'
+    assert read_links("http://h.example.org/", body).moved_to == moved_to
+
+
+@pytest.mark.parametrize("piece", [b"<!--", b"<!-- ", b"<meta ", b"<meta name=robots content=x "])
+def test_what_a_page_asks_of_robots_is_read_in_one_pass(piece: bytes) -> None:
+    body = (piece * 25_000)[:100_000]
+    begun = time.process_time()
+
+    assert not read_directives("", body).noindex
+    assert time.process_time() - begun < 0.5
+
+
+def test_an_unclosed_comment_hides_no_wish() -> None:
+    body = b"<!-- a --><!-- <meta name=robots content=noindex> --><meta name=robots content=nofollow><!-- "
+    assert read_directives("", body) == read_directives("nofollow", b"")
