@@ -16,11 +16,21 @@ REQUEST_HEADERS = (
     "content-type",
     "idempotency-key",
     "if-none-match",
+    "if-range",
     "prefer",
     "range",
     *PREFLIGHT_HEADERS,
 )
-RESPONSE_HEADERS = ("content-disposition", "content-range", "etag", "location", "retry-after", MARKED, FIRST)
+RESPONSE_HEADERS = (
+    "accept-ranges",
+    "content-disposition",
+    "content-range",
+    "etag",
+    "location",
+    "retry-after",
+    MARKED,
+    FIRST,
+)
 PREFLIGHT_SECONDS = 600
 
 

@@ -378,12 +378,16 @@ class FakeRuns:
 @dataclass
 class FakeBlobs:
     content: dict[str, bytes] = field(default_factory=dict)
+    read: list[range] = field(default_factory=list)
+    """The bytes that were asked for, a range each time."""
 
-    async def stream(self, key: str) -> AsyncIterator[bytes]:
+    async def stream(self, key: str, part: range | None = None) -> AsyncIterator[bytes]:
         if key not in self.content:
             raise NotFound("The original is gone.", code="ORIGINAL_MISSING")
-        for start in range(0, len(self.content[key]), 4):
-            yield self.content[key][start : start + 4]
+        places = range(len(self.content[key])) if part is None else part
+        self.read.append(places)
+        for start in range(places.start, places.stop, 4):
+            yield self.content[key][start : min(start + 4, places.stop)]
 
     async def keys(self, prefix: str) -> list[str]:
         return sorted(key for key in self.content if key.startswith(prefix))

@@ -32,13 +32,11 @@ class OriginalKeys:
         return original_key(workspace, self._clock.now(), self._ids.new(), file_name)
 
 
-def key_of_original(document: Document, originals: Sequence[Original]) -> str:
-    """The key of the published original; before the first publish, of the newest. Errors: `NotFound` code
-    ORIGINAL_MISSING.
-    """
+def original_of(document: Document, originals: Sequence[Original]) -> Original:
+    """The published original; before the first publish, the newest. Errors: `NotFound` code ORIGINAL_MISSING."""
     for held in originals:
         if document.content_hash in (None, held.content_hash):
-            return held.key
+            return held
     raise NotFound("The original of this document was not stored.", code="ORIGINAL_MISSING")
 
 

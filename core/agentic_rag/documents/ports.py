@@ -283,8 +283,8 @@ class BlobStore(Protocol):
         """The whole content of `key`."""
         ...
 
-    def stream(self, key: str) -> AsyncIterator[bytes]:
-        """The content in pieces of at most 64 KiB."""
+    def stream(self, key: str, part: range | None = None) -> AsyncIterator[bytes]:
+        """The content in pieces of at most 64 KiB; with `part` only those bytes of it, which are there."""
         ...
 
     async def delete(self, key: str) -> bool:

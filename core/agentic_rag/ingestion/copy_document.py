@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from agentic_rag.documents.document import Document
 from agentic_rag.documents.document_access import DocumentAccess, DocumentRight
 from agentic_rag.documents.metadata import NO_CHANGE, MetadataChange, validate_change
-from agentic_rag.documents.originals import key_of_original
+from agentic_rag.documents.originals import original_of
 from agentic_rag.documents.ports import BlobStore
 from agentic_rag.ingestion.upload import Upload, UploadDocument, UploadOptions
 from agentic_rag.kernel.database import Database
@@ -35,7 +35,7 @@ class CopyDocument:
         async with self.database.transaction(principal.org_id) as transaction:
             originals = await transaction.originals.of(found.workspace, found.document_id)
         readers = await self.access.list_readers(found)
-        pieces = self.blobs.stream(key_of_original(found, originals))
+        pieces = self.blobs.stream(original_of(found, originals).key)
         received = await self.upload.receive(to, found.file_name, pieces)
         said = validate_change(metadata)
         options = UploadOptions(found.source_path, found.title, readable_by=readers or None, metadata=said)

@@ -89,6 +89,19 @@ async def test_a_large_blob_is_streamed_in_pieces(blobs: BlobStore) -> None:
     assert b"".join(pieces) == content
 
 
+@pytest.mark.parametrize(
+    "part", [range(1), range(PIECE - 1, PIECE + 1), range(3, 2 * PIECE + 3), range(2 * PIECE, 2 * PIECE + 4)], ids=str
+)
+async def test_a_part_of_a_blob_is_streamed_in_pieces(blobs: BlobStore, part: range) -> None:
+    content = bytes(range(256)) * (2 * PIECE // 256) + b"rest"
+    await blobs.put("large", content)
+
+    pieces = [piece async for piece in blobs.stream("large", part)]
+
+    assert b"".join(pieces) == content[part.start : part.stop]
+    assert max(map(len, pieces)) <= PIECE
+
+
 async def test_a_missing_blob_is_not_found(blobs: BlobStore) -> None:
     with pytest.raises(NotFound):
         await blobs.read("missing")

@@ -40,9 +40,10 @@ class MemoryBlobStore:
         """The whole content of `key`."""
         return self._read(key)
 
-    async def stream(self, key: str) -> AsyncIterator[bytes]:
-        """The content in pieces of at most 64 KiB."""
+    async def stream(self, key: str, part: range | None = None) -> AsyncIterator[bytes]:
+        """The content, or a part of it, in pieces of at most 64 KiB."""
         content = self._read(key)
+        content = content if part is None else content[part.start : part.stop]
         for start in range(0, len(content), PIECE):
             yield content[start : start + PIECE]
 

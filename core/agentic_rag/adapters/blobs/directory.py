@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import os
 import secrets
+import sys
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -74,16 +75,18 @@ class DirectoryBlobStore:
         with _translate_errors(key):
             return await asyncio.to_thread(path.read_bytes)
 
-    async def stream(self, key: str) -> AsyncIterator[bytes]:
+    async def stream(self, key: str, part: range | None = None) -> AsyncIterator[bytes]:
         path = self._path(key)
         with _translate_errors(key):
-            file: BinaryIO = await asyncio.to_thread(path.open, "rb")
+            file = await asyncio.to_thread(_open_at, path, part.start if part else 0)
+        left = sys.maxsize if part is None else len(part)
         try:
-            while True:
+            while left:
                 with _translate_errors(key):
-                    piece = await asyncio.to_thread(file.read, PIECE)
+                    piece = await asyncio.to_thread(file.read, min(PIECE, left))
                 if not piece:
                     return
+                left -= len(piece)
                 yield piece
         finally:
             file.close()
@@ -133,6 +136,12 @@ def _translate_errors(key: str) -> Generator[None]:
             f"The blob directory refused blob {key}: {error.strerror}. Check its disk and permissions.",
             dependency="blobs",
         ) from error
+
+
+def _open_at(path: Path, start: int) -> BinaryIO:
+    file = path.open("rb")
+    file.seek(start)
+    return file
 
 
 def _write(path: Path, content: bytes) -> None:

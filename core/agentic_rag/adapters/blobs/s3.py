@@ -18,7 +18,7 @@ from agentic_rag.documents.ports import StoredBlob
 from agentic_rag.kernel.errors import DependencyUnavailable, LeaseLost, NotFound, Retryable
 
 if TYPE_CHECKING:
-    from obstore import UpdateVersion
+    from obstore import GetOptions, UpdateVersion
 
 PIECE = 64 * 1024
 FENCE = "fence"
@@ -99,10 +99,11 @@ class S3BlobStore:
             found = await obstore.get_async(self._store, key)
             return bytes(await found.bytes_async())
 
-    async def stream(self, key: str) -> AsyncIterator[bytes]:
+    async def stream(self, key: str, part: range | None = None) -> AsyncIterator[bytes]:
         key_parts(key)
+        options: GetOptions = {"range": (part.start, part.stop)} if part else {}
         with self._translate_errors(key):
-            found = await obstore.get_async(self._store, key)
+            found = await obstore.get_async(self._store, key, options=options)
         chunks = aiter(found.stream(min_chunk_size=PIECE))
         held = b""
         while True:

@@ -14,7 +14,7 @@ from agentic_rag.answering.runs.page_image import CONTEXT_CHARACTERS, PageImage,
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.documents.document import SpanRequest
 from agentic_rag.documents.document_access import DocumentAccess, DocumentRight
-from agentic_rag.documents.originals import key_of_original
+from agentic_rag.documents.originals import original_of
 from agentic_rag.documents.ports import BlobStore
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import NotFound, no_such_document
@@ -92,7 +92,7 @@ class ShowCitedPage:
             raise no_such_document()
         if document.media_type != PDF and not (cited.is_recognised and document.media_type.startswith("image/")):
             raise _not_shown("Pages are shown of PDFs and pictures: read the text at the citation's `sourceSpan`.")
-        return key_of_original(document, originals), document.content_hash or b""
+        return original_of(document, originals).key, document.content_hash or b""
 
     async def _place(self, principal: Principal, workspace: WorkspaceRef, cited: Citation, page: int) -> QuotedPlace:
         """The quote's part on its first page, with the text around it. Errors: `NotFound` code PAGE_NOT_SHOWN for a

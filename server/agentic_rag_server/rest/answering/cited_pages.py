@@ -14,6 +14,7 @@ from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule, Sight
 from agentic_rag_server.rest.documents.source import SECURITY_HEADERS
 from agentic_rag_server.rest.http.operations import Endpoint, Parameter, ResponseSpec, admitted, operation
+from agentic_rag_server.rest.http.ranges import is_held
 
 MARKED = "x-marked-lines"
 FIRST = "x-first-mark"
@@ -47,6 +48,7 @@ class CitedPagesEndpoint(Endpoint):
                     ("etag", "Of the image."),
                 ),
             ),
+            ResponseSpec(304, "The caller holds this image.", media_type=""),
         ),
         refusals=(400, 401, 403, 404, 422, 500, 503),
     )
@@ -61,6 +63,6 @@ class CitedPagesEndpoint(Endpoint):
         image = await self._parts.show_cited_page.run(caller, ref, node.key, int(marker))
         etag = f'"{hashlib.sha256(image.png).hexdigest()[:32]}"'
         headers = {**SECURITY_HEADERS, "etag": etag, MARKED: str(len(image.lines)), FIRST: f"{image.first:.4f}"}
-        if request.headers.get("if-none-match") == etag:
+        if is_held(request.headers.getlist("if-none-match"), etag):
             return Response(status_code=304, headers=headers)
         return Response(image.png, media_type="image/png", headers=headers)

@@ -1,17 +1,20 @@
-"""`GET /v1/documents/{id}/source`: the original of a document, the target of a citation."""
+"""`GET /v1/documents/{id}/source`: the original of a document, or a part of it, the target of a citation."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from agentic_rag.documents.document import Document
 from agentic_rag.documents.document_access import DocumentRight
-from agentic_rag.documents.originals import key_of_original
+from agentic_rag.documents.originals import original_of
+from agentic_rag.documents.ports import Original
 from agentic_rag.ingestion.upload import prepend
 from agentic_rag.kernel.errors import no_such_document
 from agentic_rag.kernel.public_ids import NodeKind, decode
@@ -22,7 +25,9 @@ from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.auth.rules import Rule
 from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.documents.uploads import DOCUMENT, TAG
-from agentic_rag_server.rest.http.operations import Endpoint, ResponseSpec, operation
+from agentic_rag_server.rest.http.errors import refusal_response
+from agentic_rag_server.rest.http.operations import Endpoint, Parameter, ResponseSpec, operation
+from agentic_rag_server.rest.http.ranges import content_range, is_held, is_same, requested_part
 
 INLINE = frozenset({"application/pdf", "text/plain", "text/markdown", "image/png", "image/jpeg"})
 """Types that a browser may display. Others are saved, so that no document runs as a page of this origin."""
@@ -34,6 +39,24 @@ SECURITY_HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "referrer-policy": "no-referrer",
 }
+
+_TEXT: dict[str, Any] = {"type": "string"}
+ORIGINAL_HEADERS = (
+    Parameter("range", "header", "`bytes=FIRST-LAST`, `bytes=FIRST-` or `bytes=-COUNT`: one part.", _TEXT),
+    Parameter("if-range", "header", "The ETag of the parts held: with another one the file is sent whole.", _TEXT),
+    Parameter("if-none-match", "header", "ETags of files that the caller holds.", _TEXT),
+)
+_PLACED = (("accept-ranges", "`bytes`."), ("etag", "Of the bytes of the whole file."))
+ORIGINAL_ANSWERS = (
+    ResponseSpec(200, "The file, in its own media type.", media_type="*/*", headers=_PLACED),
+    ResponseSpec(
+        206,
+        "The part that `Range` names. Several parts at once are answered with the file.",
+        media_type="*/*",
+        headers=(*_PLACED, ("content-range", "Which bytes, of how many.")),
+    ),
+    ResponseSpec(304, "The caller holds this file.", media_type=""),
+)
 
 MAX_NAME_CHARACTERS = 150
 _MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,64}/[A-Za-z0-9!#$&^_.+-]{1,100}")
@@ -51,19 +74,22 @@ class SourceEndpoint(Endpoint):
         "getOriginal",
         summary="The original of a document, byte by byte",
         rule=Rule((Action.READ,), DocumentRight.READ),
-        parameters=(replace(DOCUMENT, name="id"),),
-        answers=(ResponseSpec(200, "The file, in its own media type.", media_type="*/*"),),
-        refusals=(400, 401, 403, 404, 500, 503),
+        parameters=(replace(DOCUMENT, name="id"), *ORIGINAL_HEADERS),
+        answers=ORIGINAL_ANSWERS,
+        refusals=(400, 401, 403, 404, 416, 500, 503),
     )
     async def get(self, request: Request) -> Response:
         """Errors: those of `require`, `InvalidInput`, `NotFound`, `DependencyUnavailable`."""
         node = decode(request.path_params["id"], NodeKind.DOCUMENT)
         ref, principal = await self.require(request, node)
-        return await original_response(self._parts, ref, principal, node.key)
+        return await original_response(self._parts, request, ref, principal, node.key)
 
 
-async def original_response(parts: ServerParts, ref: WorkspaceRef, reader: Principal, document_id: UUID) -> Response:
-    """The original of a document, as a stream. Whoever takes a copy is named in the audit log. Errors: `NotFound`,
+async def original_response(
+    parts: ServerParts, request: Request, ref: WorkspaceRef, reader: Principal, document_id: UUID
+) -> Response:
+    """The original of a document, or the part of it that the request names, as a stream. Whoever takes a copy is named
+    in the audit log, with the number of bytes. The caller has the right to read. Errors: `NotFound`,
     `DependencyUnavailable`.
     """
     async with parts.database.transaction(ref.org_id) as transaction:
@@ -71,17 +97,47 @@ async def original_response(parts: ServerParts, ref: WorkspaceRef, reader: Princ
         originals = await transaction.originals.of(ref, document_id)
     if document is None:
         raise no_such_document()
-    stream = parts.blobs.stream(key_of_original(document, originals))
+    original = original_of(document, originals)
+    headers = _headers(original)
+    if is_held(request.headers.getlist("if-none-match"), headers["etag"]):
+        return Response(status_code=304, headers=headers)
+    part = None
+    if request.method == "GET" and is_same(request.headers.get("if-range"), headers["etag"]):
+        part = requested_part(request.headers.get("range"), original.size)
+    if part is not None:
+        headers["content-range"] = content_range(part, original.size)
+        if not part:
+            return _no_such_part(request, original.size, headers["content-range"])
+    told: dict[str, int] = {"bytes": original.size} if part is None else {"bytes": len(part), "from": part.start}
+    headers["content-length"] = str(told["bytes"])
+    if request.method == "HEAD":
+        return Response(headers=headers | _media(document))
+    stream = parts.blobs.stream(original.key, part)
     first = await anext(stream, b"")
-    act, told = AuditAction.READ_ORIGINAL, {"bytes": document.size}
+    act = AuditAction.READ_ORIGINAL
     await audit_read(parts.database, parts.telemetry, act, ref, document_id, reader.subject_id, **told)
+    status = 200 if part is None else 206
+    return StreamingResponse(prepend(first, stream), status, headers | _media(document))
+
+
+def _headers(original: Original) -> dict[str, str]:
+    """Of every answer that does not refuse. The tag is strong: it names the bytes."""
+    return {**SECURITY_HEADERS, "accept-ranges": "bytes", "etag": f'"{original.content_hash.hex()}"'}
+
+
+def _media(document: Document) -> dict[str, str]:
     media = document.media_type if _MEDIA_TYPE.fullmatch(document.media_type) else "application/octet-stream"
-    headers = {
-        **SECURITY_HEADERS,
+    return {
         "content-type": media,
         "content-disposition": content_disposition(document.file_name, inline=media in INLINE),
     }
-    return StreamingResponse(prepend(first, stream), headers=headers)
+
+
+def _no_such_part(request: Request, size: int, content_range: str) -> Response:
+    message = f"The file has {size} bytes: `Range` names none of them."
+    return refusal_response(
+        request.scope, 416, "RANGE_NOT_SATISFIABLE", message, {"content-range": content_range, "accept-ranges": "bytes"}
+    )
 
 
 def content_disposition(file_name: str, *, inline: bool) -> str:

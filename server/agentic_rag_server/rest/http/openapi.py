@@ -36,6 +36,7 @@ REFUSALS = {
     409: "The idempotency key was used for something else.",
     413: "The body or file is too large.",
     415: "The body or file is of a kind that is not taken.",
+    416: "The file has none of the bytes that `Range` names; Content-Range says how many it has.",
     422: "The file is empty or protected, or what it takes is gone.",
     429: "A ceiling is reached. Wait as Retry-After says, if it is there.",
     500: "A fault of the server; it is logged under the trace id.",
@@ -155,7 +156,9 @@ def _body(takes: FileForm | type[Model], reference: dict[type[Model], Any]) -> d
 
 def _answer(answer: ResponseSpec, reference: dict[type[Model], Any]) -> dict[str, Any]:
     content = {} if answer.body is None else {"schema": reference[answer.body]}
-    shown: dict[str, Any] = {"description": answer.description, "content": {answer.media_type: content}}
+    shown: dict[str, Any] = {"description": answer.description}
+    if answer.media_type:
+        shown["content"] = {answer.media_type: content}
     if answer.also is not None:
         shown["content"][answer.also] = {}
     if answer.headers:

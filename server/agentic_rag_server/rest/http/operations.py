@@ -54,7 +54,7 @@ class FileForm:
 
 @dataclass(frozen=True, slots=True)
 class ResponseSpec:
-    """An answer below 400: a `body` of a type, or other content by its media type."""
+    """An answer below 400: a `body` of a type, or other content by its media type; without one it has no content."""
 
     status: int
     description: str

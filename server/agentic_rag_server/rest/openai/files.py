@@ -21,7 +21,7 @@ from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.auth.rules import Rule, Sight
 from agentic_rag_server.parts import ServerParts
-from agentic_rag_server.rest.documents.source import original_response
+from agentic_rag_server.rest.documents.source import ORIGINAL_ANSWERS, ORIGINAL_HEADERS, original_response
 from agentic_rag_server.rest.documents.uploads import NODE_ID, UPLOAD_REFUSALS
 from agentic_rag_server.rest.http.bodies import FIELDS_BYTES, Receive
 from agentic_rag_server.rest.http.models import NOT_STORED, Model, OpenAIRefusal, answer
@@ -164,16 +164,16 @@ class FilesEndpoint(Endpoint):
         "getFileContent",
         summary="The file, byte by byte",
         rule=Rule((Action.READ,), DocumentRight.READ),
-        parameters=(_ID,),
-        answers=(ResponseSpec(200, "The file, in its own media type.", media_type="*/*"),),
-        refusals=_REFUSALS,
+        parameters=(_ID, *ORIGINAL_HEADERS),
+        answers=ORIGINAL_ANSWERS,
+        refusals=tuple(sorted({*_REFUSALS, 416})),
         refusal=OpenAIRefusal,
     )
     async def content(self, request: Request) -> Response:
         """Errors: those of `require` and `original_response`."""
         node = decode(request.path_params["document"], NodeKind.DOCUMENT)
         ref, principal = await self.require(request, node)
-        return await original_response(self._parts, ref, principal, node.key)
+        return await original_response(self._parts, request, ref, principal, node.key)
 
     @operation(
         "DELETE",
