@@ -103,7 +103,7 @@ def job_handlers(container: Container) -> Mapping[JobKind, Handler]:
         JobKind.FORGET: Handler(container.confirm_drops.run, 3_600.0, 300.0),
         JobKind.COMPACT: Handler(reads_in_steps(CompactSegments(container.database).run), 600.0, 300.0),
         JobKind.RETENTION: Handler(retention.run, 600.0, 300.0),
-        # The slowest single step is reading one part of an archive and writing it.
+        # The slowest step is one part of an archive. To its end its transaction shows what was erased: one reading.
         JobKind.SNAPSHOT: Handler(reads(snapshot.run), 21_600.0, 300.0, snapshot.record_failure),
         # The slowest single step is one batch of documents.
         JobKind.GRAPH: Handler(container.graph_sync.run, 3_600.0, 120.0),

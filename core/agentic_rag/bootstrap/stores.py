@@ -42,7 +42,9 @@ class StoreParts(KernelParts):
 
     @cached_property
     def _pool(self) -> PostgresPool:
-        return self._open_pool(PoolOptions(max_size=self.settings.stores.database_pool_size))
+        pool = self._open_pool(PoolOptions(max_size=self.settings.stores.database_pool_size))
+        pool.admit = self.register.admit
+        return pool
 
     def _open_pool(self, options: PoolOptions) -> PostgresPool:
         return self._owned(PostgresPool(self.settings.stores.database_url, options, self.telemetry))

@@ -23,17 +23,19 @@ from tests.programs import PYTHONPATH, Program
 from tests.stack import execute
 from tests.waiting import eventually
 
+from agentic_rag.adapters.postgres.erasure import process_register
 from agentic_rag.adapters.postgres.workspaces.organisation_register import PostgresOrganisationRegister
-from agentic_rag.answering.question import CacheMode
+from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.bootstrap import Container
 from agentic_rag.erasure.certificate import Certificate, ErasedStore
 from agentic_rag.erasure.confirm_drops import ConfirmDrops
 from agentic_rag.erasure.delete import Deletion
 from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
 from agentic_rag.jobs.job import JobKind, NewJob
+from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.settings import load_settings
-from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
 from agentic_rag.workspaces.administer import NewWorkspace
 from agentic_rag.workspaces.workspace import WorkspaceKind
 
@@ -339,3 +341,35 @@ async def test_where_no_process_is_registered_a_certificate_is_complete_at_once(
 async def nothing_of(holder: Holder) -> bool:
     """Whether the process holds nothing of the document."""
     return await holder.places() == []
+
+
+async def test_nothing_is_read_before_the_process_has_been_in_the_register(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An erasure waits for processes that are in it, or were: who read before that would not be waited for."""
+    workspace, _ = await world.workspace("w", 1)
+    monkeypatch.setattr(process_register, "_ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(process_register, "RETRY_SECONDS", 0.05)
+    early = Container(load_settings(world.variables))
+    asked = Question(workspace, QUESTION, options=AnswerOptions(cache=CacheMode.BYPASS))
+    asker = Principal(workspace.org_id, "early", Role.ADMIN)
+
+    async def answers() -> bool:
+        try:
+            return "seven" in (await early.answer.ask(asker, asked)).answer.text
+        except DependencyUnavailable:
+            return False
+
+    closed = await asyncpg.connect(world.database_url)
+    try:
+        async with closed.transaction():
+            await closed.execute("LOCK TABLE rag_processes IN EXCLUSIVE MODE")
+            early.register.start()
+            with pytest.raises(DependencyUnavailable, match="register"):
+                await early.answer.ask(asker, asked)
+        await eventually(answers, "it answers once it is registered", seconds=60)
+
+        assert await world.registered() == 1
+    finally:
+        await closed.close()
+        await early.aclose()

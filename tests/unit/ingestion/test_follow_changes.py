@@ -155,7 +155,7 @@ async def test_a_reader_who_never_reads_holds_a_bounded_number_and_is_told_that_
             self.document_id = UUID(int=number)
 
     for number in range(follow_changes.MOST_ROWS + 5):
-        follower.tell([Row(number)], is_cut=False)
+        follower.tell([Row(number)], (), is_cut=False)
 
     assert len(follower._waiting) == follow_changes.MOST_ROWS
     async with aclosing(follower.changes()) as changes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import enum
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -16,7 +16,7 @@ from agentic_rag.documents.document_access import list_scope
 from agentic_rag.jobs.job import Job
 from agentic_rag.kernel.concurrency import detached_task
 from agentic_rag.kernel.database import Database, Transaction
-from agentic_rag.kernel.errors import DependencyUnavailable, Retryable
+from agentic_rag.kernel.errors import DependencyUnavailable, Retryable, no_such_workspace
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.access import ListScope, may_manage_access, read_identity
 from agentic_rag.tenancy.entering import entering_as
@@ -28,6 +28,9 @@ OVERLAP_SECONDS = 5.0
 """How far each poll looks back beyond the last one: a change is seen when its transaction ends, and has the time at
 which it began. One that takes longer may be missed.
 """
+
+ENTERING_SECONDS = 2.0
+"""Between two looks, on a workspace where nothing changes, whether its readers may still enter it."""
 
 MOST_ROWS = 1000
 """Rows that one poll reads, and changes that wait for one reader."""
@@ -54,9 +57,12 @@ class Follower(Generic[One]):
     _waiting: dict[UUID, One] = field(default_factory=dict[UUID, One])
     _came: asyncio.Event = field(default_factory=asyncio.Event)
     _has_missed: bool = False
+    _is_shut_out: bool = False
 
-    def tell(self, rows: Sequence[One], *, is_cut: bool) -> None:
-        """Keep the rows until they are read."""
+    def tell(self, rows: Sequence[One], hidden: Collection[UUID], *, is_cut: bool) -> None:
+        """Keep the rows until they are read, and forget what the reader may not see any more."""
+        for key in hidden:
+            self._waiting.pop(key, None)
         for row in rows:
             self._waiting.pop(_id(row), None)
             self._waiting[_id(row)] = row
@@ -67,11 +73,21 @@ class Follower(Generic[One]):
         if rows or is_cut:
             self._came.set()
 
+    def shut_out(self) -> None:
+        """The workspace is gone, or closed to the reader."""
+        self._waiting.clear()
+        self._is_shut_out = True
+        self._came.set()
+
     async def changes(self) -> AsyncGenerator[tuple[One, bool]]:
-        """Each change, oldest first, and whether others before it were missed."""
+        """Each change, oldest first, and whether others before it were missed. Errors: `NotFound` code
+        WORKSPACE_NOT_FOUND, once the reader may not enter the workspace any more.
+        """
         while True:
             await self._came.wait()
             self._came.clear()
+            if self._is_shut_out:
+                raise no_such_workspace()
             while self._waiting:
                 row = self._waiting.pop(next(iter(self._waiting)))
                 missed, self._has_missed = self._has_missed, False
@@ -126,6 +142,8 @@ class _Feed:
         self._telemetry = telemetry
         self._workspace = workspace
         self._seen: dict[UUID, tuple[object, ...]] = {}
+        self._entered = time.monotonic()
+        """When it was last asked who may enter."""
         self._task = detached_task(self._poll(), "follow-changes")
 
     async def aclose(self) -> None:
@@ -153,29 +171,36 @@ class _Feed:
         seen = {_id(row): _state(row) for found in rows.values() for row in found}
         fresh = {key for key, state in seen.items() if self._seen.get(key) != state}
         self._seen = seen
-        if not fresh:
+        now = time.monotonic()
+        if not fresh and now - self._entered < ENTERING_SECONDS:
             return
+        self._entered = now
         groups: dict[tuple[object, ...], list[Follower[Any]]] = {}
         for one in self.followers:
             principal = one.who()
             key = (may_manage_access(principal), read_identity(principal).principals, one.followed)
             groups.setdefault(key, []).append(one)
         for group in groups.values():
-            shown, is_cut = await self._visible(group[0].who(), group[0].followed, rows, seconds)
+            shown = await self._visible(group[0].who(), group[0].followed, rows.get(group[0].followed, ()), seconds)
             for one in group:
-                one.tell([row for row in shown if _id(row) in fresh], is_cut=is_cut)
+                if shown is None:
+                    one.shut_out()
+                    continue
+                told = [row for row in shown if _id(row) in fresh]
+                one.tell(told, fresh.difference(map(_id, told)), is_cut=bool(fresh) and len(shown) >= MOST_ROWS)
 
     async def _visible(
-        self, principal: Principal, followed: Followed, rows: dict[Followed, Sequence[Row]], seconds: float
-    ) -> tuple[Sequence[Row], bool]:
-        """Those of the rows that the caller may see, oldest first, and whether there may be more."""
-        found = rows[followed]
-        if not may_manage_access(principal):
-            with entering_as(principal):
-                async with self._database.transaction(self._workspace.org_id) as transaction:
+        self, principal: Principal, followed: Followed, rows: Sequence[Row], seconds: float
+    ) -> Sequence[Row] | None:
+        """Those of the rows that the caller may see, oldest first; None for one who may not enter the workspace."""
+        with entering_as(principal):
+            async with self._database.transaction(self._workspace.org_id) as transaction:
+                if await transaction.workspaces.get(self._workspace.workspace_id) is None:
+                    return None
+                if not may_manage_access(principal):
                     scope = await list_scope(transaction, principal, self._workspace)
-                    found = await self._changed(transaction, followed, seconds, scope)
-        return found[::-1], len(found) >= MOST_ROWS
+                    rows = await self._changed(transaction, followed, seconds, scope)
+        return rows[::-1]
 
     async def _changed(
         self, transaction: Transaction, followed: Followed, seconds: float, scope: ListScope | None

@@ -22,6 +22,7 @@ from agentic_rag.adapters.postgres.session.pool import PoolOptions
 from agentic_rag.erasure.process_memory import LAPSE_SECONDS, ProcessMemory
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.concurrency import detached_task
+from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -76,7 +77,7 @@ class ProcessRegister:
 
     While `is_current` is False, nothing may be held: an order may have been missed. Whatever ends a registration (a
     lost connection, a stopped process, a loop that stood still) drops all that is held; the next one has another name,
-    and the earlier row ends when the work of before has ended too.
+    and the earlier row ends when the work of before has ended too. Before the first one nothing is read (`admit`).
     """
 
     def __init__(self, dsn: str, memory: ProcessMemory, clock: Clock, telemetry: Telemetry, program: str) -> None:
@@ -94,6 +95,8 @@ class ProcessRegister:
         self._heard: list[str] = []
         self._wake = asyncio.Event()
         self._run_task: asyncio.Task[None] | None = None
+        self._has_registered = False
+        self._has_tried = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -102,6 +105,17 @@ class ProcessRegister:
         if self._run_task is None:
             return True
         return self._name is not None and self._clock.monotonic() - self._seen < LAPSE_SECONDS
+
+    async def admit(self) -> None:
+        """Wait, before anything is read, until this process has been in the register: an erasure waits for those that
+        are, or were. A process that was never started into it reads at once. Errors: `DependencyUnavailable` while it
+        cannot register.
+        """
+        if self._has_registered or self._run_task is None:
+            return
+        await self._has_tried.wait()
+        if not self._has_registered:
+            raise DependencyUnavailable("Postgres does not take this process into its register.", dependency="postgres")
 
     def start(self) -> None:
         """Register in the background; while Postgres is away it is tried again."""
@@ -132,6 +146,8 @@ class ProcessRegister:
                 await self._stay()
             except DRIVER_ERRORS as error:
                 self._telemetry.event("rag_process_unregistered", level="warning", fault=type(error).__name__)
+            finally:
+                self._has_tried.set()
             self._leave()
             await asyncio.sleep(RETRY_SECONDS)
 
@@ -162,6 +178,8 @@ class ProcessRegister:
         # What was read before the row stood there may be older than an erasure that did not wait for this process.
         self._memory.drop(None)
         self._name, self._seen = name, began
+        self._has_registered = True
+        self._has_tried.set()
         ending = self._begin(self._end_earlier(name, list(self._left)))
         while await self._beat(name):
             if self._left and ending.done():

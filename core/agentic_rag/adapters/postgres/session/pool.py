@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Hashable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Hashable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -99,6 +99,9 @@ class PoolOptions:
 
 class PostgresPool:
     """Opens connections lazily; safe to share between tasks of one event loop."""
+
+    admit: Callable[[], Awaitable[None]] | None = None
+    """Awaited before a connection is taken; its errors refuse the connection."""
 
     def __init__(self, dsn: str, options: PoolOptions | None = None, telemetry: Telemetry | None = None) -> None:
         self._dsn = dsn
@@ -198,6 +201,8 @@ class PostgresPool:
         `Misconfigured`.
         """
         options = self._options
+        if self.admit is not None:
+            await self.admit()
         with driver_errors():
             async with self._opening:
                 self._pool = self._pool or await asyncpg.create_pool(
