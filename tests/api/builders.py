@@ -510,6 +510,7 @@ class Container:
     spending: Any = None
     change_models: Any = None
     cache: Any = None
+    threads: Any = None
 
     @property
     def administer(self) -> Administer:

@@ -12,6 +12,8 @@ import pytest
 from openai import AsyncOpenAI
 
 from agentic_rag.answering.answer import Abstention, AbstentionReason, Outcome
+from agentic_rag.documents.document import TextLayout
+from agentic_rag.documents.read_text import TextPart
 from agentic_rag.kernel.errors import RateLimited
 from agentic_rag_server.app import build_app
 from agentic_rag_server.graphql.schema import build_schema
@@ -28,6 +30,7 @@ from tests.api.rest_product import rest_product
 
 SCHEMA = build_schema()
 SEARCH: Any = [{"type": "file_search", "vector_store_ids": [WORKSPACE_ID], "max_num_results": 3}]
+STATES: Any = ("in_progress", "completed", "failed", "cancelled")
 FILE = ("valve.md", b"# Valve\n\nIt opens at 3 bar.")
 
 
@@ -91,6 +94,40 @@ async def test_a_stream_of_events_ends_with_the_whole_response() -> None:
     assert "".join(one.delta for one in events if one.type == "response.output_text.delta") == whole.output_text
     assert events[-1].type == "response.completed"
     assert events[-1].response.output_text == whole.output_text
+
+
+async def test_a_response_is_shown_again_as_events_with_its_results_and_its_question() -> None:
+    client = _client(Container(), "viewer-token")
+    first = await client.responses.create(model="handbook", input="When does it open?")
+
+    whole = await client.responses.retrieve(first.id, include=["file_search_call.results"])
+    events = [one async for one in await client.responses.retrieve(first.id, stream=True, starting_after=2)]
+    asked = [one async for one in client.responses.input_items.list(first.id)]
+    cancelled = await client.responses.cancel(first.id)
+
+    call = whole.output[0]
+    assert call.type == "file_search_call"
+    assert [one.text for one in call.results or ()] == [one.snippet for one in a_run().answer.citations]
+    assert (events[0].sequence_number, events[-1].type) == (3, "response.completed")
+    assert [one.to_dict()["content"] for one in asked] == [[{"type": "input_text", "text": a_run().question}]]
+    assert (cancelled.id, cancelled.status) == (first.id, "completed")
+
+
+async def test_a_response_is_deleted_by_its_id() -> None:
+    product, deleted = Container(), list[Any]()
+    client = _client(product, "viewer-token")
+    first = await client.responses.create(model="handbook", input="When does it open?")
+
+    async def delete_run(principal: Any, workspace: Any, run_id: Any) -> None:
+        deleted.append((workspace, run_id))
+
+    product.threads = SimpleNamespace(delete_run=delete_run)
+    await client.responses.delete(first.id)
+    with pytest.raises(openai.BadRequestError) as odd:
+        await client.responses.delete("resp_1")
+
+    assert deleted == [(REF, numbered(500))]
+    assert odd.value.code == "INVALID_ID"
 
 
 async def test_the_conversation_and_what_is_not_established_are_said() -> None:
@@ -185,6 +222,47 @@ async def test_a_file_goes_into_a_vector_store_and_keeps_its_id() -> None:
     assert (held.id, held.status, held.vector_store_id) == (uploaded.id, "in_progress", store.id)
     assert content.content == FILE[1]
     assert (await client.vector_stores.retrieve(store.id)).file_counts.in_progress == 2
+
+
+async def test_the_text_of_a_file_comes_whole_from_one_version() -> None:
+    product = await rest_product()
+    client = _client(product)
+    file = await client.files.create(file=FILE, purpose="assistants")
+    store = await client.vector_stores.create(name="valves", file_ids=[file.id])
+    read, text, asked = product.read_text.run, "a" * 9 + "b" * 4, list[Any]()
+
+    async def part(principal: Any, workspace: Any, document_id: Any, start: int = 0, as_of: int | None = None) -> Any:
+        asked.append((start, as_of))
+        layout = TextLayout(document_id, len(text), (), ())
+        return TextPart(text[start : start + 9], start, layout, 7)
+
+    with pytest.raises(openai.NotFoundError) as unread:
+        await client.vector_stores.files.content(file.id, vector_store_id=store.id)
+    product.read_text = SimpleNamespace(run=part)  # type: ignore[assignment]
+    page = await client.vector_stores.files.content(file.id, vector_store_id=store.id)
+    product.read_text = SimpleNamespace(run=read)  # type: ignore[assignment]
+
+    assert unread.value.code == "TEXT_NOT_PUBLISHED"
+    assert [(one.type, one.text) for one in page.data] == [("text", "a" * 9), ("text", "b" * 4)]
+    assert asked == [(0, None), (9, 7)]
+
+
+async def test_lists_of_files_are_narrowed_by_state_and_purpose() -> None:
+    client = _client(await rest_product())
+    file = await client.files.create(file=FILE, purpose="assistants")
+    store = await client.vector_stores.create(name="valves", file_ids=[file.id])
+    files = client.vector_stores.files
+
+    found = {state: [one.id async for one in files.list(store.id, filter=state)] for state in STATES}
+    by_purpose = {it: [one.id async for one in client.files.list(purpose=it)] for it in ("assistants", "batch")}
+    with pytest.raises(openai.BadRequestError) as backwards:
+        await client.vector_stores.list(before=store.id)
+    with pytest.raises(openai.BadRequestError) as unknown:
+        await files.list(store.id, filter="done")  # type: ignore[arg-type]
+
+    assert found == {"in_progress": [file.id], "completed": [], "failed": [], "cancelled": []}
+    assert by_purpose == {"assistants": [file.id], "batch": []}
+    assert (backwards.value.param, unknown.value.param) == ("before", "filter")
 
 
 async def test_files_and_vector_stores_are_listed_page_by_page() -> None:

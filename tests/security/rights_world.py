@@ -104,11 +104,12 @@ class RightsWorld:
         if "new_workspace" in needs:
             made = await _workspace(self.container, self.project.org_id, NewWorkspace(f"w-{self.made}"))
             fresh["new_workspace"] = encode_workspace(made.ref.workspace_id)
-        if "new_thread" in needs:
+        if needs & {"new_thread", "new_run"}:
             asker = Principal(self.project.org_id, Relation.OWNER.value, Role.VIEWER, kind=SubjectKind.KEY)
             asked = Question(self.project, f"Which pump is number {self.made}?", begins_thread=True)
             run = await self.container.answer.ask(asker, asked)
-            fresh["new_thread"] = encode(NodeKind.THREAD, self.project.workspace_id, run.run_id)
+            kinds = {"new_thread": NodeKind.THREAD, "new_run": NodeKind.RUN}
+            fresh |= {name: encode(kind, self.project.workspace_id, run.run_id) for name, kind in kinds.items()}
         if "new_saved" in needs:
             asker = Principal(self.project.org_id, Relation.OWNER.value, Role.VIEWER, kind=SubjectKind.KEY)
             inside = AnswerOptions(allow_web=False)

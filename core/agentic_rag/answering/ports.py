@@ -74,6 +74,10 @@ class ThreadStore(Protocol):
         """
         ...
 
+    async def delete_run(self, workspace: WorkspaceRef, run_id: UUID, subject: str) -> bool:
+        """Delete one run, in a thread or not, with its stages and what was said of it; False where it is none."""
+        ...
+
 
 class SavedStore(Protocol):
     """Inside a transaction of one organisation. Whoever reads the questions of a workspace keeps others from saving one

@@ -270,7 +270,7 @@ class AnsweringParts(DocumentParts):
 
     @cached_property
     def threads(self) -> ManageThreads:
-        return ManageThreads(self.database, self.telemetry)
+        return ManageThreads(self.database, self.telemetry, self.read_runs, self._recorder)
 
     @cached_property
     def saved(self) -> ManageSaved:

@@ -20,6 +20,7 @@ _KINDS = {
     "snapshot": NodeKind.SNAPSHOT,
     "source": NodeKind.SOURCE,
     "thread": NodeKind.THREAD,
+    "run": NodeKind.RUN,
 }
 """The kind of an act's subject, by the first part of the act's name."""
 
@@ -40,6 +41,7 @@ class AuditAction(enum.Enum):
     """Passages were handed out, of the documents in the detail; answers are runs, which say so themselves."""
     DELETE_DOCUMENT = "document.delete"
     DELETE_THREAD = "thread.delete"
+    DELETE_RUN = "run.delete"
     SET_DOCUMENT_ACCESS = "document.access"
     SET_DOCUMENT_WRITERS = "document.writers"
     TRANSFER_DOCUMENT = "document.owner"

@@ -102,6 +102,25 @@ async def test_a_deleted_thread_takes_its_runs_with_it_and_no_later_one_comes(ad
     }
 
 
+async def test_a_run_is_deleted_by_its_subject_alone_and_its_thread_goes_on(adapter: Backend) -> None:
+    workspace, other = await adapter.workspace(), await adapter.workspace()
+    first = beginning(workspace)
+    second = following(first)
+    await adapter.runs.record([first])
+    await adapter.runs.record([second])
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        foreign = await transaction.threads.delete_run(workspace, first.run_id, EVE)
+        elsewhere = await transaction.threads.delete_run(other, first.run_id, ADA)
+        gone = await transaction.threads.delete_run(workspace, first.run_id, ADA)
+        again = await transaction.threads.delete_run(workspace, first.run_id, ADA)
+
+    assert (foreign, elsewhere, gone, again) == (False, False, True, False)
+    assert await adapter.runs.get(workspace, first.run_id) is None
+    (thread,) = (await listed(adapter, workspace)).items
+    assert (thread.oldest_question, thread.turns) == (second.question, 1)
+
+
 async def test_a_name_stays_until_the_thread_goes(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     first = beginning(workspace)

@@ -46,6 +46,13 @@ class MemoryThreadStore:
         state.thread_titles.pop(thread_id, None)
         return len(gone)
 
+    async def delete_run(self, workspace: WorkspaceRef, run_id: UUID, subject: str) -> bool:
+        run = None if (state := self.working.read(workspace)) is None else state.runs.get(run_id)
+        if run is None or run.subject != subject:
+            return False
+        del self.working.write(workspace).runs[run_id]
+        return True
+
 
 def _threads(state: WorkspaceState, subject: str) -> Iterator[Thread]:
     for thread_id in {run.thread for run in state.runs.values() if run.subject == subject and run.thread is not None}:

@@ -121,6 +121,8 @@ QUESTIONS: Mapping[str, str] = {
     "createChatCompletion": "As ragAnswer.",
     "createResponse": "As ragAnswer.",
     "searchVectorStore": "It reads.",
+    "cancelResponse": "It reads: a response is complete.",
+    "deleteResponse": "It takes a response of the caller's own; the entry is looked at beside it (test_threads.py).",
 }
 """Routes that need leave none although they are no GET, each with why."""
 

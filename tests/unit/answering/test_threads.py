@@ -27,8 +27,14 @@ class Desk:
         self.world, self.workspace, self.ada = world, world.workspace, world.asker
         self.admin = replace(world.asker, subject="root", role=Role.ADMIN)
         self.key = replace(world.asker, kind=SubjectKind.KEY)
-        self.threads = ManageThreads(world.database, world.telemetry)
         self.reading = ReadRuns(world.database, world.runs, world.store.clock, world.recorder)
+        self.threads = ManageThreads(world.database, world.telemetry, self.reading, world.recorder)
+
+    async def newest_act(self) -> tuple[str, str, dict[str, Any]]:
+        """Action, actor and detail of the newest entry of the audit log."""
+        async with self.world.database.transaction(self.workspace.org_id) as transaction:
+            newest = (await transaction.audit.page(PageRequest(1))).items[0]
+        return newest.action, newest.actor, dict(newest.detail)
 
     async def ask(self, text: str, asker: Principal | None = None, **more: Any) -> Run:
         return await self.world.answer.ask(asker or self.ada, Question(self.workspace, text, **more))
@@ -90,13 +96,21 @@ async def test_a_deleted_thread_takes_its_runs_along_and_the_audit_log_says_so(d
     assert await desk.world.runs.get(desk.workspace, founded.run_id) is None
     with pytest.raises(NotFound):
         await desk.ask("And why?", thread=founded.run_id)
-    async with desk.world.database.transaction(desk.workspace.org_id) as transaction:
-        newest = (await transaction.audit.page(PageRequest(1))).items[0]
-    assert (newest.action, newest.actor, dict(newest.detail)) == (
-        "thread.delete",
-        desk.ada.subject_id,
-        {"runs": 1},
-    )
+    assert await desk.newest_act() == ("thread.delete", desk.ada.subject_id, {"runs": 1})
+
+
+async def test_a_run_is_deleted_by_who_asked_also_a_moment_after_its_answer(desk: Desk) -> None:
+    run = await desk.ask(FOUNDED)
+    assert desk.world.recorder.find(desk.workspace, run.run_id) is not None
+
+    with pytest.raises(NotFound) as refused:
+        await desk.threads.delete_run(desk.admin, desk.workspace, run.run_id)
+    await desk.threads.delete_run(desk.ada, desk.workspace, run.run_id)
+
+    assert refused.value.code == "RUN_NOT_FOUND"
+    assert await desk.newest_act() == ("run.delete", desk.ada.subject_id, {})
+    assert desk.world.recorder.find(desk.workspace, run.run_id) is None
+    assert await desk.world.runs.get(desk.workspace, run.run_id) is None
 
 
 @pytest.mark.parametrize("title", ["", "  ", "x" * 201, "a\nb"])

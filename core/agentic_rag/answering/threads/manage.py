@@ -1,13 +1,15 @@
-"""Lists, renames and deletes the threads of a caller."""
+"""Lists, renames and deletes the threads of a caller, and deletes single runs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from uuid import UUID
 
+from agentic_rag.answering.runs.read import ReadRuns
+from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.answering.threads.thread import Thread
 from agentic_rag.kernel.database import Database
-from agentic_rag.kernel.errors import no_such_thread
+from agentic_rag.kernel.errors import NotFound, no_such_thread
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.audit import AuditAction
@@ -17,12 +19,14 @@ from agentic_rag.tenancy.record_audit import audit
 
 @dataclass(frozen=True, slots=True)
 class ManageThreads:
-    """The use case behind `threads`, `renameThread`, `deleteThread` and `rag thread`. A thread belongs to the subject
-    that began it: to everybody else, admins included, it is not there.
+    """The use case behind `threads`, `renameThread`, `deleteThread`, `rag thread` and `DELETE /v1/responses/{id}`. A
+    thread belongs to the subject that began it: to everybody else, admins included, it is not there.
     """
 
     database: Database
     telemetry: Telemetry
+    read_runs: ReadRuns
+    recorder: RunRecorder
 
     async def page(self, principal: Principal, workspace: WorkspaceRef, request: PageRequest) -> Page[Thread]:
         """The caller's threads that still hold a run, the one asked in last first. Errors: `InvalidInput` (cursor, page
@@ -58,3 +62,15 @@ class ManageThreads:
             act = AuditAction.DELETE_THREAD
             await audit(transaction, self.telemetry, act, workspace, thread_id, subject, runs=runs)
         return runs
+
+    async def delete_run(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> None:
+        """Delete one run of the caller's, in a thread or not, with its stages and what was said of it. What it cost
+        stays in the usage. A run that was answered a moment ago is stored first. Errors: `NotFound` code RUN_NOT_FOUND.
+        """
+        run, subject = await self.read_runs.get(principal, workspace, run_id), principal.subject_id
+        if run is not None and self.recorder.find(workspace, run_id) is not None:
+            await self.recorder.drain()
+        async with self.database.transaction(workspace.org_id) as transaction:
+            if run is None or not await transaction.threads.delete_run(workspace, run_id, subject):
+                raise NotFound("There is no such run of yours in this workspace.", code="RUN_NOT_FOUND")
+            await audit(transaction, self.telemetry, AuditAction.DELETE_RUN, workspace, run_id, subject)

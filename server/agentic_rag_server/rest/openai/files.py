@@ -41,6 +41,7 @@ TAG = "files"
 PURPOSES = ("assistants", "user_data")
 
 _ID = Parameter("document", "path", "Id of the file.", NODE_ID)
+_PURPOSE = Parameter("purpose", "query", "Files of this purpose only; all have `assistants`.", {"type": "string"})
 PAGING = (
     Parameter(
         "limit", "query", f"How many, {MAX_PAGE} at most.", {"type": "integer", "minimum": 1, "default": MAX_PAGE}
@@ -127,7 +128,7 @@ class FilesEndpoint(Endpoint):
         "listFiles",
         summary="The uploaded files",
         rule=Rule((Action.READ,), Sight.ORGANISATION),
-        parameters=PAGING,
+        parameters=(_PURPOSE, *PAGING),
         answers=(ResponseSpec(200, "The files.", FileList),),
         refusals=_REFUSALS,
         refusal=OpenAIRefusal,
@@ -136,6 +137,9 @@ class FilesEndpoint(Endpoint):
         """Errors: `InvalidInput`, `NotFound` for an `after` that is gone."""
         principal = admitted(request).principal
         asked = await read_paging(self._parts, request, principal)
+        if request.query_params.get("purpose", PURPOSES[0]) != PURPOSES[0]:
+            # Every file is shown with this purpose.
+            return answer(FileList("list", [], None, None, False), headers=NOT_STORED)
         page = await self._parts.attachments.page(uploads_of(principal.org_id), asked, principal)
         files = [show_file(one) for one in page.items]
         ids = [one.id for one in files]
@@ -258,7 +262,9 @@ async def find_file(parts: ServerParts, ref: WorkspaceRef, document_id: UUID) ->
 
 
 def read_limit(request: Request) -> int:
-    """How many are asked for, `MAX_PAGE` at most. Errors: `InvalidInput`."""
+    """How many are asked for, `MAX_PAGE` at most. Errors: `InvalidInput`, also for `before`: pages go forward."""
+    if "before" in request.query_params:
+        raise InvalidInput("Pages go forward: give `after`, the id of the last one of a page.", path=("before",))
     limit = request.query_params.get("limit", str(MAX_PAGE))
     if not (limit.isascii() and limit.isdecimal() and len(limit) <= 6 and int(limit)):
         raise InvalidInput("`limit` is a number from 1 on.", path=("limit",))

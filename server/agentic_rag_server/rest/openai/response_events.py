@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from itertools import count
 from typing import Any
 
 import msgspec
@@ -13,11 +12,12 @@ from agentic_rag.language.sentences import sentence_spans
 from agentic_rag_server.rest.openai.response_models import FileSearchCall, OutputMessage, ResponseShown
 
 
-async def response_events(response: ResponseShown) -> AsyncIterator[bytes]:
-    """Every event, in OpenAI's order, with its number."""
-    numbers = count()
-    for kind, told in _events(response):
-        body = msgspec.json.encode({"type": kind, "sequence_number": next(numbers), **told})
+async def response_events(response: ResponseShown, after: int = -1) -> AsyncIterator[bytes]:
+    """Every event behind the one of the number `after`, in OpenAI's order, with its number."""
+    for number, (kind, told) in enumerate(_events(response)):
+        if number <= after:
+            continue
+        body = msgspec.json.encode({"type": kind, "sequence_number": number, **told})
         yield b"event: " + kind.encode() + b"\ndata: " + body + b"\n\n"
 
 

@@ -51,6 +51,41 @@ class ResponseRequest(Model, frozen=True, rename=None):
     background: bool | None = None
 
 
+class InputText(Model, frozen=True, rename=None):
+    """What was asked."""
+
+    type: Literal["input_text"]
+    text: str
+
+
+class InputMessage(Model, frozen=True, rename=None):
+    """The question."""
+
+    id: str
+    type: Literal["message"]
+    status: Literal["completed"]
+    role: Literal["user"]
+    content: list[InputText]
+
+
+class InputItemList(Model, frozen=True, rename=None):
+    """The input of a response: of a conversation its last message is kept."""
+
+    object: Literal["list"]
+    data: list[InputMessage]
+    first_id: str | None
+    last_id: str | None
+    has_more: bool
+
+
+class ResponseDeleted(Model, frozen=True, rename=None):
+    """What is gone."""
+
+    id: str
+    object: Literal["response"]
+    deleted: bool
+
+
 class FileCitation(Model, frozen=True, rename=None):
     """A source. `index` is the code point of the text behind what it supports."""
 

@@ -11,7 +11,7 @@ from agentic_rag.answering.run import Run
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, encode_workspace
 from agentic_rag.language.token_estimate import estimate_tokens
-from agentic_rag.tenancy.principals import Principal
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces.rate_limits import Traffic
 from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_server.auth.roles import Action
@@ -29,10 +29,14 @@ from agentic_rag_server.rest.openai.response_models import (
     FileSearchCall,
     FileSearchResult,
     FileSearchTool,
+    InputItemList,
+    InputMessage,
+    InputText,
     InputTokens,
     OutputMessage,
     OutputText,
     OutputTokens,
+    ResponseDeleted,
     ResponseRequest,
     ResponseShown,
     ResponseUsage,
@@ -47,6 +51,12 @@ _ROLES = ("system", "developer", "user", "assistant")
 _ID = Parameter(
     "response", "path", "Id of the response.", {**NODE_ID, "pattern": "^resp_[A-Za-z0-9_=-]+$", "maxLength": 49}
 )
+_SHOWN = (
+    Parameter("include", "query", f"`{RESULTS}` shows the quotes behind the answer.", {"type": "string"}),
+    Parameter("stream", "query", "As server-sent events.", {"type": "boolean", "default": False}),
+    Parameter("starting_after", "query", "The events behind this number.", {"type": "integer", "minimum": 0}),
+)
+_REFUSALS = (400, 401, 403, 404, 429, 500, 503)
 
 
 class ResponsesEndpoint(Endpoint):
@@ -88,13 +98,84 @@ class ResponsesEndpoint(Endpoint):
         "getResponse",
         summary="An earlier response",
         rule=Rule((Action.READ,), Sight.ASKER),
-        parameters=(_ID,),
-        answers=(ResponseSpec(200, "The response.", ResponseShown),),
-        refusals=(400, 401, 403, 404, 429, 500, 503),
+        parameters=(_ID, *_SHOWN),
+        answers=(ResponseSpec(200, "The response.", ResponseShown, also="text/event-stream"),),
+        refusals=_REFUSALS,
         refusal=OpenAIRefusal,
     )
     async def get(self, request: Request) -> Response:
+        """Errors: those of `_run`; `InvalidInput` for an event that is no number."""
+        principal, asked = admitted(request).principal, request.query_params
+        run, workspace = await self._run(request)
+        include = [*asked.getlist("include"), *asked.getlist("include[]")]
+        given = ResponseRequest(model=workspace.name, input=run.question, include=include)
+        shown = show_response(run, given, None, await self._ids(principal, run))
+        if asked.get("stream") == "true":
+            events = response_events(shown, _after_event(request))
+            return StreamingResponse(events, media_type="text/event-stream", headers=NOT_STORED)
+        return answer(shown, headers=NOT_STORED)
+
+    @operation(
+        "DELETE",
+        "/v1/responses/{response}",
+        "deleteResponse",
+        summary="Delete a response of the caller's",
+        description="The run goes, with its stages and what was said of it; what it cost stays in the usage.",
+        rule=Rule((Action.ASK,), Sight.SUBJECT),
+        parameters=(_ID,),
+        answers=(ResponseSpec(200, "It is gone.", ResponseDeleted),),
+        refusals=_REFUSALS,
+        refusal=OpenAIRefusal,
+    )
+    async def delete(self, request: Request) -> Response:
         """Errors: `InvalidInput` code INVALID_ID, `NotFound` code RUN_NOT_FOUND."""
+        principal, response = admitted(request).principal, request.path_params["response"]
+        node = run_of(response)
+        await self._parts.threads.delete_run(principal, WorkspaceRef(principal.org_id, node.workspace_id), node.key)
+        return answer(ResponseDeleted(response, "response", True), headers=NOT_STORED)
+
+    @operation(
+        "GET",
+        "/v1/responses/{response}/input_items",
+        "listResponseInputItems",
+        summary="The question of a response",
+        rule=Rule((Action.READ,), Sight.ASKER),
+        parameters=(_ID,),
+        answers=(ResponseSpec(200, "The question.", InputItemList),),
+        refusals=_REFUSALS,
+        refusal=OpenAIRefusal,
+    )
+    async def input_items(self, request: Request) -> Response:
+        """Errors: those of `_run`."""
+        run, workspace = await self._run(request)
+        key = f"in_{encode(NodeKind.RUN, workspace.ref.workspace_id, run.run_id)}"
+        question = InputMessage(key, "message", "completed", "user", [InputText("input_text", run.question)])
+        shown = [] if request.query_params.get("after") == key else [question]
+        ends = (key, key) if shown else (None, None)
+        return answer(InputItemList("list", shown, *ends, False), headers=NOT_STORED)
+
+    @operation(
+        "POST",
+        "/v1/responses/{response}/cancel",
+        "cancelResponse",
+        summary="A response, complete as it is: none is made in the background",
+        rule=Rule((Action.READ,), Sight.ASKER),
+        parameters=(_ID,),
+        answers=(ResponseSpec(200, "The response.", ResponseShown),),
+        refusals=_REFUSALS,
+        refusal=OpenAIRefusal,
+    )
+    async def cancel(self, request: Request) -> Response:
+        """Errors: those of `_run`."""
+        run, workspace = await self._run(request)
+        given = ResponseRequest(model=workspace.name, input=run.question)
+        ids = await self._ids(admitted(request).principal, run)
+        return answer(show_response(run, given, None, ids), headers=NOT_STORED)
+
+    async def _run(self, request: Request) -> tuple[Run, Workspace]:
+        """The run of a response, and its workspace. Errors: `InvalidInput` code INVALID_ID, `NotFound` code
+        RUN_NOT_FOUND.
+        """
         principal = admitted(request).principal
         node = run_of(request.path_params["response"])
         async with self._parts.database.transaction(principal.org_id) as transaction:
@@ -102,9 +183,7 @@ class ResponsesEndpoint(Endpoint):
         run = None if workspace is None else await self._parts.read_runs.get(principal, workspace.ref, node.key)
         if run is None or workspace is None:
             raise NotFound("There is no such response.", code="RUN_NOT_FOUND")
-        ids = await self._ids(principal, run)
-        shown = show_response(run, ResponseRequest(model=workspace.name, input=run.question), None, ids)
-        return answer(shown, headers=NOT_STORED)
+        return run, workspace
 
     async def _ids(self, principal: Principal, run: Run) -> FileIds:
         return await file_ids(self._parts, principal, [one.source_path for one in run.answer.citations])
@@ -118,6 +197,14 @@ class ResponsesEndpoint(Endpoint):
 def run_of(response_id: str, path: tuple[str, ...] = ("id",)) -> NodeId:
     """The run of a response. Errors: `InvalidInput` code INVALID_ID."""
     return decode(response_id.removeprefix(PREFIX), NodeKind.RUN, path=path)
+
+
+def _after_event(request: Request) -> int:
+    """The number of the last event that the caller has; -1: none. Errors: `InvalidInput`."""
+    given = request.query_params.get("starting_after", "-1")
+    if given != "-1" and not (given.isascii() and given.isdecimal() and len(given) <= 9):
+        raise InvalidInput("`starting_after` is the number of an event.", path=("starting_after",))
+    return int(given)
 
 
 def _file_search(given: ResponseRequest) -> FileSearchTool | None:

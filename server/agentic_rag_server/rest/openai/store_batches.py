@@ -29,7 +29,14 @@ from agentic_rag_server.rest.http.operations import Endpoint, Parameter, Respons
 from agentic_rag_server.rest.openai.attributes import Attributes, attributes_change
 from agentic_rag_server.rest.openai.files import PAGING, read_limit
 from agentic_rag_server.rest.openai.places import file_ids, store_workspace
-from agentic_rag_server.rest.openai.store_files import STORED_SOON, StoreFileList, add_to_store, show_store_file
+from agentic_rag_server.rest.openai.store_files import (
+    FILTER,
+    STORED_SOON,
+    StoreFileList,
+    add_to_store,
+    show_store_file,
+    wanted_statuses,
+)
 from agentic_rag_server.rest.openai.vector_stores import PATH, STORE, TAG, FileCounts, refuse_chunking
 
 MAX_FILES = 100
@@ -123,7 +130,7 @@ class FileBatchesEndpoint(Endpoint):
         "listVectorStoreFileBatchFiles",
         summary="The files of a batch",
         rule=Rule((Action.READ,), Sight.ORGANISATION),
-        parameters=(STORE, _BATCH, *PAGING),
+        parameters=(STORE, _BATCH, FILTER, *PAGING),
         answers=(ResponseSpec(200, "The files.", StoreFileList),),
         refusals=_REFUSALS,
         refusal=OpenAIRefusal,
@@ -133,7 +140,8 @@ class FileBatchesEndpoint(Endpoint):
         principal = admitted(request).principal
         store = (await store_workspace(self._parts, principal, request.path_params["workspace"])).ref
         _, keys = _read_batch(request.path_params["batch"])
-        known = await self._known(principal, store, keys)
+        wanted = wanted_statuses(request)
+        known = [one for one in await self._known(principal, store, keys) if one.status in wanted]
         ids = await file_ids(self._parts, principal, [one.source_path for one in known])
         files = [show_store_file(one, ids) for one in known]
         first, after = read_limit(request), request.query_params.get("after")

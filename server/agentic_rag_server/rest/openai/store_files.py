@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal
 from uuid import UUID
 
@@ -12,7 +13,7 @@ from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.document_access import DocumentRight, list_scope
 from agentic_rag.documents.document_ids import resolve_ids
 from agentic_rag.documents.metadata import FieldValue, MetadataChange
-from agentic_rag.kernel.errors import no_such_document
+from agentic_rag.kernel.errors import InvalidInput, no_such_document
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode_workspace
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag_server.auth.roles import Action
@@ -25,7 +26,7 @@ from agentic_rag_server.rest.http.operations import Endpoint, Parameter, Respons
 from agentic_rag_server.rest.openai.attributes import Attributes, attributes_change
 from agentic_rag_server.rest.openai.files import PAGING, find_file, read_paging
 from agentic_rag_server.rest.openai.places import FileIds, file_ids, store_workspace
-from agentic_rag_server.rest.openai.vector_stores import PATH, STORE, TAG, refuse_chunking
+from agentic_rag_server.rest.openai.vector_stores import PATH, STORE, TAG, TextContent, refuse_chunking
 
 _PATH = f"{PATH}/{{workspace}}/files"
 _FILE = Parameter("document", "path", "Id of the file.", NODE_ID)
@@ -40,6 +41,10 @@ _STATUS: dict[DocumentStatus, Literal["in_progress", "completed", "failed"]] = {
     DocumentStatus.READY: "completed",
     DocumentStatus.FAILED: "failed",
 }
+
+
+_STATES = ("in_progress", "completed", "failed", "cancelled")
+FILTER = Parameter("filter", "query", "Files in this state only.", {"type": "string", "enum": list(_STATES)})
 
 
 class LastError(Model, frozen=True, rename=None):
@@ -94,6 +99,15 @@ class StoreFileDeleted(Model, frozen=True, rename=None):
     deleted: bool
 
 
+class StoreFileContent(Model, frozen=True, rename=None):
+    """The parts of a text, all on one page."""
+
+    object: Literal["vector_store.file_content.page"]
+    data: list[TextContent]
+    has_more: bool
+    next_page: None
+
+
 class StoreFilesEndpoint(Endpoint):
     """A file that is added is copied, and read in the vector store's own way."""
 
@@ -129,19 +143,21 @@ class StoreFilesEndpoint(Endpoint):
         "listVectorStoreFiles",
         summary="The files of a vector store",
         rule=Rule((Action.READ,), DocumentRight.KNOW),
-        parameters=(STORE, *PAGING),
+        parameters=(STORE, FILTER, *PAGING),
         answers=(ResponseSpec(200, "The files.", StoreFileList),),
         refusals=_REFUSALS,
         refusal=OpenAIRefusal,
     )
     async def page(self, request: Request) -> Response:
-        """Errors: those of `store_workspace` and `read_paging`."""
+        """Errors: those of `store_workspace`, `read_paging` and `wanted_statuses`."""
         principal = admitted(request).principal
         store = (await store_workspace(self._parts, principal, request.path_params["workspace"])).ref
-        asked = await read_paging(self._parts, request, principal)
+        asked, wanted = await read_paging(self._parts, request, principal), wanted_statuses(request)
+        if not wanted:
+            return answer(StoreFileList("list", [], None, None, False), headers=NOT_STORED)
         async with self._parts.database.transaction(store.org_id) as transaction:
             scope = await list_scope(transaction, principal, store)
-            page = await transaction.documents.page(store, asked, scope=scope)
+            page = await transaction.documents.page(store, asked, wanted, scope=scope)
         ids = await file_ids(self._parts, principal, [one.source_path for one in page.items])
         files = [show_store_file(one, ids) for one in page.items]
         shown = [one.id for one in files]
@@ -162,6 +178,28 @@ class StoreFilesEndpoint(Endpoint):
     async def get(self, request: Request) -> Response:
         """Errors: those of `_held`."""
         return await self._answer(admitted(request).principal, await self._held(request))
+
+    @operation(
+        "GET",
+        f"{_PATH}/{{document}}/content",
+        "getVectorStoreFileContent",
+        summary="The text that was read of a file, whole",
+        rule=Rule((Action.READ,), DocumentRight.READ),
+        parameters=(STORE, _FILE),
+        answers=(ResponseSpec(200, "The text, in parts.", StoreFileContent),),
+        refusals=_REFUSALS,
+        refusal=OpenAIRefusal,
+    )
+    async def content(self, request: Request) -> Response:
+        """Errors: those of `_held` and `ReadText`."""
+        held, principal = await self._held(request), admitted(request).principal
+        read = partial(self._parts.read_text.run, principal, held.workspace, held.document_id)
+        parts = [await read()]
+        while (last := parts[-1]).end < last.layout.characters:
+            # Of one version, so that the parts make one text.
+            parts.append(await read(last.end, as_of=last.corpus_version))
+        content = [TextContent("text", one.text) for one in parts]
+        return answer(StoreFileContent("vector_store.file_content.page", content, False, None), headers=NOT_STORED)
 
     @operation(
         "POST",
@@ -240,6 +278,14 @@ async def add_to_store(
     if not attributes.is_empty:
         await parts.update_document.run(principal, store, file.key, attributes)
     return file.key
+
+
+def wanted_statuses(request: Request) -> tuple[DocumentStatus, ...]:
+    """The statuses of the documents in the state that `filter` names; else all. Errors: `InvalidInput`."""
+    wanted = request.query_params.get("filter")
+    if wanted is not None and wanted not in _STATES:
+        raise InvalidInput(f"`filter` is one of {', '.join(_STATES)}.", path=("filter",))
+    return tuple(status for status, state in _STATUS.items() if wanted in (None, state))
 
 
 def show_store_file(document: Document, ids: FileIds) -> StoreFile:

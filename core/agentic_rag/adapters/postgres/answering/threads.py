@@ -54,6 +54,8 @@ WHERE t.org_id = $1 AND t.workspace_id = $2 AND t.thread_id = $3
 
 DROP = "DELETE FROM rag_threads WHERE org_id = $1 AND workspace_id = $2 AND thread_id = $3"
 
+DROP_RUN = "DELETE FROM rag_runs WHERE org_id = $1 AND workspace_id = $2 AND subject = $3 AND run_id = $4"
+
 TOUCH = """
 UPDATE rag_threads h SET last_at = greatest(h.last_at, given.at)
 FROM (SELECT * FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::timestamptz[])
@@ -106,6 +108,9 @@ class PostgresThreadStore:
         runs = await self._connection.change(DROP_RUNS, *workspace.key, thread_id)
         await self._connection.execute(DROP, *workspace.key, thread_id)
         return runs
+
+    async def delete_run(self, workspace: WorkspaceRef, run_id: UUID, subject: str) -> bool:
+        return await self._connection.change(DROP_RUN, *workspace.key, subject, run_id) > 0
 
 
 async def hold_threads(connection: PostgresConnection, org_id: UUID, runs: Sequence[Run]) -> list[Run]:
