@@ -109,6 +109,15 @@ async def test_connectors_search_and_fetch(mode: str) -> None:
     assert fetched["url"].startswith(f"{SITE}/v1/documents/{document_id(1)}/text")
 
 
+async def test_a_search_says_where_words_were_recognised_in_a_picture() -> None:
+    async with connected(McpContainer(search=FakeSearch(is_recognised=True))) as client:
+        found = await called(client, "search", query="valve")
+        context = await called(client, "retrieve_context", query="valve", workspaces=["handbook"])
+
+    assert [one["recognised"] for one in found["results"]] == [True]
+    assert [one["recognised"] for one in context["sources"]] == [True]
+
+
 @pytest.mark.parametrize("mode", REVISIONS)
 async def test_every_tool_is_described_and_says_that_it_changes_nothing(mode: str) -> None:
     async with connected(McpContainer(), mode) as client:

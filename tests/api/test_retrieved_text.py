@@ -51,10 +51,11 @@ CANDIDATE = Candidate(1, 0.5, (ArmScore(Retriever.DENSE, 1, 0.4, 0.6, 0.7),))
 @dataclass
 class FakeSearch:
     asked: list[Question] = field(default_factory=list)
+    is_recognised: bool = False
 
     async def run(self, principal: object, asked: Question) -> FoundPassages:
         self.asked.append(asked)
-        found = FoundPassage(CHUNK, CANDIDATE, 0.8, 0.4, (Suspicion.INSTRUCTION,))
+        found = FoundPassage(CHUNK, CANDIDATE, 0.8, 0.4, (Suspicion.INSTRUCTION,), self.is_recognised)
         return FoundPassages((found,), 7, A_SPACE, (Dependency.GRAPH,))
 
 
@@ -64,7 +65,9 @@ class FakeContext:
 
     async def run(self, principal: object, request: ContextRequest) -> PreparedContext:
         self.asked.append(request)
-        source = ContextSource(REF, numbered(1), numbered(201), "T", "docs/1.pdf", 10, 35, False, 0.8, "Judge", ())
+        source = ContextSource(
+            REF, numbered(1), numbered(201), "T", "docs/1.pdf", 10, 35, False, 0.8, "Judge", (), True
+        )
         return PreparedContext(
             "team_guidelines", 1, "## Team Guidelines\n\nX.", ContextStep.PASSAGES, (source,), "LATE"
         )
@@ -81,7 +84,7 @@ SEARCH = """query Search($input: SearchPassagesInput!) { searchPassages(input: $
              flags document { id } }
   corpusVersion embeddingSpace degraded userErrors { code path } } }"""
 CONTEXT = """query Context($input: ContextInput!) { context(input: $input) {
-  text step tokens template templateVersion fault sources { sourceId span { start end } isCut similarity agent }
+  text step tokens template templateVersion fault sources { sourceId span { start end } isCut similarity agent recognised }
   userErrors { code path } } }"""
 
 
@@ -151,6 +154,7 @@ async def test_a_context_names_what_it_is_made_of() -> None:
                 "isCut": False,
                 "similarity": 0.8,
                 "agent": "Judge",
+                "recognised": True,
             }
         ],
         "userErrors": [],
@@ -168,6 +172,7 @@ async def test_a_context_by_rest_is_the_same_context() -> None:
 
     assert response.status_code == 200
     assert response.json()["text"] == "## Team Guidelines\n\nX."
+    assert [one["recognised"] for one in response.json()["sources"]] == [True]
     assert container.context.asked[0].template == "team_guidelines"
 
 

@@ -193,6 +193,7 @@ query ($input: SearchPassagesInput!) {{
     passages {{
       sourceId chunkId title sourcePath url mediaType text span {{ start end }} page lineStart lineEnd headingPath
       similarity cosine score scores {{ retriever rank raw normalized weight }} flags
+      recognised
     }}
     corpusVersion embeddingSpace degraded {FAULTS}
   }}
@@ -205,6 +206,7 @@ query ($input: ContextInput!) {{
     text step tokens template templateVersion
     sources {{
       sourceId chunkId workspaceId title sourcePath span {{ start end }} isCut similarity agent flags
+      recognised
     }}
     fault {FAULTS}
   }}

@@ -30,7 +30,8 @@ SEARCH = """query Search($input: SearchPassagesInput!) { searchPassages(input: $
   corpusVersion embeddingSpace degraded userErrors { code message } } }"""
 CONTEXT = """query Context($input: ContextInput!) { context(input: $input) {
   text step tokens template templateVersion fault
-  sources { sourceId chunkId workspaceId title sourcePath span { start end } isCut similarity agent flags }
+  sources { sourceId chunkId workspaceId title sourcePath span { start end } isCut similarity agent flags
+            recognised }
   userErrors { code message } } }"""
 ANSWER = """mutation Answer($input: RagAnswerInput!) { ragAnswer(input: $input) {
   text: answer outcome degraded abstention { reason explanation } run { id }

@@ -64,6 +64,8 @@ class ContextSource:
     similarity: float | None
     agent: str
     flags: tuple[str, ...]
+    recognised: bool
+    """As `Passage.recognised`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -85,6 +85,10 @@ class WorkspaceStore(Protocol):
 
     async def get(self, workspace_id: UUID) -> Workspace | None:
         """The workspace, or None."""
+        ...
+
+    async def get_many(self, workspace_ids: Sequence[UUID]) -> Mapping[UUID, Workspace]:
+        """Those that are there, by id."""
         ...
 
     async def by_name(self, name: str) -> Workspace | None:

@@ -108,6 +108,19 @@ async def test_a_workspace_is_found_by_kind_and_the_callers_own_id(adapter: Back
     assert missing is None
 
 
+async def test_workspaces_are_read_together_and_those_of_others_are_not_there(adapter: Backend) -> None:
+    ours, foreign = await adapter.workspace(), await adapter.workspace()
+    beside = await adapter.workspace(ours.org_id)
+
+    async with adapter.database.transaction(ours.org_id) as transaction:
+        wanted = [one.workspace_id for one in (ours, beside, foreign)]
+        found = await transaction.workspaces.get_many([*wanted, uuid4()])
+        each = [await transaction.workspaces.get(one) for one in wanted[:2]]
+
+    assert [found[one] for one in wanted[:2]] == each
+    assert len(found) == 2
+
+
 async def test_settings_of_a_workspace_are_kept_and_changed_one_by_one(adapter: Backend) -> None:
     settings = WorkspaceSettings(
         chunk_profile="agent", history_days=0, inline_guidelines="Be kind.", rag_config=RagConfig(3, 0.5)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -58,6 +58,11 @@ class MemoryWorkspaceStore:
         """The workspace, or None."""
         state = self._working.read(WorkspaceRef(self._org_id, workspace_id))
         return None if state is None else state.workspace
+
+    async def get_many(self, workspace_ids: Sequence[UUID]) -> Mapping[UUID, Workspace]:
+        """Those that are there, by id."""
+        found = [await self.get(one) for one in workspace_ids]
+        return {one.ref.workspace_id: one for one in found if one is not None}
 
     async def by_name(self, name: str) -> Workspace | None:
         """The workspace of that name, or None."""

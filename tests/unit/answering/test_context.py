@@ -77,6 +77,8 @@ class _WithSettings:
         self._settings = settings
         self.entries: list[tuple[AuditEntry, bool]] = []
         self.refuses_entries = False
+        self.read_together = list[int]()
+        """How many workspaces each statement asked for."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._corpus, name)
@@ -90,7 +92,11 @@ class _WithSettings:
         async def get(workspace_id: UUID) -> Any:
             return workspace
 
-        yield SimpleNamespace(workspaces=SimpleNamespace(get=get))
+        async def get_many(workspace_ids: list[UUID]) -> Any:
+            self.read_together.append(len(workspace_ids))
+            return dict.fromkeys(workspace_ids, workspace)
+
+        yield SimpleNamespace(workspaces=SimpleNamespace(get=get, get_many=get_many))
 
     async def record_audit(self, org_id: UUID, entry: AuditEntry, *, durable: bool = True) -> None:
         if self.refuses_entries:
@@ -284,6 +290,16 @@ async def test_a_text_that_two_agents_hold_stands_in_the_first(corpus: Corpus) -
 
     assert prepared.text == f"### Context from Brand Judge's documents:\n{SELECTORS}"
     assert [one.agent for one in prepared.sources] == ["Brand Judge"]
+
+
+async def test_the_names_of_several_workspaces_are_read_at_once(corpus: Corpus) -> None:
+    product, elsewhere = _product(corpus), WorkspaceRef(WORKSPACE.org_id, UUID(int=77))
+    parts = (ContextPart(WORKSPACE), ContextPart(elsewhere, "Named"), ContextPart(replace(elsewhere)))
+
+    with pytest.raises(NotFound):  # the corpus has one workspace to search in
+        await product.prepare(SELECTORS, "multi_agent", parts=parts)
+
+    assert product.database.read_together == [2]
 
 
 @pytest.mark.parametrize("heading", [None, "## What {agent} says"])

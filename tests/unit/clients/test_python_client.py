@@ -22,6 +22,7 @@ QUICK = RetryPolicy(first_seconds=0.001, most_seconds=0.001)
 SOURCE = {
     "sourceId": "S", "chunkId": "C", "workspaceId": "W", "title": "T", "sourcePath": "a.md",
     "span": {"start": 0, "end": 4}, "isCut": False, "similarity": 0.8, "agent": "", "flags": [],
+    "recognised": True,
 }  # fmt: skip
 CONTEXT = {
     "text": "## 🧠 RELEVANT PROJECT KNOWLEDGE\n- **a.md**:\n  Rule", "step": "PASSAGES", "tokens": 9,

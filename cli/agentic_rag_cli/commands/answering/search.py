@@ -15,7 +15,7 @@ from agentic_rag_cli.client.access import asked_server
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.options import AsOfOption, JsonOption, UrlOption, WhereOption, WorkspaceOption, as_of_input
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.output.answer_view import citation_place
+from agentic_rag_cli.output.answer_view import RECOGNISED, citation_place
 from agentic_rag_cli.wiring import on_graphql, wiring_of
 
 QueryArgument = Annotated[str, typer.Argument(help="What is looked for; `-` reads it from standard input.")]
@@ -97,6 +97,9 @@ def prepare_context(
     terminal.show(prepared, prepared["text"], as_json=as_json)
     if prepared["fault"]:
         terminal.note(f"{prepared['fault']}: the context is not complete; `rag doctor` says why")
+    for source in prepared["sources"]:
+        if source["recognised"]:
+            terminal.note(f"{source['sourcePath']}: {RECOGNISED}")
 
 
 async def _part(client: GraphQLClient, named: str | None) -> dict[str, str]:
@@ -134,4 +137,6 @@ def _passages_text(found: dict[str, Any]) -> str:
 
 def _passage_text(number: int, one: dict[str, Any]) -> str:
     alike = "" if one["similarity"] is None else f", similarity {one['similarity']:.2f}"
-    return f"{number}. {citation_place(one)}  (score {one['score']:.2f}{alike})\n{indent(one['text'], '    ')}"
+    head = f"{number}. {citation_place(one)}  (score {one['score']:.2f}{alike})"
+    pictured = [f"    {RECOGNISED}"] if one["recognised"] else []
+    return "\n".join((head, *pictured, indent(one["text"], "    ")))

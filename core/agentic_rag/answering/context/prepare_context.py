@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -108,6 +108,8 @@ class ContextSource:
     similarity: float | None
     agent: str
     flags: tuple[Suspicion, ...]
+    is_recognised: bool
+    """As `FoundPassage.is_recognised`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +174,7 @@ class PrepareContext:
         try:
             async with asyncio.timeout(CONTEXT_SECONDS if limit is None else limit / 1000):
                 async with self.database.while_answering(ALIVE_SECONDS):
-                    template = await self._template(principal, request)
-                    if request.is_enabled and template.names_agent:
-                        parts = [await self._named(principal, one) for one in request.parts]
-                        request = replace(request, parts=tuple(parts))
+                    template, request = await self._completed(principal, request)
                 context = PreparedContext(template.name, template.version)
                 tokens = _budget(request, template)
                 if request.is_enabled:
@@ -190,27 +189,31 @@ class PrepareContext:
         """The empty context of a request whose workspaces could not be found out in time."""
         return self._counted(PreparedContext(template, 0, fault=code))
 
-    async def _template(self, principal: Principal, request: ContextRequest) -> ContextTemplate:
-        """The built-in one, else one of the first workspace's own."""
-        if request.template in TEMPLATES:
-            return TEMPLATES[request.template]
-        workspace = await self._workspace(principal, request.parts[0].workspace)
-        return find_template(request.template, workspace.settings.templates)
+    async def _completed(self, principal: Principal, request: ContextRequest) -> tuple[ContextTemplate, ContextRequest]:
+        """The template, a built-in one or one of the first workspace's own, and the request with the names that its
+        headings show. What both need of the workspaces is read at once. Errors: `NotFound` code WORKSPACE_NOT_FOUND,
+        `InvalidInput` code TEMPLATE_UNKNOWN.
+        """
+        first, built_in = request.parts[0].workspace, TEMPLATES.get(request.template)
+        nameless = [one.workspace for one in request.parts if not one.agent.strip()]
+        may_name = request.is_enabled and (built_in is None or built_in.names_agent)
+        wanted = {*(() if built_in else (first,)), *(nameless if may_name else ())}
+        found = await self._workspaces(principal, wanted)
+        template = built_in or find_template(request.template, _known(found, first).settings.templates)
+        if not (request.is_enabled and template.names_agent):
+            return template, request
+        named = [
+            one if one.agent.strip() else replace(one, agent=_known(found, one.workspace).name) for one in request.parts
+        ]
+        return template, replace(request, parts=tuple(named))
 
-    async def _named(self, principal: Principal, part: ContextPart) -> ContextPart:
-        if part.agent.strip():
-            return part
-        return replace(part, agent=(await self._workspace(principal, part.workspace)).name)
-
-    async def _workspace(self, principal: Principal, ref: WorkspaceRef) -> Workspace:
-        """Errors: `NotFound` code WORKSPACE_NOT_FOUND."""
-        workspace = None
-        if ref.org_id == principal.org_id:
-            async with self.database.transaction(ref.org_id) as transaction:
-                workspace = await transaction.workspaces.get(ref.workspace_id)
-        if workspace is None:
-            raise no_such_workspace()
-        return workspace
+    async def _workspaces(self, principal: Principal, wanted: Iterable[WorkspaceRef]) -> Mapping[UUID, Workspace]:
+        """Those of the caller's organisation that are there."""
+        ids = [one.workspace_id for one in wanted if one.org_id == principal.org_id]
+        if not ids:
+            return {}
+        async with self.database.transaction(principal.org_id) as transaction:
+            return await transaction.workspaces.get_many(ids)
 
     async def _filled(
         self, principal: Principal, request: ContextRequest, template: ContextTemplate, tokens: int
@@ -294,6 +297,13 @@ def _without_repeats(materials: Sequence[_Material]) -> list[_Material]:
     return kept
 
 
+def _known(found: Mapping[UUID, Workspace], ref: WorkspaceRef) -> Workspace:
+    """Errors: `NotFound` code WORKSPACE_NOT_FOUND."""
+    if ref.workspace_id not in found:
+        raise no_such_workspace()
+    return found[ref.workspace_id]
+
+
 def _source(material: _Material, used: UsedText) -> ContextSource:
     passage = material.passages[used.place]
     chunk = passage.chunk
@@ -310,6 +320,7 @@ def _source(material: _Material, used: UsedText) -> ContextSource:
         similarity=passage.similarity,
         agent=material.part.agent,
         flags=passage.flags,
+        is_recognised=passage.is_recognised,
     )
 
 

@@ -74,6 +74,9 @@ class ContextSource:
     flags: list[Suspicion] = strawberry.field(  # type: ignore[valid-type]
         description="Signs that the passage was written to steer a model."
     )
+    recognised: bool = strawberry.field(
+        description="Whether words of it were recognised in a picture of their page (OCR): they may be misread."
+    )
 
 
 @strawberry.type(description="A section for a prompt; or, in `userErrors`, what to change in the request.")
@@ -153,6 +156,7 @@ def _show_source(source: prepare_context.ContextSource) -> ContextSource:
         chunk_id=encode(NodeKind.CHUNK, workspace_id, source.chunk_id),
         workspace_id=encode_workspace(workspace_id),
         span=TextSpan(start=source.start, end=source.end),
+        recognised=source.is_recognised,
     )
 
 

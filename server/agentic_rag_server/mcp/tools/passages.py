@@ -39,12 +39,15 @@ class SearchArguments(Arguments, frozen=True):
     where: Where | None = None
 
 
-class SearchResult(Model, frozen=True):
-    """A document with a passage for the query."""
+class SearchResult(Model, frozen=True, omit_defaults=True):
+    """A document with a passage for the query. Chat connectors know id, title and url."""
 
     id: Annotated[str, Meta(description="For `fetch`.")]
     title: str
     url: Annotated[str, Meta(description="Opens the passage.")]
+    recognised: Annotated[
+        bool, Meta(description="Words of the passage were recognised in a picture (OCR), maybe wrongly.")
+    ] = False
 
 
 class SearchResults(Model, frozen=True):
@@ -72,7 +75,8 @@ async def search(parts: ServerParts, caller: ToolCaller, given: SearchArguments)
     best: dict[str, SearchResult] = {}
     for workspace, one in passages:
         document = encode(NodeKind.DOCUMENT, workspace.ref.workspace_id, one.chunk.document_id)
-        best.setdefault(document, SearchResult(document, one.chunk.document_title, _url(caller, workspace, one)))
+        url = _url(caller, workspace, one)
+        best.setdefault(document, SearchResult(document, one.chunk.document_title, url, one.is_recognised))
     return SearchResults(list(best.values())[:MAX_RESULTS])
 
 

@@ -82,6 +82,7 @@ class ContextText(Model, frozen=True):
     similarity: float | None
     agent: str
     flags: list[Suspicion]
+    recognised: Annotated[bool, Meta(description="Words of it were recognised in a picture (OCR), maybe wrongly.")]
 
 
 class ContextResponse(Model, frozen=True):
@@ -178,4 +179,5 @@ def _show_source(source: ContextSource) -> ContextText:
         similarity=source.similarity,
         agent=source.agent,
         flags=list(source.flags),
+        recognised=source.is_recognised,
     )

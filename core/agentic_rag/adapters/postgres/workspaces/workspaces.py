@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from uuid import UUID
 
 import msgspec
@@ -39,6 +39,10 @@ INSERT INTO rag_access_sets (org_id, workspace_id, access_id, principals) VALUES
 """
 
 GET = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2"  # noqa: S608
+
+GET_MANY = f"""
+SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND workspace_id = ANY ($2::uuid[])
+"""  # noqa: S608 - a constant list of columns
 
 BY_NAME = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND name = $2"  # noqa: S608
 
@@ -114,6 +118,10 @@ class PostgresWorkspaceStore:
     async def get(self, workspace_id: UUID) -> Workspace | None:
         row = await self._connection.fetchrow(GET, self._org_id, workspace_id)
         return None if row is None else self._workspace(row)
+
+    async def get_many(self, workspace_ids: Sequence[UUID]) -> Mapping[UUID, Workspace]:
+        rows = await self._connection.fetch(GET_MANY, self._org_id, list(workspace_ids))
+        return {row["workspace_id"]: self._workspace(row) for row in rows}
 
     async def by_name(self, name: str) -> Workspace | None:
         row = await self._connection.fetchrow(BY_NAME, self._org_id, name)
